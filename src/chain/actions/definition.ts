@@ -1,0 +1,61 @@
+/** How an action is defined: its fields as they arrive, and how they are read into a task. */
+
+import { z } from 'zod';
+
+/** A field's text. A JSON number or boolean has been made its text before. */
+export const text = z.string({ error: (issue) => (issue.input === undefined ? 'is required' : 'must be a string') });
+
+/** Where reading an action reports what it finds. `field` is the field's name, or `name/0` for an element. */
+export interface Findings {
+  /** Wrong in the rule itself: rejects the request with 400. */
+  problem(field: string, detail: string): void;
+  /** Wrong in the event's data: the action will need attention. */
+  mistake(field: string, detail: string): void;
+  /** Worth knowing, changes nothing. */
+  warning(field: string, detail: string): void;
+}
+
+export interface ActionDefinition<Task = unknown> {
+  name: string;
+  /** One line for the docs: what it does. */
+  description: string;
+  /** Whether it does something to an assignment, so that `platformAssignmentId` is required. */
+  needsAssignment: boolean;
+  /** The action's own fields, beside the common ones. */
+  fields: z.ZodRawShape;
+  /** Reads the fields into the task; undefined where one is missing or of the wrong type. Whatever is amiss goes to `findings`. */
+  parse(fields: Record<string, unknown>, findings: Findings): Task | undefined;
+}
+
+/** Defines an action: `read` gets the fields well-typed and turns them into the task. */
+export function defineAction<Fields extends z.ZodRawShape, Task extends { action: string }>(definition: {
+  name: Task['action'];
+  description: string;
+  needsAssignment: boolean;
+  fields: Fields;
+  read(fields: z.infer<z.ZodObject<Fields>>, findings: Findings): Task;
+}): ActionDefinition<Task> {
+  const schema = z.object(definition.fields);
+  return {
+    name: definition.name,
+    description: definition.description,
+    needsAssignment: definition.needsAssignment,
+    fields: definition.fields,
+    parse(fields, findings) {
+      const parsed = parseFields(schema, fields, findings);
+      return parsed && definition.read(parsed, findings);
+    },
+  };
+}
+
+/** `schema.safeParse`, its issues reported as problems. */
+export function parseFields<Schema extends z.ZodType>(
+  schema: Schema,
+  fields: unknown,
+  findings: Findings,
+): z.infer<Schema> | undefined {
+  const parsed = schema.safeParse(fields);
+  if (parsed.success) return parsed.data;
+  for (const issue of parsed.error.issues) findings.problem(issue.path.join('/'), issue.message);
+  return undefined;
+}

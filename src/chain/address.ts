@@ -1,0 +1,43 @@
+/** E-mail addresses as people write them: bare, with a display name, several in one field. */
+
+const local = /^[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]+(\.[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
+const domain =
+  /^(?=.{1,253}$)([\p{L}\p{N}]([\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?\.)*[\p{L}\p{N}]([\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?$/u;
+const withName = /^(?<name>[^<>]*)<(?<address>[^<>]*)>$/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must not pass.
+const control = /[\u0000-\u001f\u007f\u2028\u2029]/;
+
+/** The bare address of `Ada <ada@example.com>` or `ada@example.com`; undefined where there is none. */
+export function bareAddress(text: string): string | undefined {
+  if (control.test(text) || text.length > 320) return undefined;
+  const bare = (withName.exec(text.trim())?.groups?.address ?? text).trim();
+  const at = bare.lastIndexOf('@');
+  return at > 0 && at <= 64 && local.test(bare.slice(0, at)) && domain.test(bare.slice(at + 1)) ? bare : undefined;
+}
+
+/** Whether a message can be addressed to this text: one address, display name allowed, international letters allowed, no control characters. */
+export function isEmailAddress(text: string): boolean {
+  return bareAddress(text) !== undefined;
+}
+
+/** Splits `a@x.org, "Doe, Jane" <j@x.org>` at the commas that are outside quotes and angle brackets. */
+function splitList(text: string): string[] {
+  return (text.match(/(?:"(?:\\.|[^"\\])*"|<[^>]*>|[^,])+/g) ?? []).map((part) => part.trim());
+}
+
+/**
+ * The people to write to: every element may be a comma-separated list; blanks and addresses that are none are left out,
+ * the same address twice counts once.
+ * @returns `recipients` as written, in order; `dropped`, the texts that are no address (blank elements are not named).
+ */
+export function readRecipients(emails: readonly string[]): { recipients: string[]; dropped: string[] } {
+  const recipients = new Map<string, string>();
+  const dropped: string[] = [];
+  for (const entry of emails.flatMap(splitList)) {
+    const address = bareAddress(entry);
+    if (address === undefined) {
+      if (entry !== '') dropped.push(entry);
+    } else if (!recipients.has(address.toLowerCase())) recipients.set(address.toLowerCase(), entry);
+  }
+  return { recipients: [...recipients.values()], dropped };
+}

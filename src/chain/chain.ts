@@ -1,0 +1,85 @@
+/** A chain as a workflow sees it: the actions of one accepted request, read and normalised, without tokens. */
+
+import type { SendAssignment } from './actions/send-assignment.js';
+import type { SendEmails } from './actions/send-emails.js';
+import type { UpdateUdf } from './actions/update-udf.js';
+import type { Condition } from './condition.js';
+import type { ActionStatus } from './outcome.js';
+
+/** What the actions do: one of these for every action of `actions/actions.ts`. */
+export type Task = SendAssignment | SendEmails | UpdateUdf;
+export type ActionName = Task['action'];
+
+/** One action of an accepted chain. */
+export type ChainAction = Task & {
+  /** Zero-based place in the request's array. */
+  index: number;
+  relayId: string;
+  assignmentId?: string;
+  /** Whole seconds after `receivedAt`; absent: runs in its turn. */
+  delaySeconds?: number;
+  condition?: Condition;
+  incomingValue?: string;
+  comment?: string;
+  /** The event's data leave open when or whether to run it: needs attention before its condition is looked at. */
+  undecided?: string;
+  /** The event's data leave open what to do: needs attention once its condition holds. */
+  mistake?: string;
+};
+
+/** The input of a `RuleChain` workflow. */
+export interface Chain {
+  companyId: string;
+  chainId: string;
+  /** When the request came in: what delays are measured from. ISO 8601, UTC. */
+  receivedAt: string;
+  actions: ChainAction[];
+  /** How long an effect is tried before its action needs attention. */
+  retryBudgetSeconds: number;
+  /** How long a held action waits for a decision. */
+  attentionWindowSeconds: number;
+}
+
+/** `relay:{companyId}:{chainId}`; a company id has no colon. */
+export function chainWorkflowId(chain: Pick<Chain, 'companyId' | 'chainId'>): string {
+  return `relay:${chain.companyId}:${chain.chainId}`;
+}
+
+/** `relay:{companyId}:{chainId}:{first index}`. */
+export function delayedWorkflowId(chain: Pick<Chain, 'companyId' | 'chainId'>, firstIndex: number): string {
+  return `${chainWorkflowId(chain)}:${firstIndex}`;
+}
+
+/** The same for every attempt at the same effect, also after a reset. */
+export function idempotencyKey(chain: Pick<Chain, 'companyId' | 'chainId'>, index: number): string {
+  return `${chainWorkflowId(chain)}/${index}`;
+}
+
+/** Unix milliseconds at which the action is due. */
+export function dueAt(chain: Pick<Chain, 'receivedAt'>, action: Pick<ChainAction, 'delaySeconds'>): number {
+  return Date.parse(chain.receivedAt) + (action.delaySeconds ?? 0) * 1000;
+}
+
+/** The immediate actions in array order, and the delayed ones grouped by equal delay, each group in array order. */
+export function planChain(actions: readonly ChainAction[]): { immediate: ChainAction[]; delayed: ChainAction[][] } {
+  const immediate: ChainAction[] = [];
+  const delayed = new Map<number, ChainAction[]>();
+  for (const action of actions) {
+    if (!action.delaySeconds) immediate.push(action);
+    else delayed.set(action.delaySeconds, [...(delayed.get(action.delaySeconds) ?? []), action]);
+  }
+  return { immediate, delayed: [...delayed.values()] };
+}
+
+/** How an action stands before anything has happened. */
+export function initialStatus(chain: Chain, action: ChainAction): ActionStatus {
+  return {
+    index: action.index,
+    action: action.action,
+    relayId: action.relayId,
+    ...(action.comment !== undefined && { comment: action.comment }),
+    ...(action.assignmentId !== undefined && { assignmentId: action.assignmentId }),
+    state: action.delaySeconds ? 'scheduled' : 'pending',
+    runAt: new Date(dueAt(chain, action)).toISOString(),
+  };
+}

@@ -1,0 +1,91 @@
+/**
+ * `actionCondition`: `<path>==<value>` or `<path>!=<value>`, read once at the POST and evaluated when the action is about to run.
+ * Text is compared, case-sensitive; a missing property equals nothing.
+ */
+
+import { cutShort } from './text.js';
+
+export interface Condition {
+  /** `location.zip` → `['location', 'zip']`, `stops[0].id` → `['stops', 0, 'id']`. */
+  path: (string | number)[];
+  operator: '==' | '!=';
+  value: string;
+}
+
+export interface Verdict {
+  holds: boolean;
+  /** Why, in words for people: `status was "sent"`, `location.zipp: no such property`. */
+  reason: string;
+  /** The property asked for is not there: seldom meant. */
+  missing: boolean;
+}
+
+const supported =
+  'write <property>==<value> or <property>!=<value>, one comparison only, for example status==draft or location.zip=="94016"';
+const name = /[\p{L}_$][\p{L}\p{N}_$-]*/u.source;
+const pathPattern = new RegExp(`^${name}(?:\\.${name}|\\[\\d{1,6}\\])*$`, 'u');
+const stepPattern = new RegExp(`${name}|\\d+`, 'gu');
+
+/** @returns the condition, or what is wrong with it and what is supported. */
+export function parseCondition(text: string): { ok: true; condition: Condition } | { ok: false; error: string } {
+  const refuse = (what: string) => ({ ok: false as const, error: `${what}: ${supported}` });
+  const operatorAt = text.search(/[=!]=/);
+  if (operatorAt < 0)
+    return refuse(text.includes('=') ? `"${cutShort(text, 80)}" has a single =` : `"${cutShort(text, 80)}" has no ==`);
+  const left = text.slice(0, operatorAt).trim();
+  const operator = text[operatorAt] === '!' ? '!=' : '==';
+  const right = text.slice(operatorAt + 2);
+  if (right.startsWith('=')) return refuse(`${operator}= is not supported`);
+  const unsupported = /&&|\|\||[<>!=]$/.exec(left)?.[0];
+  if (unsupported) return refuse(`${unsupported} is not supported`);
+  if (!pathPattern.test(left)) return refuse(`"${cutShort(left, 80)}" is not the name of a property`);
+  const path = (left.match(stepPattern) ?? []).map((step) => (/^\d/.test(step) ? Number(step) : step));
+  if (path[0] === 'incomingValue' && path.length > 1) return refuse('incomingValue is a text and has no properties');
+  const trimmed = right.trim();
+  const quoted = /^(["'])(.*)\1$/su.exec(trimmed);
+  if (!quoted) {
+    const second = /&&|\|\||[=!]=(?=\s*[^\s=])/.exec(trimmed)?.[0];
+    if (second)
+      return refuse(`${second} after the first comparison is not supported (put quotes around a value that contains it)`);
+  }
+  return { ok: true, condition: { path, operator, value: quoted?.[2] ?? trimmed } };
+}
+
+/** Whether the condition asks for `incomingValue`; otherwise it asks the platform for the assignment. */
+export function asksIncomingValue(condition: Condition): boolean {
+  return condition.path[0] === 'incomingValue';
+}
+
+/** `['stops', 0, 'id']` → `stops[0].id`. */
+export function pathText(path: Condition['path']): string {
+  return path.reduce<string>(
+    (text, step) => (typeof step === 'number' ? `${text}[${step}]` : text === '' ? step : `${text}.${step}`),
+    '',
+  );
+}
+
+/**
+ * Evaluates a condition. Never throws.
+ * @param subject - the assignment, or `{ incomingValue }`.
+ */
+export function evaluateCondition(condition: Condition, subject: unknown): Verdict {
+  const path = pathText(condition.path);
+  const found = condition.path.reduce<unknown>(ownProperty, subject);
+  const negate = condition.operator === '!=';
+  if (found === undefined) return { holds: negate, reason: `${path}: no such property`, missing: true };
+  if (typeof found === 'object' && found !== null) {
+    return { holds: negate, reason: `${path} was ${Array.isArray(found) ? 'a list' : 'an object'}, not a value`, missing: false };
+  }
+  const seen = String(found);
+  return {
+    holds: (seen === condition.value) !== negate,
+    reason: `${path} was ${JSON.stringify(cutShort(seen, 120))}`,
+    missing: false,
+  };
+}
+
+function ownProperty(from: unknown, step: string | number): unknown {
+  if (typeof from !== 'object' || from === null) return undefined;
+  if (Array.isArray(from) !== (typeof step === 'number')) return undefined;
+  return Object.hasOwn(from, step) ? Reflect.get(from, step) : undefined;
+}

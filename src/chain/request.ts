@@ -1,0 +1,184 @@
+/** Reads the webhook's array of actions into a chain: every problem named at once, with JSON pointers. */
+
+import { distance } from 'fastest-levenshtein';
+import { z } from 'zod';
+import { actionDefinitions } from './actions/actions.js';
+import { type ActionDefinition, type Findings, parseFields, text } from './actions/definition.js';
+import type { ChainAction, Task } from './chain.js';
+import { asksIncomingValue, parseCondition } from './condition.js';
+import { cutShort, isBlank, unsubstituted } from './text.js';
+
+/** Something to say about one place of the request; `pointer` as in RFC 6901: `/1/delayInSeconds`. */
+export interface Remark {
+  pointer: string;
+  detail: string;
+}
+
+/** At most so many actions a chain. */
+export const maxActions = 100;
+/** 366 days. */
+export const maxDelaySeconds = 366 * 24 * 3600;
+
+/** The fields that every action has, beside its own. */
+export const commonFields = {
+  action: text.describe('Name of the action.'),
+  relayId: text.regex(/^\d{1,32}$/, 'must be digits').describe('Identifier of the rule.'),
+  relayAccessToken: text.max(512).describe('Access token of the rule.'),
+  platformAssignmentId: text.max(256).optional().describe('The assignment that the action applies to.'),
+  delayInSeconds: text.max(50).optional().describe('Whole seconds after the request before the action runs.'),
+  actionCondition: text
+    .max(1000)
+    .optional()
+    .describe('<property>==<value> or <property>!=<value>; the action runs only when it holds.'),
+  incomingValue: text.max(10_000).optional().describe('A value that actionCondition can test as incomingValue.'),
+  comment: text.max(1000).optional().describe('Free text; labels the action in summaries and notices.'),
+};
+const commonSchema = z.object(commonFields);
+
+export type ReadRequest = { ok: true; actions: ChainAction[]; warnings: Remark[] } | { ok: false; problems: Remark[] };
+
+/** Reads the actions of a request, whose elements are known to be objects. */
+export function readRequest(elements: readonly Record<string, unknown>[]): ReadRequest {
+  if (elements.length === 0) return { ok: false, problems: [{ pointer: '', detail: 'must have at least one action' }] };
+  if (elements.length > maxActions) {
+    return {
+      ok: false,
+      problems: [{ pointer: '', detail: `has ${elements.length} actions; at most ${maxActions} are allowed` }],
+    };
+  }
+  const problems: Remark[] = [];
+  const warnings: Remark[] = [];
+  const actions = elements.map((element, index) => readAction(element, index, problems, warnings));
+  return problems.length > 0
+    ? { ok: false, problems }
+    : { ok: true, actions: actions.filter((action) => action !== undefined), warnings };
+}
+
+function readAction(
+  element: Record<string, unknown>,
+  index: number,
+  problems: Remark[],
+  warnings: Remark[],
+): ChainAction | undefined {
+  const at = (field: string) => `/${index}${field === '' ? '' : `/${field}`}`;
+  const mistakes: string[] = [];
+  const undecided: string[] = [];
+  const noting = (list: string[]): Findings => ({
+    problem: (field, detail) => problems.push({ pointer: at(field), detail }),
+    warning: (field, detail) => warnings.push({ pointer: at(field), detail }),
+    mistake: (field, detail) => {
+      list.push(`${field} ${detail}`);
+      warnings.push({ pointer: at(field), detail: `${detail}; this action will need attention` });
+    },
+  });
+  const findings = noting(mistakes);
+
+  const fields = withTexts(element, findings);
+  const definition = actionDefinitions.find(({ name }) => name === fields.action);
+  if (!definition) {
+    const known = actionDefinitions.map(({ name }) => name).join(', ');
+    findings.problem('action', fields.action === undefined ? `is required: one of ${known}` : `is none of ${known}`);
+  }
+  checkNames(fields, definition, findings);
+  const common = parseFields(commonSchema, fields, findings);
+  const task: Task | undefined = definition?.parse(fields, findings);
+  if (!common || !definition) return undefined;
+  const timing = readTiming(common, noting(undecided));
+  const asked = timing.condition !== undefined && !asksIncomingValue(timing.condition);
+  const assignment = readAssignment(common, definition, asked, noting(asked ? undecided : mistakes));
+  if (!task) return undefined;
+  return {
+    ...task,
+    index,
+    relayId: common.relayId,
+    ...assignment,
+    ...timing,
+    ...(common.incomingValue !== undefined && { incomingValue: common.incomingValue }),
+    ...(common.comment !== undefined && { comment: common.comment }),
+    ...(undecided.length > 0 && { undecided: undecided.join('; ') }),
+    ...(mistakes.length > 0 && { mistake: mistakes.join('; ') }),
+  };
+}
+
+/** The assignment's id: required for what is done to an assignment and wherever the condition asks about it. */
+function readAssignment(
+  { platformAssignmentId: id }: z.infer<typeof commonSchema>,
+  definition: ActionDefinition,
+  asked: boolean,
+  findings: Findings,
+): Pick<ChainAction, 'assignmentId'> {
+  const needed = definition.needsAssignment || asked;
+  if (id === undefined) {
+    if (needed)
+      findings.problem(
+        'platformAssignmentId',
+        `is required ${definition.needsAssignment ? `for ${definition.name}` : 'where actionCondition asks about the assignment'}`,
+      );
+    return {};
+  }
+  if (!isBlank(id)) return { assignmentId: id.trim() };
+  if (needed)
+    findings.mistake('platformAssignmentId', id.trim() === '' ? 'is blank' : `is "${cutShort(id, 80)}", not substituted`);
+  return {};
+}
+
+/** When and whether: the delay and the condition. */
+function readTiming(common: z.infer<typeof commonSchema>, findings: Findings): Pick<ChainAction, 'delaySeconds' | 'condition'> {
+  const timing: Pick<ChainAction, 'delaySeconds' | 'condition'> = {};
+  const delay = common.delayInSeconds?.trim();
+  if (delay !== undefined) {
+    if (isBlank(delay)) findings.mistake('delayInSeconds', delay === '' ? 'is blank' : `is "${delay}", not substituted`);
+    else if (!/^\d+$/.test(delay)) findings.problem('delayInSeconds', 'must be a whole number of seconds, such as "1800"');
+    else if (Number(delay) > maxDelaySeconds) findings.problem('delayInSeconds', `must be at most ${maxDelaySeconds} (366 days)`);
+    else timing.delaySeconds = Number(delay);
+  }
+  if (common.actionCondition !== undefined) {
+    const left = unsubstituted(common.actionCondition);
+    const parsed = parseCondition(common.actionCondition);
+    if (left) findings.mistake('actionCondition', `contains ${cutShort(left, 80)}, which was not substituted`);
+    else if (!parsed.ok) findings.problem('actionCondition', parsed.error);
+    else {
+      timing.condition = parsed.condition;
+      const incoming = asksIncomingValue(parsed.condition) ? unsubstituted(common.incomingValue ?? '') : undefined;
+      if (incoming) findings.mistake('incomingValue', `contains ${cutShort(incoming, 80)}, which was not substituted`);
+    }
+  }
+  return timing;
+}
+
+/** Numbers and booleans as their text, in fields and in arrays in fields; null and objects stay for the schema to refuse. */
+function withTexts(element: Record<string, unknown>, findings: Findings): Record<string, unknown> {
+  const asText = (value: unknown, field: string): unknown => {
+    if (typeof value === 'boolean') return String(value);
+    if (typeof value !== 'number') return value;
+    if (Math.abs(value) > Number.MAX_SAFE_INTEGER)
+      findings.problem(field, 'is a number too large to be read exactly: send it as a string');
+    return String(value);
+  };
+  return Object.fromEntries(
+    Object.entries(element).map(([field, value]) => [
+      field,
+      Array.isArray(value) ? value.map((one, index) => asText(one, `${field}/${index}`)) : asText(value, field),
+    ]),
+  );
+}
+
+/** Refuses names that are a near miss of a known one; other unknown names are ignored, with a warning. */
+function checkNames(fields: Record<string, unknown>, definition: ActionDefinition | undefined, findings: Findings): void {
+  const known = [
+    ...Object.keys(commonFields),
+    ...(definition ? [definition] : actionDefinitions).flatMap(({ fields }) => Object.keys(fields)),
+  ];
+  for (const name of Object.keys(fields).filter((name) => !known.includes(name))) {
+    const meant = known.find((candidate) => isNearMiss(name, candidate));
+    const field = name.replaceAll('~', '~0').replaceAll('/', '~1');
+    if (meant) findings.problem(field, `is not a field; did you mean ${meant}?`);
+    else findings.warning(field, `is not a field${definition ? ` of ${definition.name}` : ''} and is ignored`);
+  }
+}
+
+function isNearMiss(name: string, known: string): boolean {
+  if (name.length > known.length + 3) return false;
+  const fold = (text: string) => text.toLowerCase().replaceAll(/[\s_-]/g, '');
+  return distance(fold(name), fold(known)) <= (known.length >= 8 ? 2 : 1);
+}

@@ -1,0 +1,36 @@
+/** When a failed effect is tried again: within the retry budget, and by the relay itself during a hold. */
+
+/** The longest wait between two attempts within the budget, in seconds. */
+const longestBackoff = 60;
+
+/** Seconds to wait before the n-th retry (n from 1): 1, 2, 4, … 60. */
+export function backoffSeconds(retry: number): number {
+  return Math.min(2 ** (retry - 1), longestBackoff);
+}
+
+/** The same back-off as a Temporal retry policy; `skip` retries have already been made. */
+export function retryPolicy(maximumAttempts: number, skip = 0) {
+  return {
+    initialInterval: backoffSeconds(skip + 1) * 1000,
+    backoffCoefficient: 2,
+    maximumInterval: longestBackoff * 1000,
+    maximumAttempts,
+  };
+}
+
+/** How many attempts, the first one included, begin within a budget of so many seconds of back-off. */
+export function attemptsWithin(budgetSeconds: number): number {
+  let attempts = 1;
+  for (let waited = backoffSeconds(1); waited <= budgetSeconds; waited += backoffSeconds(attempts)) attempts += 1;
+  return attempts;
+}
+
+/** Seconds that a held action waits before the relay's n-th try of its own (n from 1): 30, 60, … 1800. */
+export function automaticRetrySeconds(retry: number): number {
+  return Math.min(30 * 2 ** (retry - 1), 1800);
+}
+
+/** Whether a `Retry-After` of so many seconds is a reason to tell people now rather than to wait in silence. */
+export function waitsTooLong(retryAfterSeconds: number, budgetSeconds: number): boolean {
+  return retryAfterSeconds > Math.max(budgetSeconds, longestBackoff);
+}
