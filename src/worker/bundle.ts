@@ -1,0 +1,24 @@
+/** Bundles the workflow code at build time, so that a worker starts without a bundler. */
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { bundleWorkflowCode } from '@temporalio/worker';
+
+/** Where the bundle is: beside the compiled worker. */
+export const bundlePath = fileURLToPath(new URL('./workflow-bundle.js', import.meta.url));
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const quiet = { trace() {}, debug() {}, info() {}, log() {}, warn: console.warn, error: console.error };
+  const { code } = await bundleWorkflowCode({
+    workflowsPath: fileURLToPath(new URL('../workflows/index.js', import.meta.url)),
+    logger: quiet,
+  });
+  const existing = (() => {
+    try {
+      return readFileSync(bundlePath, 'utf8');
+    } catch {
+      return undefined;
+    }
+  })();
+  if (existing !== code) writeFileSync(bundlePath, code);
+}

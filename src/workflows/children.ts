@@ -1,0 +1,115 @@
+/** The delayed actions of a chain: armed first, awaited to the end, and found again after a reset. */
+
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import {
+  ActivityCancellationType,
+  ApplicationFailure,
+  CancellationScope,
+  ChildWorkflowCancellationType,
+  ChildWorkflowFailure,
+  type ChildWorkflowHandle,
+  getExternalWorkflowHandle,
+  isCancellation,
+  log,
+  ParentClosePolicy,
+  proxyActivities,
+  startChild,
+  WorkflowIdReusePolicy,
+} from '@temporalio/workflow';
+import type { Activities } from '../activities/activities.js';
+import { type Chain, type ChainAction, delayedWorkflowId } from '../chain/chain.js';
+import type { ActionStatus } from '../chain/outcome.js';
+import { chainSummary } from '../chain/summary.js';
+import type { DelayedAction } from './delayed-action.js';
+import { type Steering, type SteeringName, steeringSignals } from './messages.js';
+import { searchAttributesOf } from './search-attributes.js';
+
+export interface Child {
+  actions: ChainAction[];
+  /** Whether it has closed. */
+  closed: boolean;
+  /** Resolves when it has closed, however it did, to what it says became of its actions; never rejects. */
+  ended: Promise<{ actions: ActionStatus[]; how?: string }>;
+  /** Passes a person's signal on, once it is armed. */
+  signal(name: SteeringName, steering: Steering): Promise<void>;
+}
+
+/** Issues the start of a `DelayedAction`; the command goes out with the workflow task. */
+export function armDelayed(chain: Chain, actions: ChainAction[]): Child {
+  const workflowId = delayedWorkflowId(chain, actions[0]?.index ?? 0);
+  const started = startChild<typeof DelayedAction>('DelayedAction', {
+    workflowId,
+    args: [{ ...chain, actions }],
+    workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+    parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+    cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
+    typedSearchAttributes: searchAttributesOf(chain, actions),
+    staticSummary: chainSummary(chain, actions),
+  });
+  const armed = started.then(
+    () => {},
+    () => {},
+  );
+  const child: Child = {
+    actions,
+    closed: false,
+    ended: awaitEnd(started, workflowId).finally(() => {
+      child.closed = true;
+    }),
+    async signal(name, { index, seconds, by }) {
+      await armed;
+      try {
+        const argument = { index, ...(seconds !== undefined && { seconds }), ...(by !== undefined && { by }) };
+        await getExternalWorkflowHandle(workflowId).signal(steeringSignals[name], argument);
+      } catch (error) {
+        log.warn(`the signal ${name} could not be passed on to ${workflowId}`, { error });
+      }
+    },
+  };
+  return child;
+}
+
+async function awaitEnd(
+  started: Promise<ChildWorkflowHandle<typeof DelayedAction>>,
+  workflowId: string,
+): Promise<{ actions: ActionStatus[]; how?: string }> {
+  try {
+    const child = await started;
+    return { actions: await child.result() };
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return awaitRunning(workflowId);
+    return readEnd(error);
+  }
+}
+
+/** After a reset: the child runs already, or has closed, without being a child of this run. */
+async function awaitRunning(workflowId: string): Promise<{ actions: ActionStatus[]; how?: string }> {
+  const run = CancellationScope.current();
+  run.cancelRequested.catch(() =>
+    CancellationScope.nonCancellable(() => getExternalWorkflowHandle(workflowId).cancel()).catch((error: unknown) =>
+      log.warn(`${workflowId} could not be cancelled`, { error }),
+    ),
+  );
+  const { awaitDelayed } = proxyActivities<Activities>({
+    startToCloseTimeout: '400 days',
+    heartbeatTimeout: '1 minute',
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    summary: `await ${workflowId}, which runs already`,
+  });
+  try {
+    return { actions: await CancellationScope.nonCancellable(() => awaitDelayed({ workflowId })) };
+  } catch (error) {
+    return readEnd(error);
+  }
+}
+
+/** A child that did not complete says in its failure what became of its actions, or has said so by signal. */
+function readEnd(error: unknown): { actions: ActionStatus[]; how?: string } {
+  const cause = error instanceof ChildWorkflowFailure ? error.cause : error;
+  if (cause instanceof ApplicationFailure && cause.type === 'ActionsFailed')
+    return { actions: (cause.details ?? []).flat() as ActionStatus[] };
+  return {
+    actions: [],
+    how: isCancellation(error) ? 'cancelled' : `ended early: ${cause instanceof Error ? cause.message : String(cause)}`,
+  };
+}

@@ -1,0 +1,124 @@
+/** Runs the actions of one delay when they are due: the child workflow of a `RuleChain`. */
+
+import {
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  getExternalWorkflowHandle,
+  isCancellation,
+  log,
+  setHandler,
+} from '@temporalio/workflow';
+import { type Chain, type ChainAction, chainWorkflowId, dueAt } from '../chain/chain.js';
+import type { NoticeKind } from '../chain/notice.js';
+import { type ActionStatus, chainStatus, hasEnded } from '../chain/outcome.js';
+import { actionTitle } from '../chain/summary.js';
+import { Board } from './board.js';
+import { openDesk } from './desk.js';
+import { type Report, reportSignal, statusQuery } from './messages.js';
+import { end, type Floor, runSequence } from './sequence.js';
+
+/** Actions that are due together and run in order. An action that somebody moves gets a lane of its own. */
+interface Lane {
+  actions: ChainAction[];
+  dueAt: number;
+}
+
+/**
+ * @param chain - the chain with the actions of this delay only.
+ * @returns what became of them; they are told to the chain before, too.
+ * @throws ApplicationFailure `ActionsFailed` with the same as details when one ended `failed` or `not-run`.
+ */
+export async function DelayedAction(chain: Chain): Promise<ActionStatus[]> {
+  const reports = new Reports(chainWorkflowId(chain));
+  const board = new Board(chain, (before, after) => {
+    const noteworthy = ['needs-attention', 'retrying'];
+    const moved = before.state !== after.state && (noteworthy.includes(before.state) || noteworthy.includes(after.state));
+    if (moved || before.runAt !== after.runAt) reports.send(board);
+  });
+  const floor: Floor = {
+    chain,
+    board,
+    notice: (kind, index) => reports.send(board, { kind, index }),
+    decisions: new Map(),
+    scopes: new Map(),
+  };
+  const lanes: Lane[] = [];
+  const running: Promise<void>[] = [];
+  const open = (lane: Lane) => {
+    lanes.push(lane);
+    const run = runLane(lane, floor);
+    run.catch(() => {}); // Awaited below, in its turn.
+    running.push(run);
+  };
+  setHandler(statusQuery, () => ({ status: chainStatus(board.actions), actions: board.actions }));
+  openDesk(floor, {
+    moveTo(index, dueAt) {
+      const lane = lanes.find(({ actions }) => actions.some((action) => action.index === index));
+      const place = lane?.actions.findIndex((action) => action.index === index) ?? -1;
+      const [action] = lane?.actions.splice(place, 1) ?? [];
+      if (!action) return;
+      board.update(index, { runAt: new Date(dueAt).toISOString() });
+      open({ actions: [action], dueAt });
+    },
+  });
+
+  const [first] = chain.actions;
+  if (first) open({ actions: [...chain.actions], dueAt: dueAt(chain, first) });
+  const cancelled = await allOf(running);
+  if (cancelled) for (const { index, state } of board.actions) if (!hasEnded(state)) end(floor, index, { state: 'cancelled' });
+  await reports.last(board);
+  if (cancelled) throw cancelled;
+  if (chainStatus(board.actions) === 'failed')
+    throw ApplicationFailure.nonRetryable('an action failed', 'ActionsFailed', board.actions);
+  return board.actions;
+}
+
+/** Waits until the lane is due, or empty, then runs it. */
+async function runLane(lane: Lane, floor: Floor): Promise<void> {
+  const left = () => lane.actions.filter(({ index }) => !hasEnded(floor.board.of(index).state));
+  const wait = lane.dueAt - Date.now();
+  if (wait > 0) await condition(() => left().length === 0, wait, { summary: left().map(actionTitle).join(', ').slice(0, 130) });
+  for (const { index } of left()) floor.board.update(index, { state: 'pending' });
+  await runSequence(lane.actions, floor);
+}
+
+/** Awaits a list that may grow meanwhile. @returns the cancellation, if there was one. */
+async function allOf(running: Promise<void>[]): Promise<unknown> {
+  let cancelled: unknown;
+  for (let next = 0; next < running.length; next += 1) {
+    try {
+      await running[next];
+    } catch (error) {
+      if (!isCancellation(error)) throw error;
+      cancelled = error;
+    }
+  }
+  return cancelled;
+}
+
+/** Signals to the chain, one after the other, cancelled or not. A chain that is gone is told nothing. */
+class Reports {
+  #sent: Promise<void> = Promise.resolve();
+
+  constructor(private readonly chainId: string) {}
+
+  send(board: Board, notice?: { kind: NoticeKind; index: number }): void {
+    const report: Report = { actions: board.actions, ...(notice && { notice }) };
+    this.#sent = this.#sent.then(() =>
+      CancellationScope.nonCancellable(async () => {
+        try {
+          await getExternalWorkflowHandle(this.chainId).signal(reportSignal, report);
+        } catch (error) {
+          log.warn('the chain could not be told of its delayed actions', { error });
+        }
+      }),
+    );
+  }
+
+  /** Tells how everything ended, and waits until the chain has it. */
+  async last(board: Board): Promise<void> {
+    this.send(board);
+    await this.#sent;
+  }
+}

@@ -1,0 +1,37 @@
+/** The search attributes by which operators find chains. They are never encrypted, and a value has at most 2,048 bytes. */
+
+import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
+import type { Chain, ChainAction } from '../chain/chain.js';
+
+export const companyKey = defineSearchAttributeKey('RelayCompanyId', 'KEYWORD');
+export const chainKey = defineSearchAttributeKey('RelayChainId', 'KEYWORD');
+export const needsAttentionKey = defineSearchAttributeKey('RelayNeedsAttention', 'BOOL');
+export const assignmentsKey = defineSearchAttributeKey('RelayAssignmentIds', 'KEYWORD_LIST');
+export const rulesKey = defineSearchAttributeKey('RelayRuleIds', 'KEYWORD_LIST');
+
+/** All of them, as they must be registered. */
+export const searchAttributeKeys = [companyKey, chainKey, needsAttentionKey, assignmentsKey, rulesKey];
+
+/** What a workflow of these actions starts with. */
+export function searchAttributesOf(
+  chain: Pick<Chain, 'companyId' | 'chainId'>,
+  actions: readonly ChainAction[],
+): SearchAttributePair[] {
+  return [
+    { key: companyKey, value: chain.companyId },
+    { key: chainKey, value: chain.chainId },
+    { key: needsAttentionKey, value: false },
+    { key: assignmentsKey, value: fitting(actions.flatMap(({ assignmentId }) => assignmentId ?? [])) },
+    { key: rulesKey, value: fitting(actions.map(({ relayId }) => relayId)) },
+  ];
+}
+
+/** Each once, as many as fit in 2,048 bytes of JSON. */
+function fitting(values: readonly string[]): string[] {
+  let room = 2048 - 2;
+  return [...new Set(values)].filter((value) => {
+    // Bytes of UTF-8 at most three a unit; quotes and a comma around it.
+    room -= 3 + (/^[\x20-\x7e]*$/.test(value) ? JSON.stringify(value).length - 2 : value.length * 3);
+    return room >= 0;
+  });
+}
