@@ -1,0 +1,55 @@
+/** What the workflows may ask of the world: the names, inputs and results of every activity. Their inputs and results enter the history, so no secret may. */
+
+import type { ChainAction } from '../chain/chain.js';
+import type { Condition, Verdict } from '../chain/condition.js';
+import type { Notice } from '../chain/notice.js';
+import type { ActionStatus } from '../chain/outcome.js';
+
+/** One action of one chain: whose settings apply, and under which key its effects are done. */
+export interface ActionRef {
+  companyId: string;
+  chainId: string;
+  index: number;
+  relayId: string;
+  /** A `Retry-After` longer than this makes the action need attention at once, so that people know; it is obeyed all the same. */
+  retryBudgetSeconds: number;
+}
+
+export type Input<Name extends ChainAction['action']> = ActionRef & { action: Extract<ChainAction, { action: Name }> };
+
+/** What an effect came to. */
+export interface EffectResult {
+  /** The attempt that ended it, from 1. */
+  attempts: number;
+  /** Set where nothing was done because nothing was to be done: the rule is disabled. */
+  skipped?: string;
+  /** How many the other side says it reached. */
+  recipients?: number;
+}
+
+/** What the rule says about trouble, as it stands now. */
+export interface RulePolicy {
+  onFailure: 'hold' | 'continue';
+  onUnknown: 'resend' | 'hold';
+}
+
+/**
+ * Every activity throws `ApplicationFailure` with `details: [TroubleDetails]` (see `failure.ts`); the types are listed in docs/operating.md.
+ * `sendAssignment`, `updateUdf` and `checkCondition` may be tried as local activities first.
+ */
+export interface Activities {
+  /** Asks the platform for the assignment and evaluates the condition on it. */
+  checkCondition(input: ActionRef & { assignmentId: string; condition: Condition }): Promise<Verdict>;
+  /** Sends the assignment to groups of workers. */
+  sendAssignment(input: Input<'platform_sendAssignment'>): Promise<EffectResult>;
+  /** Sends one message to one recipient. */
+  sendEmail(input: ActionRef & { recipient: string; subject: string; body: string; bodyHtml: string }): Promise<EffectResult>;
+  /** Sets a field of a ticket. */
+  updateUdf(input: Input<'ticket_updateUDF'>): Promise<EffectResult>;
+  /** The rule's policy as it stands now; a rule that is gone holds. */
+  readPolicy(input: { companyId: string; relayId: string }): Promise<RulePolicy>;
+  /** Tells the rule's and the company's contacts. */
+  notifyFailure(notice: Notice): Promise<void>;
+  /** Waits until a `DelayedAction` that this run did not start has closed. @returns what became of its actions, as far as it says. */
+  awaitDelayed(input: { workflowId: string }): Promise<ActionStatus[]>;
+}

@@ -1,0 +1,11 @@
+/** What a rule says about trouble, as it stands now. */
+
+import type { Activities } from './activities.js';
+import type { Deps } from './deps.js';
+
+export function readPolicy({ store }: Deps): Activities['readPolicy'] {
+  return async ({ companyId, relayId }) => {
+    const rule = await store.rules.get(companyId, relayId);
+    return { onFailure: rule?.onFailure ?? 'hold', onUnknown: rule?.onUnknown ?? 'hold' };
+  };
+}

@@ -1,0 +1,50 @@
+/** Sends one message to one recipient. */
+
+import { createHash } from 'node:crypto';
+import { ApplicationFailure, activityInfo } from '@temporalio/activity';
+import { bareAddress } from '../chain/address.js';
+import { chainWorkflowId } from '../chain/chain.js';
+import type { ActionRef, Activities } from './activities.js';
+import type { Deps } from './deps.js';
+import { effectFailure, type TroubleDetails } from './failure.js';
+import { effectResult } from './result.js';
+import { effectCall, readSetting } from './setting.js';
+
+export function sendEmail(deps: Deps): Activities['sendEmail'] {
+  return async (input) => {
+    const setting = await readSetting(deps, input);
+    if ('skipped' in setting) return effectResult(setting);
+    const { company, rule } = setting;
+    const once = rule.onUnknown === 'hold';
+    // Under this policy every failure that somebody reported has ended the activity: there was an attempt whose end nobody knows.
+    if (once && activityInfo().attempt > 1) throw lostAttempt(input.recipient);
+    try {
+      const { from, replyTo } = deps.connectors.senderOf(company);
+      const message = {
+        to: input.recipient,
+        subject: input.subject,
+        text: input.body,
+        html: input.bodyHtml,
+        messageId: messageId(input, input.recipient),
+        from,
+        ...(replyTo !== undefined && { replyTo }),
+      };
+      await deps.connectors.mailerOf(company).send(message, effectCall(input));
+    } catch (error) {
+      throw effectFailure('MailError', error, input, { once });
+    }
+    return effectResult();
+  };
+}
+
+/** Derived from workflow id, index and recipient, so that a second copy can be told from a second message. */
+export function messageId(ref: Pick<ActionRef, 'companyId' | 'chainId' | 'index'>, recipient: string): string {
+  const key = [chainWorkflowId(ref), ref.index, bareAddress(recipient)?.toLowerCase() ?? recipient].join('\n');
+  return `${createHash('sha256').update(key).digest('hex').slice(0, 40)}@relay.invalid`;
+}
+
+function lostAttempt(recipient: string): ApplicationFailure {
+  const details: TroubleDetails = { retryable: false, unknown: true, attempt: activityInfo().attempt };
+  const message = `whether ${recipient} has a copy is not known: the worker was lost while it was being sent; look before you retry`;
+  return ApplicationFailure.create({ type: 'OutcomeUnknown', message, nonRetryable: true, details: [details] });
+}

@@ -1,0 +1,38 @@
+/** What every call to an outside system carries, and the one error that tells the activities what became of it. */
+
+/** One call to an outside system. */
+export interface Call {
+  /** Sent as `Idempotency-Key` where the protocol has one; the same for every attempt at the same effect. */
+  idempotencyKey?: string;
+  /** The whole call, body included, ends within this many milliseconds. */
+  timeoutMs: number;
+  /** Aborts the call when the activity is cancelled. */
+  signal?: AbortSignal;
+}
+
+/**
+ * What may be concluded from a failed call:
+ * - `permanent`: the other side said no, and would say no again (4xx, SMTP 5yz, bad settings).
+ * - `retryable`: nothing was done, or doing it again under the same key is safe (network, time-out, 408, 425, 429, 5xx, SMTP 4yz).
+ * - `unknown`: the other side may have done it, and repeating it would be noticed by people (a mail body that had left).
+ */
+export type FailureKind = 'permanent' | 'retryable' | 'unknown';
+
+/** Thrown by every connector, and the only error that a connector throws on purpose. Its message may be shown to anybody: no secrets. */
+export class ConnectorError extends Error {
+  override readonly name = 'ConnectorError';
+
+  constructor(
+    readonly kind: FailureKind,
+    /** What was asked, what came back, what to do: `POST http://…/send answered 404: no such assignment`. */
+    message: string,
+    readonly facts: {
+      /** HTTP status or SMTP reply code, where there was one. */
+      status?: number;
+      /** From `Retry-After`, at most 3600. */
+      retryAfterSeconds?: number;
+    } = {},
+  ) {
+    super(message);
+  }
+}

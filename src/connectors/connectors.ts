@@ -1,0 +1,102 @@
+/** From a company's settings to its connectors. A new kind of connector is its own file, its settings schema and one line here. */
+
+import type { Company } from '../store/store.js';
+import { ConnectorError } from './call.js';
+import { createHttpClient, type HttpClient } from './http.js';
+import type { Mailer } from './mail/mail.js';
+import { createMailer } from './mail/smtp.js';
+import { createEmailChannel } from './notice/email.js';
+import type { NoticeChannel } from './notice/notice.js';
+import { createWebhookChannel } from './notice/webhook.js';
+import { createHttpPlatform } from './platform/http.js';
+import type { Platform } from './platform/platform.js';
+import type { Notify, PlatformSettings, TicketingSettings } from './settings.js';
+import { createHttpTicketing } from './ticketing/http.js';
+import type { Ticketing } from './ticketing/ticketing.js';
+
+function platformOfKind(settings: PlatformSettings, http: HttpClient): Platform {
+  switch (settings.kind) {
+    case 'http':
+      return createHttpPlatform(settings, http);
+  }
+}
+
+function ticketingOfKind(settings: TicketingSettings, http: HttpClient): Ticketing {
+  switch (settings.kind) {
+    case 'http':
+      return createHttpTicketing(settings, http);
+  }
+}
+
+export interface Connectors {
+  /** @throws ConnectorError `permanent` if the company has no platform settings */
+  platformOf(company: Company): Platform;
+  /** @throws ConnectorError `permanent` if the company has no ticketing settings */
+  ticketingOf(company: Company): Ticketing;
+  /**
+   * The company's own mail server or else the operator's.
+   * @throws ConnectorError `permanent` if there is neither
+   */
+  mailerOf(company: Company): Mailer;
+  /** Whom the company's e-mails are from and where answers go, ready for a Message. */
+  senderOf(company: Company): { from: string; replyTo?: string };
+  /**
+   * One channel for every contact. Notices go through the operator's mail server where there is one, since the company's may be
+   * what they report.
+   */
+  noticeChannelsOf(company: Company, contacts: Notify): NoticeChannel[];
+  /** Closes all connections; calls under way fail. */
+  close(): Promise<void>;
+}
+
+export interface ConnectorsOptions {
+  allowPrivateNetworks: boolean;
+  /** The operator's own mail server, which may be on a private network. */
+  smtpUrl?: string | undefined;
+  /** The sender of notices, and of companies that have set none. */
+  mailFrom: string;
+}
+
+export function createConnectors({ allowPrivateNetworks, smtpUrl, mailFrom }: ConnectorsOptions): Connectors {
+  const http = createHttpClient({ allowPrivateNetworks });
+  const operatorMailer = smtpUrl === undefined ? undefined : createMailer(smtpUrl, { allowPrivateNetworks: true });
+
+  function mailerOf({ companyId, mail }: Company): Mailer {
+    if (mail?.smtpUrl !== undefined) return createMailer(mail.smtpUrl, { allowPrivateNetworks });
+    return (
+      operatorMailer ?? missing(companyId, 'mail server', '{"mail": {"smtpUrl": "smtp://user:password@mail.example.com:587"}}')
+    );
+  }
+
+  function senderOf({ mail }: Company): { from: string; replyTo?: string } {
+    return { from: mail?.from ?? mailFrom, ...(mail?.replyTo !== undefined && { replyTo: mail.replyTo }) };
+  }
+
+  return {
+    platformOf: ({ companyId, platform }) =>
+      platform
+        ? platformOfKind(platform, http)
+        : missing(companyId, 'assignment platform', '{"platform": {"kind": "http", "baseUrl": "https://…"}}'),
+    ticketingOf: ({ companyId, ticketing }) =>
+      ticketing
+        ? ticketingOfKind(ticketing, http)
+        : missing(companyId, 'ticket system', '{"ticketing": {"kind": "http", "baseUrl": "https://…"}}'),
+    mailerOf,
+    senderOf,
+    noticeChannelsOf(company, { emails = [], webhookUrl }) {
+      const from = operatorMailer ? mailFrom : senderOf(company).from;
+      // the company's is looked up when it is needed, so that a missing one does not keep a notice from the webhook
+      const mailer: Mailer = operatorMailer ?? { send: async (message, call) => mailerOf(company).send(message, call) };
+      const channels = emails.map((to) => createEmailChannel({ mailer, from, to }));
+      return webhookUrl === undefined ? channels : [...channels, createWebhookChannel({ webhookUrl, http })];
+    },
+    close: () => http.close(),
+  };
+}
+
+function missing(companyId: string, what: string, settings: string): never {
+  throw new ConnectorError(
+    'permanent',
+    `company ${companyId} has no ${what}; set one with PUT /admin/companies/${companyId} ${settings}`,
+  );
+}

@@ -1,0 +1,22 @@
+/** The one time limit of a call: its time-out and its cancellation, as a single signal. */
+
+import type { Call } from './call.js';
+
+/**
+ * Runs `run` with a signal that fires when `call.timeoutMs` have passed or `call.signal` has fired.
+ * `signal.reason` is then an Error whose message says which of the two it was.
+ */
+export async function withDeadline<T>(call: Call, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController();
+  const expire = () => controller.abort(new Error(`no complete answer within ${call.timeoutMs / 1000} s`));
+  const cancel = () => controller.abort(new Error('cancelled before an answer came'));
+  const timer = setTimeout(expire, call.timeoutMs);
+  call.signal?.addEventListener('abort', cancel, { once: true });
+  if (call.signal?.aborted) cancel();
+  try {
+    return await run(controller.signal);
+  } finally {
+    clearTimeout(timer);
+    call.signal?.removeEventListener('abort', cancel);
+  }
+}

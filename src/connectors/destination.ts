@@ -1,0 +1,83 @@
+/**
+ * Which addresses companies may make the relay connect to: public ones only, unless the operator says otherwise. Without this,
+ * settings such as `http://169.254.169.254/` would let a company read what only the relay's own network may see.
+ */
+
+import { lookup } from 'node:dns';
+import { BlockList, isIP, type LookupFunction } from 'node:net';
+
+/** IPv4 networks that are not for the public, from the IANA registry of special-purpose addresses. */
+const INTERNAL_V4: [network: string, prefix: number][] = [
+  ['0.0.0.0', 8], // "this host"
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10], // carrier-grade NAT; Alibaba's metadata
+  ['127.0.0.0', 8],
+  ['168.63.129.16', 32], // Azure's metadata, in public address space
+  ['169.254.0.0', 16], // link-local; the metadata address of most clouds
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24], // protocol assignments; Oracle's metadata
+  ['192.0.2.0', 24], // documentation
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15], // benchmarks
+  ['198.51.100.0', 24], // documentation
+  ['203.0.113.0', 24], // documentation
+  ['224.0.0.0', 4], // multicast
+  ['240.0.0.0', 4], // reserved, broadcast
+];
+
+/** IPv6 is refused unless it is global unicast or NAT64 of a public IPv4 address: so are loopback, mapped, unique-local, link-local. */
+const GLOBAL_V6 = new BlockList();
+GLOBAL_V6.addSubnet('2000::', 3, 'ipv6');
+GLOBAL_V6.addSubnet('64:ff9b::', 96, 'ipv6');
+
+const INTERNAL = new BlockList();
+for (const [network, prefix] of INTERNAL_V4) {
+  INTERNAL.addSubnet(network, prefix, 'ipv4');
+  INTERNAL.addSubnet(`64:ff9b::${network}`, 96 + prefix, 'ipv6');
+}
+INTERNAL.addSubnet('2001::', 23, 'ipv6'); // protocol assignments, Teredo among them
+INTERNAL.addSubnet('2001:db8::', 32, 'ipv6'); // documentation
+INTERNAL.addSubnet('2002::', 16, 'ipv6'); // 6to4 wraps any IPv4 address
+INTERNAL.addSubnet('3fff::', 20, 'ipv6'); // documentation
+
+/** Whether an IP address, as Node writes it, belongs to the public internet. */
+export function isPublicAddress(address: string): boolean {
+  if (isIP(address) === 4) return !INTERNAL.check(address, 'ipv4');
+  return GLOBAL_V6.check(address, 'ipv6') && !INTERNAL.check(address, 'ipv6');
+}
+
+/** A connection that was not made because it led inside. It does not name the address found: strangers need not know it. */
+export class InternalAddressError extends Error {
+  override readonly name = 'InternalAddressError';
+
+  constructor(host: string) {
+    super(
+      `not connected, because ${host} leads to a private, loopback or otherwise internal address; ` +
+        'use a public one, or ask the operator to set RELAY_ALLOW_PRIVATE_NETWORKS',
+    );
+  }
+}
+
+/**
+ * Refuses a host that is itself an internal address, for which Node makes no look-up. Brackets around IPv6 are allowed.
+ * @throws InternalAddressError
+ */
+export function assertPublicHost(host: string): void {
+  const address = host.replace(/^\[(.*)\]$/, '$1');
+  if (isIP(address) !== 0 && !isPublicAddress(address)) throw new InternalAddressError(host);
+}
+
+/**
+ * `dns.lookup` for sockets, which fails with an InternalAddressError if any address found is internal. The socket connects
+ * to what was checked here, so a name whose answer changes between a check and the connection (DNS rebinding) gains nothing.
+ */
+export const publicLookup: LookupFunction = (hostname, options, callback) => {
+  lookup(hostname, { ...options, all: true }, (error, addresses) => {
+    if (error) return callback(error, []);
+    const first = addresses[0];
+    if (first === undefined || !addresses.every(({ address }) => isPublicAddress(address)))
+      return callback(new InternalAddressError(hostname), []);
+    if (options.all) callback(null, addresses);
+    else callback(null, first.address, first.family);
+  });
+};

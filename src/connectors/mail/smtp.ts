@@ -1,0 +1,168 @@
+/** E-mail through an SMTP server, one connection a message, with a plain answer to the question whether the message went out. */
+
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { domainToASCII } from 'node:url';
+import { createTransport } from 'nodemailer';
+import { z } from 'zod';
+import { authIn, type BasicAuth, percentDecoded } from '../auth.js';
+import { ConnectorError, type FailureKind } from '../call.js';
+import { withDeadline } from '../deadline.js';
+import { assertPublicHost, publicLookup } from '../destination.js';
+import { excerpt } from '../excerpt.js';
+import { networkFailure } from '../network-error.js';
+import { parseMailbox } from './address.js';
+import type { Mailer, Message } from './mail.js';
+
+/**
+ * @param smtpUrl `smtp://user:password@host:port` or `smtps://…`, user and password percent-encoded; port 587 or 465 if none is given
+ * @param options.allowPrivateNetworks without it, only public addresses are connected to, and passwords go over TLS only
+ * @throws ConnectorError `permanent` if `smtpUrl` is no such URL
+ */
+export function createMailer(smtpUrl: string, { allowPrivateNetworks = false }: { allowPrivateNetworks?: boolean } = {}): Mailer {
+  const { host, port, secure, auth } = parseSmtpUrl(smtpUrl);
+
+  async function openSocket(signal: AbortSignal): Promise<Socket> {
+    if (!allowPrivateNetworks) assertPublicHost(host);
+    const socket = connect({ host, port, signal, ...(!allowPrivateNetworks && { lookup: publicLookup }) });
+    await once(socket, 'connect');
+    socket.on('error', () => {}); // nodemailer's listeners come and go; an abort in between must not end the process
+    return socket;
+  }
+
+  /** Hands over the message; the error, if any, comes with whether the whole body had been written by then. */
+  async function deliver(
+    message: Message,
+    timeoutMs: number,
+    signal: AbortSignal,
+  ): Promise<{ error?: unknown; bodyLeft: boolean }> {
+    let socket: Socket | undefined;
+    let bodyLeft = false;
+    const timeout = Math.ceil(timeoutMs * 0.9); // a step's own time-out says more than the deadline of the whole
+    const transport = createTransport({
+      host,
+      port,
+      secure,
+      ...(auth && { auth: { user: auth.username, pass: auth.password }, requireTLS: !allowPrivateNetworks }),
+      connectionTimeout: timeout,
+      greetingTimeout: timeout,
+      socketTimeout: timeout,
+      disableFileAccess: true,
+      disableUrlAccess: true,
+      getSocket: (_options, done) => {
+        openSocket(signal).then((connection) => {
+          socket = connection;
+          done(null, { connection });
+        }, done);
+      },
+      // a connection closed before and one closed after the body give the same error; only this event tells them apart
+      logger: {
+        info: (event: { tnx?: unknown }) => {
+          if (event.tnx === 'message') bodyLeft = true;
+        },
+      },
+    });
+    try {
+      await transport.sendMail({
+        from: parseMailbox(message.from),
+        to: parseMailbox(message.to),
+        ...(message.replyTo !== undefined && { replyTo: parseMailbox(message.replyTo) }),
+        subject: message.subject,
+        text: message.text,
+        ...(message.html !== undefined && { html: message.html }),
+        messageId: `<${message.messageId}>`,
+        headers: { 'Auto-Submitted': 'auto-generated' }, // keeps out-of-office replies away (RFC 3834)
+        signal,
+      });
+      return { bodyLeft };
+    } catch (error) {
+      socket?.destroy();
+      return { error, bodyLeft };
+    }
+  }
+
+  return {
+    send: (message, call) =>
+      withDeadline(call, async (signal) => {
+        const { error, bodyLeft } = await deliver(message, call.timeoutMs, signal);
+        if (error === undefined) return;
+        if (error instanceof ConnectorError) throw error;
+        const { kind, words, status } = failure(error, { bodyLeft, signal, secrets: auth ? secretsOf(auth) : [] });
+        throw new ConnectorError(kind, `mail server ${host}:${port}: ${words}`, status === undefined ? {} : { status });
+      }),
+  };
+}
+
+interface SmtpServer {
+  host: string;
+  port: number;
+  /** TLS from the first byte, instead of by STARTTLS where the server offers it. */
+  secure: boolean;
+  auth: BasicAuth | undefined;
+}
+
+function parseSmtpUrl(smtpUrl: string): SmtpServer {
+  const url = URL.canParse(smtpUrl) ? new URL(smtpUrl) : undefined;
+  // Unicode arrives percent-encoded, IPv6 in brackets
+  const host = domainToASCII(percentDecoded(url?.hostname ?? '')).replace(/^\[(.*)\]$/, '$1');
+  if (url === undefined || !/^smtps?:$/.test(url.protocol) || host === '') {
+    throw new ConnectorError(
+      'permanent',
+      'the SMTP URL cannot be used; it should look like smtp://user:password@mail.example.com:587',
+    );
+  }
+  const port = Number(url.port) || (url.protocol === 'smtps:' ? 465 : 587);
+  return { host, port, secure: url.protocol === 'smtps:' || port === 465, auth: authIn(url) };
+}
+
+/** User and password, also as AUTH LOGIN and AUTH PLAIN send them. */
+function secretsOf({ username, password }: BasicAuth): string[] {
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+  return [username, password, base64(username), base64(password), base64(`\0${username}\0${password}`)];
+}
+
+/** What nodemailer's errors tell. */
+const smtpErrorSchema = z.object({
+  message: z.string().catch(''),
+  code: z.string().optional().catch(undefined),
+  /** The step: `RCPT TO`, `AUTH PLAIN`, … */
+  command: z.string().optional().catch(undefined),
+  response: z.string().optional().catch(undefined),
+  responseCode: z.number().catch(0),
+});
+
+interface Circumstances {
+  bodyLeft: boolean;
+  signal: AbortSignal;
+  secrets: string[];
+}
+
+/** An answer of the server decides (4yz or 5yz); without one, whether the body had left. */
+function failure(
+  error: unknown,
+  { bodyLeft, signal, secrets }: Circumstances,
+): { kind: FailureKind; words: string; status?: number } {
+  const { message, code, command, response, responseCode } = smtpErrorSchema.catch({ message: '', responseCode: 0 }).parse(error);
+  if (responseCode >= 400 && responseCode <= 599) {
+    const words = `answered "${excerpt(response ?? '', { secrets })}" to ${command}${advice(code)}`;
+    return { kind: responseCode >= 500 ? 'permanent' : 'retryable', words, status: responseCode };
+  }
+  if (code === 'EAUTH') return { kind: 'permanent', words: `${excerpt(message, { secrets })}${advice(code)}` };
+  if (!bodyLeft && (code === 'EENVELOPE' || code === 'EMESSAGE'))
+    return { kind: 'permanent', words: excerpt(message, { secrets }) };
+
+  const broken: { kind: FailureKind; words: string } = signal.aborted
+    ? { kind: 'retryable', words: signal.reason.message }
+    : networkFailure(error);
+  if (!bodyLeft) return broken;
+  return {
+    kind: 'unknown',
+    words: `${broken.words}; the whole message had been handed over, but not confirmed, so it may have been sent`,
+  };
+}
+
+function advice(code: string | undefined): string {
+  if (code === 'EAUTH') return '; check user and password in the SMTP URL';
+  if (code === 'ETLS') return '; no TLS, without which the password is not sent';
+  return '';
+}

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { after, describe, it } from 'node:test';
+import { createHttpClient } from '../../../src/connectors/http.js';
+import { createHttpPlatform } from '../../../src/connectors/platform/http.js';
+import { failing } from '../failing.js';
+import { answering, startHttp } from '../local-http.js';
+
+const http = createHttpClient({ allowPrivateNetworks: true });
+const server = await startHttp();
+const platform = createHttpPlatform(
+  { kind: 'http', baseUrl: `${server.url}/api/`, auth: { type: 'bearer', token: 't0ken' } },
+  http,
+);
+const call = { timeoutMs: 5000, idempotencyKey: 'relay:acme:c1/0' };
+after(() => http.close());
+
+describe('the generic platform', () => {
+  it('reads an assignment', async () => {
+    server.answer = answering(200, { id: 'A/1', status: 'draft', location: { zip: '10115' } });
+    assert.deepEqual(await platform.getAssignment('A/1', call), { id: 'A/1', status: 'draft', location: { zip: '10115' } });
+    const { method, path, headers } = server.last();
+    assert.deepEqual([method, path, headers.authorization], ['GET', '/api/assignments/A%2F1', 'Bearer t0ken']);
+  });
+
+  for (const answer of ['[]', 'null', '"draft"', '7', 'OK']) {
+    it(`does not take ${answer} for an assignment`, async () => {
+      server.answer = answering(200, answer);
+      const error = await failing(platform.getAssignment('A1', call));
+      assert.equal(error.kind, 'permanent');
+      assert.match(error.message, /JSON/);
+    });
+  }
+
+  it('reports an unknown assignment', async () => {
+    server.answer = answering(404, { detail: 'no such assignment' });
+    const error = await failing(platform.getAssignment('A1', call));
+    assert.equal(error.kind, 'permanent');
+    assert.equal(error.message, `GET ${server.url}/api/assignments/A1 answered 404: no such assignment`);
+  });
+
+  const sends: [send: { groupIds: string[]; radiusMiles?: number }, body: string][] = [
+    [{ groupIds: ['g1', 'g2'], radiusMiles: 25.5 }, '{"groupIds":["g1","g2"],"radiusMiles":25.5}'],
+    [{ groupIds: ['g1'], radiusMiles: 0 }, '{"groupIds":["g1"],"radiusMiles":0}'],
+    [{ groupIds: [] }, '{"groupIds":[]}'],
+  ];
+  for (const [send, body] of sends) {
+    it(`sends ${body}`, async () => {
+      server.answer = answering(200, {});
+      await platform.sendAssignment('A1', send, call);
+      const received = server.last();
+      assert.deepEqual([received.method, received.path, received.body], ['POST', '/api/assignments/A1/send', body]);
+      assert.equal(received.headers['idempotency-key'], call.idempotencyKey);
+    });
+  }
+
+  const answers: [answer: string | object, recipients: number | undefined][] = [
+    [{ recipients: 3 }, 3],
+    [{ recipients: 0 }, 0],
+    [{ recipients: ['w1', { id: 'w2' }] }, 2],
+    [{ recipientCount: 4 }, 4],
+    [{ recipients: 'many', recipientCount: 5 }, 5],
+    [{ recipients: -1 }, undefined],
+    [{ recipients: 1.5 }, undefined],
+    [{}, undefined],
+    [[], undefined],
+    ['null', undefined],
+    ['', undefined],
+    ['sent', undefined],
+  ];
+  for (const [answer, recipients] of answers) {
+    it(`reads the number reached from ${JSON.stringify(answer)}`, async () => {
+      server.answer = answering(200, answer);
+      const sent = await platform.sendAssignment('A1', { groupIds: [] }, call);
+      assert.deepEqual(sent, recipients === undefined ? {} : { recipients });
+    });
+  }
+
+  for (const id of ['.', '..', '', ' ']) {
+    it(`asks nothing for the id ${JSON.stringify(id)}`, async () => {
+      const before = server.received.length;
+      assert.equal((await failing(platform.sendAssignment(id, { groupIds: [] }, call))).kind, 'permanent');
+      assert.equal((await failing(platform.getAssignment(id, call))).kind, 'permanent');
+      assert.equal(server.received.length, before);
+    });
+  }
+});
