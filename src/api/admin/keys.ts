@@ -1,0 +1,52 @@
+/** `/admin/companies/{companyId}/keys`: the named keys with which a company reads and steers its own chains. */
+
+import { Hono } from 'hono';
+import { z } from 'zod';
+import type { AdminOptions } from '../admin.js';
+import type { Authenticated } from '../authentication.js';
+import { notFound, Problem } from '../problem.js';
+import { label, parseAs, readObject } from './body.js';
+import { noCompany } from './companies.js';
+
+export const newKeyRequest = z.strictObject({ name: label });
+
+/** A key, without the key: that is shown once, when it is made. */
+export const keyResponse = z.object({
+  keyId: z.string(),
+  name: z.string(),
+  createdAt: z.iso.datetime(),
+  /** To the minute. */
+  lastUsedAt: z.iso.datetime().optional(),
+});
+export const keysResponse = z.object({ keys: z.array(keyResponse) });
+export const createdKeyResponse = keyResponse.extend({ key: z.string() });
+
+export function keyRoutes({ store }: AdminOptions): Hono<Authenticated> {
+  return new Hono<Authenticated>()
+    .get('/admin/companies/:companyId/keys', async (c) => {
+      const keys = await store.keys.list(c.req.param('companyId'));
+      if (!keys) throw noCompany(c.req.param('companyId'));
+      const shown = keys.map(({ createdAt, lastUsedAt, ...key }) => ({
+        ...key,
+        createdAt: createdAt.toISOString(),
+        lastUsedAt: lastUsedAt?.toISOString(),
+      }));
+      return c.json(keysResponse.parse({ keys: shown }));
+    })
+    .post('/admin/companies/:companyId/keys', async (c) => {
+      const companyId = c.req.param('companyId');
+      const { name } = parseAs(newKeyRequest, await readObject(c));
+      const made = await store.keys.create(companyId, name, c.get('actor'));
+      if (made === 'unknown company') throw noCompany(companyId);
+      if (made === 'name taken')
+        throw new Problem(409, 'key-name-taken', 'Key name taken', `Company ${companyId} already has a key "${name}".`);
+      return c.json(createdKeyResponse.parse({ ...made, createdAt: made.createdAt.toISOString(), lastUsedAt: undefined }), 201, {
+        'Cache-Control': 'no-store',
+      });
+    })
+    .delete('/admin/companies/:companyId/keys/:keyId', async (c) => {
+      const { companyId, keyId } = c.req.param();
+      if (!(await store.keys.delete(companyId, keyId, c.get('actor')))) throw notFound(`key ${keyId} of company ${companyId}`);
+      return c.body(null, 204);
+    });
+}

@@ -1,0 +1,61 @@
+/** Who asks: the admin token or a company's key, as a bearer token. (A chain's actions bring tokens of their own: see the store.) */
+
+import { timingSafeEqual } from 'node:crypto';
+import type { Context, MiddlewareHandler } from 'hono';
+import type { Actor } from '../store/audit.js';
+import { hashOf } from '../store/credential.js';
+import type { Keys } from '../store/keys.js';
+import { Problem } from './problem.js';
+
+/** The environment of Hono handlers behind one of the middlewares here: `c.get('actor')`. */
+export interface Authenticated {
+  Variables: { actor: Actor };
+}
+
+/** Lets the holder of the admin token pass, and answers 401 to everybody else. */
+export function requireAdmin(adminToken: string): MiddlewareHandler<Authenticated> {
+  const isAdmin = adminCheck(adminToken);
+  return async (c, next) => {
+    if (!isAdmin(bearerOf(c))) throw unauthorized('the admin token');
+    c.set('actor', { kind: 'admin' });
+    await next();
+  };
+}
+
+/** As requireAdmin, and lets the keys of the company in the path (`:companyId`) pass too. */
+export function requireAdminOrCompanyKey(adminToken: string, keys: Pick<Keys, 'authenticate'>): MiddlewareHandler<Authenticated> {
+  const actorOf = actorReader(adminToken, keys);
+  return async (c, next) => {
+    const actor = await actorOf(c);
+    if (!actor) throw unauthorized('the admin token or a key of this company');
+    c.set('actor', actor);
+    await next();
+  };
+}
+
+/** Tells who asks, where that is optional: undefined for anybody but the admin and the company in the path. */
+export function actorReader(adminToken: string, keys: Pick<Keys, 'authenticate'>): (c: Context) => Promise<Actor | undefined> {
+  const isAdmin = adminCheck(adminToken);
+  return async (c) => {
+    const bearer = bearerOf(c);
+    if (isAdmin(bearer)) return { kind: 'admin' };
+    const key = bearer === undefined ? undefined : await keys.authenticate(bearer);
+    return key && key.companyId === c.req.param('companyId') ? { kind: 'key', ...key } : undefined;
+  };
+}
+
+function adminCheck(adminToken: string): (bearer: string | undefined) => boolean {
+  if (adminToken === '') throw new Error('The admin token must not be empty: set RELAY_ADMIN_TOKEN');
+  const expected = hashOf(adminToken);
+  return (bearer) => bearer !== undefined && timingSafeEqual(hashOf(bearer), expected);
+}
+
+function bearerOf(c: Context): string | undefined {
+  return /^Bearer +(\S+) *$/i.exec(c.req.header('Authorization') ?? '')?.[1];
+}
+
+function unauthorized(needed: string): Problem {
+  return new Problem(401, 'unauthorized', 'Not authorized', `This needs ${needed}: Authorization: Bearer …`, {
+    headers: { 'WWW-Authenticate': 'Bearer realm="relay"' },
+  });
+}

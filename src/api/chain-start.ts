@@ -1,0 +1,127 @@
+/** Starts the workflow of an accepted request, at most once for an idempotency key. */
+
+import { createHash, randomUUID } from 'node:crypto';
+import { type Client, WorkflowIdReusePolicy } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import type { Logger } from 'pino';
+import { z } from 'zod';
+import { type Chain, type ChainAction, chainWorkflowId, initialStatus } from '../chain/chain.js';
+import { actionTable, chainSummary } from '../chain/summary.js';
+import type { RuleChain } from '../workflows/rule-chain.js';
+import { searchAttributesOf } from '../workflows/search-attributes.js';
+import { Problem } from './problem.js';
+
+export interface StartOptions {
+  client: Client;
+  taskQueue: string;
+  /** Whether a worker shares the client's connection: the first workflow task then comes with the answer. */
+  eager: boolean;
+  retryBudgetSeconds: number;
+  attentionWindowSeconds: number;
+  log: Logger;
+}
+
+export interface AcceptedRequest {
+  companyId: string;
+  actions: ChainAction[];
+  idempotencyKey?: string;
+  /** What the request asks for, without tokens: the same for the same request. */
+  hash: string;
+}
+
+export interface StartedChain {
+  chain: Chain;
+  /** The key was used before with the same body: this is the chain of that time. */
+  replayed: boolean;
+}
+
+const memoSchema = z.object({ receivedAt: z.string(), hash: z.string(), request: z.string() });
+
+/** How long Temporal has to accept a start. */
+const startTimeoutMs = 10_000;
+
+/**
+ * @returns once Temporal has durably accepted the start.
+ * @throws Problem 422 where the key was used with another body, 503 where Temporal did not accept.
+ */
+export async function startChain(options: StartOptions, accepted: AcceptedRequest): Promise<StartedChain> {
+  const { client, log } = options;
+  const chain: Chain = {
+    companyId: accepted.companyId,
+    chainId: accepted.idempotencyKey === undefined ? randomUUID() : keyedChainId(accepted.companyId, accepted.idempotencyKey),
+    receivedAt: new Date().toISOString(),
+    actions: accepted.actions,
+    retryBudgetSeconds: options.retryBudgetSeconds,
+    attentionWindowSeconds: options.attentionWindowSeconds,
+  };
+  const workflowId = chainWorkflowId(chain);
+  const request = randomUUID();
+  try {
+    await client.withDeadline(Date.now() + startTimeoutMs, () =>
+      client.workflow.start<typeof RuleChain>('RuleChain', {
+        workflowId,
+        args: [chain],
+        taskQueue: options.taskQueue,
+        workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+        requestEagerStart: options.eager,
+        memo: { receivedAt: chain.receivedAt, hash: accepted.hash, request },
+        typedSearchAttributes: searchAttributesOf(chain, chain.actions),
+        staticSummary: chainSummary(chain, chain.actions),
+        staticDetails: actionTable(chain.actions.map((action) => initialStatus(chain, action))),
+        priority: { fairnessKey: chain.companyId },
+      }),
+    );
+    return { chain, replayed: false };
+  } catch (error) {
+    // What was started is found, also when the answer to the start was lost.
+    const found = await findStarted(options, workflowId);
+    if (found?.request === request) return { chain, replayed: false };
+    if (found?.hash === accepted.hash) return { chain: { ...chain, receivedAt: found.receivedAt }, replayed: true };
+    if (found) {
+      throw new Problem(
+        422,
+        'idempotency-key-reused',
+        'Idempotency key used again',
+        'This idempotency key was used before with another body. Use a new key for a new request.',
+      );
+    }
+    log.error({ err: error, workflowId }, 'Temporal did not accept a chain');
+    const known = error instanceof WorkflowExecutionAlreadyStartedError;
+    const detail = known
+      ? 'The chain is known, but cannot be read at the moment.'
+      : 'The chain could not be started. Nothing has run. Send the request again.';
+    throw new Problem(503, 'temporal-unavailable', 'Temporal cannot be reached', detail, { headers: { 'Retry-After': '10' } });
+  }
+}
+
+async function findStarted({ client }: StartOptions, workflowId: string): Promise<z.infer<typeof memoSchema> | undefined> {
+  try {
+    const { memo } = await client.withDeadline(Date.now() + startTimeoutMs / 2, () =>
+      client.workflow.getHandle(workflowId).describe(),
+    );
+    return memoSchema.safeParse(memo).data;
+  } catch {
+    return undefined;
+  }
+}
+
+function keyedChainId(companyId: string, key: string): string {
+  return createHash('sha256').update(`${companyId}\n${key}`).digest('hex').slice(0, 32);
+}
+
+/** A hash of the request's elements without their tokens, whatever the order of their fields. */
+export function hashRequest(elements: readonly Record<string, unknown>[]): string {
+  const canonical = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(canonical);
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value)
+        .filter(([name]) => name !== 'relayAccessToken')
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([name, inner]) => [name, canonical(inner)]),
+    );
+  };
+  return createHash('sha256')
+    .update(JSON.stringify(canonical(elements)))
+    .digest('hex');
+}

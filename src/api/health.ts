@@ -1,0 +1,41 @@
+/** Whether the process is alive, and whether it can do its work. */
+
+import type { Client } from '@temporalio/client';
+import { Hono } from 'hono';
+import type { Store } from '../store/store.js';
+
+export function healthRoutes({ client, store }: { client: Client; store: Pick<Store, 'ping'> }): Hono {
+  const checks = {
+    temporal: () =>
+      client.withDeadline(Date.now() + 3_000, () =>
+        client.workflowService.describeNamespace({ namespace: client.options.namespace }),
+      ),
+    database: () => within(3_000, store.ping()),
+  };
+  return new Hono()
+    .get('/healthz', (c) => c.json({ status: 'ok' }))
+    .get('/readyz', async (c) => {
+      const results = await Promise.all(
+        Object.entries(checks).map(
+          async ([name, check]) =>
+            [
+              name,
+              await check().then(
+                () => 'ok',
+                () => 'cannot be reached',
+              ),
+            ] as const,
+        ),
+      );
+      const ready = results.every(([, result]) => result === 'ok');
+      return c.json({ status: ready ? 'ready' : 'not ready', ...Object.fromEntries(results) }, ready ? 200 : 503);
+    });
+}
+
+async function within<Value>(milliseconds: number, work: Promise<Value>): Promise<Value> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('no answer in time')), milliseconds);
+  });
+  return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
+}

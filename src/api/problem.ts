@@ -1,0 +1,119 @@
+/** Errors as HTTP tells them: RFC 9457 problem documents, and what a Hono app answers when something is wrong. */
+
+import type { Env, Hono, MiddlewareHandler } from 'hono';
+import { HTTPException } from 'hono/http-exception';
+import { methodNotAllowed } from 'hono/method-not-allowed';
+import { z } from 'zod';
+import type { Remark } from '../chain/request.js';
+
+export const problemSchema = z.object({
+  /** A URI reference, `/problems/<slug>`. */
+  type: z.string(),
+  title: z.string(),
+  status: z.int(),
+  detail: z.string(),
+  /** Every mistake of the request's body, with an RFC 6901 pointer to its place. */
+  errors: z.array(z.object({ pointer: z.string(), detail: z.string() })).optional(),
+});
+
+/** Thrown by a handler: this is the answer. Whatever it says is for the caller to read: no secrets. */
+export class Problem extends Error {
+  override readonly name = 'Problem';
+
+  constructor(
+    readonly status: number,
+    /** The last segment of `type`, such as `invalid-chain`. */
+    readonly slug: string,
+    /** The same for every problem of this type. */
+    readonly title: string,
+    /** This time: what was wrong, where, and what to do. */
+    readonly detail: string,
+    readonly more: { errors?: readonly Remark[]; headers?: Readonly<Record<string, string>> } = {},
+  ) {
+    super(`${title}: ${detail}`);
+  }
+}
+
+export function problemResponse({ status, slug, title, detail, more }: Problem): Response {
+  const { errors, headers } = more;
+  return new Response(JSON.stringify({ type: `/problems/${slug}`, title, status, detail, ...(errors && { errors }) }), {
+    status,
+    headers: { 'Cache-Control': 'no-store', ...headers, 'Content-Type': 'application/problem+json' },
+  });
+}
+
+/** 404; only for those who are authenticated. `what` is known to them: `rule 4711`. */
+export function notFound(what: string): Problem {
+  return new Problem(404, 'not-found', 'Not found', `There is no ${what}.`);
+}
+
+/** The RFC 6901 pointer to a place in a JSON document. */
+export function jsonPointer(path: readonly PropertyKey[]): string {
+  return path.map((segment) => `/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+/** What zod found, each mistake at its place. Never shows a value, which may be secret. */
+export function remarksOf(error: z.ZodError): Remark[] {
+  return error.issues.flatMap((issue): Remark[] => {
+    if (issue.code === 'unrecognized_keys') {
+      return issue.keys.map((key) => ({
+        pointer: jsonPointer([...issue.path, key]),
+        detail: 'is not a field that is known here',
+      }));
+    }
+    const detail = issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message;
+    return [{ pointer: jsonPointer(issue.path), detail }];
+  });
+}
+
+/** Words for zod's `error` option: a field that is not there is required, rather than of the wrong type. */
+export function required(issue: { input?: unknown }): string | undefined {
+  return issue.input === undefined ? 'is required' : undefined;
+}
+
+/**
+ * Makes an app answer every error with a problem document: what handlers throw, unknown paths, wrong methods.
+ * `report` hears of the errors that nobody expected, which are answered with a bare 500. Call it before adding routes.
+ */
+export function answerProblems<E extends Env>(app: Hono<E>, report: (error: Error) => void): Hono<E> {
+  app.use('*', refuseNul, wrongMethods(app));
+  app.notFound((c) => problemResponse(notFound(`resource at ${c.req.path}`)));
+  app.onError((error) => {
+    if (error instanceof Problem) return problemResponse(error);
+    if (error instanceof HTTPException && error.status < 500) {
+      return problemResponse(
+        new Problem(error.status, 'bad-request', 'Bad request', error.message || 'The request was refused.'),
+      );
+    }
+    report(error);
+    return problemResponse(
+      new Problem(500, 'internal', 'Internal error', 'Something went wrong here; the operator can find it in the log.'),
+    );
+  });
+  return app;
+}
+
+/** No id has one, and the database refuses to look for it. */
+const refuseNul: MiddlewareHandler = async (c, next) => {
+  if (c.req.url.includes('%00'))
+    throw new Problem(400, 'malformed-url', 'Malformed URL', 'The URL must not contain a NUL character.');
+  await next();
+};
+
+function wrongMethods<E extends Env>(app: Hono<E>): MiddlewareHandler<E> {
+  return methodNotAllowed({
+    app,
+    onMethodNotAllowed: (c, methods) =>
+      problemResponse(
+        new Problem(
+          405,
+          'method-not-allowed',
+          'Method not allowed',
+          `${c.req.method} is not possible here; ${methods.join(', ')} is.`,
+          {
+            headers: { Allow: methods.join(', ') },
+          },
+        ),
+      ),
+  });
+}

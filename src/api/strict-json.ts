@@ -1,0 +1,71 @@
+/** Reads JSON from strangers: what two readers could understand differently, or what breaks things further on, is refused. */
+
+import { jsonPointer } from './problem.js';
+
+/** At most so many arrays and objects inside each other. */
+export const maxDepth = 32;
+
+/** @returns the value, or what is wrong with the text. Bytes are UTF-8. */
+export function readStrictJson(bytes: ArrayBuffer): { ok: true; value: unknown } | { ok: false; error: string } {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes);
+  } catch {
+    return { ok: false, error: 'is not UTF-8' };
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return { ok: false, error: `is not JSON${place(error, text)}` };
+  }
+  const error = structuralError(text) ?? textError(value, []);
+  return error === undefined ? { ok: true, value } : { ok: false, error };
+}
+
+/** The place or the character that the parser names; never its excerpt, which may hold a token. */
+function place(error: unknown, text: string): string {
+  const message = error instanceof Error ? error.message : '';
+  if (text.trim() === '') return ': it is empty';
+  if (message.startsWith('Unexpected end')) return ': it ends too early';
+  const [, unexpected] = /^Unexpected token '(.)'/su.exec(message) ?? [];
+  if (unexpected !== undefined) return `: ${JSON.stringify(unexpected)} is not expected where it stands`;
+  const position = / at position (\d+)/.exec(message)?.[1];
+  if (position === undefined) return '';
+  const before = text.slice(0, Number(position)).split('\n');
+  return ` at line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
+}
+
+/** Depth, and names that stand twice in one object: `JSON.parse` would keep the last. The text is known to be JSON. */
+function structuralError(text: string): string | undefined {
+  const open: Set<string>[] = [];
+  let last = '';
+  for (const [token] of text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:]/gs)) {
+    if (token === '{' || token === '[') {
+      if (open.length >= maxDepth) return `is nested deeper than ${maxDepth} levels`;
+      open.push(new Set());
+    } else if (token === '}' || token === ']') open.pop();
+    else if (token === ':') {
+      const name: string = JSON.parse(last);
+      if (name === '__proto__') return 'has a field named "__proto__"';
+      if (open.at(-1)?.has(name)) return `has the field ${JSON.stringify(name.slice(0, 80))} twice in one object`;
+      open.at(-1)?.add(name);
+    } else last = token;
+  }
+  return undefined;
+}
+
+/** Texts that PostgreSQL or a mail could not hold. */
+function textError(value: unknown, path: readonly PropertyKey[]): string | undefined {
+  if (typeof value === 'string') {
+    if (value.includes('\u0000')) return `has a NUL character at ${jsonPointer(path)}`;
+    if (/\p{Cs}/u.test(value)) return `has half of a surrogate pair at ${jsonPointer(path)}`;
+    return undefined;
+  }
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [name, inner] of Object.entries(value)) {
+    const error = textError(name, path) ?? textError(inner, [...path, name]);
+    if (error) return error;
+  }
+  return undefined;
+}

@@ -1,0 +1,50 @@
+/** Rule tokens and company keys: how they are made, recognised and kept. */
+
+import { createHash, randomInt } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+/** `rlt_…` is a rule's token, `rlk_…` a company's key. */
+export type CredentialPrefix = 'rlt_' | 'rlk_';
+
+const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+/** log2(62 ** 30) is 178 bits. */
+const secretLength = 30;
+/** 62 ** 6 holds 32 bits. */
+const checksumLength = 6;
+
+/** The prefix, 178 random bits and their CRC-32, in base 62. */
+export function makeCredential(prefix: CredentialPrefix): string {
+  const secret = prefix + randomText(secretLength);
+  return secret + checksum(secret);
+}
+
+/** Whether a text with our prefix cannot be one of ours: mistyped or cut short. Any other text may be a token taken over. */
+export function isMistyped(text: string): boolean {
+  if (!/^rl[tk]_/.test(text)) return false;
+  const secret = text.slice(0, -checksumLength);
+  return secret.length !== secretLength + 4 || text.slice(-checksumLength) !== checksum(secret);
+}
+
+/** What is kept of a token or key: its SHA-256. A slow hash would add nothing to 178 random bits. */
+export function hashOf(credential: string): Buffer {
+  return createHash('sha256').update(credential).digest();
+}
+
+/** An id for a token or key, which is no secret. */
+export function makeId(): string {
+  return randomText(12);
+}
+
+function randomText(length: number): string {
+  return Array.from({ length }, () => base62.charAt(randomInt(base62.length))).join('');
+}
+
+function checksum(text: string): string {
+  let rest = crc32(text);
+  let digits = '';
+  while (digits.length < checksumLength) {
+    digits = base62.charAt(rest % 62) + digits;
+    rest = Math.floor(rest / 62);
+  }
+  return digits;
+}

@@ -1,0 +1,56 @@
+/**
+ * The store's database on a laptop: PGlite, PostgreSQL inside this process. Only the sandbox imports it.
+ *
+ * What it promises: a commit has been written to the operating system before it is acknowledged, so that it survives the
+ * death of the process (kill -9) at any moment. It does not survive a power cut: PGlite has no fsync. It takes no lock
+ * either: whoever opens a directory makes sure that nobody else does.
+ */
+
+import { existsSync } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { PGlite } from '@electric-sql/pglite';
+import type { Database, Queries } from './database.js';
+import { migrate } from './migrations.js';
+
+/**
+ * Opens the database in the directory, which is made where there is none, and brings the schema up to date.
+ * Without a directory it lives in memory.
+ */
+export async function openEmbedded(directory?: string): Promise<Database> {
+  if (directory !== undefined && !existsSync(join(directory, 'PG_VERSION'))) await initialise(resolve(directory));
+  const pglite = await openPglite(directory === undefined ? 'memory://' : resolve(directory));
+  const database: Database = {
+    ...queriesOf(pglite),
+    transaction: (work) => pglite.transaction((transaction) => work(queriesOf(transaction))),
+    close: () => pglite.close(),
+  };
+  try {
+    await migrate(database);
+    return database;
+  } catch (error) {
+    await pglite.close();
+    throw error;
+  }
+}
+
+function openPglite(dataDir: string): Promise<PGlite> {
+  return PGlite.create({ dataDir, relaxedDurability: false });
+}
+
+/** Making a database takes seconds, and one that was killed half-way never opens again: made beside its place, then moved there. */
+async function initialise(directory: string): Promise<void> {
+  const unfinished = `${directory}.unfinished`;
+  await rm(unfinished, { recursive: true, force: true });
+  await mkdir(dirname(directory), { recursive: true });
+  await (await openPglite(unfinished)).close();
+  await rename(unfinished, directory);
+}
+
+function queriesOf(on: Pick<PGlite, 'query'>): Queries {
+  return {
+    async query(text, parameters = []) {
+      return (await on.query<unknown>(text, [...parameters])).rows;
+    },
+  };
+}

@@ -1,0 +1,96 @@
+/** The schema, as the ordered list of steps that made it. Add steps at the end; never change one that has been released. */
+
+import { z } from 'zod';
+import { type Database, read } from './database.js';
+
+/** Step n (from 1) leads to version n; each is a list of single statements. */
+const steps: readonly (readonly string[])[] = [
+  [
+    `CREATE TABLE companies (
+       company_id text COLLATE "C" PRIMARY KEY,
+       name text NOT NULL,
+       time_zone text NOT NULL,
+       notify jsonb,
+       platform jsonb,
+       ticketing jsonb,
+       mail jsonb,
+       created_at timestamptz NOT NULL DEFAULT now(),
+       updated_at timestamptz NOT NULL DEFAULT now()
+     )`,
+    `CREATE TABLE rules (
+       company_id text COLLATE "C" NOT NULL REFERENCES companies ON DELETE CASCADE,
+       relay_id text COLLATE "C" NOT NULL,
+       seq bigint GENERATED ALWAYS AS IDENTITY,
+       name text NOT NULL,
+       enabled boolean NOT NULL DEFAULT true,
+       on_failure text NOT NULL,
+       on_unknown text NOT NULL,
+       notify jsonb,
+       created_at timestamptz NOT NULL DEFAULT now(),
+       updated_at timestamptz NOT NULL DEFAULT now(),
+       PRIMARY KEY (company_id, relay_id),
+       UNIQUE (company_id, seq)
+     )`,
+    `CREATE TABLE tokens (
+       token_id text COLLATE "C" PRIMARY KEY,
+       company_id text COLLATE "C" NOT NULL,
+       relay_id text COLLATE "C" NOT NULL,
+       seq bigint GENERATED ALWAYS AS IDENTITY,
+       hash bytea NOT NULL,
+       created_at timestamptz NOT NULL DEFAULT now(),
+       expires_at timestamptz,
+       revoked_at timestamptz,
+       last_used_at timestamptz,
+       FOREIGN KEY (company_id, relay_id) REFERENCES rules ON DELETE CASCADE
+     )`,
+    'CREATE INDEX tokens_of_rule ON tokens (company_id, relay_id)',
+    `CREATE TABLE company_keys (
+       key_id text COLLATE "C" PRIMARY KEY,
+       company_id text COLLATE "C" NOT NULL REFERENCES companies ON DELETE CASCADE,
+       name text NOT NULL,
+       hash bytea NOT NULL UNIQUE,
+       created_at timestamptz NOT NULL DEFAULT now(),
+       last_used_at timestamptz,
+       UNIQUE (company_id, name)
+     )`,
+    // No reference to companies: what was done to a company is remembered after its deletion.
+    `CREATE TABLE audit (
+       seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+       at timestamptz NOT NULL DEFAULT now(),
+       company_id text COLLATE "C",
+       actor jsonb NOT NULL,
+       action text NOT NULL,
+       details jsonb NOT NULL
+     )`,
+    'CREATE INDEX audit_of_company ON audit (company_id, seq)',
+  ],
+];
+
+/** Any number that no other program uses for an advisory lock in this database. */
+const lock = 7_353_529;
+
+/** The database was last opened by a newer version of this program. */
+export class NewerSchemaError extends Error {
+  override readonly name = 'NewerSchemaError';
+}
+
+/**
+ * Brings the schema up to date, in one transaction. Processes that start together wait for each other.
+ * @throws NewerSchemaError
+ */
+export async function migrate(database: Database, migrations = steps): Promise<void> {
+  await database.transaction(async (queries) => {
+    await queries.query('SELECT pg_advisory_xact_lock($1::bigint)', [lock]);
+    await queries.query('CREATE TABLE IF NOT EXISTS relay_schema (version integer NOT NULL)');
+    const [found] = await read(queries, z.object({ version: z.int() }), 'SELECT version FROM relay_schema');
+    const version = found?.version ?? 0;
+    if (version > migrations.length) {
+      throw new NewerSchemaError(
+        `The database has schema version ${version}, and this program knows versions up to ${migrations.length}: start the newer program.`,
+      );
+    }
+    for (const statement of migrations.slice(version).flat()) await queries.query(statement);
+    if (found === undefined) await queries.query('INSERT INTO relay_schema (version) VALUES ($1::int)', [migrations.length]);
+    else await queries.query('UPDATE relay_schema SET version = $1::int', [migrations.length]);
+  });
+}

@@ -1,0 +1,78 @@
+/** The store's database in production: a PostgreSQL server, through a pool of connections. */
+
+import pg from 'pg';
+import type { Database, Parameter, Queries } from './database.js';
+import { migrate } from './migrations.js';
+
+/**
+ * Connects and brings the schema up to date.
+ * @param databaseUrl `postgres://user:password@host:port/database`
+ * @throws Error that names DATABASE_URL and never shows it.
+ */
+export async function openPostgres(databaseUrl: string): Promise<Database> {
+  const pool = new pg.Pool(settings(databaseUrl));
+  // A connection that breaks while idle: the pool has already dropped it, and the next query takes another.
+  pool.on('error', () => {});
+  const database: Database = {
+    ...queriesOf(pool),
+    async transaction(work) {
+      const client = await pool.connect();
+      let broken = false;
+      try {
+        await client.query('BEGIN');
+        const result = await work(queriesOf(client));
+        await client.query('COMMIT');
+        return result;
+      } catch (error) {
+        await client.query('ROLLBACK').catch(() => {
+          broken = true;
+        });
+        throw error;
+      } finally {
+        client.release(broken);
+      }
+    },
+    close: () => pool.end(),
+  };
+  try {
+    await pool.query('SELECT 1').catch((error: unknown) => {
+      throw new Error(`The database that DATABASE_URL names cannot be reached: ${reason(error)}`, { cause: error });
+    });
+    await migrate(database);
+    return database;
+  } catch (error) {
+    await pool.end();
+    throw error;
+  }
+}
+
+function settings(databaseUrl: string): pg.PoolConfig {
+  const config = {
+    connectionString: databaseUrl,
+    application_name: 'relay',
+    connectionTimeoutMillis: 5_000,
+    query_timeout: 30_000,
+    keepAlive: true,
+  };
+  try {
+    // Reads the URL and connects to nothing. Its own error would carry the URL, password and all.
+    new pg.Client(config);
+  } catch {
+    throw new Error('DATABASE_URL is not a PostgreSQL URL such as postgres://user:password@host:5432/database');
+  }
+  return config;
+}
+
+function queriesOf(on: pg.Pool | pg.PoolClient): Queries {
+  return {
+    async query(text: string, parameters: readonly Parameter[] = []) {
+      return (await on.query<Record<string, unknown>>(text, [...parameters])).rows;
+    },
+  };
+}
+
+/** A refused connection to several addresses has no message of its own, only a code. */
+function reason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.message || ('code' in error ? String(error.code) : error.name);
+}

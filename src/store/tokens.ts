@@ -1,0 +1,171 @@
+/** The access tokens of the rules: who may start a chain. Only their hashes are kept. */
+
+import { timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import { type Actor, recordDeed } from './audit.js';
+import { hashOf, makeCredential, makeId } from './credential.js';
+import { type Database, type Queries, read, withoutNulls } from './database.js';
+import { noteUse, useUnnoted } from './last-use.js';
+
+/** What an action brings along. */
+export interface Credentials {
+  relayId: string;
+  relayAccessToken: string;
+}
+
+/**
+ * Why one action's credentials do not do. For the relay's own use, never to be told outwardly:
+ * - `unknown`: no such company or rule.
+ * - `wrong`: never a token of this rule.
+ * - `revoked`, `expired`: once right; a token expires when it is rotated and its grace is over.
+ * - `disabled`: right, but the rule is disabled.
+ */
+export type Refusal = 'unknown' | 'wrong' | 'revoked' | 'expired' | 'disabled';
+
+export type Authentication =
+  | { ok: true }
+  /** `refusals[i]` belongs to the i-th credentials, undefined where those are right. */
+  | { ok: false; refusals: (Refusal | undefined)[] };
+
+const tokenRow = z
+  .object({
+    tokenId: z.string(),
+    state: z.enum(['active', 'expired', 'revoked']),
+    createdAt: z.date(),
+    expiresAt: z.date().nullable(),
+    revokedAt: z.date().nullable(),
+    lastUsedAt: z.date().nullable(),
+  })
+  .transform(withoutNulls);
+export type Token = z.infer<typeof tokenRow>;
+
+const state = `CASE WHEN revoked_at IS NOT NULL THEN 'revoked' WHEN expires_at <= now() THEN 'expired' ELSE 'active' END`;
+
+const candidateRow = z.object({
+  relayId: z.string(),
+  enabled: z.boolean(),
+  tokenId: z.string().nullable(),
+  hash: z.instanceof(Uint8Array).nullable(),
+  state: z.enum(['active', 'expired', 'revoked']),
+  unnoted: z.boolean(),
+});
+type Candidate = z.infer<typeof candidateRow>;
+
+/** Compared with where there is nothing to compare with. */
+const dummy = hashOf(makeCredential('rlt_'));
+/** So many dead tokens of a rule are remembered, so that their use can be told from a stranger's. */
+const rememberedTokens = 20;
+
+export class Tokens {
+  constructor(private readonly database: Database) {}
+
+  /**
+   * Whether every one of these credentials is right for this company; one query, whatever they are. No credentials: not ok.
+   * Any text may be given: what cannot be an id is unknown.
+   */
+  async authenticate(companyId: string, credentials: readonly Credentials[]): Promise<Authentication> {
+    const relayIds = [...new Set(credentials.map(({ relayId }) => relayId).filter((id) => /^\d{1,32}$/.test(id)))];
+    const candidates = await read(
+      this.database,
+      candidateRow,
+      `SELECT relay_id AS "relayId", enabled, token_id AS "tokenId", hash, ${state} AS state, ${useUnnoted} AS unnoted
+       FROM rules LEFT JOIN tokens USING (company_id, relay_id) WHERE company_id = $1 AND relay_id = ANY ($2::text[])`,
+      [/^[\w-]{1,64}$/.test(companyId) ? companyId : '', relayIds],
+    );
+    const used = new Set<string>();
+    const refusals = credentials.map(({ relayId, relayAccessToken }) => {
+      const ofRule = candidates.filter((candidate) => candidate.relayId === relayId);
+      const token = matching(ofRule, hashOf(relayAccessToken));
+      if (ofRule.length === 0) return 'unknown';
+      if (!token) return 'wrong';
+      if (token.state !== 'active') return token.state;
+      if (!token.enabled) return 'disabled';
+      if (token.unnoted && token.tokenId !== null) used.add(token.tokenId);
+      return undefined;
+    });
+    if (refusals.length === 0 || refusals.some((refusal) => refusal !== undefined)) return { ok: false, refusals };
+    noteUse(this.database, 'tokens', 'token_id', [...used]);
+    return { ok: true };
+  }
+
+  /** The newest first. Undefined: no such rule. */
+  async list(companyId: string, relayId: string): Promise<Token[] | undefined> {
+    const where = 'WHERE company_id = $1 AND relay_id = $2';
+    const rule = await this.database.query(`SELECT 1 FROM rules ${where}`, [companyId, relayId]);
+    if (rule.length === 0) return undefined;
+    return read(
+      this.database,
+      tokenRow,
+      `SELECT token_id AS "tokenId", ${state} AS state, created_at AS "createdAt", expires_at AS "expiresAt",
+         revoked_at AS "revokedAt", last_used_at AS "lastUsedAt" FROM tokens ${where} ORDER BY seq DESC`,
+      [companyId, relayId],
+    );
+  }
+
+  /** Makes a new token; those before it go on for `graceSeconds`. Undefined: no such rule. */
+  async rotate(
+    companyId: string,
+    relayId: string,
+    graceSeconds: number,
+    actor: Actor,
+  ): Promise<{ tokenId: string; relayAccessToken: string } | undefined> {
+    const relayAccessToken = makeCredential('rlt_');
+    return this.database.transaction(async (queries) => {
+      const where = 'WHERE company_id = $1 AND relay_id = $2';
+      const rule = await queries.query(`SELECT 1 FROM rules ${where} FOR UPDATE`, [companyId, relayId]);
+      if (rule.length === 0) return undefined;
+      // LEAST passes over NULL: a token that was to expire earlier still does.
+      await queries.query(`UPDATE tokens SET expires_at = LEAST(expires_at, now() + make_interval(secs => $3::int)) ${where}`, [
+        companyId,
+        relayId,
+        graceSeconds,
+      ]);
+      const tokenId = await addToken(queries, { companyId, relayId, relayAccessToken });
+      await queries.query(
+        `DELETE FROM tokens WHERE token_id IN (
+           SELECT token_id FROM tokens ${where} AND ${state} <> 'active' ORDER BY seq DESC OFFSET $3::int)`,
+        [companyId, relayId, rememberedTokens],
+      );
+      await recordDeed(queries, { actor, action: 'token.rotate', companyId, details: { relayId, tokenId, graceSeconds } });
+      return { tokenId, relayAccessToken };
+    });
+  }
+
+  /** Ends a token at once; again changes nothing. @returns whether the rule has, or had, this token. */
+  async revoke(companyId: string, relayId: string, tokenId: string, actor: Actor): Promise<boolean> {
+    return this.database.transaction(async (queries) => {
+      const where = 'WHERE company_id = $1 AND relay_id = $2 AND token_id = $3';
+      const ids = [companyId, relayId, tokenId];
+      const revoked = await queries.query(
+        `UPDATE tokens SET revoked_at = now() ${where} AND revoked_at IS NULL RETURNING 1`,
+        ids,
+      );
+      if (revoked.length === 0) return (await queries.query(`SELECT 1 FROM tokens ${where}`, ids)).length > 0;
+      await recordDeed(queries, { actor, action: 'token.revoke', companyId, details: { relayId, tokenId } });
+      return true;
+    });
+  }
+}
+
+/** Adds a token to a rule. @returns its id. */
+export async function addToken(
+  queries: Queries,
+  { companyId, relayId, relayAccessToken }: Credentials & { companyId: string },
+): Promise<string> {
+  const tokenId = makeId();
+  await queries.query('INSERT INTO tokens (token_id, company_id, relay_id, hash) VALUES ($1, $2, $3, $4)', [
+    tokenId,
+    companyId,
+    relayId,
+    hashOf(relayAccessToken),
+  ]);
+  return tokenId;
+}
+
+/** The candidate with this hash; compares with all of them, and with the dummy where there is none. */
+function matching(candidates: readonly Candidate[], hash: Uint8Array): Candidate | undefined {
+  const matches = candidates.filter((candidate) => timingSafeEqual(candidate.hash ?? dummy, hash));
+  if (candidates.length === 0) timingSafeEqual(dummy, hash);
+  // A token taken over twice may be there both dead and alive.
+  return matches.find(({ state }) => state === 'active') ?? matches[0];
+}

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Database } from '../../src/store/database.js';
+import { migrate, NewerSchemaError } from '../../src/store/migrations.js';
+import { openPostgres } from '../../src/store/postgres.js';
+import { createDatabase, testDatabases } from './databases.js';
+
+for (const { name, open, skip } of testDatabases) {
+  describe(`migrations on ${name}`, { skip }, () => {
+    let database: Database;
+    before(async () => {
+      database = await open();
+    });
+    after(() => database.close());
+    const steps = (...more: string[]) => [[], ...more.map((statement) => [statement])];
+
+    it('are applied once, in order', async () => {
+      await migrate(database, steps('CREATE TABLE first (x integer)'));
+      await migrate(database, steps('CREATE TABLE first (x integer)', 'ALTER TABLE first ADD COLUMN y integer'));
+      await migrate(database, steps('CREATE TABLE first (x integer)', 'ALTER TABLE first ADD COLUMN y integer'));
+      assert.deepEqual(await database.query('SELECT x, y FROM first'), []);
+    });
+
+    it('are applied wholly or not at all', async () => {
+      const known = steps('CREATE TABLE first (x integer)', 'ALTER TABLE first ADD COLUMN y integer');
+      await assert.rejects(migrate(database, [...known, ['CREATE TABLE half (x integer)', 'CREATE TABLE nonsense (']]));
+      await assert.rejects(database.query('SELECT * FROM half'));
+      await migrate(database, known);
+    });
+
+    it('refuse a database of a newer program', async () => {
+      await assert.rejects(
+        migrate(database),
+        (error) => error instanceof NewerSchemaError && /version 3.* up to 1/.test(error.message),
+      );
+    });
+  });
+}
+
+describe('openPostgres', () => {
+  it('names DATABASE_URL and never shows it', async () => {
+    for (const url of ['postgres://user:s3cret@[nonsense/db', 'postgres://user:s3cret@127.0.0.1:1/db']) {
+      await assert.rejects(openPostgres(url), (error) => {
+        assert.ok(error instanceof Error && error.message.includes('DATABASE_URL') && !error.message.includes('s3cret'));
+        return true;
+      });
+    }
+  });
+
+  const skip = process.env.RELAY_TEST_DATABASE_URL === undefined && 'RELAY_TEST_DATABASE_URL is not set';
+  it('lets several processes start on an empty database at once', { skip }, async () => {
+    const { url, drop } = await createDatabase();
+    const opened = await Promise.all(Array.from({ length: 5 }, () => openPostgres(url)));
+    for (const database of opened) await database.close();
+    await drop();
+  });
+});
