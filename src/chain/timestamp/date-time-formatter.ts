@@ -1,0 +1,125 @@
+/** The letters of `java.time.format.DateTimeFormatter` (`ofPattern`, Locale US, JDK 17), in the order of its documentation. */
+import { NO_REFORM } from './calendar.js';
+import { amPm, hourOfHalfDay, type Moment, momentAt, monthName, padded, weekdayName, yearOfEra } from './moment.js';
+import type { Dialect, Letter } from './pattern.js';
+import { zoneAt } from './zone.js';
+
+export const dateTimeFormatter: Dialect = {
+  name: 'DateTimeFormatter',
+  token: /'(?:''|[^'])*'(?!')|([A-Za-z])\1*|./gs,
+  extended: true,
+  at: (epochMillis, zone) => momentAt(epochMillis, zoneAt(zone, epochMillis), NO_REFORM),
+  letters: {
+    G: upTo(5, era),
+    // With 11 to 18 letters the JDK makes a formatter that fails when it prints.
+    u: { allows: (width) => width <= 10 || width === 19, print: (t, width) => year(t.year, width) },
+    y: { allows: (width) => width <= 10 || width === 19, print: (t, width) => year(yearOfEra(t), width) },
+    D: number(3, (t) => t.dayOfYear),
+    M: upTo(5, month),
+    L: upTo(5, month),
+    d: number(2, (t) => t.day),
+    g: number(19, (t) => t.epochDay + 40_587),
+    Q: upTo(5, quarter),
+    q: upTo(5, quarter),
+    Y: { allows: (width) => width <= 10 || width >= 19, print: (t, width) => year(t.weekYear, width) },
+    w: number(2, (t) => t.weekOfYear),
+    W: number(1, (t) => t.weekOfMonth),
+    E: upTo(5, (t, width) => text(weekdayName(t), width)),
+    e: upTo(5, weekday),
+    c: only([1, 3, 4, 5], weekday),
+    F: number(1, (t) => ((t.day - 1) % 7) + 1),
+    a: only([1], amPm),
+    B: only([1, 4, 5], dayPeriod),
+    h: number(2, (t) => hourOfHalfDay(t) || 12),
+    K: number(2, hourOfHalfDay),
+    k: number(2, (t) => t.hour || 24),
+    H: number(2, (t) => t.hour),
+    m: number(2, (t) => t.minute),
+    s: number(2, (t) => t.second),
+    S: upTo(9, (t, width) => padded(t.milli, 3).padEnd(9, '0').slice(0, width)),
+    A: number(19, (t) => t.milliOfDay),
+    n: number(19, (t) => t.milli * 1_000_000),
+    N: number(19, (t) => t.milliOfDay * 1_000_000),
+    V: only([2], ({ zone }) => zone.id),
+    v: only([1, 4], ({ zone }, width) => (width === 1 ? zone.genericShort : zone.genericLong)),
+    z: upTo(4, ({ zone }, width) => (width < 4 ? zone.short : zone.long)),
+    O: only([1, 4], ({ zone }, width) => localizedOffset(zone.offset, width)),
+    X: upTo(5, ({ zone }, width) => offset(zone.offset, width, 'Z')),
+    x: upTo(5, ({ zone }, width) => offset(zone.offset, width, width === 1 ? '+00' : width % 2 ? '+00:00' : '+0000')),
+    Z: upTo(5, ({ zone }, width) => {
+      if (width === 4) return localizedOffset(zone.offset, 4);
+      return width === 5 ? offset(zone.offset, 5, 'Z') : offset(zone.offset, 2, '+0000');
+    }),
+  },
+};
+
+function upTo(most: number, print: Letter['print']): Letter {
+  return { allows: (width) => width <= most, print };
+}
+
+function only(widths: number[], print: Letter['print']): Letter {
+  return { allows: (width) => widths.includes(width), print };
+}
+
+function number(mostLetters: number, value: (t: Moment) => number): Letter {
+  return upTo(mostLetters, (t, width) => padded(value(t), width));
+}
+
+/** In full for 4 letters, the first letter for 5, else abbreviated. */
+function text(name: string, width: number): string {
+  return width === 4 ? name : name.slice(0, width === 5 ? 1 : 3);
+}
+
+function era(t: Moment, width: number): string {
+  const [short, long] = t.year > 0 ? ['AD', 'Anno Domini'] : ['BC', 'Before Christ'];
+  return width === 4 ? long : width === 5 ? short.slice(0, 1) : short;
+}
+
+/** From 4 letters on, a year of more digits than letters carries a plus sign; 19 is the one width that never does. */
+function year(value: number, width: number): string {
+  if (width === 2) return padded(Math.abs(value) % 100, 2);
+  const plus = width >= 4 && width < 19 && value >= 10 ** width ? '+' : '';
+  return plus + padded(value, width);
+}
+
+function month(t: Moment, width: number): string {
+  return width < 3 ? padded(t.month, width) : text(monthName(t), width);
+}
+
+function quarter(t: Moment, width: number): string {
+  const n = Math.ceil(t.month / 3);
+  if (width === 3) return `Q${n}`;
+  return width === 4 ? `${n}${['st', 'nd', 'rd', 'th'][n - 1]} quarter` : padded(n, width === 5 ? 1 : width);
+}
+
+function weekday(t: Moment, width: number): string {
+  return width < 3 ? padded(t.weekday, width) : text(weekdayName(t), width);
+}
+
+function dayPeriod({ hour, minute }: Moment, width: number): string {
+  if (minute === 0 && hour === 0) return width === 5 ? 'mi' : 'midnight';
+  if (minute === 0 && hour === 12) return width === 5 ? 'n' : 'noon';
+  if (hour < 6 || hour >= 21) return 'at night';
+  return hour < 12 ? 'in the morning' : hour < 18 ? 'in the afternoon' : 'in the evening';
+}
+
+/** `GMT`, `GMT-5:00:36` for 1, `GMT-05:00` for 4: minutes always for 4, seconds where there are any. */
+function localizedOffset(seconds: number, width: number): string {
+  if (seconds === 0) return 'GMT';
+  const { sign, hours, minutes, rest } = offsetParts(seconds);
+  const tail = rest ? [minutes, rest] : minutes || width === 4 ? [minutes] : [];
+  return `GMT${sign}${[padded(hours, width === 4 ? 2 : 1), ...tail.map((part) => padded(part, 2))].join(':')}`;
+}
+
+/** `-05[30]`, `-0500`, `-05:00`, `-0500[36]`, `-05:00[:36]` for 1 to 5: what is in brackets only where it is not zero. */
+function offset(seconds: number, style: number, zero: string): string {
+  const { sign, hours, minutes, rest } = offsetParts(seconds);
+  const shown = [hours, ...(style > 1 || minutes ? [minutes] : []), ...(style > 3 && rest ? [rest] : [])];
+  if (shown.every((part) => part === 0)) return zero;
+  return sign + shown.map((part) => padded(part, 2)).join(style === 3 || style === 5 ? ':' : '');
+}
+
+function offsetParts(seconds: number): { sign: string; hours: number; minutes: number; rest: number } {
+  const size = Math.abs(seconds);
+  return { sign: seconds < 0 ? '-' : '+', hours: Math.floor(size / 3600), minutes: Math.floor(size / 60) % 60, rest: size % 60 };
+}

@@ -1,0 +1,125 @@
+/** What a Java timestamp pattern means. It is read whole: as SimpleDateFormat reads it, or else as DateTimeFormatter does. */
+import { dateTimeFormatter } from './date-time-formatter.js';
+import type { Moment } from './moment.js';
+import { simpleDateFormat } from './simple-date-format.js';
+
+/** One letter of the pattern language: how often it may stand in a row, and what a row of `width` prints. */
+export interface Letter {
+  allows(width: number): boolean;
+  print(t: Moment, width: number): string;
+}
+
+/** One of the two readings that Java has for a pattern. */
+export interface Dialect {
+  name: 'SimpleDateFormat' | 'DateTimeFormatter';
+  /** Splits a pattern into quoted text, rows of one letter, and single other characters. */
+  token: RegExp;
+  letters: Record<string, Letter>;
+  /** Whether `p` pads, `[ ]` enclose an optional section (an instant has every field, so it is always printed) and `{ } #` are reserved. */
+  extended: boolean;
+  /** The instant by this reading's calendar and time zone rules. */
+  at(epochMillis: number, zone: string): Moment;
+}
+
+interface Row {
+  letters: string;
+  letter: Letter;
+  /** The row is filled up with spaces to this many characters; 0 where it is not padded. */
+  pad: number;
+}
+
+export interface Pattern {
+  dialect: Dialect;
+  /** Text to be copied and rows of letters, in order. */
+  parts: (string | Row)[];
+}
+
+type Reading = { ok: true; pattern: Pattern } | { ok: false; place: number; error: string };
+
+/** Parses a pattern. Where both readings reject it, the error names the letter and its place, counted from 1. */
+export function parsePattern(text: string): { ok: true; pattern: Pattern; warnings: string[] } | { ok: false; error: string } {
+  const simple = read(text, simpleDateFormat);
+  if (simple.ok) return { ...simple, warnings: warningsFor(simple.pattern) };
+  const formatter = read(text, dateTimeFormatter);
+  if (formatter.ok) return { ...formatter, warnings: warningsFor(formatter.pattern) };
+  // About the same place the formatter, which knows more letters, has more to say.
+  if (simple.place === formatter.place) return { ok: false, error: formatter.error };
+  return { ok: false, error: `SimpleDateFormat: ${simple.error}; DateTimeFormatter: ${formatter.error}` };
+}
+
+/**
+ * The instant as the pattern writes it, in a zone for which `isTimeZone` holds. Throws a RangeError where a padding (`pH`) is too
+ * narrow for this very instant, as Java does.
+ */
+export function formatTimestamp({ dialect, parts }: Pattern, epochMillis: number, zone: string): string {
+  const moment = dialect.at(epochMillis, zone);
+  return parts.map((part) => (typeof part === 'string' ? part : print(part, moment))).join('');
+}
+
+function print({ letters, letter, pad }: Row, moment: Moment): string {
+  const printed = letter.print(moment, letters.length);
+  if (pad > 0 && printed.length > pad) throw new RangeError(`"${printed}" (${letters}) is longer than its padding of ${pad}`);
+  return printed.padStart(pad);
+}
+
+function read(text: string, dialect: Dialect): Reading {
+  const parts: Pattern['parts'] = [];
+  let pad = 0;
+  let openSections = 0;
+  for (const { 0: token, index } of text.matchAll(dialect.token)) {
+    const first = token.charAt(0);
+    const place = index + 1;
+    const fail = (problem: string): Reading => ({ ok: false, place, error: `${first} at place ${place} ${problem}` });
+    if (/[A-Za-z]/.test(first)) {
+      if (first === 'p' && dialect.extended) {
+        if (!/[A-Za-z]/.test(text.charAt(index + token.length))) return fail('pads nothing: a letter must follow it');
+        pad = token.length;
+        continue;
+      }
+      const letter = Object.hasOwn(dialect.letters, first) ? dialect.letters[first] : undefined;
+      if (!letter) return fail('is not a pattern letter; text belongs in single quotes');
+      if (!letter.allows(token.length)) return fail(`may stand ${allowedWidths(letter)} times in a row, not ${token.length}`);
+      const row = { letters: token, letter, pad };
+      if (pad > 0 && !fitsEver(row)) return fail(`never fits in its padding of ${pad}`);
+      parts.push(row);
+      pad = 0;
+    } else if (token === "'") {
+      return fail('opens a quote that is never closed');
+    } else if (first === "'") {
+      parts.push(token === "''" ? "'" : token.slice(1, -1).replaceAll("''", "'"));
+    } else if (dialect.extended && '[]'.includes(first)) {
+      openSections += first === '[' ? 1 : -1;
+      if (openSections < 0) return fail('closes a section that was never opened');
+    } else if (dialect.extended && '{}#'.includes(first)) {
+      return fail('is reserved; text belongs in single quotes');
+    } else {
+      parts.push(token);
+    }
+  }
+  return { ok: true, pattern: { dialect, parts } };
+}
+
+function allowedWidths(letter: Letter): string {
+  return Array.from({ length: 19 }, (_, i) => i + 1)
+    .filter((width) => letter.allows(width))
+    .join(', ');
+}
+
+/** Every day of a year, each at another hour, in the zone with the shortest names (`Z`). */
+const PROBES = Array.from({ length: 366 }, (_, day) => dateTimeFormatter.at(day * 25 * 3_600_000, '+00:00'));
+
+function fitsEver({ letter, letters, pad }: Row): boolean {
+  return PROBES.some((moment) => letter.print(moment, letters.length).length <= pad);
+}
+
+/** `u` (weekday number) and `Y` (week year) beside a month or a day are seldom meant: usually it was `y`. */
+function warningsFor({ dialect, parts }: Pattern): string[] {
+  const used = new Set(parts.flatMap((part) => (typeof part === 'string' ? [] : part.letters.charAt(0))));
+  if (!['M', 'L', 'd', 'D'].some((letter) => used.has(letter))) return [];
+  const warnings = [];
+  if (used.has('u') && dialect.name === 'SimpleDateFormat')
+    warnings.push('u is the number of the weekday (1 is Monday); for the year write y');
+  if (used.has('Y'))
+    warnings.push('Y is the year that the week belongs to, which differs around New Year; for the calendar year write y');
+  return warnings;
+}

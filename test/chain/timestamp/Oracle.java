@@ -1,0 +1,44 @@
+import java.io.*;
+import java.nio.charset.StandardCharsets;
+import java.text.SimpleDateFormat;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.format.DateTimeFormatter;
+import java.util.*;
+
+/**
+ * What the JDK writes. Standard input: a case a line, `epochMillis TAB zone TAB pattern`. Standard output: a line for each,
+ * `SimpleDateFormat TAB text`, `DateTimeFormatter TAB text`, `unprintable` (a formatter that fails at this instant) or `rejected`.
+ */
+public class Oracle {
+  public static void main(String[] args) throws IOException {
+    var in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    var out = new PrintStream(new BufferedOutputStream(new FileOutputStream(FileDescriptor.out)), false, StandardCharsets.UTF_8);
+    for (String line; (line = in.readLine()) != null; ) {
+      var parts = line.split("\t", 3);
+      out.print(answer(Instant.ofEpochMilli(Long.parseLong(parts[0])), ZoneId.of(parts[1]), parts[2]) + "\n");
+    }
+    out.flush();
+  }
+
+  static String answer(Instant instant, ZoneId zone, String pattern) {
+    try {
+      var format = new SimpleDateFormat(pattern, Locale.US);
+      format.setTimeZone(TimeZone.getTimeZone(zone));
+      return "SimpleDateFormat\t" + format.format(Date.from(instant));
+    } catch (IllegalArgumentException rejected) {
+      // DateTimeFormatter is asked next.
+    }
+    DateTimeFormatter formatter;
+    try {
+      formatter = DateTimeFormatter.ofPattern(pattern, Locale.US);
+    } catch (RuntimeException rejected) { // IllegalArgumentException, and a ClassCastException for a padded number directly before another
+      return "rejected";
+    }
+    try {
+      return "DateTimeFormatter\t" + formatter.format(instant.atZone(zone));
+    } catch (RuntimeException unprintable) {
+      return "unprintable";
+    }
+  }
+}
