@@ -1,6 +1,8 @@
 /** E-mail addresses as people write them: bare, with a display name, several in one field. */
 
-const local = /^[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]+(\.[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
+import { isBlank } from './text.js';
+
+const local = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
 const domain =
   /^(?=.{1,253}$)([\p{L}\p{N}]([\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?\.)*[\p{L}\p{N}]([\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?$/u;
 const withName = /^(?<name>[^<>]*)<(?<address>[^<>]*)>$/;
@@ -22,20 +24,20 @@ export function isEmailAddress(text: string): boolean {
 
 /** Splits `a@x.org, "Doe, Jane" <j@x.org>` at the commas that are outside quotes and angle brackets. */
 function splitList(text: string): string[] {
-  return (text.match(/(?:"(?:\\.|[^"\\])*"|<[^>]*>|[^,])+/g) ?? []).map((part) => part.trim());
+  return (text.match(/(?:"(?:\\.|[^"\\]){0,320}"|<[^<>]{0,320}>|[^,])+/g) ?? []).map((part) => part.trim());
 }
 
 /**
  * The people to write to: every element may be a comma-separated list; blanks and addresses that are none are left out,
  * the same address twice counts once.
- * @returns `recipients` as written, in order; `dropped`, the texts that are no address (blank elements are not named).
+ * @returns `recipients` as written, in order; `dropped`, the texts that are no address or hold a `${variable}` (blanks are not named).
  */
 export function readRecipients(emails: readonly string[]): { recipients: string[]; dropped: string[] } {
   const recipients = new Map<string, string>();
   const dropped: string[] = [];
   for (const entry of emails.flatMap(splitList)) {
     const address = bareAddress(entry);
-    if (address === undefined) {
+    if (address === undefined || isBlank(address)) {
       if (entry !== '') dropped.push(entry);
     } else if (!recipients.has(address.toLowerCase())) recipients.set(address.toLowerCase(), entry);
   }

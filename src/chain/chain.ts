@@ -73,6 +73,7 @@ export function planChain(actions: readonly ChainAction[]): { immediate: ChainAc
 
 /** How an action stands before anything has happened. */
 export function initialStatus(chain: Chain, action: ChainAction): ActionStatus {
+  const first = chain.actions.find(({ delaySeconds }) => delaySeconds === action.delaySeconds);
   return {
     index: action.index,
     action: action.action,
@@ -80,6 +81,7 @@ export function initialStatus(chain: Chain, action: ChainAction): ActionStatus {
     ...(action.comment !== undefined && { comment: action.comment }),
     ...(action.assignmentId !== undefined && { assignmentId: action.assignmentId }),
     state: action.delaySeconds ? 'scheduled' : 'pending',
+    ...(action.delaySeconds && first && { workflowId: delayedWorkflowId(chain, first.index) }),
     runAt: new Date(dueAt(chain, action)).toISOString(),
   };
 }

@@ -22,7 +22,7 @@ export interface Verdict {
 
 const supported =
   'write <property>==<value> or <property>!=<value>, one comparison only, for example status==draft or location.zip=="94016"';
-const name = /[\p{L}_$][\p{L}\p{N}_$-]*/u.source;
+const name = /[\p{L}_$][\p{L}\p{M}\p{N}_$-]*/u.source;
 const pathPattern = new RegExp(`^${name}(?:\\.${name}|\\[\\d{1,6}\\])*$`, 'u');
 const stepPattern = new RegExp(`${name}|\\d+`, 'gu');
 
@@ -30,8 +30,11 @@ const stepPattern = new RegExp(`${name}|\\d+`, 'gu');
 export function parseCondition(text: string): { ok: true; condition: Condition } | { ok: false; error: string } {
   const refuse = (what: string) => ({ ok: false as const, error: `${what}: ${supported}` });
   const operatorAt = text.search(/[=!]=/);
-  if (operatorAt < 0)
-    return refuse(text.includes('=') ? `"${cutShort(text, 80)}" has a single =` : `"${cutShort(text, 80)}" has no ==`);
+  if (operatorAt < 0) {
+    const other = /[<>=!~&|]+/.exec(text)?.[0];
+    if (other && other !== '=') return refuse(`${other} is not supported`);
+    return refuse(`"${cutShort(text, 80)}" has ${other ? 'a single =' : 'no =='}`);
+  }
   const left = text.slice(0, operatorAt).trim();
   const operator = text[operatorAt] === '!' ? '!=' : '==';
   const right = text.slice(operatorAt + 2);
@@ -42,13 +45,10 @@ export function parseCondition(text: string): { ok: true; condition: Condition }
   const path = (left.match(stepPattern) ?? []).map((step) => (/^\d/.test(step) ? Number(step) : step));
   if (path[0] === 'incomingValue' && path.length > 1) return refuse('incomingValue is a text and has no properties');
   const trimmed = right.trim();
-  const quoted = /^(["'])(.*)\1$/su.exec(trimmed);
-  if (!quoted) {
-    const second = /&&|\|\||[=!]=(?=\s*[^\s=])/.exec(trimmed)?.[0];
-    if (second)
-      return refuse(`${second} after the first comparison is not supported (put quotes around a value that contains it)`);
-  }
-  return { ok: true, condition: { path, operator, value: quoted?.[2] ?? trimmed } };
+  const unquoted = trimmed.replace(/^(["']).*?\1/su, '');
+  const second = /&&|\|\||[=!]=(?=\s*[^\s=])/.exec(unquoted)?.[0];
+  if (second) return refuse(`${second} after the first comparison is not supported (put quotes around a value that contains it)`);
+  return { ok: true, condition: { path, operator, value: /^(["'])(.*)\1$/su.exec(trimmed)?.[2] ?? trimmed } };
 }
 
 /** Whether the condition asks for `incomingValue`; otherwise it asks the platform for the assignment. */
@@ -86,6 +86,6 @@ export function evaluateCondition(condition: Condition, subject: unknown): Verdi
 
 function ownProperty(from: unknown, step: string | number): unknown {
   if (typeof from !== 'object' || from === null) return undefined;
-  if (Array.isArray(from) !== (typeof step === 'number')) return undefined;
+  if (Array.isArray(from) && typeof step !== 'number') return undefined;
   return Object.hasOwn(from, step) ? Reflect.get(from, step) : undefined;
 }

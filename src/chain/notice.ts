@@ -1,9 +1,9 @@
 /** A notice: what the relay tells people about a chain that needs them, and in which words. */
 
 import { chainWorkflowId } from './chain.js';
-import { type ActionStatus, hasEnded } from './outcome.js';
+import type { ActionStatus } from './outcome.js';
 import { actionTitle } from './summary.js';
-import { cutShort } from './text.js';
+import { cutShort, oneLine } from './text.js';
 
 export type NoticeKind =
   | 'needs-attention' // held: somebody has to decide
@@ -59,10 +59,11 @@ export function renderNotice(notice: Notice, context: NoticeContext): NoticeText
   if (!action) throw new RangeError(`the notice names action ${notice.index}, which the chain does not have`);
   const headline = headlines[notice.kind];
   const about = action.assignmentId ? `, assignment ${action.assignmentId}` : '';
-  const subject = cutShort(
-    `[relay] ${headline}: ${oneLine(action.comment ?? action.action)} (${oneLine(context.ruleName)}${about})`,
-    180,
-  );
+  const label = oneLine(action.comment ?? '') || action.action;
+  const subject = cutShort(oneLine(`[relay] ${headline}: ${label} (${context.ruleName}${about})`), 180);
+  // What is due together runs in one sequence.
+  const held = ({ state, runAt, index }: ActionStatus) =>
+    notice.kind === 'needs-attention' && state === 'pending' && runAt === action.runAt && index > action.index;
   const sections: Section[] = [
     { lines: [`${actionTitle(action)} — ${sentence(notice.kind)}`] },
     {
@@ -72,18 +73,11 @@ export function renderNotice(notice: Notice, context: NoticeContext): NoticeText
     { title: 'What happens now', lines: whatHappens(notice, action) },
     { title: 'Where', lines: where(notice, action, context) },
     { title: 'Done', lines: titles(notice, ({ state }) => state === 'done') },
-    {
-      title: 'Held behind it',
-      lines: notice.kind === 'needs-attention' ? titles(notice, ({ state }) => state === 'pending') : [],
-    },
+    { title: 'Held behind it', lines: titles(notice, held) },
     { title: 'Not run', lines: titles(notice, ({ state }) => state === 'not-run') },
     {
       title: 'Will still run',
-      lines: titles(
-        notice,
-        ({ state }) => state === 'scheduled' || (state === 'pending' && notice.kind !== 'needs-attention'),
-        true,
-      ),
+      lines: titles(notice, (other) => ['pending', 'scheduled'].includes(other.state) && !held(other), true),
     },
     {
       title: 'Recipients',
@@ -91,7 +85,7 @@ export function renderNotice(notice: Notice, context: NoticeContext): NoticeText
         ({ recipient, sent, error }) => `${recipient}: ${sent ? 'sent' : `not sent: ${error ?? ''}`}`,
       ),
     },
-    { title: 'To put it right', lines: whatToDo(notice, context) },
+    { title: 'To put it right', lines: whatToDo(notice, action, context) },
   ].filter(({ lines }) => lines.length > 0);
   return { subject, text: asText(sections), html: asHtml(subject, sections), json: asJson(notice, action, context, subject) };
 }
@@ -131,7 +125,7 @@ function where({ companyId, chainId, receivedAt, at }: Notice, action: ActionSta
   return [
     `Company: ${context.companyName} (${companyId})`,
     `Rule: ${context.ruleName} (${action.relayId})`,
-    ...(action.assignmentId ? [`Assignment: ${action.assignmentId}`] : []),
+    ...(action.assignmentId ? [`Assignment: ${oneLine(action.assignmentId)}`] : []),
     `Chain: ${chainId}, received ${receivedAt}`,
     `Happened: ${at}${action.attempts ? ` after ${action.attempts} attempt${action.attempts === 1 ? '' : 's'}` : ''}`,
     `Chain resource: ${context.chainUrl}`,
@@ -141,18 +135,20 @@ function where({ companyId, chainId, receivedAt, at }: Notice, action: ActionSta
 
 function titles({ actions, index }: Notice, chosen: (action: ActionStatus) => boolean, withTime = false): string[] {
   return actions
-    .filter((action) => action.index !== index && !(hasEnded(action.state) && withTime) && chosen(action))
+    .filter((action) => action.index !== index && chosen(action))
     .map((action) => `${actionTitle(action)}${withTime && action.runAt ? `, due ${action.runAt}` : ''}`);
 }
 
-function whatToDo(notice: Notice, context: NoticeContext): string[] {
+function whatToDo(notice: Notice, { error }: ActionStatus, context: NoticeContext): string[] {
   const steer = (verb: string) => `npx relay ${verb} ${notice.companyId} ${notice.chainId} ${notice.index}`;
   const signal = (name: string) =>
     `temporal workflow signal --namespace ${context.namespace} --workflow-id ${chainWorkflowId(notice)} --name ${name} --input '[${notice.index}]'`;
   switch (notice.kind) {
     case 'needs-attention':
       return [
-        'Mend what was wrong, then retry:',
+        error?.type === 'DataMistake'
+          ? 'What came with the request stays as it is. If a setting was at fault, mend it, then retry:'
+          : 'Mend what was wrong, then retry:',
         steer('retry'),
         signal('retry'),
         'Or go on without it:',
@@ -201,10 +197,6 @@ function asJson(notice: Notice, action: ActionStatus, context: NoticeContext, su
     actions: notice.actions,
     links: { chain: context.chainUrl, ...(context.webUi && { webUi: context.webUi }) },
   };
-}
-
-function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').trim();
 }
 
 function escapeHtml(text: string): string {

@@ -45,6 +45,8 @@ export interface ActionStatus {
   comment?: string;
   assignmentId?: string;
   state: ActionState;
+  /** The `DelayedAction` workflow that runs it; absent: the chain's own. */
+  workflowId?: string;
   /** When it is or was due. */
   runAt?: string;
   startedAt?: string;

@@ -3,10 +3,10 @@
 import { distance } from 'fastest-levenshtein';
 import { z } from 'zod';
 import { actionDefinitions } from './actions/actions.js';
-import { type ActionDefinition, type Findings, parseFields, text } from './actions/definition.js';
+import { type ActionDefinition, type Findings, parseFields, ruledText, shortText, text } from './actions/definition.js';
 import type { ChainAction, Task } from './chain.js';
 import { asksIncomingValue, parseCondition } from './condition.js';
-import { cutShort, isBlank, unsubstituted } from './text.js';
+import { blankness, cutShort, isBlank, unsubstituted } from './text.js';
 
 /** Something to say about one place of the request; `pointer` as in RFC 6901: `/1/delayInSeconds`. */
 export interface Remark {
@@ -19,19 +19,36 @@ export const maxActions = 100;
 /** 366 days. */
 export const maxDelaySeconds = 366 * 24 * 3600;
 
+/** A comment is a label: what is longer is cut. */
+const maxCommentLength = 1000;
+
+const actionNames = actionDefinitions.map(({ name }) => name);
+
 /** The fields that every action has, beside its own. */
 export const commonFields = {
-  action: text.describe('Name of the action.'),
-  relayId: text.regex(/^\d{1,32}$/, 'must be digits').describe('Identifier of the rule.'),
-  relayAccessToken: text.max(512).describe('Access token of the rule.'),
-  platformAssignmentId: text.max(256).optional().describe('The assignment that the action applies to.'),
-  delayInSeconds: text.max(50).optional().describe('Whole seconds after the request before the action runs.'),
-  actionCondition: text
-    .max(1000)
+  action: z
+    .enum(actionNames, {
+      error: ({ input }) => `${input === undefined ? 'is required: one of' : 'is none of'} ${actionNames.join(', ')}`,
+    })
+    .describe('Name of the action.'),
+  relayId: text.regex(/^\d{1,32}$/, 'must be 1 to 32 digits').describe('Identifier of the rule.'),
+  relayAccessToken: shortText(512).describe('Access token of the rule.'),
+  platformAssignmentId: shortText(256).optional().describe('The assignment that the action applies to.'),
+  delayInSeconds: ruledText((delay) => {
+    if (!/^\s*\d*\s*$/.test(delay)) return 'must be a whole number of seconds, such as "1800"';
+    return Number(delay) > maxDelaySeconds ? `must be at most ${maxDelaySeconds} (366 days)` : undefined;
+  })
+    .optional()
+    .describe('Whole seconds after the request before the action runs.'),
+  actionCondition: ruledText((condition) => {
+    const parsed = parseCondition(condition);
+    return parsed.ok ? undefined : parsed.error;
+  })
+    .max(1000, 'must have at most 1000 characters')
     .optional()
     .describe('<property>==<value> or <property>!=<value>; the action runs only when it holds.'),
-  incomingValue: text.max(10_000).optional().describe('A value that actionCondition can test as incomingValue.'),
-  comment: text.max(1000).optional().describe('Free text; labels the action in summaries and notices.'),
+  incomingValue: text.optional().describe('A value that actionCondition can test as incomingValue.'),
+  comment: text.optional().describe('Free text; labels the action in summaries and notices.'),
 };
 const commonSchema = z.object(commonFields);
 
@@ -60,7 +77,7 @@ function readAction(
   problems: Remark[],
   warnings: Remark[],
 ): ChainAction | undefined {
-  const at = (field: string) => `/${index}${field === '' ? '' : `/${field}`}`;
+  const at = (field: string) => `/${index}/${field}`;
   const mistakes: string[] = [];
   const undecided: string[] = [];
   const noting = (list: string[]): Findings => ({
@@ -73,71 +90,67 @@ function readAction(
   });
   const findings = noting(mistakes);
 
-  const fields = withTexts(element, findings);
+  const fields = withTexts(element);
   const definition = actionDefinitions.find(({ name }) => name === fields.action);
-  if (!definition) {
-    const known = actionDefinitions.map(({ name }) => name).join(', ');
-    findings.problem('action', fields.action === undefined ? `is required: one of ${known}` : `is none of ${known}`);
-  }
   checkNames(fields, definition, findings);
   const common = parseFields(commonSchema, fields, findings);
   const task: Task | undefined = definition?.parse(fields, findings);
-  if (!common || !definition) return undefined;
-  const timing = readTiming(common, noting(undecided));
-  const asked = timing.condition !== undefined && !asksIncomingValue(timing.condition);
-  const assignment = readAssignment(common, definition, asked, noting(asked ? undecided : mistakes));
-  if (!task) return undefined;
+  const asked = asksAssignment(fields.actionCondition);
+  const assignment = readAssignment(fields.platformAssignmentId, definition, asked, noting(asked ? undecided : mistakes));
+  if (!common || !task) return undefined;
+  if ((common.comment ?? '').length > maxCommentLength)
+    findings.warning('comment', `is longer than ${maxCommentLength} characters and is cut`);
   return {
     ...task,
     index,
     relayId: common.relayId,
     ...assignment,
-    ...timing,
+    ...readTiming(common, noting(undecided)),
     ...(common.incomingValue !== undefined && { incomingValue: common.incomingValue }),
-    ...(common.comment !== undefined && { comment: common.comment }),
+    ...(common.comment !== undefined && { comment: cutShort(common.comment, maxCommentLength) }),
     ...(undecided.length > 0 && { undecided: undecided.join('; ') }),
     ...(mistakes.length > 0 && { mistake: mistakes.join('; ') }),
   };
 }
 
+/** Whether the condition, if it is one, asks the platform for the assignment. */
+function asksAssignment(condition: unknown): boolean {
+  if (typeof condition !== 'string') return false;
+  const parsed = parseCondition(condition);
+  return parsed.ok && !asksIncomingValue(parsed.condition);
+}
+
 /** The assignment's id: required for what is done to an assignment and wherever the condition asks about it. */
 function readAssignment(
-  { platformAssignmentId: id }: z.infer<typeof commonSchema>,
-  definition: ActionDefinition,
+  id: unknown,
+  definition: ActionDefinition | undefined,
   asked: boolean,
   findings: Findings,
 ): Pick<ChainAction, 'assignmentId'> {
-  const needed = definition.needsAssignment || asked;
-  if (id === undefined) {
-    if (needed)
-      findings.problem(
-        'platformAssignmentId',
-        `is required ${definition.needsAssignment ? `for ${definition.name}` : 'where actionCondition asks about the assignment'}`,
-      );
-    return {};
+  const needed = definition?.needsAssignment || asked;
+  if (id === undefined && needed) {
+    const where = definition?.needsAssignment ? `for ${definition.name}` : 'where actionCondition asks about the assignment';
+    findings.problem('platformAssignmentId', `is required ${where}`);
   }
+  if (typeof id !== 'string') return {};
   if (!isBlank(id)) return { assignmentId: id.trim() };
-  if (needed)
-    findings.mistake('platformAssignmentId', id.trim() === '' ? 'is blank' : `is "${cutShort(id, 80)}", not substituted`);
+  if (needed) findings.mistake('platformAssignmentId', blankness(id));
   return {};
 }
 
 /** When and whether: the delay and the condition. */
 function readTiming(common: z.infer<typeof commonSchema>, findings: Findings): Pick<ChainAction, 'delaySeconds' | 'condition'> {
   const timing: Pick<ChainAction, 'delaySeconds' | 'condition'> = {};
-  const delay = common.delayInSeconds?.trim();
+  const delay = common.delayInSeconds;
   if (delay !== undefined) {
-    if (isBlank(delay)) findings.mistake('delayInSeconds', delay === '' ? 'is blank' : `is "${delay}", not substituted`);
-    else if (!/^\d+$/.test(delay)) findings.problem('delayInSeconds', 'must be a whole number of seconds, such as "1800"');
-    else if (Number(delay) > maxDelaySeconds) findings.problem('delayInSeconds', `must be at most ${maxDelaySeconds} (366 days)`);
+    if (isBlank(delay)) findings.mistake('delayInSeconds', blankness(delay));
     else timing.delaySeconds = Number(delay);
   }
   if (common.actionCondition !== undefined) {
     const left = unsubstituted(common.actionCondition);
     const parsed = parseCondition(common.actionCondition);
     if (left) findings.mistake('actionCondition', `contains ${cutShort(left, 80)}, which was not substituted`);
-    else if (!parsed.ok) findings.problem('actionCondition', parsed.error);
-    else {
+    else if (parsed.ok) {
       timing.condition = parsed.condition;
       const incoming = asksIncomingValue(parsed.condition) ? unsubstituted(common.incomingValue ?? '') : undefined;
       if (incoming) findings.mistake('incomingValue', `contains ${cutShort(incoming, 80)}, which was not substituted`);
@@ -146,20 +159,14 @@ function readTiming(common: z.infer<typeof commonSchema>, findings: Findings): P
   return timing;
 }
 
-/** Numbers and booleans as their text, in fields and in arrays in fields; null and objects stay for the schema to refuse. */
-function withTexts(element: Record<string, unknown>, findings: Findings): Record<string, unknown> {
-  const asText = (value: unknown, field: string): unknown => {
-    if (typeof value === 'boolean') return String(value);
-    if (typeof value !== 'number') return value;
-    if (Math.abs(value) > Number.MAX_SAFE_INTEGER)
-      findings.problem(field, 'is a number too large to be read exactly: send it as a string');
-    return String(value);
-  };
+/** Safe numbers and booleans as their text, in fields and in arrays in fields; everything else stays for the schema to refuse. */
+function withTexts(element: Record<string, unknown>): Record<string, unknown> {
+  const asText = (value: unknown): unknown =>
+    typeof value === 'boolean' || (typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER)
+      ? String(value)
+      : value;
   return Object.fromEntries(
-    Object.entries(element).map(([field, value]) => [
-      field,
-      Array.isArray(value) ? value.map((one, index) => asText(one, `${field}/${index}`)) : asText(value, field),
-    ]),
+    Object.entries(element).map(([field, value]) => [field, Array.isArray(value) ? value.map(asText) : asText(value)]),
   );
 }
 

@@ -2,23 +2,29 @@
 
 import type { Chain, ChainAction } from './chain.js';
 import type { ActionStatus } from './outcome.js';
-import { cutShort } from './text.js';
+import { fitBytes, oneLine } from './text.js';
 
-/** `2 sendEmails: tell the manager`: an action in one line, at most 200 characters. */
+/** Temporal takes summaries of 400 bytes and details of 20,000, as payloads: less than that leaves room for the payload's metadata. */
+const summaryBytes = 350;
+const detailsBytes = 19_900;
+
+/** `2 sendEmails: tell the manager`: an action in one line, short enough for a summary that says a few words more. */
 export function actionTitle(action: Pick<ActionStatus, 'index' | 'action' | 'comment'>): string {
-  return cutShort(`${action.index} ${action.action}${action.comment ? `: ${action.comment.replaceAll(/\s+/g, ' ')}` : ''}`);
+  const comment = oneLine(action.comment ?? '');
+  return fitBytes(`${action.index} ${action.action}${comment && `: ${comment}`}`, summaryBytes - 50);
 }
 
-/** A workflow's static summary: at most 400 bytes in the Web UI, so at most 130 characters. */
+/** A workflow's static summary. */
 export function chainSummary(chain: Pick<Chain, 'companyId'>, actions: readonly ChainAction[]): string {
   const assignments = [...new Set(actions.flatMap(({ assignmentId }) => assignmentId ?? []))];
-  const about = assignments.length > 0 ? `, assignment ${assignments.join(', ')}` : '';
-  return cutShort(`${chain.companyId}: ${actions.length === 1 ? '1 action' : `${actions.length} actions`}${about}`, 130);
+  const about = assignments.length > 0 ? `, assignment ${oneLine(assignments.join(', '))}` : '';
+  return fitBytes(`${chain.companyId}: ${actions.length === 1 ? '1 action' : `${actions.length} actions`}${about}`, summaryBytes);
 }
 
-/** The actions as they stand, as a Markdown table. */
+/** The actions as they stand, as a Markdown table; the more they are, the shorter the comment and the remark of each. */
 export function actionTable(actions: readonly ActionStatus[]): string {
-  const cell = (text: string) => cutShort(text, 120).replaceAll(/[\s|]+/g, ' ');
+  const cellBytes = Math.min(240, (detailsBytes / actions.length - 70) / 2);
+  const cell = (text: string) => fitBytes(oneLine(text.replaceAll('|', ' ')), cellBytes);
   const rows = actions.map((action) => {
     const remark = action.reason ?? action.error?.message ?? (action.runAt && !action.endedAt ? `due ${action.runAt}` : '');
     return `| ${action.index} | ${action.action} | ${cell(action.comment ?? '')} | ${action.state} | ${cell(remark)} |`;

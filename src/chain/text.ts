@@ -1,4 +1,4 @@
-/** What the webhook's substitution leaves behind: blanks and variables that nobody filled in; and cutting texts short. */
+/** What the webhook's substitution leaves behind: blanks and variables that nobody filled in; and making texts fit where they are shown. */
 
 const variable = /\$\{[^{}]*\}/;
 
@@ -12,9 +12,37 @@ export function isBlank(text: string): boolean {
   return text.trim() === '' || variable.test(text);
 }
 
+/** What to say of a text for which `isBlank` holds: `is blank`, or `is "${owner}", not substituted`. */
+export function blankness(text: string): string {
+  return text.trim() === '' ? 'is blank' : `is "${cutShort(text.trim(), 80)}", not substituted`;
+}
+
 /** At most `length` UTF-16 units, never half a surrogate pair, with `…` where something is missing. */
 export function cutShort(text: string, length = 200): string {
   if (text.length <= length) return text;
   const end = /[\ud800-\udbff]/.test(text.charAt(length - 2)) ? length - 2 : length - 1;
   return `${text.slice(0, end)}…`;
+}
+
+/** How many bytes the text takes as a JSON string in UTF-8, quotes included: what Temporal counts of a payload. */
+export function jsonBytes(text: string): number {
+  return new TextEncoder().encode(JSON.stringify(text)).length;
+}
+
+/** At most so many `jsonBytes`, whole characters only, with `…` where something is missing. */
+export function fitBytes(text: string, bytes: number): string {
+  if (jsonBytes(text) <= bytes) return text;
+  let room = bytes - jsonBytes('…');
+  let kept = '';
+  for (const character of text) {
+    room -= jsonBytes(character) - 2;
+    if (room < 0) break;
+    kept += character;
+  }
+  return `${kept}…`;
+}
+
+/** The text without line breaks and other control characters, white space as single spaces. */
+export function oneLine(text: string): string {
+  return text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
 }

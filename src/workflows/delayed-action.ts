@@ -47,7 +47,9 @@ export async function DelayedAction(chain: Chain): Promise<ActionStatus[]> {
   const running: Promise<void>[] = [];
   const open = (lane: Lane) => {
     lanes.push(lane);
-    const run = runLane(lane, floor);
+    const run = runLane(lane, floor).then(() => {
+      if (board.actions.some(({ state }) => !hasEnded(state))) reports.send(board);
+    });
     run.catch(() => {}); // Awaited below, in its turn.
     running.push(run);
   };

@@ -20,7 +20,8 @@ export function openDesk(floor: Floor, options: DeskOptions): void {
   for (const name of Object.keys(steeringSignals) as SteeringName[]) {
     setHandler(steeringSignals[name], (argument) => {
       const steering = readSteering(argument);
-      if (!steering) log.warn(`the signal ${name} was ignored: its argument must be an index or [index]`, { argument });
+      const usable = steering && (name === 'reschedule') === (steering.seconds !== undefined);
+      if (!usable) log.warn(`the signal ${name} was ignored: its argument must be ${name === 'reschedule' ? '[index, seconds from now]' : 'an index or [index]'}`, { argument });
       else if (!options.passOn?.(name, steering)) steer(floor, options, name, steering);
     });
   }

@@ -141,7 +141,7 @@ async function sendEmails(doing: Doing, action: Extract<ChainAction, { action: '
   }
   // A retryable failure is worth the relay's own tries, whatever the others were.
   const failure = failures.find(({ retryable }) => retryable) ?? failures[0];
-  const done: Done = { attempts: most, deliveries: [...deliveries.values()] };
+  const done: Done = { attempts: most, deliveries: action.recipients.flatMap((recipient) => deliveries.get(recipient) ?? []) };
   if (failure) return { ...done, failure };
   return skipped === undefined ? { ...done, recipients: deliveries.size } : { ...done, skipped };
 }

@@ -46,6 +46,7 @@ export interface Steering {
 
 /** Reads a signal's argument in any of its forms; undefined where it is none of them. */
 export function readSteering(argument: unknown): Steering | undefined {
+  if (Array.isArray(argument) && argument.length > 2) return undefined;
   const [index, seconds, by] =
     typeof argument === 'object' && argument !== null && !Array.isArray(argument)
       ? ['index', 'seconds', 'by'].map((name) => Reflect.get(argument, name))

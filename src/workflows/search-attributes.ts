@@ -2,6 +2,7 @@
 
 import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
 import type { Chain, ChainAction } from '../chain/chain.js';
+import { jsonBytes } from '../chain/text.js';
 
 export const companyKey = defineSearchAttributeKey('RelayCompanyId', 'KEYWORD');
 export const chainKey = defineSearchAttributeKey('RelayChainId', 'KEYWORD');
@@ -30,8 +31,9 @@ export function searchAttributesOf(
 function fitting(values: readonly string[]): string[] {
   let room = 2048 - 2;
   return [...new Set(values)].filter((value) => {
-    // Bytes of UTF-8 at most three a unit; quotes and a comma around it.
-    room -= 3 + (/^[\x20-\x7e]*$/.test(value) ? JSON.stringify(value).length - 2 : value.length * 3);
-    return room >= 0;
+    const bytes = jsonBytes(value) + 1; // And a comma.
+    if (bytes > room) return false;
+    room -= bytes;
+    return true;
   });
 }

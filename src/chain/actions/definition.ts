@@ -1,13 +1,32 @@
 /** How an action is defined: its fields as they arrive, and how they are read into a task. */
 
 import { z } from 'zod';
+import { unsubstituted } from '../text.js';
 
-/** A field's text. A JSON number or boolean has been made its text before. */
-export const text = z.string({ error: (issue) => (issue.input === undefined ? 'is required' : 'must be a string') });
+/** A field's text. A JSON boolean has been made its text before, and so has a number unless it is beyond the safe integers. */
+export const text = z.string({
+  error: ({ input }) => {
+    if (input === undefined) return 'is required';
+    return typeof input === 'number' ? 'is a number too large to be read exactly: send it as a string' : 'must be a string';
+  },
+});
+
+/** A text of at most so many characters. */
+export function shortText(length: number) {
+  return text.max(length, `must have at most ${length} characters`);
+}
+
+/** A text with a rule: `wrong` says what breaks it. Where a `${variable}` is left there is nothing to judge yet: that is for `read`. */
+export function ruledText(wrong: (text: string) => string | undefined) {
+  return text.superRefine((value, context) => {
+    const error = unsubstituted(value) ? undefined : wrong(value);
+    if (error !== undefined) context.addIssue(error);
+  });
+}
 
 /** Where reading an action reports what it finds. `field` is the field's name, or `name/0` for an element. */
 export interface Findings {
-  /** Wrong in the rule itself: rejects the request with 400. */
+  /** Wrong in the rule itself: rejects the request with 400. What one field says wrong belongs in its schema, so that all is named at once. */
   problem(field: string, detail: string): void;
   /** Wrong in the event's data: the action will need attention. */
   mistake(field: string, detail: string): void;

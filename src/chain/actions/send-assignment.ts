@@ -1,7 +1,7 @@
 /** `platform_sendAssignment`: sends the assignment to groups of workers. */
 
-import { isBlank } from '../text.js';
-import { defineAction, text } from './definition.js';
+import { blankness, cutShort, isBlank } from '../text.js';
+import { defineAction, ruledText, shortText } from './definition.js';
 
 export interface SendAssignment {
   action: 'platform_sendAssignment';
@@ -15,30 +15,33 @@ export const sendAssignment = defineAction({
   description: 'Sends the assignment to groups of workers, within a radius if one is given.',
   needsAssignment: true,
   fields: {
-    groupId: text.max(1000).optional().describe('One group.'),
-    sendToGroups: text.max(10_000).optional().describe('Several groups, separated by commas. Together with groupId: the union.'),
-    sendRadius: text.max(50).optional().describe('Search radius around the assignment, in miles.'),
+    groupId: shortText(1000).optional().describe('One group.'),
+    sendToGroups: shortText(10_000).optional().describe('Several groups, separated by commas. Together with groupId: the union.'),
+    sendRadius: ruledText((radius) =>
+      /^\s*(\d{1,9}(\.\d{1,9})?)?\s*$/.test(radius) ? undefined : 'must be a number of miles, such as "25" or "2.5"',
+    )
+      .optional()
+      .describe('Search radius around the assignment, in miles.'),
   },
   read(fields, findings): SendAssignment {
     const task: SendAssignment = { action: 'platform_sendAssignment' };
     if (fields.groupId !== undefined || fields.sendToGroups !== undefined) {
-      const listed = [fields.groupId ?? '', ...(fields.sendToGroups ?? '').split(',')].map((id) => id.trim());
-      task.groupIds = [...new Set(listed.filter((id) => !isBlank(id)))];
-      const field = fields.sendToGroups === undefined ? 'groupId' : 'sendToGroups';
-      if (task.groupIds.length === 0) findings.mistake(field, 'names no group: a blank list is never "send to everybody"');
-      else
-        for (const id of listed.filter((id) => id !== '' && isBlank(id)))
-          findings.warning(field, `${id} was not substituted and is left out`);
+      const listed = { groupId: [fields.groupId ?? ''], sendToGroups: (fields.sendToGroups ?? '').split(',') };
+      const ids = Object.values(listed).flatMap((ids) => ids.map((id) => id.trim()));
+      task.groupIds = [...new Set(ids.filter((id) => !isBlank(id)))];
+      if (task.groupIds.length === 0) {
+        const field = fields.sendToGroups === undefined ? 'groupId' : 'sendToGroups';
+        findings.mistake(field, 'names no group: a blank list is never "send to everybody"');
+      } else {
+        for (const [field, ids] of Object.entries(listed))
+          for (const id of ids.filter((id) => id.trim() !== '' && isBlank(id)))
+            findings.warning(field, `"${cutShort(id.trim(), 80)}" was not substituted and is left out`);
+      }
     }
     if (fields.sendRadius !== undefined) {
-      const radius = fields.sendRadius.trim();
-      if (isBlank(radius))
-        findings.mistake(
-          'sendRadius',
-          `is ${radius === '' ? 'blank' : `"${radius}", not substituted`}: a number of miles is needed`,
-        );
-      else if (!/^\d+(\.\d+)?$/.test(radius)) findings.problem('sendRadius', 'must be a number of miles, such as "25" or "2.5"');
-      else task.radiusMiles = Number(radius);
+      if (isBlank(fields.sendRadius))
+        findings.mistake('sendRadius', `${blankness(fields.sendRadius)}: a number of miles is needed`);
+      else task.radiusMiles = Number(fields.sendRadius);
     }
     return task;
   },

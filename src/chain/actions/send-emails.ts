@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { readRecipients } from '../address.js';
 import { cutShort, unsubstituted } from '../text.js';
-import { defineAction, text } from './definition.js';
+import { defineAction, shortText, text } from './definition.js';
 
 export interface SendEmails {
   action: 'sendEmails';
@@ -23,9 +23,15 @@ export const sendEmails = defineAction({
   needsAssignment: false,
   fields: {
     emails: z
-      .array(text.max(10_000), 'must be an array of strings, such as ["dispatch@example.com"]')
+      .array(shortText(10_000), {
+        error: ({ input }) =>
+          input === undefined ? 'is required' : 'must be an array of strings, such as ["dispatch@example.com"]',
+      })
       .min(1, 'needs at least one element')
-      .max(1000)
+      .superRefine((emails, context) => {
+        const { length } = readRecipients(emails).recipients;
+        if (length > maxRecipients) context.addIssue(`has ${length} recipients; at most ${maxRecipients} an action are allowed`);
+      })
       .describe('Addresses; an element may be a comma-separated list.'),
     subject: text.describe('Subject line.'),
     body: text.describe('Plain-text body.'),
@@ -36,8 +42,9 @@ export const sendEmails = defineAction({
     for (const one of dropped)
       findings.warning('emails', `"${cutShort(one, 80)}" is no e-mail address${recipients.length > 0 ? ' and is left out' : ''}`);
     if (recipients.length === 0) findings.mistake('emails', 'has no valid e-mail address: every recipient is blank or invalid');
-    if (recipients.length > maxRecipients)
-      findings.problem('emails', `has ${recipients.length} recipients; at most ${maxRecipients} an action are allowed`);
+    else
+      for (const [index, element] of fields.emails.entries())
+        if (element.trim() === '') findings.warning(`emails/${index}`, 'is blank and is left out');
     for (const field of ['subject', 'body', 'bodyHtml'] as const) {
       const left = unsubstituted(fields[field]);
       if (left) findings.warning(field, `${cutShort(left, 80)} was not substituted and is sent as it stands`);

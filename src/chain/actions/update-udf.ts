@@ -1,8 +1,8 @@
 /** `ticket_updateUDF`: sets a user-defined field of a ticket. */
 
-import { cutShort, isBlank, unsubstituted } from '../text.js';
-import { parsePattern, readTimestamp } from '../timestamp/index.js';
-import { defineAction, text } from './definition.js';
+import { blankness, cutShort, isBlank, unsubstituted } from '../text.js';
+import { parsePattern } from '../timestamp/index.js';
+import { defineAction, ruledText, shortText, text } from './definition.js';
 
 export interface UpdateUdf {
   action: 'ticket_updateUDF';
@@ -18,31 +18,27 @@ export const updateUdf = defineAction({
   description: 'Sets a user-defined field of a ticket in the external ticketing system.',
   needsAssignment: false,
   fields: {
-    externalSystemTicketId: text.max(256).describe('The ticket in the external system.'),
-    cfName: text.max(256).describe('Name of the user-defined field.'),
+    externalSystemTicketId: shortText(256).describe('The ticket in the external system.'),
+    cfName: shortText(256).describe('Name of the user-defined field.'),
     cfValue: text.describe('New value.'),
-    cfTargetDateFormat: text.max(256).optional().describe('Java timestamp pattern in which a timestamp in cfValue is written.'),
+    cfTargetDateFormat: ruledText((format) => {
+      const parsed = parsePattern(format);
+      return parsed.ok ? undefined : parsed.error;
+    })
+      .max(256, 'must have at most 256 characters')
+      .optional()
+      .describe('Java timestamp pattern in which a timestamp in cfValue is written.'),
   },
   read(fields, findings): UpdateUdf {
     for (const field of ['externalSystemTicketId', 'cfName'] as const) {
-      if (isBlank(fields[field]))
-        findings.mistake(
-          field,
-          fields[field].trim() === '' ? 'is blank' : `is "${cutShort(fields[field], 80)}", not substituted`,
-        );
+      if (isBlank(fields[field])) findings.mistake(field, blankness(fields[field]));
     }
     const left = unsubstituted(fields.cfValue);
     if (left) findings.mistake('cfValue', `contains ${cutShort(left, 80)}, which was not substituted`);
     const format = fields.cfTargetDateFormat;
-    if (format !== undefined) {
-      const parsed = parsePattern(format);
-      if (!parsed.ok) findings.problem('cfTargetDateFormat', parsed.error);
-      else {
-        for (const warning of parsed.warnings) findings.warning('cfTargetDateFormat', warning);
-        const value = readTimestamp(fields.cfValue, 'UTC');
-        if (!left && !value.ok) findings.mistake('cfValue', value.error);
-      }
-    }
+    const parsed = format === undefined ? undefined : parsePattern(format);
+    if (parsed && !parsed.ok) findings.problem('cfTargetDateFormat', parsed.error);
+    else for (const warning of parsed?.warnings ?? []) findings.warning('cfTargetDateFormat', warning);
     return {
       action: 'ticket_updateUDF',
       ticketId: fields.externalSystemTicketId.trim(),

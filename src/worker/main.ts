@@ -1,0 +1,69 @@
+/** `npm run worker`: workflows and effects; as many of these as the load asks for. */
+
+import { Client } from '@temporalio/client';
+import { NativeConnection } from '@temporalio/worker';
+import { linksOf, needed, readConfig } from '../config.js';
+import { createConnectors } from '../connectors/connectors.js';
+import { createLog } from '../log.js';
+import { runProcess } from '../process.js';
+import { openPostgres } from '../store/postgres.js';
+import { createStore } from '../store/store.js';
+import { MissingSearchAttributes, registerSearchAttributes, temporalAddress } from '../temporal.js';
+import { createWorker, installRuntime } from './worker.js';
+
+await runProcess(
+  async (closers, stop) => {
+    const config = readConfig(process.env);
+    const { DATABASE_URL, SMTP_URL } = needed(config, {
+      DATABASE_URL: 'the worker reads companies and rules from PostgreSQL (the embedded store is for npm start)',
+      SMTP_URL: 'without a mail server nobody could be told of a failure',
+    });
+    const log = createLog(config.RELAY_LOG_LEVEL);
+    installRuntime(log);
+    const store = createStore(await openPostgres(DATABASE_URL));
+    closers.add('the store', () => store.close());
+    const connectors = createConnectors({
+      allowPrivateNetworks: config.RELAY_ALLOW_PRIVATE_NETWORKS ?? false,
+      smtpUrl: SMTP_URL,
+      mailFrom: config.MAIL_FROM,
+    });
+    closers.add('the connectors', () => connectors.close());
+
+    const temporal = temporalAddress();
+    const connection = await connect();
+    closers.add('the connection to Temporal', () => connection.close());
+    const worker = await createWorker({
+      connection,
+      namespace: temporal.namespace,
+      taskQueue: config.RELAY_TASK_QUEUE,
+      store,
+      connectors,
+      client: new Client({ connection, namespace: temporal.namespace }),
+      links: linksOf(config, temporal.namespace),
+      log,
+      ...(config.RELAY_OPERATOR_EMAIL !== undefined && { operatorEmail: config.RELAY_OPERATOR_EMAIL }),
+    });
+    const running = worker.run();
+    closers.add('the worker', async () => {
+      if (worker.getState() === 'RUNNING') worker.shutdown();
+      await running;
+    });
+    log.info({ namespace: temporal.namespace, taskQueue: config.RELAY_TASK_QUEUE }, 'the worker runs');
+    return { running };
+
+    async function connect(): Promise<NativeConnection> {
+      for (;;) {
+        try {
+          const connection = await NativeConnection.connect(temporal.connection);
+          await registerSearchAttributes(connection, temporal.namespace);
+          return connection;
+        } catch (error) {
+          if (error instanceof MissingSearchAttributes || stop.aborted) throw error;
+          log.warn({ err: error }, 'Temporal cannot be reached; trying again');
+          await new Promise((resolve) => setTimeout(resolve, 2_000));
+        }
+      }
+    }
+  },
+  (line) => process.stderr.write(`${line}\n`),
+);
