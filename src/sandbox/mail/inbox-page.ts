@@ -1,0 +1,110 @@
+/** The inbox of the mail sink in the browser: the list of messages, and one message as it was meant to be read. */
+
+import { Hono } from 'hono';
+import { html } from 'hono/html';
+import { type Html, sendPage, time } from '../page.js';
+import { type Mailbox, type Message, mailboxes } from './mailbox.js';
+import { snippet } from './mailpit-api.js';
+import type { MailTrouble } from './smtp.js';
+
+const messagesShown = 200;
+
+/** A message's HTML is a stranger's: no scripts, nothing fetched, no access to this page; its links open elsewhere. */
+const messagePolicy =
+  "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox allow-popups allow-popups-to-escape-sandbox; frame-ancestors 'self'";
+
+export function inboxPage(mailbox: Mailbox, trouble: MailTrouble): Hono {
+  return new Hono()
+    .get('/', (c) => sendPage(c, { title: 'Inbox', header: listHeader(), main: listMain(mailbox, trouble), live: true }))
+    .get('/message/:id', (c) => {
+      const message = mailbox.get(c.req.param('id'));
+      if (message === undefined) return c.notFound();
+      message.read = true;
+      const header = html`<p><a href="/">← Inbox</a></p><h1>${subject(message)}</h1>`;
+      return sendPage(c, { title: subject(message), header, main: messageMain(message), live: false });
+    })
+    .get('/view/:file{.+\\.html}', (c) => {
+      const content = mailbox.get(c.req.param('file').slice(0, -'.html'.length))?.email.html;
+      if (content === undefined) return c.notFound();
+      c.header('Content-Security-Policy', messagePolicy);
+      c.header('Referrer-Policy', 'no-referrer');
+      return c.html(`<!doctype html><base target="_blank">${content}`);
+    })
+    .get('/view/:file{.+\\.txt}', (c) => {
+      const message = mailbox.get(c.req.param('file').slice(0, -'.txt'.length));
+      if (message === undefined) return c.notFound();
+      c.header('X-Content-Type-Options', 'nosniff');
+      return c.text(message.email.text ?? '');
+    })
+    .post('/page/fail/:code{4\\d\\d|5\\d\\d}', (c) => {
+      trouble.failure = { code: Number(c.req.param('code')) };
+      return c.redirect('/', 303);
+    })
+    .post('/page/heal', (c) => {
+      trouble.failure = undefined;
+      return c.redirect('/', 303);
+    })
+    .post('/page/empty', (c) => {
+      for (const { id } of mailbox.list()) mailbox.remove(id);
+      return c.redirect('/', 303);
+    });
+}
+
+function listHeader(): Html {
+  return html`<h1>Inbox</h1>
+<p class="soft">Every e-mail that the relay sends on this machine ends here. None leaves it.</p>
+<form method="post" class="row">
+<button formaction="/page/fail/451">Refuse for now (451)</button>
+<button formaction="/page/fail/550">Refuse for good (550)</button>
+<button formaction="/page/heal">Heal</button>
+<button formaction="/page/empty">Empty the inbox</button>
+</form>`;
+}
+
+function listMain(mailbox: Mailbox, { failure }: MailTrouble): Html {
+  const messages = mailbox.list();
+  const to = failure?.to === undefined ? '' : ` for addresses with "${failure.to}"`;
+  return html`${
+    failure
+      ? html`<p class="card"><strong class="bad">Failing:</strong> ${failure.code === undefined ? 'connections are broken after the message' : `mail is refused with ${failure.code}`}${to}${failure.times === undefined ? '' : `, ${failure.times} more times`}</p>`
+      : ''
+  }
+<h2>${messages.length === 1 ? '1 message' : `${messages.length} messages`}${messages.length > messagesShown ? `, the newest ${messagesShown} shown` : ''}</h2>
+${messages.slice(0, messagesShown).map(
+  (message) => html`<a class="card mail ${message.read ? '' : 'unread'}" href="/message/${message.id}">
+<div class="row spread"><h3>${subject(message)}</h3><span class="soft">${time(message.receivedAt.toISOString())}</span></div>
+<p>to ${written(message.email.to)} <span class="soft">from ${written(message.email.from)}</span></p>
+<p class="soft">${snippet(message)}</p></a>`,
+)}`;
+}
+
+function messageMain(message: Message): Html {
+  const { email, id } = message;
+  return html`<div class="scroll"><table>
+<tr><th>From</th><td>${written(email.from)}</td></tr>
+<tr><th>To</th><td>${written(email.to)}</td></tr>
+${email.cc === undefined ? '' : html`<tr><th>Cc</th><td>${written(email.cc)}</td></tr>`}
+${email.replyTo === undefined ? '' : html`<tr><th>Reply-To</th><td>${written(email.replyTo)}</td></tr>`}
+<tr><th>Received</th><td>${time(message.receivedAt.toISOString())}</td></tr>
+<tr><th>Message-ID</th><td><code>${email.messageId ?? ''}</code></td></tr>
+</table></div>
+${email.text === undefined ? '' : html`<h2>Text</h2><pre class="card">${email.text}</pre>`}
+${
+  email.html === undefined
+    ? ''
+    : html`<h2>HTML</h2><iframe title="The message's HTML" sandbox="allow-popups allow-popups-to-escape-sandbox" referrerpolicy="no-referrer" src="/view/${id}.html"></iframe>
+<details><summary>HTML source</summary><pre class="card">${email.html}</pre></details>`
+}
+<details><summary>Headers</summary><pre class="card">${email.headerLines.map(({ line }) => `${line}\n`)}</pre></details>
+<p><a href="/api/v1/message/${id}/raw">Raw message</a></p>`;
+}
+
+function subject({ email }: Message): string {
+  return email.subject?.trim() || '(no subject)';
+}
+
+function written(of: Parameters<typeof mailboxes>[0]): string {
+  return mailboxes(of)
+    .map(({ name, address }) => (name === '' ? address : `${name} <${address}>`))
+    .join(', ');
+}

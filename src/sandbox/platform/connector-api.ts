@@ -1,0 +1,125 @@
+/**
+ * The protocol of the generic connectors, as an assignment platform and a ticket system would offer it: what they are asked to do is done once for an
+ * idempotency key, and every call is entered in the journal, whatever becomes of it.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { HttpBindings } from '@hono/node-server';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import { type Context, Hono } from 'hono';
+import { z } from 'zod';
+import { type Answer, fieldSchema, type Subject } from './records.js';
+import { workersReached } from './routing.js';
+import { groups } from './seed.js';
+import type { PlatformState } from './state.js';
+
+const sendBodySchema = z.object({ groupIds: z.array(z.string()).default([]), radiusMiles: z.number().nonnegative().optional() });
+const patchBodySchema = z.object({ userDefinedFields: z.array(fieldSchema).min(1) });
+const sendsKept = 50;
+const bodyLimit = 256 * 1024;
+
+/** @param closing aborts the waiting of slow answers */
+export function connectorApi(state: PlatformState, closing: AbortSignal): Hono<{ Bindings: HttpBindings }> {
+  /** Journal, failure, delay and idempotency around one act, which says what to answer. */
+  const endpoint =
+    (subject: Subject, act: (id: string, body: unknown) => Answer) => async (c: Context<{ Bindings: HttpBindings }, '/:id'>) => {
+      const { method } = c.req;
+      const path = new URL(c.req.url).pathname;
+      const idempotencyKey = c.req.header('idempotency-key');
+      const text = await c.req.text();
+      const body = text.length > bodyLimit ? `${text.slice(0, 1000)}…` : parsed(text);
+      const call = state.arrived({
+        method,
+        path,
+        ...(idempotencyKey !== undefined && { idempotencyKey }),
+        ...(text !== '' && { body }),
+      });
+      const failure = state.takeFailure(subject);
+      const fails = failure?.status !== undefined || failure?.dropConnection === true;
+      const scope = idempotencyKey === undefined || method === 'GET' ? undefined : `${method} ${path} ${idempotencyKey}`;
+      if (failure?.delayMs !== undefined) await sleep(failure.delayMs, undefined, { signal: closing });
+
+      const earlier = scope === undefined ? undefined : state.answers.get(scope);
+      let answer: Answer = { status: failure?.status ?? 503, body: { error: 'told to fail at /control/fail' } };
+      if (!fails || failure?.afterActing === true) {
+        const done =
+          earlier ?? (text.length > bodyLimit ? { status: 413, body: { error: 'too long' } } : act(c.req.param('id'), body));
+        if (scope !== undefined && earlier === undefined && done.status < 300)
+          state.record({ kind: 'answer', key: scope, answer: done });
+        if (!fails) answer = done;
+      }
+      const dropped = failure?.dropConnection === true;
+      state.record({
+        kind: 'call',
+        call: { ...call, status: dropped ? 'dropped' : answer.status, repeat: earlier !== undefined },
+      });
+      if (dropped) {
+        c.env.incoming.socket.resetAndDestroy();
+        return RESPONSE_ALREADY_SENT;
+      }
+      const headers = {
+        'Content-Type': 'application/json',
+        ...(fails && failure?.retryAfterSeconds !== undefined && { 'Retry-After': `${failure.retryAfterSeconds}` }),
+      };
+      return new Response(JSON.stringify(answer.body), { status: answer.status, headers });
+    };
+
+  return new Hono<{ Bindings: HttpBindings }>()
+    .get(
+      '/assignments/:id',
+      endpoint('assignments', (id) => found(state.assignments.get(id), `no assignment ${id}`)),
+    )
+    .post(
+      '/assignments/:id/send',
+      endpoint('send', (id, body) => send(state, id, body)),
+    )
+    .get(
+      '/tickets/:id',
+      endpoint('tickets', (id) => found(state.tickets.get(id), `no ticket ${id}`)),
+    )
+    .patch(
+      '/tickets/:id',
+      endpoint('tickets', (id, body) => updateTicket(state, id, body)),
+    );
+}
+
+/** An assignment that is past being sent (accepted, cancelled …) reaches nobody and stays as it is. */
+function send(state: PlatformState, id: string, body: unknown): Answer {
+  const assignment = state.assignments.get(id);
+  if (assignment === undefined) return { status: 404, body: { error: `no assignment ${id}` } };
+  const wanted = sendBodySchema.safeParse(body);
+  if (!wanted.success) return { status: 400, body: { error: z.prettifyError(wanted.error) } };
+  const open = assignment.status === 'draft' || assignment.status === 'sent';
+  const workers = open ? workersReached(groups, assignment.location, wanted.data) : [];
+  const status = open && workers.length > 0 ? 'sent' : assignment.status;
+  const sends = [...assignment.sends, { at: new Date().toISOString(), ...wanted.data, workers }].slice(-sendsKept);
+  state.record({ kind: 'assignment', assignment: { ...assignment, status, sends } });
+  return { status: 200, body: { id, status, recipients: workers.length, workers } };
+}
+
+/** A ticket that is not there is made. */
+function updateTicket(state: PlatformState, id: string, body: unknown): Answer {
+  const update = patchBodySchema.safeParse(body);
+  if (!update.success) return { status: 400, body: { error: z.prettifyError(update.error) } };
+  const fields = new Map(state.tickets.get(id)?.userDefinedFields.map(({ name, value }) => [name, value]));
+  for (const { name, value } of update.data.userDefinedFields) fields.set(name, value);
+  const ticket = {
+    id,
+    userDefinedFields: [...fields].map(([name, value]) => ({ name, value })),
+    updatedAt: new Date().toISOString(),
+  };
+  state.record({ kind: 'ticket', ticket });
+  return { status: 200, body: ticket };
+}
+
+function found(thing: Record<string, unknown> | undefined, otherwise: string): Answer {
+  return thing === undefined ? { status: 404, body: { error: otherwise } } : { status: 200, body: thing };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

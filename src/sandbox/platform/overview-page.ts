@@ -1,0 +1,137 @@
+/** The page on which a person watches the pretend platform: whom assignments reached, what became of tickets, which calls came in; and makes it fail. */
+
+import { Hono } from 'hono';
+import { html } from 'hono/html';
+import { z } from 'zod';
+import { type Html, sendPage, time } from '../page.js';
+import { type Assignment, type Call, type Failure, subjectSchema, type Ticket } from './records.js';
+import { groups } from './seed.js';
+import type { PlatformState } from './state.js';
+
+const callsShown = 50;
+const assignmentsShown = 100;
+
+/** What the buttons make of it. */
+const failures: Record<string, { label: string; failure: Failure }> = {
+  unavailable: { label: 'Answer 503', failure: { status: 503 } },
+  refusing: { label: 'Answer 422', failure: { status: 422 } },
+  slow: { label: 'Be slow (20 s)', failure: { delayMs: 20_000 } },
+  reset: { label: 'Break connections', failure: { dropConnection: true } },
+};
+
+const failFormSchema = z.object({ how: z.string(), path: z.union([subjectSchema, z.literal('')]) });
+
+export function overviewPage(state: PlatformState): Hono {
+  return new Hono()
+    .get('/', (c) => sendPage(c, { title: 'Pretend platform', header: header(), main: overview(state), live: true }))
+    .post('/page/fail', async (c) => {
+      const form = failFormSchema.safeParse(await c.req.parseBody());
+      const failure = form.data && failures[form.data.how]?.failure;
+      if (form.data && failure) state.failure = { ...failure, ...(form.data.path !== '' && { path: form.data.path }) };
+      return c.redirect('/', 303);
+    })
+    .post('/page/heal', (c) => {
+      state.failure = undefined;
+      return c.redirect('/', 303);
+    })
+    .post('/page/reset', (c) => {
+      state.reset();
+      return c.redirect('/', 303);
+    })
+    .post('/page/assignments/:id', async (c) => {
+      const form = z.object({ status: z.string().min(1) }).safeParse(await c.req.parseBody());
+      const assignment = state.assignments.get(c.req.param('id'));
+      if (form.success && assignment)
+        state.record({ kind: 'assignment', assignment: { ...assignment, status: form.data.status } });
+      return c.redirect('/', 303);
+    });
+}
+
+function header(): Html {
+  return html`<h1>Pretend platform</h1>
+<p class="soft">It stands in for the assignment platform and the ticket system. Nothing here is real.</p>
+<form method="post" action="/page/fail" class="row">
+<label for="path">Make</label>
+<select name="path" id="path">
+<option value="">all calls</option><option value="send">sends</option><option value="assignments">assignment reads</option><option value="tickets">ticket updates</option>
+</select> fail:
+${Object.entries(failures).map(([how, { label }]) => html`<button name="how" value="${how}">${label}</button>`)}
+<button formaction="/page/heal">Heal</button>
+<button formaction="/page/reset">Start over</button>
+</form>`;
+}
+
+function overview(state: PlatformState): Html {
+  const calls = [...state.calls.values()].slice(-callsShown).reverse();
+  return html`<p class="card">${
+    state.failure
+      ? html`<strong class="bad">Failing:</strong> ${describe(state.failure)}`
+      : html`<strong class="good">Well:</strong> every call is answered as it should be.`
+  }</p>
+<h2>Assignments</h2>
+<div class="cards">${[...state.assignments.values()].slice(-assignmentsShown).map(assignmentCard)}</div>
+<h2>Tickets</h2>
+<div class="cards">${[...state.tickets.values()].slice(-assignmentsShown).map(ticketCard)}</div>
+<h2>Groups and their workers</h2>
+<div class="cards">${groups.map(
+    (group) => html`<section class="card"><h3>${group.id} · ${group.name}</h3>
+<ul>${group.workers.map((worker) => html`<li>${worker.name} <span class="soft">${worker.city}</span></li>`)}</ul></section>`,
+  )}</div>
+<h2>Calls received <span class="soft">(the latest ${callsShown})</span></h2>
+${
+  calls.length === 0
+    ? html`<p class="soft">None yet.</p>`
+    : html`<div class="scroll"><table><tr><th>Time</th><th>Call</th><th>Answer</th><th>Body</th><th>Idempotency key</th></tr>${calls.map(callRow)}</table></div>`
+}`;
+}
+
+function assignmentCard(assignment: Assignment): Html {
+  const { location } = assignment;
+  return html`<section class="card">
+<div class="row spread"><h3>${assignment.id} · ${assignment.title}</h3><span class="badge ${tone(assignment.status)}">${assignment.status}</span></div>
+<p class="soft">${location.address}, ${location.city}, ${location.state} ${location.zip}<br>${assignment.ownerEmail}${Object.entries(
+    assignment.customFields,
+  ).map(([name, value]) => html`<br>${name}: ${value}`)}</p>
+<ul>${assignment.sends
+    .slice(-5)
+    .map(
+      (send) =>
+        html`<li>${time(send.at)} to ${send.groupIds.length === 0 ? 'all groups' : `group ${send.groupIds.join(', ')}`}${
+          send.radiusMiles === undefined ? '' : ` within ${send.radiusMiles} mi`
+        }: ${send.workers.length === 0 ? html`<span class="bad">nobody</span>` : html`<span class="good">${send.workers.map(({ name, miles }) => `${name} (${miles} mi)`).join(', ')}</span>`}</li>`,
+    )}</ul>
+<form method="post" action="/page/assignments/${encodeURIComponent(assignment.id)}" class="row small">
+${['draft', 'accepted', 'cancelled'].filter((status) => status !== assignment.status).map((status) => html`<button name="status" value="${status}">make it ${status}</button>`)}
+</form></section>`;
+}
+
+function ticketCard(ticket: Ticket): Html {
+  return html`<section class="card"><div class="row spread"><h3>${ticket.id}</h3><span class="soft">${time(ticket.updatedAt)}</span></div>
+<ul>${ticket.userDefinedFields.map(({ name, value }) => html`<li><span class="soft">${name}:</span> ${value}</li>`)}</ul></section>`;
+}
+
+function callRow(call: Call): Html {
+  const good = typeof call.status === 'number' && call.status < 400;
+  return html`<tr><td>${time(call.at)}</td><td class="tight">${call.method} ${call.path}</td>
+<td><span class="${good ? 'good' : call.status === 'waiting' ? 'wait' : 'bad'}">${call.status}</span>${call.repeat ? ' (a repeat: not done again)' : ''}</td>
+<td><code>${call.body === undefined ? '' : JSON.stringify(call.body)}</code></td><td><code>${call.idempotencyKey ?? ''}</code></td></tr>`;
+}
+
+function describe(failure: Failure): string {
+  const subjects = { send: 'sends', assignments: 'assignment reads', tickets: 'ticket calls' };
+  const which = `${failure.times === undefined ? 'all' : `the next ${failure.times}`} ${failure.path === undefined ? 'calls' : subjects[failure.path]}`;
+  const what = [
+    failure.delayMs !== undefined ? `wait ${failure.delayMs / 1000} s` : '',
+    failure.afterActing ? 'are carried out' : '',
+    failure.dropConnection
+      ? 'have their connection broken'
+      : failure.status !== undefined
+        ? `are answered ${failure.status}`
+        : '',
+  ];
+  return `${which} ${what.filter((part) => part !== '').join(', ')}`;
+}
+
+function tone(status: string): string {
+  return status === 'draft' ? 'wait' : status === 'sent' || status === 'accepted' ? 'good' : '';
+}

@@ -1,0 +1,41 @@
+/** The pretend platform: an assignment platform and a ticket system to try the relay with, on one HTTP port. */
+
+import type { HttpBindings } from '@hono/node-server';
+import { Hono } from 'hono';
+import { refuseForeignPages, serveHttp } from '../http-server.js';
+import { pageAssets } from '../page.js';
+import { connectorApi } from './connector-api.js';
+import { controlApi } from './control-api.js';
+import { overviewPage } from './overview-page.js';
+import { PlatformState } from './state.js';
+
+/**
+ * @param options.port 0 takes any free one
+ * @param options.stateFile what happened is kept here and survives a restart; without it, it is forgotten
+ * @throws StartError when the port is taken
+ */
+export async function startPlatform(options: {
+  host: string;
+  port: number;
+  stateFile?: string;
+}): Promise<{ url: string; close(): Promise<void> }> {
+  const closing = new AbortController();
+  const state = new PlatformState(options.stateFile);
+  const app = new Hono<{ Bindings: HttpBindings }>()
+    .use(refuseForeignPages)
+    .route('/', connectorApi(state, closing.signal))
+    .route('/', controlApi(state))
+    .route('/', overviewPage(state))
+    .route('/', pageAssets());
+  app.notFound((c) => c.json({ error: `nothing at ${c.req.path}` }, 404));
+  app.onError((error, c) => c.json({ error: error.message }, 500));
+  const server = await serveHttp(app.fetch, { ...options, variable: 'RELAY_SANDBOX_PORT' });
+  return {
+    url: server.url,
+    async close() {
+      closing.abort();
+      await server.close();
+      state.close();
+    },
+  };
+}

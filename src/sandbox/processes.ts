@@ -1,0 +1,118 @@
+/** Processes seen from outside: telling one from a later one with the same pid, and ending it. */
+
+import { type ChildProcess, execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** A pid is used again, a pid with its start time is not. */
+export interface RunningProcess {
+  pid: number;
+  /** When it started, as `startOf` has it: letters and digits, good in a file name. */
+  start: string;
+}
+
+const hasProc = existsSync('/proc/self/stat');
+
+/** When the process with this pid started (Linux: boot and clock ticks; elsewhere what `ps` says), or undefined if there is none or it is a zombie. */
+export function startOf(pid: number): string | undefined {
+  if (!hasProc) {
+    const [state, ...started] = ps(pid, 'stat=,lstart=').split(/\s+/);
+    return state === undefined || state === '' || state.startsWith('Z') ? undefined : started.join('').replace(/\W/g, '');
+  }
+  const stat = read(`/proc/${pid}/stat`);
+  // The second field is the command in parentheses, and may itself hold spaces and parentheses.
+  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
+  if (fields === undefined || fields[0] === 'Z' || fields[0] === 'X') return undefined;
+  const boot = read('/proc/sys/kernel/random/boot_id')?.slice(0, 8) ?? '';
+  return `${fields[19]}b${boot}`;
+}
+
+export function isRunning(process: RunningProcess): boolean {
+  return startOf(process.pid) === process.start;
+}
+
+/** The command and its arguments, joined by blanks; empty if there is no such process. */
+export function commandLine(pid: number): string {
+  return hasProc ? (read(`/proc/${pid}/cmdline`) ?? '').replaceAll('\0', ' ') : ps(pid, 'command=');
+}
+
+/** SIGTERM, and SIGKILL when it is still there after `graceMs`; resolves when it is gone. */
+export async function endProcess(target: RunningProcess, graceMs = 10_000): Promise<void> {
+  const deadline = Date.now() + graceMs;
+  for (let signal: NodeJS.Signals | undefined = 'SIGTERM'; isRunning(target); await sleep(50)) {
+    if (signal !== undefined) sendSignal(target.pid, signal);
+    signal = Date.now() < deadline ? undefined : 'SIGKILL';
+  }
+}
+
+/**
+ * Waits for a child that was spawned `detached`. It ends, with all that it started, when this process is told to, or when `signal` aborts.
+ * @returns its exit code, and the last line that it wrote to stderr, without credentials
+ */
+export async function superviseChild(
+  child: ChildProcess,
+  signal?: AbortSignal,
+): Promise<{ code: number | null; lastLine: string }> {
+  let tail = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    tail = (tail + text).slice(-4000);
+  });
+  const end = () => {
+    if (child.pid !== undefined) sendSignal(-child.pid, 'SIGTERM');
+  };
+  const endAndPassOn = (name: NodeJS.Signals) => {
+    end();
+    process.removeListener(name, endAndPassOn);
+    // Without a listener of its own, the process would have died of this signal.
+    if (process.listenerCount(name) === 0) process.kill(process.pid, name);
+  };
+  process.once('exit', end);
+  for (const name of endingSignals) process.on(name, endAndPassOn);
+  signal?.addEventListener('abort', end);
+  try {
+    if (signal?.aborted) end();
+    const [code] = await once(child, 'close');
+    return { code: typeof code === 'number' ? code : null, lastLine: lastLineOf(tail) };
+  } finally {
+    process.removeListener('exit', end);
+    for (const name of endingSignals) process.removeListener(name, endAndPassOn);
+    signal?.removeEventListener('abort', end);
+  }
+}
+
+const endingSignals: NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+
+/** The last line of an output that says something, without credentials in URLs. */
+export function lastLineOf(output: string): string {
+  const line = output.split('\n').findLast((candidate) => candidate.trim() !== '') ?? '';
+  return line.trim().replace(/\/\/[^@/\s]*@/g, '//***@');
+}
+
+/** A process that is gone already is no error. */
+function sendSignal(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {}
+}
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function ps(pid: number, columns: string): string {
+  try {
+    const env = { ...process.env, LC_ALL: 'C' };
+    return execFileSync('ps', ['-ww', '-o', columns, '-p', String(pid)], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+      env,
+    }).trim();
+  } catch {
+    return '';
+  }
+}

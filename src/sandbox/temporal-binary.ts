@@ -1,0 +1,225 @@
+/** Finds the program of the Temporal dev server: on PATH, in a cache, by the SDK's own download, or built with Go. */
+
+import { execFile, spawn } from 'node:child_process';
+import { accessSync, constants, existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, isAbsolute, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { makeDirectory } from './make-directory.js';
+import { superviseChild } from './processes.js';
+import { StartError } from './start-error.js';
+
+/** The newest version that `go install` takes: later ones carry a replace directive. */
+const version = '1.5.1';
+const goPackage = `github.com/temporalio/cli/cmd/temporal@v${version}`;
+
+export interface Search {
+  dataDir: string;
+  /** Told what is going on while it takes long. */
+  say: (line: string) => void;
+  /** Ends a download or a build. */
+  signal?: AbortSignal | undefined;
+  /** PATH, HOME, XDG_CACHE_HOME, and what Go reads. */
+  environment?: NodeJS.ProcessEnv;
+  download?: DownloadOptions;
+}
+
+interface DownloadOptions {
+  /** What a child process runs, with the folder to download into as its argument. */
+  script: string;
+  /** Without a first byte after this, the host counts as out of reach. */
+  reachMs: number;
+  /** Without another byte for this long, it is given up. */
+  stallMs: number;
+}
+
+const sdkDownload: DownloadOptions = {
+  script: fileURLToPath(new URL('./temporal-download.js', import.meta.url)),
+  reachMs: 10_000,
+  stallMs: 30_000,
+};
+
+/**
+ * The path of a `temporal` program that runs.
+ * @throws StartError when there is none, with what was tried and what to install
+ */
+export async function findTemporal(search: Search): Promise<string> {
+  const environment = search.environment ?? process.env;
+  const caches = [join(search.dataDir, 'cache'), join(userCacheFolder(environment), 'relay')];
+  const tried: string[] = [];
+
+  const onPath = which('temporal', environment);
+  if (onPath !== undefined && (await runs(onPath))) return onPath;
+  tried.push(onPath === undefined ? '"temporal" is not on PATH' : `${onPath} does not run`);
+
+  for (const program of caches.flatMap(cachedPrograms)) if (await runs(program)) return program;
+  tried.push('no copy is cached');
+
+  const cache = writableFolder(caches);
+  for (const [name, obtain] of [['download', download] as const, ['build with Go', build] as const]) {
+    try {
+      return await inWorkFolder(cache, (folder) => obtain(folder, cache, { ...search, environment }));
+    } catch (error) {
+      search.signal?.throwIfAborted();
+      tried.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  throw new StartError(
+    `no Temporal server (${tried.join('; ')}): install the Temporal CLI (docs.temporal.io/cli) or Go 1.25, or set TEMPORAL_ADDRESS to a server that runs`,
+  );
+}
+
+type Obtain = (workFolder: string, cache: string, search: Search & { environment: NodeJS.ProcessEnv }) => Promise<string>;
+
+/**
+ * The download that `@temporalio/testing` makes. It has no function for the download alone: it starts a server and stops it again, in a child
+ * process, so that it can be ended when the host is out of reach, and its native runtime is not this process's.
+ */
+const download: Obtain = async (
+  folder,
+  cache,
+  { say, signal, environment, download: { script, reachMs, stallMs } = sdkDownload },
+) => {
+  const child = spawn(process.execPath, [script, folder], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'pipe'],
+    env: withoutTemporal(environment),
+  });
+  const givenUp = new AbortController();
+  const ended = superviseChild(child, signal === undefined ? givenUp.signal : AbortSignal.any([signal, givenUp.signal]));
+  let over = false;
+  const end = () => {
+    over = true;
+  };
+  ended.then(end, end);
+  let bytes = -1;
+  let moved = Date.now();
+  let reason = '';
+  while (!over) {
+    await Promise.race([ended, sleep(250)]);
+    const now = downloaded(folder);
+    if (now.bytes !== bytes) {
+      if (bytes < 0 && now.bytes >= 0) say('downloading the Temporal dev server, once');
+      bytes = now.bytes;
+      moved = Date.now();
+    } else if (Date.now() - moved > (bytes < 0 ? reachMs : stallMs)) {
+      reason = bytes < 0 ? `no answer within ${reachMs / 1000} s` : `nothing more came for ${stallMs / 1000} s`;
+      givenUp.abort();
+      await ended;
+    }
+  }
+  const { lastLine } = await ended;
+  const { program } = downloaded(folder);
+  if (program === undefined || !(await runs(join(folder, program)))) throw new Error(reason || lastLine || 'nothing came');
+  return moveTo(join(cache, program), join(folder, program));
+};
+
+/** What lies in the download's folder: the program when it is whole, and how many bytes have come, -1 before the first answer. */
+function downloaded(folder: string): { program?: string; bytes: number } {
+  const [name] = readdirSync(folder);
+  if (name === undefined) return { bytes: -1 };
+  const bytes = statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0;
+  return name.endsWith('.downloading') ? { bytes } : { bytes, program: name };
+}
+
+const build: Obtain = async (folder, cache, { say, signal, environment }) => {
+  const go = which('go', environment);
+  if (go === undefined) throw new Error('Go is not installed');
+  say('building the Temporal dev server with Go: about 3 minutes, once');
+  const started = Date.now();
+  const progress = setInterval(
+    () => say(`still building the Temporal dev server (${Math.round((Date.now() - started) / 1000)} s)`),
+    30_000,
+  );
+  try {
+    const { GOOS: _os, GOARCH: _arch, ...env } = environment;
+    const child = spawn(go, ['install', goPackage], {
+      cwd: folder,
+      env: { ...env, GOBIN: folder },
+      detached: true,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const { code, lastLine } = await superviseChild(child, signal);
+    const program = join(folder, 'temporal');
+    if (code !== 0 || !(await runs(program))) throw new Error(lastLine || `go install ended with ${code}`);
+    return moveTo(join(cache, `temporal-${version}`), program);
+  } finally {
+    clearInterval(progress);
+  }
+};
+
+/** Whether it is the Temporal CLI, and runs on this machine. */
+async function runs(program: string): Promise<boolean> {
+  try {
+    const { stdout } = await promisify(execFile)(program, ['--version'], { timeout: 20_000, env: withoutTemporal(process.env) });
+    return /^temporal version .*Server/.test(stdout);
+  } catch {
+    return false;
+  }
+}
+
+/** The environment without the client settings of the Temporal CLI, which are about another server. */
+export function withoutTemporal(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('TEMPORAL_')));
+}
+
+function which(program: string, environment: NodeJS.ProcessEnv): string | undefined {
+  const folders = (environment.PATH ?? '').split(delimiter).filter(isAbsolute);
+  return folders.map((folder) => join(folder, program)).find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function userCacheFolder({ XDG_CACHE_HOME, HOME = homedir() }: NodeJS.ProcessEnv): string {
+  if (XDG_CACHE_HOME !== undefined && isAbsolute(XDG_CACHE_HOME)) return XDG_CACHE_HOME;
+  return process.platform === 'darwin' ? join(HOME, 'Library', 'Caches') : join(HOME, '.cache');
+}
+
+function cachedPrograms(cache: string): string[] {
+  const names = existsSync(cache) ? readdirSync(cache) : [];
+  return names
+    .filter((name) => name.startsWith('temporal-'))
+    .map((name) => join(cache, name))
+    .filter(isExecutable);
+}
+
+/** The user's cache folder if it can be written, since other checkouts find it there too; otherwise the one in the data directory. */
+function writableFolder([inData, ofUser]: string[]): string {
+  for (const folder of [ofUser, inData]) {
+    try {
+      if (folder === undefined) continue;
+      makeDirectory(folder);
+      accessSync(folder, constants.W_OK);
+      return folder;
+    } catch {}
+  }
+  throw new StartError(`no Temporal server is cached, and neither ${ofUser} nor ${inData} can be written to fetch one`);
+}
+
+/** A folder beside the result, so that it can be moved there in one step; what an earlier attempt left is cleared away after a day. */
+async function inWorkFolder<T>(cache: string, work: (folder: string) => Promise<T>): Promise<T> {
+  for (const name of readdirSync(cache).filter((name) => name.startsWith('work-'))) {
+    const left = statSync(join(cache, name), { throwIfNoEntry: false });
+    if (left !== undefined && Date.now() - left.mtimeMs > 86_400_000) rmSync(join(cache, name), { recursive: true, force: true });
+  }
+  const folder = mkdtempSync(join(cache, 'work-'));
+  try {
+    return await work(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function moveTo(destination: string, from: string): string {
+  renameSync(from, destination);
+  return destination;
+}

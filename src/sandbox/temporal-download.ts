@@ -1,0 +1,22 @@
+/**
+ * A child process that has the Temporal SDK download its dev server into the folder that is its argument. The SDK downloads only in order to start
+ * the server, so one is started on a free port and stopped again.
+ */
+
+import { TestWorkflowEnvironment } from '@temporalio/testing';
+
+const [downloadDir] = process.argv.slice(2);
+// Its parent holds the other end: when the parent is gone, so are this process and the server that it may have started.
+process.stdin.on('close', () => process.kill(-process.pid, 'SIGTERM')).resume();
+
+try {
+  const executable = { type: 'cached-download' as const, ...(downloadDir !== undefined && { downloadDir }) };
+  const environment = await TestWorkflowEnvironment.createLocal({
+    server: { executable, log: { format: 'text', level: 'never' } },
+  });
+  await environment.teardown();
+  process.exit(0);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exit(1);
+}

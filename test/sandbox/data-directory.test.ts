@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { openDataDirectory } from '../../src/sandbox/data-directory.js';
+import { StartError } from '../../src/sandbox/start-error.js';
+
+const holder = fileURLToPath(new URL('./hold-data-directory.js', import.meta.url));
+
+describe('the data directory', () => {
+  const parent = mkdtempSync(join(tmpdir(), 'relay-data-'));
+  const children: ChildProcess[] = [];
+  after(() => {
+    for (const child of children) child.kill('SIGKILL');
+    rmSync(parent, { recursive: true });
+  });
+
+  /** Another process that wants the directory, and what it says. */
+  async function another(path: string) {
+    const child = spawn(process.execPath, [holder, path], { stdio: ['ignore', 'pipe', 'inherit'] });
+    children.push(child);
+    return { child, said: String((await once(child.stdout, 'data'))[0]).trim() };
+  }
+
+  it('is made, for its owner only, and has one user at a time', async () => {
+    const path = join(parent, 'a/b');
+    const directory = await openDataDirectory(path);
+    assert.equal(statSync(path).mode & 0o777, 0o700);
+    const inUse = `${path} is in use by process ${process.pid}: stop that one first, or set RELAY_DATA_DIR`;
+    await assert.rejects(openDataDirectory(path), new StartError(inUse));
+    assert.equal((await another(path)).said, `StartError: ${inUse}`);
+    directory.release();
+    assert.deepEqual(readdirSync(path), []);
+    (await openDataDirectory(path)).release();
+  });
+
+  it('is free again when its user was killed', async () => {
+    const path = join(parent, 'killed');
+    const { child, said } = await another(path);
+    assert.equal(said, 'held');
+    await assert.rejects(openDataDirectory(path), new RegExp(`in use by process ${child.pid}:`));
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    (await openDataDirectory(path)).release();
+    assert.deepEqual(readdirSync(path), []);
+  });
+
+  it('is free when the pid of its user is that of another process by now', async () => {
+    const path = join(parent, 'reused');
+    (await openDataDirectory(path)).release();
+    writeFileSync(join(path, `lock.${process.ppid}.123`), '');
+    (await openDataDirectory(path)).release();
+    assert.deepEqual(readdirSync(path), []);
+  });
+
+  it('goes to one of several that start at once', async () => {
+    const path = join(parent, 'race');
+    const said = (await Promise.all([1, 2, 3, 4].map(() => another(path)))).map((one) => one.said);
+    assert.equal(said.filter((line) => line === 'held').length, 1, said.join('\n'));
+  });
+
+  for (const [what, path, reason] of [
+    ['below a file', join(parent, 'file/data'), 'not a directory'],
+    ['that is a file', join(parent, 'file'), 'not a directory'],
+    ['in a file system that takes none', '/proc/relay', 'cannot be created'],
+  ] as const) {
+    it(`is refused ${what}`, async () => {
+      writeFileSync(join(parent, 'file'), '');
+      await assert.rejects(
+        openDataDirectory(path),
+        new StartError(`cannot write to the data directory ${path} (${reason}): set RELAY_DATA_DIR to one that can be written`),
+      );
+    });
+  }
+});

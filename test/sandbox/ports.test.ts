@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { after, describe, it } from 'node:test';
+import { assertPortFree, authority, freePort } from '../../src/sandbox/ports.js';
+import { StartError } from '../../src/sandbox/start-error.js';
+
+describe('ports', () => {
+  const taken = createServer();
+  after(() => taken.close());
+
+  it('says which variable moves a server off a taken port', async () => {
+    taken.listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const address = taken.address();
+    assert(address !== null && typeof address === 'object');
+    await assert.rejects(
+      assertPortFree('127.0.0.1', address.port, 'PORT'),
+      new StartError(`port ${address.port} is taken: stop what uses it, or set PORT`),
+    );
+  });
+
+  it('lets a free port be listened on afterwards', async () => {
+    const port = await freePort('127.0.0.1');
+    await assertPortFree('127.0.0.1', port, 'PORT');
+    await assertPortFree('127.0.0.1', port, 'PORT');
+  });
+
+  it('says so when the machine has no such address', async () => {
+    await assert.rejects(
+      assertPortFree('203.0.113.1', 8080, 'PORT'),
+      new StartError('this machine has no address "203.0.113.1": set HOST'),
+    );
+  });
+
+  for (const [host, expected] of [
+    ['127.0.0.1', '127.0.0.1:80'],
+    ['localhost', 'localhost:80'],
+    ['0.0.0.0', '127.0.0.1:80'],
+    ['::', '[::1]:80'],
+    ['::1', '[::1]:80'],
+  ] as const) {
+    it(`writes ${host} as ${expected}`, () => assert.equal(authority(host, 80), expected));
+  }
+});

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, beforeEach, describe, it } from 'node:test';
+import { StartError } from '../../src/sandbox/start-error.js';
+import { findTemporal, type Search } from '../../src/sandbox/temporal-binary.js';
+
+const works = '#!/bin/sh\necho "temporal version 9.9.9 (Server 1.29.1, UI 2.42.1)"\n';
+
+describe('finding the Temporal program', () => {
+  const root = mkdtempSync(join(tmpdir(), 'relay-find-'));
+  after(() => rmSync(root, { recursive: true }));
+  let home = '';
+  let said: string[] = [];
+  let count = 0;
+
+  beforeEach(() => {
+    home = join(root, `${count++}`);
+    said = [];
+    mkdirSync(home);
+  });
+
+  const file = (path: string, content: string) => {
+    const whole = join(home, path);
+    mkdirSync(dirname(whole), { recursive: true });
+    writeFileSync(whole, content);
+    chmodSync(whole, 0o755);
+    return whole;
+  };
+  /** A search in a made-up home, where a download is what this script does. */
+  const find = (download: string, change: Partial<Search> = {}) =>
+    findTemporal({
+      dataDir: join(home, 'data'),
+      say: (line) => said.push(line),
+      environment: { PATH: `${join(home, 'path')}:/bin:/usr/bin`, HOME: home, XDG_CACHE_HOME: join(home, 'xdg') },
+      download: { script: file('download.mjs', download), reachMs: 3000, stallMs: 3000 },
+      ...change,
+    });
+  const unreachable = 'console.error("cannot reach the host"); process.exitCode = 1;';
+  const go = (script: string) => file('path/go', `#!/bin/sh\n${script}\n`);
+
+  it('takes the one on PATH', async () => {
+    const program = file('path/temporal', works);
+    file('xdg/relay/temporal-1', works);
+    assert.equal(await find(unreachable), program);
+  });
+
+  it('takes a cached one where that on PATH does not run, or is something else', async () => {
+    file('path/temporal', '#!/bin/sh\nexit 1\n');
+    file('data/cache/temporal-1', '#!/bin/sh\necho "temporal version 1"\n');
+    const cached = file('xdg/relay/temporal-1.5.1', works);
+    assert.equal(await find(unreachable), cached);
+    assert.deepEqual(said, []);
+  });
+
+  it('takes one from the data directory', async () => {
+    const cached = file('data/cache/temporal-1.5.1', works);
+    assert.equal(await find(unreachable), cached);
+  });
+
+  it('downloads, and keeps it for the next time', async () => {
+    const download = `
+      import { renameSync, writeFileSync, appendFileSync } from 'node:fs';
+      const file = process.argv[2] + '/temporal-sdk-1';
+      writeFileSync(file + '.downloading', '', { mode: 0o755 });
+      await new Promise((done) => setTimeout(done, 600));
+      appendFileSync(file + '.downloading', ${JSON.stringify(works)});
+      renameSync(file + '.downloading', file);`;
+    const cached = join(home, 'xdg/relay/temporal-sdk-1');
+    assert.equal(await find(download), cached);
+    assert.deepEqual(said, ['downloading the Temporal dev server, once']);
+    assert.deepEqual(readdirSync(join(home, 'xdg/relay')), ['temporal-sdk-1']);
+    assert.equal(await find(unreachable), cached);
+  });
+
+  const install = `[ "$1 $2" = "install github.com/temporalio/cli/cmd/temporal@v1.5.1" ] || exit 9; printf '%s' '${works}' > $GOBIN/temporal; chmod +x $GOBIN/temporal`;
+
+  for (const [what, download] of [
+    ['is refused', unreachable],
+    ['answers nothing', 'setInterval(() => {}, 1000);'],
+    [
+      'stops half-way',
+      "import { writeFileSync } from 'node:fs'; writeFileSync(process.argv[2] + '/temporal-x.downloading', 'half'); setInterval(() => {}, 1000);",
+    ],
+    [
+      'brings something else',
+      "import { writeFileSync } from 'node:fs'; writeFileSync(process.argv[2] + '/temporal-x', 'rubbish', { mode: 0o755 });",
+    ],
+  ] as const) {
+    it(`builds with Go where the download ${what}`, async () => {
+      go(install);
+      const program = await find(download, { download: { script: file('download.mjs', download), reachMs: 500, stallMs: 500 } });
+      assert.equal(program, join(home, 'xdg/relay/temporal-1.5.1'));
+      assert.equal(said.at(-1), 'building the Temporal dev server with Go: about 3 minutes, once');
+      assert.deepEqual(readdirSync(join(home, 'xdg/relay')), ['temporal-1.5.1']);
+    });
+  }
+
+  it('lets two build at once', async () => {
+    go(`sleep 0.3; ${install}`);
+    assert.equal(new Set(await Promise.all([find(unreachable), find(unreachable)])).size, 1);
+    assert.deepEqual(readdirSync(join(home, 'xdg/relay')), ['temporal-1.5.1']);
+  });
+
+  it('keeps to the data directory where the cache folder cannot be written', async () => {
+    go(install);
+    file('xdg', 'a file');
+    assert.equal(await find(unreachable), join(home, 'data/cache/temporal-1.5.1'));
+  });
+
+  it('says what it tried and what to do, in one line, where nothing works', async () => {
+    go('echo "go: downloading x" >&2; echo "go: https://me:secret@mirror.example/x: 403 Forbidden" >&2; exit 1');
+    const message =
+      'no Temporal server ("temporal" is not on PATH; no copy is cached; download: cannot reach the host; build with Go: go: https://***@mirror.example/x: 403 Forbidden): ' +
+      'install the Temporal CLI (docs.temporal.io/cli) or Go 1.25, or set TEMPORAL_ADDRESS to a server that runs';
+    await assert.rejects(find(unreachable), new StartError(message));
+    const environment = { PATH: '/nowhere', HOME: home, XDG_CACHE_HOME: join(home, 'xdg') };
+    await assert.rejects(find(unreachable, { environment }), /build with Go: Go is not installed\)/);
+    assert.deepEqual(readdirSync(join(home, 'xdg/relay')), []);
+  });
+
+  it('can be given up, and clears away what others left', async () => {
+    go('sleep 1000');
+    const left = dirname(file('xdg/relay/work-old/half', ''));
+    const fresh = dirname(file('xdg/relay/work-new/half', ''));
+    utimesSync(left, 1, 1);
+    const abort = new AbortController();
+    const say = (line: string) => line.startsWith('building') && abort.abort();
+    await assert.rejects(find(unreachable, { signal: abort.signal, say }), { name: 'AbortError' });
+    assert.deepEqual(readdirSync(dirname(left)), ['work-new']);
+    assert.ok(fresh);
+  });
+
+  it("goes on when the SDK's own download is tried", async () => {
+    go(install);
+    const cache = join(home, 'xdg/relay');
+    const { download: _, ...search } = {
+      dataDir: join(home, 'data'),
+      say: (line: string) => said.push(line),
+      download: undefined,
+    };
+    const environment = {
+      ...process.env,
+      PATH: `${join(home, 'path')}:/bin:/usr/bin`,
+      HOME: home,
+      XDG_CACHE_HOME: join(home, 'xdg'),
+    };
+    assert.equal(dirname(await findTemporal({ ...search, environment })), cache);
+  });
+});
