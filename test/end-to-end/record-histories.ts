@@ -1,0 +1,78 @@
+/**
+ * Records the histories that replay.test.ts replays: `node dist/test/end-to-end/record-histories.js`, after a change of the workflows that is meant to be
+ * incompatible, which no change may be once chains run somewhere (see docs/developing.md).
+ */
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import proto from '@temporalio/proto';
+import { email, send, startStack, udf } from './stack.js';
+
+const directory = fileURLToPath(new URL('../../../test/histories/', import.meta.url));
+const stack = await startStack();
+
+async function save(name: string, workflowId: string): Promise<void> {
+  const history = await stack.client.workflow.getHandle(workflowId).fetchHistory();
+  writeFileSync(`${directory}${name}.binpb`, proto.temporal.api.history.v1.History.encode(history).finish());
+}
+
+it('records histories', async () => {
+  mkdirSync(directory, { recursive: true });
+  const company = await stack.company();
+  const assignment = await stack.assignment();
+
+  const plain = await company.start([
+    udf('T'),
+    email(['a@example.com', 'b@example.com']),
+    send(assignment, { groupId: '501', actionCondition: 'status==draft' }),
+  ]);
+  await company.ended(plain.chainId);
+  await save('plain', plain.workflowId);
+
+  const delayed = await company.start([
+    udf('T', { delayInSeconds: '1' }),
+    udf('T', { delayInSeconds: '1' }),
+    udf('T', { delayInSeconds: '3000' }),
+    udf('T'),
+  ]);
+  await company.action(delayed.chainId, 1, 'done');
+  await company.steer(delayed.chainId, 'runNow', 2);
+  await company.ended(delayed.chainId);
+  await save('delayed', delayed.workflowId);
+  await save('delayed-action', `${delayed.workflowId}:0`);
+  await save('delayed-action-run-now', `${delayed.workflowId}:2`);
+
+  const held = await company.start([
+    send('404404', { groupId: '501' }),
+    udf('T'),
+    send('404404', { groupId: '501', delayInSeconds: '1' }),
+  ]);
+  await company.action(held.chainId, 0, 'needs-attention');
+  await company.action(held.chainId, 2, 'needs-attention');
+  await company.steer(held.chainId, 'retry', 0);
+  await company.until(
+    held.chainId,
+    ({ actions }) => actions[0]?.state === 'needs-attention' && actions[0].attempts === 2,
+    'the second attempt',
+  );
+  await company.steer(held.chainId, 'skip', 0);
+  await company.steer(held.chainId, 'skip', 2);
+  await company.ended(held.chainId);
+  await save('held', held.workflowId);
+  await save('held-delayed-action', `${held.workflowId}:2`);
+
+  await stack.breakPlatform({ status: 503, path: 'send' });
+  const outage = await company.start([send(assignment, { groupId: '501' }), udf('T')]);
+  await company.action(outage.chainId, 0, 'needs-attention');
+  await stack.heal();
+  await company.ended(outage.chainId);
+  await save('outage', outage.workflowId);
+
+  const cancelled = await company.start([send('404404', { groupId: '501' }), udf('T', { delayInSeconds: '3000' })]);
+  await company.action(cancelled.chainId, 0, 'needs-attention');
+  await company.steer(cancelled.chainId, 'cancel');
+  await company.ended(cancelled.chainId);
+  await save('cancelled', cancelled.workflowId);
+  await save('cancelled-delayed-action', `${cancelled.workflowId}:1`);
+});

@@ -1,0 +1,20 @@
+/** Chains that run for days must survive a new version of the code: histories recorded earlier replay without a difference. */
+
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { it } from 'node:test';
+import proto from '@temporalio/proto';
+import { Worker } from '@temporalio/worker';
+import { bundlePath } from '../../src/worker/bundle.js';
+
+const directory = new URL('../../../test/histories/', import.meta.url);
+const names = readdirSync(directory).filter((name) => name.endsWith('.binpb'));
+
+it('there are recorded histories', () => assert(names.length >= 8));
+
+for (const name of names) {
+  it(`${name} replays`, async () => {
+    const history = proto.temporal.api.history.v1.History.decode(readFileSync(new URL(name, directory)));
+    await Worker.runReplayHistory({ workflowBundle: { codePath: bundlePath } }, history, name);
+  });
+}

@@ -1,0 +1,137 @@
+/** Reset at every workflow task of chains of every shape: all end well, nothing is armed twice, repeated effects carry the same keys. */
+
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { describe, it } from 'node:test';
+import type { ShownChain } from '../../src/api/chain-view.js';
+import { type Action, email, send, startStack, udf } from './stack.js';
+
+const stack = await startStack();
+type Company = Awaited<ReturnType<typeof stack.company>>;
+
+/** The workflow tasks of a run: the events at which it can be reset. */
+async function resetPoints(workflowId: string, runId: string) {
+  const { events } = await stack.client.workflow.getHandle(workflowId, runId).fetchHistory();
+  return (events ?? []).flatMap(({ workflowTaskCompletedEventAttributes: task, eventId }) => (task && eventId ? [eventId] : []));
+}
+
+async function reset(workflowId: string, runId: string, eventId: Awaited<ReturnType<typeof resetPoints>>[number]): Promise<void> {
+  await stack.client.workflowService.resetWorkflowExecution({
+    namespace: 'default',
+    workflowExecution: { workflowId, runId },
+    workflowTaskFinishEventId: eventId,
+    reason: 'test',
+    requestId: randomUUID(),
+  });
+}
+
+interface Shape {
+  name: string;
+  actions(company: Company): Promise<Action[]>;
+  /** Brings the chain to where it is reset. */
+  until(company: Company, chainId: string): Promise<unknown>;
+  /** Brings the reset chain to its end. */
+  finish(company: Company, chainId: string): Promise<unknown>;
+  states: string[];
+}
+
+const shapes: Shape[] = [
+  {
+    name: 'closed, with a delayed action done',
+    actions: async (company) => [
+      udf(`a-${company.companyId}`),
+      email([`x@${company.companyId}.example`]),
+      udf(`d-${company.companyId}`, { delayInSeconds: '1' }),
+    ],
+    until: (company, chainId) => company.ended(chainId),
+    finish: async () => {},
+    states: ['done', 'done', 'done'],
+  },
+  {
+    name: 'open, with delayed actions pending',
+    actions: async (company) => [
+      udf(`a-${company.companyId}`),
+      udf(`d-${company.companyId}`, { delayInSeconds: '3000' }),
+      udf(`e-${company.companyId}`, { delayInSeconds: '4000' }),
+    ],
+    until: (company, chainId) => company.action(chainId, 0, 'done'),
+    finish: async (company, chainId) => {
+      await company.action(chainId, 0, 'done');
+      await company.steer(chainId, 'runNow', 1);
+      await company.steer(chainId, 'runNow', 2);
+    },
+    states: ['done', 'done', 'done'],
+  },
+  {
+    name: 'held, and then skipped',
+    actions: async (company) => [
+      send('404404', { groupId: '501' }),
+      udf(`b-${company.companyId}`),
+      udf(`d-${company.companyId}`, { delayInSeconds: '1' }),
+    ],
+    until: async (company, chainId) => {
+      await company.action(chainId, 2, 'done');
+      await company.action(chainId, 0, 'needs-attention');
+    },
+    finish: async (company, chainId) => {
+      await company.action(chainId, 0, 'needs-attention');
+      await company.steer(chainId, 'skip', 0);
+    },
+    states: ['skipped', 'done', 'done'],
+  },
+  {
+    name: 'open, with a delayed action held',
+    actions: async (company) => [udf(`a-${company.companyId}`), send('404404', { groupId: '501', delayInSeconds: '1' })],
+    until: (company, chainId) => company.action(chainId, 1, 'needs-attention'),
+    finish: async (company, chainId) => {
+      await company.until(chainId, ({ actions }) => actions[0]?.state === 'done', 'the immediate action');
+      await stack.client.workflow.getHandle(`relay:${company.companyId}:${chainId}`).signal('skip', [1]);
+    },
+    states: ['done', 'skipped'],
+  },
+  {
+    name: 'failed, with what stood behind it',
+    actions: async (company) => [send('404404', { groupId: '501' }), udf(`d-${company.companyId}`, { delayInSeconds: '1' })],
+    until: (company, chainId) => company.ended(chainId),
+    finish: async () => {},
+    states: ['failed', 'done'],
+  },
+];
+
+describe('a reset at every workflow task', () => {
+  for (const shape of shapes) {
+    it(shape.name, async (t) => {
+      const company = await stack.company({ onFailure: shape.states.includes('failed') ? 'continue' : 'hold' });
+      let points = 1;
+      for (let point = 0; point < points; point += 1) {
+        // Every point in a chain of its own, so that each is reset in the state that the shape names.
+        const { chainId, workflowId } = await company.start(await shape.actions(company));
+        await shape.until(company, chainId);
+        const { runId } = await stack.client.workflow.getHandle(workflowId).describe();
+        const all = await resetPoints(workflowId, runId);
+        points = all.length;
+        const at = all[point];
+        assert(at);
+        await reset(workflowId, runId, at);
+        await shape.finish(company, chainId);
+        const chain: ShownChain = await company.ended(chainId);
+        assert.deepEqual(
+          chain.actions.map(({ state }) => state),
+          shape.states,
+          `reset at event ${at}`,
+        );
+        const calls = await stack.calls(...['a', 'b', 'd', 'e'].map((letter) => `${letter}-${company.companyId}`));
+        const ofChain = calls.filter(({ idempotencyKey }) => idempotencyKey?.includes(chainId));
+        const acted = ofChain.filter(({ repeat }) => !repeat);
+        assert.equal(
+          acted.length,
+          new Set(ofChain.map(({ idempotencyKey }) => idempotencyKey)).size,
+          'an effect was done under two keys, or twice under one',
+        );
+        const delayed = ofChain.filter(({ path }) => /\/[de]-/.test(path));
+        assert.equal(delayed.length, delayed.filter(({ repeat }) => !repeat).length, 'a delayed action ran twice');
+      }
+      t.diagnostic(`${points} workflow tasks`);
+    });
+  }
+});

@@ -1,0 +1,297 @@
+/** The whole relay in the test's process: real Temporal server, store, API, worker, pretend platform, mail sink, each file on a task queue of its own. */
+
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from '@temporalio/client';
+import { NativeConnection } from '@temporalio/worker';
+import { pino } from 'pino';
+import type { z } from 'zod';
+import { createApi } from '../../src/api/app.js';
+import { chainSchema, type ShownAction, type ShownChain } from '../../src/api/chain-view.js';
+import { acceptedSchema } from '../../src/api/relay.js';
+import { serveApi } from '../../src/api/server.js';
+import { createConnectors } from '../../src/connectors/connectors.js';
+import { createLog } from '../../src/log.js';
+import { Closers } from '../../src/process.js';
+import { startMailSink } from '../../src/sandbox/mail/sink.js';
+import { startPlatform } from '../../src/sandbox/platform/platform.js';
+import { freePort } from '../../src/sandbox/ports.js';
+import { startTemporal } from '../../src/sandbox/temporal.js';
+import { openEmbedded } from '../../src/store/embedded.js';
+import { createStore, type Rule } from '../../src/store/store.js';
+import { registerSearchAttributes } from '../../src/temporal.js';
+import { createWorker, installRuntime } from '../../src/worker/worker.js';
+
+export const adminToken = 'admin-token-of-the-tests';
+const actor = { kind: 'admin' } as const;
+
+export interface StackOptions {
+  retryBudgetSeconds?: number;
+  attentionWindowSeconds?: number;
+}
+
+export type Action = Record<string, unknown>;
+export type Stack = Awaited<ReturnType<typeof startStack>>;
+
+/** Starts everything, and stops it after the tests of the file. */
+export async function startStack({ retryBudgetSeconds = 1, attentionWindowSeconds = 600 }: StackOptions = {}) {
+  const closers = new Closers();
+  after(() => closers.close((name, error) => process.stderr.write(`${name}: ${String(error)}\n`)));
+  const directory = mkdtempSync(join(tmpdir(), 'relay-stack-'));
+  closers.add('the directory', () => rmSync(directory, { recursive: true, force: true }));
+  const logFile = join(directory, 'log');
+  const log = createLog('trace', pino.destination({ dest: logFile, sync: true }));
+  installRuntime(log);
+
+  const store = createStore(await openEmbedded());
+  closers.add('the store', () => store.close());
+  const platform = await startPlatform({ host: '127.0.0.1', port: 0 });
+  closers.add('the platform', () => platform.close());
+  const mail = await startMailSink({ host: '127.0.0.1', smtpPort: 0, uiPort: 0 });
+  closers.add('the mail sink', () => mail.close());
+  const address = await temporalAddress(closers);
+  const connection = await NativeConnection.connect({ address });
+  closers.add('the connection', () => connection.close());
+  await registerSearchAttributes(connection, 'default');
+  const client = new Client({ connection });
+
+  const taskQueue = `test-${randomUUID()}`;
+  const port = await freePort('127.0.0.1');
+  const links = { api: `http://127.0.0.1:${port}`, webUi: 'http://127.0.0.1:8233/namespaces/default' };
+  const connectors = createConnectors({
+    allowPrivateNetworks: true,
+    smtpUrl: mail.smtpUrl,
+    mailFrom: 'Relay <relay@relay.example>',
+  });
+  closers.add('the connectors', () => connectors.close());
+  const operatorEmail = 'operator@relay.example';
+  const startWorker = async () => {
+    const worker = await createWorker({
+      store,
+      connectors,
+      client,
+      connection,
+      namespace: 'default',
+      taskQueue,
+      links,
+      operatorEmail,
+      log,
+    });
+    const running = worker.run();
+    return async () => {
+      if (worker.getState() === 'RUNNING') worker.shutdown();
+      await running;
+    };
+  };
+  const worker = { stop: await startWorker() };
+  closers.add('the worker', () => worker.stop());
+
+  const api = await serveApi(
+    createApi({
+      store,
+      client,
+      log,
+      adminToken,
+      links,
+      operatorEmail,
+      taskQueue,
+      eager: true,
+      retryBudgetSeconds,
+      attentionWindowSeconds,
+    }),
+    { host: '127.0.0.1', port },
+  );
+  closers.add('the API', () => api.close());
+
+  const json = async <Body>(url: string, init?: RequestInit): Promise<Body> => (await fetch(url, init)).json() as Promise<Body>;
+  const control = (path: string, body: unknown, method = 'PUT') =>
+    fetch(`${platform.url}/control/${path}`, {
+      method,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+
+  return {
+    client,
+    store,
+    links,
+    mail,
+    platform,
+    taskQueue,
+    /** Everything that was logged so far. */
+    logged: () => readFileSync(logFile, 'utf8'),
+    stopWorker: () => worker.stop(),
+    async restartWorker() {
+      worker.stop = await startWorker();
+    },
+
+    /** A company of its own for a test, with one rule. */
+    async company(rule: Partial<Rule> = {}) {
+      const companyId = `c-${randomUUID().slice(0, 8)}`;
+      const notify = { emails: [`admin@${companyId}.example`] };
+      const system = { kind: 'http', baseUrl: platform.url } as const;
+      await store.companies.put(
+        companyId,
+        () => ({ companyId, name: 'Test company', timeZone: 'UTC', notify, platform: system, ticketing: system }),
+        actor,
+      );
+      const made = await store.rules.create(
+        companyId,
+        { name: 'Test rule', onFailure: 'hold', onUnknown: 'resend', ...rule },
+        actor,
+      );
+      assert(typeof made === 'object');
+      const { relayAccessToken } = made;
+      const { relayId } = made.rule;
+      const url = `${links.api}/co/${companyId}`;
+      const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };
+
+      const read = async (chainId: string): Promise<ShownChain> =>
+        chainSchema.parse(await json(`${url}/chains/${chainId}`, { headers }));
+      return {
+        companyId,
+        relayId,
+        relayAccessToken,
+        admin: notify.emails[0] ?? '',
+        read,
+        /** POSTs actions, to which the rule and its token are added. */
+        async post(actions: Action[], more: Record<string, string> = {}): Promise<Response> {
+          const body = JSON.stringify(actions.map((action) => ({ relayId, relayAccessToken, ...action })));
+          return fetch(`${url}/relay`, { method: 'POST', headers: { 'content-type': 'application/json', ...more }, body });
+        },
+        /** POSTs actions that must be accepted. */
+        async start(actions: Action[]): Promise<z.infer<typeof acceptedSchema>> {
+          const response = await this.post(actions);
+          assert.equal(response.status, 202, await response.clone().text());
+          return acceptedSchema.parse(await response.json());
+        },
+        /** Waits until the chain is as wanted. */
+        async until(chainId: string, wanted: (chain: ShownChain) => boolean, what: string): Promise<ShownChain> {
+          return eventually(what, async () => {
+            const chain = await read(chainId);
+            return wanted(chain) ? chain : new Unmet(chain);
+          });
+        },
+        /** Waits until the chain has closed. */
+        ended(chainId: string): Promise<ShownChain> {
+          return this.until(chainId, ({ closedAt }) => closedAt !== undefined, 'the chain to close');
+        },
+        /** Waits until an action is in a state. */
+        action(chainId: string, index: number, state: ShownAction['state']): Promise<ShownChain> {
+          return this.until(chainId, ({ actions }) => actions[index]?.state === state, `action ${index} to be ${state}`);
+        },
+        steer(chainId: string, verb: string, index?: number, body?: unknown): Promise<Response> {
+          const path = index === undefined ? verb : `actions/${index}/${verb}`;
+          return fetch(`${url}/chains/${chainId}/${path}`, { method: 'POST', headers, body: JSON.stringify(body ?? {}) });
+        },
+      };
+    },
+
+    /** An assignment of its own for a test; in draft unless said otherwise. */
+    async assignment(facts: Record<string, unknown> = {}): Promise<string> {
+      const id = String(Math.floor(Math.random() * 1e12));
+      await control('assignments', { id, ...facts }, 'POST');
+      return id;
+    },
+    setStatus: (id: string, status: string) => control(`assignments/${id}/status`, { status }, 'POST'),
+    /** Makes the platform fail until `heal`. */
+    breakPlatform: (failure: Record<string, unknown>) => control('fail', failure),
+    heal: () => fetch(`${platform.url}/control/fail`, { method: 'DELETE' }),
+    breakMail: (failure: Record<string, unknown>) =>
+      fetch(`${mail.uiUrl}/control/fail`, {
+        method: 'PUT',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(failure),
+      }),
+    healMail: () => fetch(`${mail.uiUrl}/control/fail`, { method: 'DELETE' }),
+
+    /** What the platform was asked about these ids, in order. */
+    async calls(...ids: string[]): Promise<Call[]> {
+      const all = await json<Call[]>(`${platform.url}/journal`);
+      return all.filter(({ path }) => ids.some((id) => path.split('/').includes(id)));
+    },
+    /** The messages to an address, oldest first. */
+    async inbox(address: string): Promise<Mail[]> {
+      const { messages } = await json<{ messages: Mail[] }>(
+        `${mail.uiUrl}/api/v1/search?query=${encodeURIComponent(`to:"${address}"`)}`,
+      );
+      return messages.reverse();
+    },
+    /** Waits for so many messages to an address. */
+    async mails(address: string, count: number): Promise<Mail[]> {
+      return eventually(`${count} messages to ${address}`, async () => {
+        const messages = await this.inbox(address);
+        return messages.length >= count ? messages : new Unmet(messages.map(({ Subject }) => Subject));
+      });
+    },
+    text: (message: Mail): Promise<{ Text: string; HTML: string }> => json(`${mail.uiUrl}/api/v1/message/${message.ID}`),
+  };
+}
+
+export interface Call {
+  method: string;
+  path: string;
+  idempotencyKey?: string;
+  body?: Record<string, unknown>;
+  status?: number;
+  repeat: boolean;
+  at: string;
+}
+
+export interface Mail {
+  ID: string;
+  MessageID: string;
+  Subject: string;
+  To: { Address: string }[];
+  Created: string;
+}
+
+/** Says that a condition does not hold yet, and what was seen. */
+export class Unmet {
+  constructor(readonly seen: unknown) {}
+}
+
+/** Waits for a condition for at most a minute. */
+export async function eventually<Value>(what: string, check: () => Promise<Value | Unmet>): Promise<Value> {
+  const deadline = Date.now() + 60_000;
+  for (;;) {
+    const value = await check();
+    if (!(value instanceof Unmet)) return value;
+    if (Date.now() > deadline) assert.fail(`waited in vain for ${what}; last seen: ${JSON.stringify(value.seen, undefined, 1)}`);
+    await sleep(100);
+  }
+}
+
+/** The server that `npm test` started for all files, or one for this file alone. */
+async function temporalAddress(closers: Closers): Promise<string> {
+  const shared = process.env.RELAY_TEST_TEMPORAL_ADDRESS;
+  if (shared) return shared;
+  const dataDir = mkdtempSync(join(tmpdir(), 'relay-temporal-'));
+  const say = (line: string) => process.stderr.write(`${line}\n`);
+  const server = await startTemporal({ dataDir, host: '127.0.0.1', port: 0, uiPort: 0, namespace: 'default', say });
+  closers.add('Temporal', async () => {
+    await server.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+  return server.address;
+}
+
+/** An e-mail action to these addresses. */
+export function email(emails: string[], more: Action = {}): Action {
+  return { action: 'sendEmails', emails, subject: 'Subject', body: 'Text', bodyHtml: '<p>Text</p>', ...more };
+}
+
+/** A send of the assignment. */
+export function send(platformAssignmentId: string, more: Action = {}): Action {
+  return { action: 'platform_sendAssignment', platformAssignmentId, ...more };
+}
+
+/** A ticket update. */
+export function udf(externalSystemTicketId: string, more: Action = {}): Action {
+  return { action: 'ticket_updateUDF', externalSystemTicketId, cfName: 'Field', cfValue: 'value', ...more };
+}
