@@ -1,0 +1,24 @@
+# The relay's image: `node dist/src/api/main.js` (the default) or `node dist/src/worker/main.js`.
+# Debian rather than Alpine: Temporal's native worker needs glibc.
+
+FROM node:24-bookworm-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+# No dependency needs its install script to run.
+RUN npm ci --ignore-scripts
+COPY tsconfig.json ./
+COPY src ./src
+RUN npm run build && npm prune --omit=dev --ignore-scripts
+
+FROM node:24-bookworm-slim
+ENV NODE_ENV=production
+WORKDIR /app
+# Certificate authorities for Temporal Cloud, platforms and mail servers.
+RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates && rm -rf /var/lib/apt/lists/*
+COPY --from=build /app/package.json ./
+COPY --from=build /app/node_modules ./node_modules
+COPY --from=build /app/dist ./dist
+USER node
+ENV HOST=0.0.0.0
+EXPOSE 8080
+CMD ["node", "--enable-source-maps", "dist/src/api/main.js"]
