@@ -58,8 +58,9 @@ function structuralError(text: string): string | undefined {
 /** Texts that PostgreSQL or a mail could not hold. */
 function textError(value: unknown, path: readonly PropertyKey[]): string | undefined {
   if (typeof value === 'string') {
-    if (value.includes('\u0000')) return `has a NUL character at ${jsonPointer(path)}`;
-    if (/\p{Cs}/u.test(value)) return `has half of a surrogate pair at ${jsonPointer(path)}`;
+    const where = path.length === 0 ? 'its top' : jsonPointer(path);
+    if (value.includes('\u0000')) return `has a NUL character at ${where}`;
+    if (/\p{Cs}/u.test(value)) return `has half of a surrogate pair at ${where}`;
     return undefined;
   }
   if (typeof value !== 'object' || value === null) return undefined;

@@ -184,8 +184,10 @@ function checkNames(fields: Record<string, unknown>, definition: ActionDefinitio
   }
 }
 
+/** Whether the names differ, case and separators apart, in one letter of every four, at most three. */
 function isNearMiss(name: string, known: string): boolean {
-  if (name.length > known.length + 3) return false;
   const fold = (text: string) => text.toLowerCase().replaceAll(/[\s_-]/g, '');
-  return distance(fold(name), fold(known)) <= (known.length >= 8 ? 2 : 1);
+  const [one, other] = [fold(name), fold(known)];
+  const allowed = Math.min(3, Math.floor(other.length / 4));
+  return Math.abs(one.length - other.length) <= allowed && distance(one, other) <= allowed;
 }

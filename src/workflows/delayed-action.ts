@@ -13,6 +13,7 @@ import { type Chain, type ChainAction, chainWorkflowId, dueAt } from '../chain/c
 import type { NoticeKind } from '../chain/notice.js';
 import { type ActionStatus, chainStatus, hasEnded } from '../chain/outcome.js';
 import { actionTitle } from '../chain/summary.js';
+import { fitBytes } from '../chain/text.js';
 import { Board } from './board.js';
 import { openDesk } from './desk.js';
 import { type Report, reportSignal, statusQuery } from './messages.js';
@@ -80,7 +81,7 @@ export async function DelayedAction(chain: Chain): Promise<ActionStatus[]> {
 async function runLane(lane: Lane, floor: Floor): Promise<void> {
   const left = () => lane.actions.filter(({ index }) => !hasEnded(floor.board.of(index).state));
   const wait = lane.dueAt - Date.now();
-  if (wait > 0) await condition(() => left().length === 0, wait, { summary: left().map(actionTitle).join(', ').slice(0, 130) });
+  if (wait > 0) await condition(() => left().length === 0, wait, { summary: fitBytes(left().map(actionTitle).join(', '), 350) });
   for (const { index } of left()) floor.board.update(index, { state: 'pending' });
   await runSequence(lane.actions, floor);
 }

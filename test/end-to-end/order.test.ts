@@ -130,7 +130,7 @@ describe('effects', () => {
     ]);
     assert.deepEqual(
       warnings.map(({ pointer }) => pointer),
-      ['/0/emails'],
+      ['/0/emails', '/0/emails/3'],
     );
     const chain = await company.ended(chainId);
     assert.equal(chain.actions[0]?.result?.recipients, 2);

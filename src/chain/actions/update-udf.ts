@@ -36,9 +36,11 @@ export const updateUdf = defineAction({
     const left = unsubstituted(fields.cfValue);
     if (left) findings.mistake('cfValue', `contains ${cutShort(left, 80)}, which was not substituted`);
     const format = fields.cfTargetDateFormat;
-    const parsed = format === undefined ? undefined : parsePattern(format);
-    if (parsed && !parsed.ok) findings.problem('cfTargetDateFormat', parsed.error);
-    else for (const warning of parsed?.warnings ?? []) findings.warning('cfTargetDateFormat', warning);
+    if (format !== undefined && isBlank(format)) findings.mistake('cfTargetDateFormat', blankness(format));
+    else if (format !== undefined) {
+      const parsed = parsePattern(format);
+      for (const warning of parsed.ok ? parsed.warnings : []) findings.warning('cfTargetDateFormat', warning);
+    }
     return {
       action: 'ticket_updateUDF',
       ticketId: fields.externalSystemTicketId.trim(),

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import {
+  type Chain,
+  type ChainAction,
+  chainWorkflowId,
+  delayedWorkflowId,
+  dueAt,
+  idempotencyKey,
+  initialStatus,
+  planChain,
+} from '../../src/chain/chain.js';
+
+const action = (index: number, more: Partial<Omit<ChainAction, 'action'>> = {}): ChainAction => ({
+  action: 'platform_sendAssignment',
+  index,
+  relayId: '7',
+  ...more,
+});
+const delayed = (...delays: (number | undefined)[]) =>
+  delays.map((delaySeconds, index) => action(index, delaySeconds === undefined ? {} : { delaySeconds }));
+const chainOf = (actions: ChainAction[]): Chain => ({
+  companyId: 'acme',
+  chainId: 'c-1',
+  receivedAt: '2024-03-05T16:07:09.500Z',
+  actions,
+  retryBudgetSeconds: 600,
+  attentionWindowSeconds: 259_200,
+});
+
+describe('ids', () => {
+  const chain = { companyId: 'acme', chainId: 'c-1' };
+  it('of the chain', () => assert.equal(chainWorkflowId(chain), 'relay:acme:c-1'));
+  it('of delayed actions', () => assert.equal(delayedWorkflowId(chain, 3), 'relay:acme:c-1:3'));
+  it('of an effect', () => assert.equal(idempotencyKey(chain, 12), 'relay:acme:c-1/12'));
+});
+
+describe('planChain', () => {
+  const cases: [delays: (number | undefined)[], immediate: number[], groups: number[][]][] = [
+    [[undefined], [0], []],
+    [[undefined, 0, undefined], [0, 1, 2], []],
+    [[60], [], [[0]]],
+    [[undefined, 1800], [0], [[1]]],
+    [[1800, undefined], [1], [[0]]],
+    [
+      [60, 120, 60, undefined, 120, 0],
+      [3, 5],
+      [
+        [0, 2],
+        [1, 4],
+      ],
+    ],
+    [[120, 60], [], [[0], [1]]],
+  ];
+  for (const [delays, immediate, groups] of cases) {
+    it(`${JSON.stringify(delays)}: ${JSON.stringify(immediate)} now, ${JSON.stringify(groups)} later`, () => {
+      const plan = planChain(delayed(...delays));
+      const indexes = (actions: ChainAction[]) => actions.map(({ index }) => index);
+      assert.deepEqual(indexes(plan.immediate), immediate);
+      assert.deepEqual(plan.delayed.map(indexes), groups);
+    });
+  }
+
+  it('takes every action once, in array order, with one delay a group', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(undefined, 0, 1, 2, 3)), (delays) => {
+        const actions = delayed(...delays);
+        const plan = planChain(actions);
+        const groups = [plan.immediate, ...plan.delayed];
+        for (const group of groups) {
+          assert.deepEqual(
+            group,
+            group.toSorted((a, b) => a.index - b.index),
+          );
+          assert.ok(new Set(group.map(({ delaySeconds = 0 }) => delaySeconds)).size <= 1);
+        }
+        assert.deepEqual(
+          groups.flat().toSorted((a, b) => a.index - b.index),
+          actions,
+        );
+        assert.equal(new Set(plan.delayed.map(([first]) => first?.delaySeconds)).size, plan.delayed.length);
+      }),
+    );
+  });
+});
+
+describe('dueAt', () => {
+  for (const [delaySeconds, due] of [
+    [undefined, '2024-03-05T16:07:09.500Z'],
+    [0, '2024-03-05T16:07:09.500Z'],
+    [1800, '2024-03-05T16:37:09.500Z'],
+    [366 * 86_400, '2025-03-06T16:07:09.500Z'],
+  ] as const) {
+    it(`after ${delaySeconds} seconds: ${due}`, () => {
+      const at = dueAt(chainOf([]), delaySeconds === undefined ? {} : { delaySeconds });
+      assert.equal(new Date(at).toISOString(), due);
+    });
+  }
+});
+
+describe('initialStatus', () => {
+  const common = { action: 'platform_sendAssignment', relayId: '7' };
+  const now = '2024-03-05T16:07:09.500Z';
+  const later = '2024-03-05T16:08:09.500Z';
+  const chain = chainOf([
+    action(0),
+    action(1, { delaySeconds: 0, comment: 'note', assignmentId: '1001', mistake: 'x' }),
+    action(2, { delaySeconds: 60 }),
+    action(3, { delaySeconds: 60, comment: '' }),
+  ]);
+  const expected = [
+    { ...common, index: 0, state: 'pending', runAt: now },
+    { ...common, index: 1, comment: 'note', assignmentId: '1001', state: 'pending', runAt: now },
+    { ...common, index: 2, state: 'scheduled', workflowId: 'relay:acme:c-1:2', runAt: later },
+    { ...common, index: 3, comment: '', state: 'scheduled', workflowId: 'relay:acme:c-1:2', runAt: later },
+  ];
+  for (const [index, one] of chain.actions.entries()) {
+    it(`of action ${index}`, () => assert.deepEqual(initialStatus(chain, one), expected[index]));
+  }
+});
