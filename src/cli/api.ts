@@ -1,0 +1,170 @@
+/** Asks the relay's API over HTTP, and tells its answers from refusals and from silence. */
+
+import { z } from 'zod';
+import type { Address } from './address.js';
+import { UsageError } from './exit-codes.js';
+
+export const problemSchema = z.object({
+  /** Where the API explains problems of this kind. */
+  type: z.string().default(''),
+  title: z.string(),
+  status: z.number(),
+  detail: z.string().default(''),
+  errors: z.array(z.object({ pointer: z.string(), detail: z.string() })).default([]),
+});
+export type Problem = z.infer<typeof problemSchema>;
+
+/** An answer that is no refusal. */
+export interface Answer {
+  status: number;
+  headers: Headers;
+  /** The body as it came; empty where there is none. */
+  text: string;
+}
+
+/** The API answered with a problem document. */
+export class Refused extends Error {
+  override readonly name = 'Refused';
+
+  constructor(
+    readonly problem: Problem,
+    /** The document as it came. */
+    readonly text: string,
+    /** Seconds, where the API named them. */
+    readonly retryAfter: string | undefined,
+    readonly address: Address,
+    /** Whether the bearer went with the request. */
+    readonly bearer: boolean,
+  ) {
+    super(problem.title);
+  }
+}
+
+/** Nobody answered at the address, or not the relay. */
+export class Unreachable extends Error {
+  override readonly name = 'Unreachable';
+
+  constructor(
+    readonly address: Address,
+    message: string,
+    /** Whether the API may have had the request all the same. */
+    readonly mayHaveArrived: boolean,
+  ) {
+    super(message);
+  }
+}
+
+export interface Question {
+  /** Sent as JSON; bytes as they are. */
+  body?: unknown;
+  headers?: Record<string, string>;
+  query?: Record<string, string | number | undefined>;
+  /** Whether the admin token or key goes with it. Default: yes. */
+  bearer?: boolean;
+  /** A status that is an answer although it is none of success. */
+  alsoAnswer?: number;
+}
+
+/** The API itself waits up to 15 seconds for Temporal. */
+const patienceMs = 30_000;
+
+export class Api {
+  constructor(readonly address: Address) {}
+
+  /**
+   * @param path - see `path`.
+   * @throws Refused, Unreachable
+   */
+  async ask(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, question: Question = {}): Promise<Answer> {
+    const { response, text } = await this.#exchange(method, path, question);
+    const { status, headers } = response;
+    if (response.ok || status === question.alsoAnswer) return { status, headers, text };
+    const problem = problemSchema.safeParse(parseJson(text));
+    if (problem.success) {
+      const retryAfter = headers.get('Retry-After') ?? undefined;
+      throw new Refused(problem.data, text, retryAfter, this.address, question.bearer ?? true);
+    }
+    const target = headers.get('Location');
+    throw this.#unlike(status >= 300 && status < 400 && target ? `sends on to ${originOf(target)}` : `answers ${status}`);
+  }
+
+  /** The answer's body in the form that this command knows. @throws Unreachable where it has another. */
+  read<Schema extends z.ZodType>(schema: Schema, answer: Answer): z.infer<Schema> {
+    const parsed = schema.safeParse(parseJson(answer.text));
+    if (parsed.success) return parsed.data;
+    throw this.#unlike('answers in a form that this command does not know');
+  }
+
+  async #exchange(method: string, path: string, { body, headers, query, bearer = true }: Question) {
+    const url = new URL(this.address.url + path);
+    for (const [name, value] of Object.entries(query ?? {})) if (value !== undefined) url.searchParams.set(name, String(value));
+    const { credential } = this.address;
+    try {
+      const response = await fetch(url, {
+        method,
+        headers: {
+          Accept: 'application/json',
+          ...(bearer && credential && { Authorization: `Bearer ${credential.bearer}` }),
+          ...(body !== undefined && { 'Content-Type': 'application/json' }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: body instanceof Uint8Array ? body : JSON.stringify(body) }),
+        redirect: 'manual',
+        signal: AbortSignal.timeout(patienceMs),
+      });
+      return { response, text: await response.text() };
+    } catch (error) {
+      const { reason, mayHaveArrived } = silence(error);
+      throw new Unreachable(this.address, `The relay's API cannot be reached at ${this.address.url}: ${reason}.`, mayHaveArrived);
+    }
+  }
+
+  #unlike(what: string): Unreachable {
+    return new Unreachable(this.address, `${this.address.url} ${what}: this is not the API that the command was made for.`, true);
+  }
+}
+
+/**
+ * A path of the API with the values in it encoded.
+ * @throws UsageError for a value that would make it another path.
+ */
+export function path(texts: TemplateStringsArray, ...values: readonly (string | number)[]): string {
+  const encoded = values.map((value) => {
+    if (['', '.', '..'].includes(String(value).trim())) throw new UsageError(`"${value}" is no id`);
+    return encodeURIComponent(value);
+  });
+  return texts.map((text, place) => text + (encoded[place] ?? '')).join('');
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function originOf(location: string): string {
+  return URL.canParse(location) ? new URL(location).origin : 'another place';
+}
+
+const reasons: Record<string, string> = {
+  ECONNREFUSED: 'nothing listens there',
+  ENOTFOUND: 'there is no such host',
+  EAI_AGAIN: 'the name of the host cannot be looked up',
+  EHOSTUNREACH: 'there is no way to the host',
+  ENETUNREACH: 'there is no way to the host',
+  UND_ERR_CONNECT_TIMEOUT: 'the host does not answer',
+};
+
+/** What `fetch` threw, in words. */
+function silence(error: unknown): { reason: string; mayHaveArrived: boolean } {
+  if (error instanceof Error && error.name === 'TimeoutError')
+    return { reason: `no answer within ${patienceMs / 1000} seconds`, mayHaveArrived: true };
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : undefined;
+  const code = cause && 'code' in cause ? String(cause.code) : '';
+  const known = reasons[code];
+  return known !== undefined
+    ? { reason: known, mayHaveArrived: false }
+    : { reason: `the connection failed (${code || cause?.message || 'no reason given'})`, mayHaveArrived: true };
+}

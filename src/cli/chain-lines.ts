@@ -1,0 +1,115 @@
+/** How a chain looks in a terminal: its actions as a table, and for those in trouble what to do about them. */
+
+import type { ShownAction, ShownChain } from '../api/chain-view.js';
+import { type ExitCode, exitCodes } from './exit-codes.js';
+import { table } from './table.js';
+import type { Line, Painted, Tone } from './text.js';
+import { momentFromNow, momentText } from './time.js';
+
+const tones: Record<string, Tone> = {
+  done: 'good',
+  completed: 'good',
+  retrying: 'warning',
+  'needs-attention': 'warning',
+  'partly-failed': 'warning',
+  failed: 'bad',
+  'not-run': 'bad',
+  terminated: 'bad',
+};
+
+/** The state of an action or the status of a chain. */
+export function stateCell(state: string): Painted {
+  return { text: state, tone: Object.hasOwn(tones, state) ? tones[state] : undefined };
+}
+
+/** How a chain stands, as the end of a sentence. */
+export const statusWords: Record<ShownChain['status'], string> = {
+  running: 'is running',
+  'needs-attention': 'needs attention',
+  completed: 'is completed',
+  failed: 'has failed',
+  cancelled: 'was cancelled',
+  terminated: 'was terminated',
+};
+
+/** What a chain's status makes of the exit code. */
+export function exitCodeOf(status: ShownChain['status']): ExitCode {
+  return status === 'completed' || status === 'running' ? exitCodes.ok : exitCodes.trouble;
+}
+
+/** The whole chain. */
+export function chainLines(companyId: string, chain: ShownChain, width: number | undefined): Line[] {
+  const columns = [
+    { heading: 'ACTION', cell: titleOf },
+    { heading: 'STATE', cell: ({ state }: ShownAction) => stateCell(state) },
+    { heading: 'WHEN', cell: when },
+    { heading: 'ATTEMPTS', cell: ({ attempts }: ShownAction) => (attempts === undefined ? '' : String(attempts)) },
+    { heading: 'REMARK', cell: remark },
+  ];
+  return [
+    [{ text: `Chain ${chain.chainId} of company ${companyId}: ` }, stateCell(chain.status)],
+    `Received ${momentFromNow(chain.receivedAt)}${chain.closedAt ? `, closed ${momentText(chain.closedAt)}` : ''}`,
+    ...(chain.links.webUi ? [`Temporal Web UI: ${chain.links.webUi}`] : []),
+    ...(chain.partial ? ['No worker answered in time: this is what the server knows, and actions may be further.'] : []),
+    '',
+    ...table(chain.actions, columns, width),
+    ...troubleLines(companyId, chain),
+  ];
+}
+
+/** An action's state in one line, with the time at which it was seen. */
+export function actionLine(action: ShownAction): Line {
+  const said = remark(action);
+  const attempts = action.state === 'retrying' && action.attempts ? ` (attempts: ${action.attempts})` : '';
+  const seen = momentText(new Date().toISOString()).slice(11, 19);
+  return [
+    { text: `${seen}  `, tone: 'faint' },
+    { text: `${titleOf(action)}: ` },
+    stateCell(action.state),
+    { text: `${attempts}${said && `: ${said}`}` },
+  ];
+}
+
+/** For every action in trouble: its error in full, and the commands that decide about it. */
+export function troubleLines(companyId: string, chain: ShownChain): Line[] {
+  const open = chain.closedAt === undefined;
+  return chain.actions
+    .filter(({ state }) => ['needs-attention', 'partly-failed', 'failed'].includes(state))
+    .flatMap((action) => {
+      const steer = (verb: string, meaning: string): Line => [
+        { text: `  npx relay ${verb} ${companyId} ${chain.chainId} ${action.index}` },
+        { text: `   ${meaning}`, tone: 'faint' },
+      ];
+      return [
+        '',
+        [{ text: `${titleOf(action)}: ` }, stateCell(action.state)],
+        ...(action.error ? [`  ${action.error.message} (${action.error.type})`] : []),
+        ...(action.reason ? [`  ${action.reason}`] : []),
+        ...(action.deliveries ?? []).map(
+          ({ recipient, sent, error }) => `  ${recipient}: ${sent ? 'sent' : `not sent: ${error ?? ''}`}`,
+        ),
+        ...(action.nextAttemptAt ? [`  Tried again ${momentFromNow(action.nextAttemptAt)}`] : []),
+        ...(action.heldUntil ? [`  Held until ${momentFromNow(action.heldUntil)}`] : []),
+        ...(open && action.state !== 'failed' ? [steer('retry', 'try it again')] : []),
+        ...(open && action.state === 'needs-attention' ? [steer('skip', ' go on without it')] : []),
+      ];
+    });
+}
+
+/** `2 sendEmails: tell the manager`. */
+function titleOf({ index, action, comment }: ShownAction): string {
+  return `${index} ${action}${comment ? `: ${comment}` : ''}`;
+}
+
+function when({ endedAt, startedAt, runAt, state }: ShownAction): string {
+  if (endedAt) return momentText(endedAt);
+  if (state === 'scheduled' && runAt) return momentFromNow(runAt);
+  return startedAt ? momentText(startedAt) : '';
+}
+
+function remark({ reason, error, result, state }: ShownAction): string {
+  if (reason !== undefined) return reason;
+  if (error && state !== 'done') return error.message;
+  if (result?.recipients !== undefined) return `${result.recipients} recipient${result.recipients === 1 ? '' : 's'}`;
+  return '';
+}

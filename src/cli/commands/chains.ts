@@ -1,0 +1,64 @@
+/** `relay chains`: which chains there are, and how one stands. */
+
+import { z } from 'zod';
+import { chainSchema, chainStatuses } from '../../api/chain-view.js';
+import { path } from '../api.js';
+import { chainLines, exitCodeOf, stateCell } from '../chain-lines.js';
+import { defineCommand } from '../command.js';
+import { followChain } from '../follow.js';
+import { listOptions, showList } from '../list.js';
+import { furtherColumns } from '../table.js';
+import { momentText } from '../time.js';
+
+const item = z.looseObject({ chainId: z.string(), status: z.string(), receivedAt: z.string() });
+
+export const listChains = defineCommand({
+  arguments: ['companyId'],
+  options: {
+    status: { type: 'string', value: 'status', help: `one of ${chainStatuses.join(', ')}` },
+    assignment: { type: 'string', value: 'id', help: 'with an action for this assignment' },
+    rule: { type: 'string', value: 'relayId', help: 'with an action of this rule' },
+    ...listOptions,
+  },
+  summary: 'list the chains of a company, the newest first',
+  example: 'relay chains list acme --status needs-attention',
+  run: async (session, { companyId }, { status, assignment, rule, ...options }) => {
+    await showList(
+      session,
+      {
+        path: path`/co/${companyId}/chains`,
+        query: { status, assignmentId: assignment, relayId: rule },
+        field: 'items',
+        item,
+        columns: (items) => [
+          { heading: 'CHAIN', cell: ({ chainId }) => chainId },
+          { heading: 'STATUS', cell: (chain) => stateCell(chain.status) },
+          { heading: 'RECEIVED', cell: ({ receivedAt }) => momentText(receivedAt) },
+          ...furtherColumns(items, ['chainId', 'workflowId', 'status', 'receivedAt', 'companyId']),
+        ],
+        none: 'There is no such chain.',
+      },
+      options,
+    );
+  },
+});
+
+export const showChain = defineCommand({
+  arguments: ['companyId', 'chainId'],
+  options: { watch: { type: 'boolean', help: 'tell of every change until the chain has ended' } },
+  summary: 'show how a chain stands, action by action',
+  details: 'Exit code 4 where it failed, needs attention, or was cancelled or terminated.',
+  example: 'relay chains show acme 0f5c1d7e --watch',
+  run: async (session, { companyId, chainId }, { watch }) => {
+    const width = session.terminal.columns;
+    if (watch) {
+      const ended = ['completed', 'failed', 'cancelled', 'terminated'];
+      const { answer, chain } = await followChain(session, companyId, chainId, ({ status }) => ended.includes(status));
+      session.show(answer, chainSchema, () => ['', ...chainLines(companyId, chain, width)]);
+      return exitCodeOf(chain.status);
+    }
+    const answer = await session.api.ask('GET', path`/co/${companyId}/chains/${chainId}`);
+    const { status } = session.show(answer, chainSchema, (chain) => chainLines(companyId, chain, width));
+    return exitCodeOf(status);
+  },
+});

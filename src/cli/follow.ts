@@ -1,0 +1,52 @@
+/** Follows a chain until it has come to rest, telling of every change. */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { chainSchema, type ShownAction, type ShownChain } from '../api/chain-view.js';
+import { type Answer, path, Refused, Unreachable } from './api.js';
+import { actionLine } from './chain-lines.js';
+import type { Session } from './session.js';
+
+/** Between two looks: the first while something changes, growing to the last while nothing does. */
+const shortestPauseMs = 250;
+const longestPauseMs = 5_000;
+/** So long may the API be away, as it is while it restarts. */
+const patienceMs = 60_000;
+
+/** @param rests - tells whether there is nothing more to wait for. */
+export async function followChain(
+  session: Session,
+  companyId: string,
+  chainId: string,
+  rests: (chain: ShownChain) => boolean,
+): Promise<{ answer: Answer; chain: ShownChain }> {
+  const shown = new Map<number, string>();
+  let pause = shortestPauseMs;
+  for (;;) {
+    const answer = await askPatiently(session, path`/co/${companyId}/chains/${chainId}`);
+    const chain = session.api.read(chainSchema, answer);
+    const changed = chain.actions.filter((action) => shown.get(action.index) !== stateOf(action));
+    for (const action of changed) shown.set(action.index, stateOf(action));
+    session.print(changed.map(actionLine));
+    if (rests(chain)) return { answer, chain };
+    pause = changed.length > 0 ? shortestPauseMs : Math.min(pause * 1.2, longestPauseMs);
+    await sleep(pause);
+  }
+}
+
+function stateOf({ state, attempts }: ShownAction): string {
+  return state === 'retrying' ? `${state} ${attempts}` : state;
+}
+
+async function askPatiently(session: Session, chain: string): Promise<Answer> {
+  const until = Date.now() + patienceMs;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await session.api.ask('GET', chain);
+    } catch (error) {
+      const passes = error instanceof Unreachable || (error instanceof Refused && [429, 500, 503].includes(error.problem.status));
+      if (!passes || Date.now() > until) throw error;
+      if (attempt === 1) session.note(`${error.message.replace(/\.$/, '')}: trying on.`);
+      await sleep(Math.min(shortestPauseMs * 2 ** attempt, longestPauseMs));
+    }
+  }
+}

@@ -1,0 +1,14 @@
+#!/usr/bin/env node
+/** The `relay` command. */
+
+import { commands } from './commands.js';
+import { runCommandLine } from './run.js';
+import { processTerminal } from './terminal.js';
+
+// Whoever reads our output may stop early: `relay chains list demo | head`.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0);
+  throw error;
+});
+
+process.exitCode = await runCommandLine(commands, process.argv.slice(2), processTerminal);

@@ -1,0 +1,372 @@
+/** Sending, showing, following and steering chains, against an API that answers by a script. */
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import type { ShownChain } from '../../../src/api/chain-view.js';
+import { fillIn } from '../../../src/cli/commands/send.js';
+import { type Asked, problem, type ScriptedAnswer, scripted } from '../local-api.js';
+import { relay, type Scripted } from '../scripted-terminal.js';
+
+const receivedAt = '2026-07-01T12:00:00.000Z';
+const accepted = {
+  chainId: 'c1',
+  workflowId: 'relay:acme:c1',
+  receivedAt,
+  actions: [
+    { index: 0, action: 'sendEmails', relayId: '4711', runAt: receivedAt },
+    { index: 1, action: 'sendEmails', relayId: '4711', runAt: '2126-07-01T12:30:00.000Z' },
+  ],
+  warnings: [{ pointer: '/0/foo', detail: 'is not a field of sendEmails and is ignored' }],
+  links: { chain: 'http://127.0.0.1:8080/co/acme/chains/c1', webUi: 'http://127.0.0.1:8233/x' },
+};
+type State = ShownChain['actions'][number]['state'];
+
+function chain(status: ShownChain['status'], first: State, more: object = {}): ShownChain {
+  const ended = ['completed', 'failed', 'cancelled', 'terminated'].includes(status);
+  return {
+    chainId: 'c1',
+    workflowId: 'relay:acme:c1',
+    status,
+    receivedAt,
+    ...(ended && { closedAt: receivedAt }),
+    actions: [{ index: 0, action: 'sendEmails', relayId: '4711', comment: 'tell the manager', state: first, ...more }],
+    links: { chain: accepted.links.chain },
+  };
+}
+
+const trouble = {
+  attempts: 3,
+  error: { type: 'MailError', message: '550 no such user', retryable: false },
+  heldUntil: '2126-07-04T12:00:00.000Z',
+  deliveries: [
+    { recipient: 'a@x.org', sent: true },
+    { recipient: 'b@x.org', sent: false, error: '550' },
+  ],
+};
+
+describe('commands of chains', () => {
+  let answers: (asked: Asked) => ScriptedAnswer = () => ({});
+  let server: Awaited<ReturnType<typeof scripted>>;
+  const directory = mkdtempSync(join(tmpdir(), 'relay-cli-'));
+  before(async () => {
+    server = await scripted((asked) => answers(asked));
+  });
+  after(async () => {
+    await server.close();
+    rmSync(directory, { recursive: true });
+  });
+
+  function run(words: readonly string[], answer: typeof answers, { env, ...more }: Scripted = {}) {
+    server.asked.length = 0;
+    answers = answer;
+    return relay(words, { env: { RELAY_URL: server.url, RELAY_KEY: 'the-key', ...env }, ...more });
+  }
+  /** Each look at the chain sees the next of these; the last stays. */
+  function stages(...chains: readonly (ShownChain | ScriptedAnswer)[]): typeof answers {
+    const left = [...chains];
+    return ({ method }) => {
+      if (method === 'POST') return { status: 202, body: accepted };
+      const next = left.length > 1 ? left.shift() : left[0];
+      return next !== undefined && 'actions' in next ? { body: next } : (next ?? {});
+    };
+  }
+
+  it('send a file as it is, without the key', async () => {
+    const file = join(directory, 'chain.json');
+    const body = '[{"action":"sendEmails"}, 7]\n';
+    writeFileSync(file, body);
+    const { exitCode, out, err } = await run(['send', 'acme', file, '--idempotency-key', 'k 1'], () => ({
+      status: 202,
+      body: accepted,
+    }));
+    assert.deepEqual([exitCode, err], [0, '']);
+    assert.deepEqual(server.asked, [
+      { method: 'POST', path: '/co/acme/relay', authorization: undefined, idempotencyKey: '"k 1"', body },
+    ]);
+    assert.match(out, /^Chain c1 is accepted\.\n\n# +ACTION +RULE +RUNS\n0 +sendEmails +4711 +in its turn\n1 .*\(in \d+ d/);
+    assert.match(out, /Warnings:\n {2}\/0\/foo {2}is not a field[\s\S]*npx relay chains show acme c1\n$/);
+  });
+
+  it('say that a chain was sent before', async () => {
+    const { exitCode, out } = await run(['send', 'acme', '-'], () => ({
+      body: accepted,
+      headers: { 'Idempotency-Replayed': 'true' },
+    }));
+    assert.equal(exitCode, 0);
+    assert.match(out, /^This idempotency key was used before: chain c1, .*Nothing new runs\./);
+  });
+
+  it('fill in rule and token where they are missing', () => {
+    const fill = (given: unknown, rule?: string, token?: string) =>
+      JSON.parse(new TextDecoder().decode(fillIn(new TextEncoder().encode(JSON.stringify(given)), { rule, token })));
+    for (const [given, rule, token, filled] of [
+      [[{ a: 1 }], '7', 't', [{ a: 1, relayId: '7', relayAccessToken: 't' }]],
+      [
+        [{ relayId: '<RELAY_ID>', relayAccessToken: '<RELAY_ACCESS_TOKEN>' }],
+        '7',
+        't',
+        [{ relayId: '7', relayAccessToken: 't' }],
+      ],
+      [[{ relayId: '', relayAccessToken: ' ' }], '7', 't', [{ relayId: '7', relayAccessToken: 't' }]],
+      [[{ relayId: '8' }, { relayId: 7 }], '7', 't', [{ relayId: '8' }, { relayId: 7, relayAccessToken: 't' }]],
+      [[{ relayId: '8' }], undefined, 't', [{ relayId: '8', relayAccessToken: 't' }]],
+      [[{ relayAccessToken: 'own' }], '7', 't', [{ relayId: '7', relayAccessToken: 'own' }]],
+      [[{}], '7', undefined, [{ relayId: '7' }]],
+      [[{}], undefined, undefined, [{}]],
+      [{ action: 'x' }, '7', 't', { action: 'x' }],
+      [['x', {}], '7', 't', ['x', {}]],
+    ] as const)
+      assert.deepEqual(fill(given, rule, token), filled);
+    for (const text of ['[{"a": s3cret', '\xff']) {
+      const bytes = Buffer.from(text, 'latin1');
+      assert.equal(fillIn(bytes, { rule: '7', token: 't' }), bytes);
+    }
+  });
+
+  it('take the token from the environment', async () => {
+    await run(['send', 'acme', '-', '--rule', '7'], () => ({ status: 202, body: accepted }), {
+      stdin: '\ufeff[{}]',
+      env: { RELAY_ACCESS_TOKEN: 't' },
+    });
+    assert.equal(server.asked[0]?.body, '[{"relayId":"7","relayAccessToken":"t"}]');
+    assert.equal(server.asked[0]?.signature, undefined);
+  });
+
+  it('sign what they send where there is a secret', async () => {
+    const secret = `whsec_${Buffer.alloc(24).toString('base64')}`;
+    for (const [words, env] of [
+      [['--webhook-secret', secret], {}],
+      [['--idempotency-key', 'k'], { RELAY_WEBHOOK_SECRET: secret }],
+    ] as const) {
+      await run(['send', 'acme', '-', ...words], () => ({ status: 202, body: accepted }), { stdin: '[{}]', env });
+      assert.match(server.asked[0]?.signature ?? '', /^v1,/);
+    }
+  });
+
+  it('tell what a dry run says of each action', async () => {
+    const { exitCode, out } = await run(['send', 'acme', '-', '--dry-run'], () => ({
+      body: {
+        dryRun: true,
+        receivedAt,
+        actions: [
+          {
+            index: 0,
+            action: 'sendEmails',
+            comment: 'tell the manager',
+            runAt: 'now',
+            outcome: 'skipped',
+            reason: 'status was "sent"',
+            condition: { text: 'status==draft', holds: false },
+            effect: { recipients: ['a@x.org', 'b@x.org'] },
+          },
+          { index: 1, action: 'ticket_updateUDF', outcome: 'runs' },
+        ],
+        warnings: [{ pointer: '/0/foo', detail: 'is ignored' }],
+      },
+    }));
+    assert.equal(exitCode, 0);
+    assert.deepEqual([server.asked[0]?.path, server.asked[0]?.authorization], ['/co/acme/relay?dryRun=true', 'Bearer the-key']);
+    assert.equal(
+      out,
+      [
+        'Dry run: nothing has been done.',
+        '',
+        '0 sendEmails: tell the manager: skipped: status was "sent"',
+        '  runAt              now',
+        '  condition.text     status==draft',
+        '  condition.holds    false',
+        '  effect.recipients  a@x.org, b@x.org',
+        '',
+        '1 ticket_updateUDF: runs',
+        '',
+        'Warnings:',
+        '  /0/foo  is ignored',
+        '',
+      ].join('\n'),
+    );
+    // An API that knows no dry run would have run the chain: that must not pass for one.
+    assert.equal((await run(['send', 'acme', '-', '--dry-run'], () => ({ status: 202, body: {} }))).exitCode, 3);
+  });
+
+  it('name every mistake of a chain, and what a 401 is about', async () => {
+    const errors = [
+      { pointer: '/0/emails', detail: 'is required' },
+      { pointer: '', detail: 'has 101 actions' },
+    ];
+    const detail = 'Nothing has run. /0/emails is required; the array has 101 actions';
+    const wrong = await run(['send', 'acme', '-'], () => problem(400, 'Invalid chain', detail, errors));
+    assert.deepEqual(
+      [wrong.exitCode, wrong.err],
+      [
+        1,
+        `Invalid chain (400): Nothing has run.\n  /0/emails  is required\n  (all)      has 101 actions\nMore: ${server.url}/problems/x\n`,
+      ],
+    );
+    const stranger = await run(['send', 'acme', '-'], () => problem(401, 'Not authorized', 'x'));
+    assert.match(stranger.err, /give --rule and --token/);
+  });
+
+  it('wait for the end of a chain, telling of every change', async () => {
+    const { exitCode, out } = await run(
+      ['send', 'acme', '-', '--wait'],
+      stages(
+        chain('running', 'pending'),
+        chain('running', 'running'),
+        chain('running', 'retrying', { attempts: 1 }),
+        chain('completed', 'done'),
+      ),
+    );
+    assert.equal(exitCode, 0);
+    assert.match(
+      out,
+      /\n\d\d:\d\d:\d\d {2}0 sendEmails: tell the manager: pending\n.* 0 .*: running\n.* 0 .*: retrying \(attempts: 1\)\n.* 0 .*: done\n\nThe chain is completed\.\n$/,
+    );
+  });
+
+  it('wait no longer when somebody has to decide, and say how', async () => {
+    const { exitCode, out } = await run(
+      ['send', 'acme', '-', '--wait'],
+      stages(chain('running', 'running'), chain('needs-attention', 'needs-attention', trouble)),
+    );
+    assert.equal(exitCode, 4);
+    assert.match(out, /550 no such user \(MailError\)\n {2}a@x\.org: sent\n {2}b@x\.org: not sent: 550\n {2}Held until /);
+    assert.match(out, /npx relay retry acme c1 0 [\s\S]*npx relay skip acme c1 0 [\s\S]*The chain needs attention\.\n$/);
+  });
+
+  it('go on waiting while the API is away', async () => {
+    const away = problem(503, 'Temporal cannot be reached', 'x');
+    const { exitCode, err } = await run(['send', 'acme', '-', '--wait'], stages(away, away, chain('completed', 'done')));
+    assert.deepEqual([exitCode, err], [0, 'Temporal cannot be reached: trying on.\n']);
+    const gone = await run(['send', 'acme', '-', '--wait'], stages(problem(404, 'Not found', 'x')));
+    assert.equal(gone.exitCode, 1);
+  });
+
+  it('show a chain, with an exit code for its status', async () => {
+    for (const [status, state, exitCode] of [
+      ['running', 'scheduled', 0],
+      ['completed', 'done', 0],
+      ['completed', 'partly-failed', 0],
+      ['needs-attention', 'needs-attention', 4],
+      ['failed', 'failed', 4],
+      ['cancelled', 'cancelled', 4],
+      ['terminated', 'running', 4],
+    ] as const)
+      assert.equal((await run(['chains', 'show', 'acme', 'c1'], stages(chain(status, state)))).exitCode, exitCode, status);
+
+    const held = await run(
+      ['chains', 'show', 'acme', 'c1'],
+      stages({ ...chain('needs-attention', 'needs-attention', trouble), partial: true }),
+    );
+    assert.match(
+      held.out,
+      /^Chain c1 of company acme: needs-attention\nReceived 2026-07-01 .* ago\)\nNo worker answered in time/,
+    );
+    assert.match(
+      held.out,
+      /\nACTION +STATE +WHEN +ATTEMPTS +REMARK\n0 sendEmails: tell the manager +needs-attention +3 +550 no such user\n/,
+    );
+    assert.match(held.out, /npx relay retry acme c1 0/);
+    const closed = await run(['chains', 'show', 'acme', 'c1'], stages(chain('failed', 'failed', trouble)));
+    assert.doesNotMatch(closed.out, /npx relay retry/);
+  });
+
+  it('keep what strangers wrote from steering the terminal', async () => {
+    const evil = chain('failed', 'failed', {
+      comment: '\u001b[2J',
+      error: { ...trouble.error, message: 'a\u001b]0;x\u0007\nb' },
+    });
+    const { out } = await run(['chains', 'show', 'acme', 'c1'], stages(evil));
+    assert.ok(!out.includes('\u001b') && !out.includes('\u0007'));
+  });
+
+  it('watch a chain through a hold to its end', async () => {
+    const { exitCode, out } = await run(
+      ['chains', 'show', 'acme', 'c1', '--watch'],
+      stages(chain('needs-attention', 'needs-attention', trouble), chain('running', 'running'), chain('completed', 'done')),
+    );
+    assert.equal(exitCode, 0);
+    assert.match(
+      out,
+      /: needs-attention: 550 no such user\n.* 0 .*: running\n.* 0 .*: done\n\nChain c1 of company acme: completed\n/,
+    );
+    const asJson = await run(
+      ['chains', 'show', 'acme', 'c1', '--watch', '--json'],
+      stages(chain('running', 'running'), chain('completed', 'done')),
+    );
+    assert.equal(JSON.parse(asJson.out).status, 'completed');
+  });
+
+  it('list chains by status, assignment and rule', async () => {
+    const items = [{ chainId: 'c1', workflowId: 'w', status: 'failed', receivedAt, assignmentIds: ['7', '8'] }];
+    const words = ['chains', 'list', 'acme', '--status', 'failed', '--assignment', 'a 7', '--rule', '4711'];
+    const { out } = await run(words, () => ({ body: { items } }));
+    assert.equal(server.asked[0]?.path, '/co/acme/chains?status=failed&assignmentId=a+7&relayId=4711&limit=50');
+    assert.match(out, /^CHAIN +STATUS +RECEIVED +ASSIGNMENT IDS\nc1 +failed +2026-07-01 \S+ +7, 8\n$/);
+  });
+
+  it('steer actions and chains', async () => {
+    for (const [words, path, body, said] of [
+      [['retry', 'acme', 'c1', '0'], 'actions/0/retry', '', /^Action 0 of chain c1 will be tried again\./],
+      [['skip', 'acme', 'c1', '0'], 'actions/0/skip', '', /will be skipped/],
+      [['run-now', 'acme', 'c1', '12'], 'actions/12/runNow', '', /will run now/],
+      [['cancel', 'acme', 'c1', '0'], 'actions/0/cancel', '', /^Action 0 of chain c1 will be cancelled/],
+      [['cancel', 'acme', 'c1'], 'cancel', '', /^Chain c1 will be cancelled/],
+      [['reschedule', 'acme', 'c1', '0', '10m'], 'actions/0/reschedule', '{"seconds":600}', /will run in 10m\./],
+      [['reschedule', 'acme', 'c1', '0', '90'], 'actions/0/reschedule', '{"seconds":90}', /will run in 90 seconds\./],
+    ] as const) {
+      const { exitCode, out } = await run(words, () => ({ status: 202, body: { chainId: 'c1' } }));
+      assert.equal(exitCode, 0);
+      assert.match(out, said);
+      assert.deepEqual(server.asked, [
+        { method: 'POST', path: `/co/acme/chains/c1/${path}`, authorization: 'Bearer the-key', idempotencyKey: undefined, body },
+      ]);
+    }
+    const late = await run(['retry', 'acme', 'c1', '0'], () =>
+      problem(409, 'Already ended', 'This has no effect any more: chain c1 is completed.'),
+    );
+    assert.equal(late.exitCode, 1);
+    assert.match(late.err, /^Already ended \(409\): This .*\nSee how it stands: npx relay chains show/);
+  });
+
+  it('list and show rejected requests, and send one again', async () => {
+    const { body: refusal } = problem(400, 'Invalid chain', 'Nothing has run. /0/emails is required', [
+      { pointer: '/0/emails', detail: 'is required' },
+    ]);
+    const kept = {
+      rejectedId: 'r1',
+      receivedAt,
+      reason: 'invalid-chain',
+      relayIds: ['4711', '12'],
+      problem: refusal,
+      chainId: 'c7',
+    };
+    const { out } = await run(['rejected', 'acme'], () => ({ body: { items: [kept] } }));
+    assert.match(
+      out,
+      /^REQUEST +RECEIVED +REASON +RULES +CHAIN ID +PROBLEM\nr1 +2026-\S+ \S+ +invalid-chain +4711, 12 +c7 +Nothing has run\. \/0\/emails is required\n$/,
+    );
+    const whole = await run(['rejected', 'show', 'acme', 'r1'], () => ({
+      body: { ...kept, elements: [{ action: 'sendEmails' }] },
+    }));
+    assert.equal(server.asked[0]?.path, '/co/acme/rejected/r1');
+    assert.match(
+      whole.out,
+      /^reason +invalid-chain\n[\s\S]*\nInvalid chain \(400\): Nothing has run\.\n {2}\/0\/emails {2}is required\n/m,
+    );
+    assert.match(whole.out, /\n {4}"action": "sendEmails"\n[\s\S]*npx relay rejected resend acme r1\n$/);
+    const sent = await run(['rejected', 'resend', 'acme', 'r1', '--wait'], stages(chain('completed', 'done')));
+    assert.deepEqual([sent.exitCode, server.asked[0]?.path], [0, '/co/acme/rejected/r1/resend']);
+    assert.match(sent.out, /^Chain c1 is accepted/);
+  });
+
+  it('tell how the relay is', async () => {
+    const well = await run(['health'], () => ({ body: { status: 'ready', temporal: 'ok' } }));
+    assert.deepEqual([well.exitCode, server.asked[0]?.authorization], [0, undefined]);
+    const ill = await run(['health'], () => ({ status: 503, body: { status: 'not ready', temporal: 'cannot be reached' } }));
+    assert.equal(ill.exitCode, 1);
+    assert.match(ill.out, /temporal +cannot be reached/);
+  });
+});

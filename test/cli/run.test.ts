@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import { commands } from '../../src/cli/commands.js';
+import { type Asked, problem, type ScriptedAnswer, scripted } from './local-api.js';
+import { relay } from './scripted-terminal.js';
+
+describe('a command line', () => {
+  let answer: (asked: Asked) => ScriptedAnswer = () => ({});
+  let server: Awaited<ReturnType<typeof scripted>>;
+  before(async () => {
+    server = await scripted((asked) => answer(asked));
+  });
+  after(() => server.close());
+  const at = (env: Record<string, string> = {}) => ({ env: { RELAY_URL: server.url, ...env } });
+
+  it('has options that mean the same in all commands', () => {
+    const types = new Map<string, string>();
+    for (const [name, { options = {} }] of Object.entries(commands)) {
+      for (const [option, { type, multiple }] of Object.entries(options)) {
+        const kind = `${type}${multiple ? ' multiple' : ''}`;
+        assert.equal(types.get(option) ?? kind, kind, `--${option} of ${name}`);
+        types.set(option, kind);
+      }
+    }
+  });
+
+  it('is helped, with an example of each command', async () => {
+    const all = await relay(['--help']);
+    assert.equal(all.exitCode, 0);
+    for (const [name, { example, summary }] of Object.entries(commands)) {
+      assert.ok(all.out.includes(`  ${name}`), name);
+      const subject = name.split(' ');
+      const one = await relay([...subject, '--help']);
+      assert.equal(one.exitCode, 0);
+      assert.ok(one.out.includes(example) && one.out.toLowerCase().includes(summary.toLowerCase()), name);
+      assert.deepEqual(await relay(['help', ...subject]), one);
+      assert.ok(example.startsWith(`relay ${name}`) || example.startsWith(`relay ${subject[0]}`));
+    }
+    const group = await relay(['chains', '--help']);
+    assert.match(group.out, /chains list <companyId>[\s\S]*chains show/);
+    assert.doesNotMatch(group.out, /rules/);
+  });
+
+  it('is in the documentation, with all its options', () => {
+    const text = readFileSync(new URL('../../../docs/command.md', import.meta.url), 'utf8');
+    for (const [name, { options = {} }] of Object.entries(commands)) {
+      assert.match(text, new RegExp(`\`${name}[ \`]`), name);
+      for (const option of Object.keys(options)) assert.ok(text.includes(`--${option}`), option);
+    }
+  });
+
+  it('that is wrong gets 2, says how it is right, and asks nothing', async () => {
+    for (const [words, said] of [
+      [[], /Usage: relay <command>/],
+      [['chian'], /no command chian; did you mean chains\?/],
+      [['toString'], /no command toString/],
+      [['rules'], /relay rules has list, show, create, set, enable, disable, delete\./],
+      [['rules', 'enalbe', 'acme', '4711'], /no enalbe; did you mean enable\?/],
+      [['rules', 'lsit'], /did you mean list\?/],
+      [['chains', 'show', 'acme'], /<chainId> is missing\.\nUsage: relay chains show <companyId> <chainId>/],
+      [['health', 'now'], /too many arguments\.\nUsage: relay health/],
+      [['companies', '--foo'], /Unknown option '--foo'\.\nUsage: relay companies list/],
+      [['companies', 'set', 'acme', '--platform-token'], /--platform-token <value>' argument missing/],
+      [['audit', '--limit', '0'], /--limit must be a whole number/],
+      [['companies', '--url', 'nowhere'], /--url must be a URL/],
+      [['companies', 'show', '..'], /"\.\." is no id/],
+      [['retry', 'acme', 'c1', '-1'], /Unknown option '-1'/],
+      [['retry', 'acme', 'c1', 'first'], /index must be a whole number/],
+      [['reschedule', 'acme', 'c1', '0', 'soon'], /time must be in seconds/],
+      [['tokens', 'rotate', 'acme', '1', '--grace', 'x'], /--grace must be a time/],
+      [['keys', 'create', 'acme'], /needs a --name/],
+      [['rules', 'set', 'acme', '1'], /nothing to change/],
+      [['send', 'acme', '/no/such/file'], /cannot be read: there is no such file/],
+      [['send', 'acme', '-', '--wait'], /--wait reads the chain, which needs RELAY_ADMIN_TOKEN/],
+      [['send', 'acme', '-', '--idempotency-key', 'a\nb'], /--idempotency-key must be/],
+    ] as const) {
+      const { exitCode, err } = await relay(words, at());
+      assert.equal(exitCode, 2, words.join(' '));
+      assert.match(err, said);
+    }
+    assert.deepEqual(server.asked, []);
+  });
+
+  it('never shows what it was given as a secret', async () => {
+    for (const words of [
+      ['companies', 'set', 'acme', '--platform-tokn=s3cret'],
+      ['companies', 'set', 'acme', 's3cret'],
+      ['send', 'acme', '-', 'more', '--token', 's3cret'],
+    ]) {
+      const { out, err } = await relay(words, at());
+      assert.doesNotMatch(out + err, /s3cret/);
+    }
+  });
+
+  it('may leave out `list`, and takes options anywhere', async () => {
+    answer = () => ({ body: { items: [] } });
+    for (const words of [
+      ['chains', 'acme'],
+      ['chains', 'list', 'acme'],
+      ['--url', server.url, 'chains', '--limit', '50', 'acme'],
+    ]) {
+      server.asked.length = 0;
+      assert.equal((await relay(words, at())).exitCode, 0);
+      assert.deepEqual(
+        server.asked.map(({ method, path }) => `${method} ${path}`),
+        ['GET /co/acme/chains?limit=50'],
+      );
+    }
+  });
+
+  it('that the API refuses gets 1, with every mistake and what to do', async () => {
+    const errors = [
+      { pointer: '/name', detail: 'is required' },
+      { pointer: '/notify/emails/0', detail: 'is no e-mail address' },
+    ];
+    for (const [refusal, env, said] of [
+      [
+        problem(400, 'Invalid body', '/name is required; /notify/emails/0 is no e-mail address', errors),
+        { RELAY_KEY: 'k' },
+        'Invalid body (400)\n  /name             is required\n  /notify/emails/0  is no e-mail address\n',
+      ],
+      [
+        problem(404, 'Not found', 'There is no company acme.'),
+        { RELAY_KEY: 'k' },
+        'Not found (404): There is no company acme.\nSee what there is: npx relay companies list, rules list <companyId>, chains list <companyId>.\n',
+      ],
+      [
+        { ...problem(503, 'Temporal cannot be reached', 'Nothing has run.'), headers: { 'Retry-After': '10' } },
+        { RELAY_KEY: 'k' },
+        'Temporal cannot be reached (503): Nothing has run.\nTry again in 10 seconds.\n',
+      ],
+      [problem(401, 'Not authorized', 'x'), {}, /Set RELAY_ADMIN_TOKEN, or RELAY_KEY/],
+      [
+        problem(401, 'Not authorized', 'x'),
+        { RELAY_KEY: 's3cret' },
+        /RELAY_KEY was sent: a company's key opens its own chains only/,
+      ],
+      [problem(401, 'Not authorized', 'x'), { RELAY_ADMIN_TOKEN: 's3cret' }, /What RELAY_ADMIN_TOKEN holds was sent/],
+    ] as const) {
+      answer = () => refusal;
+      const { exitCode, out, err } = await relay(['companies', 'show', 'acme'], at(env));
+      assert.deepEqual([exitCode, out], [1, '']);
+      if (typeof said === 'string') assert.equal(err, `${said}More: ${server.url}/problems/x\n`);
+      else assert.match(err, said);
+      assert.doesNotMatch(err, /s3cret/);
+      const asJson = await relay(['companies', 'show', 'acme', '--json'], at(env));
+      assert.deepEqual([asJson.exitCode, asJson.out, JSON.parse(asJson.err)], [1, '', refusal.body]);
+    }
+  });
+
+  it('that gets no answer gets 3, and says where it asked and how to start', async () => {
+    const gone = await scripted(() => ({}));
+    await gone.close();
+    const { exitCode, err } = await relay(['companies'], { env: { RELAY_URL: gone.url } });
+    assert.equal(exitCode, 3);
+    assert.equal(
+      err,
+      `The relay's API cannot be reached at ${gone.url}: nothing listens there.\nStart a relay here with \`npm start\`, or say where it is with --url or RELAY_URL.\n`,
+    );
+    answer = () => ({ body: 'hello' });
+    assert.equal((await relay(['companies'], at())).exitCode, 3);
+  });
+
+  it('shows the answer as it came with --json, and nothing else on standard output', async () => {
+    const text = '{ "companies": [ ],\n "more": 1 }';
+    answer = () => ({ body: text });
+    assert.deepEqual(await relay(['companies', '--json'], at()), { exitCode: 0, out: `${text}\n`, err: '' });
+    assert.deepEqual(await relay(['companies'], at()), {
+      exitCode: 0,
+      out: '',
+      err: 'There is no company yet. Make one: npx relay companies set <companyId> --name <name> --notify-email <address>\n',
+    });
+  });
+
+  it('reads lists in parts', async () => {
+    const all = Array.from({ length: 450 }, (_, n) => ({
+      chainId: `c${n}`,
+      status: 'completed',
+      receivedAt: '2026-07-01T12:00:00Z',
+    }));
+    answer = ({ path }) => {
+      const query = new URL(path, server.url).searchParams;
+      const from = Number(query.get('cursor') ?? 0);
+      const to = from + Number(query.get('limit'));
+      return { body: { items: all.slice(from, to), ...(to < all.length && { nextCursor: String(to) }) } };
+    };
+    for (const [options, lines, more] of [
+      [[], 50, true],
+      [['--limit', '3'], 3, true],
+      [['--limit', '250'], 250, true],
+      [['--limit', '1000'], 450, false],
+      [['--all'], 450, false],
+    ] as const) {
+      const { out, err } = await relay(['chains', 'acme', ...options], at());
+      assert.equal(out.trimEnd().split('\n').length, lines + 1);
+      assert.equal(err, more ? 'There are more: --limit shows so many, --all shows all.\n' : '');
+    }
+    const parts = (await relay(['chains', 'acme', '--all', '--json'], at())).out.trimEnd().split('\n');
+    assert.deepEqual(
+      parts.flatMap((part) => JSON.parse(part).items),
+      all,
+    );
+  });
+
+  it('is coloured and cut on a terminal only', async () => {
+    answer = () => ({
+      body: { items: [{ chainId: 'c1', status: 'failed', receivedAt: '2026-07-01T12:00:00Z', note: 'x'.repeat(80) }] },
+    });
+    const line = async (columns?: number, env?: Record<string, string>) =>
+      (await relay(['chains', 'acme'], { ...at(env), ...(columns !== undefined && { columns }) })).out.split('\n')[1] ?? '';
+    assert.match((await line(60)).replaceAll('\u001b', '<'), /^c1 +<\[31mfailed +<\[0m.*…$/);
+    assert.match(await line(60, { NO_COLOR: '1' }), /^c1 +failed +2026.*…$/);
+    assert.equal((await line(60, { NO_COLOR: '1' })).length, 60);
+    assert.match(await line(), /^c1 +failed +2026.*x{80}$/);
+  });
+});

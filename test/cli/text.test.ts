@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { cut, harmless, render, widthOf } from '../../src/cli/text.js';
+
+describe('text for a terminal', () => {
+  it('cannot steer the terminal', () => {
+    for (const [given, expected] of [
+      ['plain', 'plain'],
+      ['a\nb\tc', 'a b c'],
+      ['\u001b[2J\u001b]0;title\u0007x', ' [2J ]0;title x'],
+      ['c1 \u009b31m', 'c1  31m'],
+      ['line\u2028separator', 'line separator'],
+      ['evil\u202etxt.exe', 'eviltxt.exe'],
+    ] as const)
+      assert.equal(harmless(given), expected);
+    assert.equal(render([{ text: '\u001b[31mx', tone: 'good' }], true), '\u001b[32m [31mx\u001b[0m');
+    assert.equal(render([{ text: 'x', tone: 'bad' }, { text: '  ' }], false), 'x');
+  });
+
+  it('is measured in columns', () => {
+    for (const [text, width] of [
+      ['', 0],
+      ['abc', 3],
+      ['Zürich', 6],
+      ['e\u0301', 1],
+      ['東京', 4],
+      ['한국', 4],
+      ['✅ done', 7],
+    ] as const)
+      assert.equal(widthOf(text), width, text);
+  });
+
+  it('is cut to columns', () => {
+    for (const [text, columns, expected] of [
+      ['abcdef', 6, 'abcdef'],
+      ['abcdef', 5, 'abcd…'],
+      ['東京都', 5, '東京…'],
+      ['東京都', 4, '東…'],
+      ['abc', 0, ''],
+    ] as const)
+      assert.equal(cut(text, columns), expected);
+  });
+});
