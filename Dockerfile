@@ -7,6 +7,7 @@ COPY package.json package-lock.json .npmrc ./
 # No dependency needs its install script to run.
 RUN npm ci --ignore-scripts
 COPY tsconfig.json ./
+COPY examples ./examples
 COPY src ./src
 RUN npm run build && npm prune --omit=dev --ignore-scripts
 

@@ -44,14 +44,21 @@ const environment = z.object({
   RELAY_RETRY_BUDGET_SECONDS: seconds(600),
   /** How long a held action waits for a decision. */
   RELAY_ATTENTION_WINDOW_SECONDS: seconds(259_200),
+  /** Of actions that fail for the same reason within such a time, the first is told of at once and the rest as one; 0: each by itself. */
+  RELAY_NOTICE_DIGEST_SECONDS: seconds(60),
   /** Requests a minute and company. */
   RELAY_RATE_LIMIT_PER_MINUTE: z.coerce.number('must be a number').int('must be a whole number').min(1).default(600),
   /** Whether companies' connectors may call private addresses. Default: only in the all-in-one process. */
   RELAY_ALLOW_PRIVATE_NETWORKS: flag.optional(),
+  /** Where a worker answers /healthz and /metrics. Unset: nowhere; the API answers them on its own port. */
+  RELAY_METRICS_PORT: z.coerce.number('must be a port number').int('must be a port number').min(0).max(65535).optional(),
   RELAY_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error']).default('info'),
 });
 
 export type Config = z.infer<typeof environment>;
+
+/** The names of all variables that the relay reads itself. */
+export const environmentVariables = Object.keys(environment.shape);
 
 /** A mistake in the environment: one line for each variable. */
 export class ConfigError extends Error {

@@ -1,9 +1,14 @@
 /** What the workflows may ask of the world: the names, inputs and results of every activity. Their inputs and results enter the history, so no secret may. */
 
+import type { BulkOrder, BulkProgress } from '../chain/bulk.js';
 import type { ChainAction } from '../chain/chain.js';
 import type { Condition, Verdict } from '../chain/condition.js';
+import type { DigestNotice } from '../chain/digest-notice.js';
 import type { Notice } from '../chain/notice.js';
 import type { ActionStatus } from '../chain/outcome.js';
+import type { Connector, Pauses } from '../chain/pause.js';
+import type { RuleNotice } from '../chain/rule-notice.js';
+import type { ContactResult, TestNotice } from '../chain/test-notice.js';
 
 /** One action of one chain: whose settings apply, and under which key its effects are done. */
 export interface ActionRef {
@@ -27,6 +32,12 @@ export interface EffectResult {
   recipients?: number;
 }
 
+/** What became of a notice. */
+export interface Told {
+  /** The `NoticeDigest` that wants to know when the action is over. */
+  digest?: string;
+}
+
 /** What the rule says about trouble, as it stands now. */
 export interface RulePolicy {
   onFailure: 'hold' | 'continue';
@@ -48,8 +59,18 @@ export interface Activities {
   updateUdf(input: Input<'ticket_updateUDF'>): Promise<EffectResult>;
   /** The rule's policy as it stands now; a rule that is gone holds. */
   readPolicy(input: { companyId: string; relayId: string }): Promise<RulePolicy>;
-  /** Tells the rule's and the company's contacts. */
-  notifyFailure(notice: Notice): Promise<void>;
+  /** The pauses of the company, now and since a time (ISO 8601). An action that waits for one has it told to people, once for a pause and rule. */
+  readPauses(input: { companyId: string; since: string; waiting?: { relayId: string; connector: Connector } }): Promise<Pauses>;
+  /** Tells the rule's and the company's contacts about an action, or has it told together with others that failed for the same reason. */
+  notifyFailure(notice: Notice): Promise<Told>;
+  /** Tells them about many actions at once. */
+  notifyDigest(notice: DigestNotice): Promise<void>;
+  /** Sends a test to each contact, once. */
+  testNotice(notice: TestNotice): Promise<ContactResult[]>;
+  /** Tells them about the rule itself. */
+  notifyRule(notice: RuleNotice): Promise<void>;
+  /** Steers these chains. */
+  steerChains(input: { order: BulkOrder; workflowIds: string[] }): Promise<BulkProgress>;
   /** Waits until a `DelayedAction` that this run did not start has closed. @returns what became of its actions, as far as it says. */
   awaitDelayed(input: { workflowId: string }): Promise<ActionStatus[]>;
 }

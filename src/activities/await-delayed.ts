@@ -2,7 +2,7 @@
 
 import { Context } from '@temporalio/activity';
 import { WorkflowFailedError } from '@temporalio/client';
-import { ApplicationFailure } from '@temporalio/common';
+import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import type { DelayedAction } from '../workflows/delayed-action.js';
 import type { Activities } from './activities.js';
 import type { Deps } from './deps.js';
@@ -17,10 +17,8 @@ export function awaitDelayed({ client }: Deps): Activities['awaitDelayed'] {
       // The ways in which it may end: its failure carries what became of its actions, the other ways say nothing.
       if (!(error instanceof WorkflowFailedError)) throw error;
       const { cause, message } = error;
-      const said =
-        cause instanceof ApplicationFailure
-          ? { type: cause.type, details: cause.details }
-          : { type: 'DelayedActionEnded', details: [] };
+      const ended = cause instanceof CancelledFailure ? 'DelayedActionCancelled' : 'DelayedActionEnded';
+      const said = cause instanceof ApplicationFailure ? cause : { type: ended, details: [] };
       throw ApplicationFailure.nonRetryable(cause?.message ?? message, said.type, ...(said.details ?? []));
     } finally {
       clearInterval(beat);

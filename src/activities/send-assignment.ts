@@ -8,7 +8,7 @@ import { effectCall, readSetting } from './setting.js';
 
 export function sendAssignment(deps: Deps): Activities['sendAssignment'] {
   return async (input) => {
-    const setting = await readSetting(deps, input);
+    const setting = await readSetting(deps, input, 'platform');
     if ('skipped' in setting) return effectResult(setting);
     const { assignmentId = '', groupIds = [], radiusMiles } = input.action;
     try {

@@ -1,23 +1,19 @@
 /** Sends one message to one recipient. */
 
 import { createHash } from 'node:crypto';
-import { ApplicationFailure, activityInfo } from '@temporalio/activity';
 import { bareAddress } from '../chain/address.js';
 import { chainWorkflowId } from '../chain/chain.js';
 import type { ActionRef, Activities } from './activities.js';
 import type { Deps } from './deps.js';
-import { effectFailure, type TroubleDetails } from './failure.js';
+import { effectFailure } from './failure.js';
 import { effectResult } from './result.js';
 import { effectCall, readSetting } from './setting.js';
 
 export function sendEmail(deps: Deps): Activities['sendEmail'] {
   return async (input) => {
-    const setting = await readSetting(deps, input);
+    const setting = await readSetting(deps, input, 'mail');
     if ('skipped' in setting) return effectResult(setting);
     const { company, rule } = setting;
-    const once = rule.onUnknown === 'hold';
-    // Under this policy every failure that somebody reported has ended the activity: there was an attempt whose end nobody knows.
-    if (once && activityInfo().attempt > 1) throw lostAttempt(input.recipient);
     try {
       const { from, replyTo } = deps.connectors.senderOf(company);
       const message = {
@@ -31,7 +27,7 @@ export function sendEmail(deps: Deps): Activities['sendEmail'] {
       };
       await deps.connectors.mailerOf(company).send(message, effectCall(input));
     } catch (error) {
-      throw effectFailure('MailError', error, input, { once });
+      throw effectFailure('MailError', error, input, { once: rule.onUnknown === 'hold' });
     }
     return effectResult();
   };
@@ -41,10 +37,4 @@ export function sendEmail(deps: Deps): Activities['sendEmail'] {
 export function messageId(ref: Pick<ActionRef, 'companyId' | 'chainId' | 'index'>, recipient: string): string {
   const key = [chainWorkflowId(ref), ref.index, bareAddress(recipient)?.toLowerCase() ?? recipient].join('\n');
   return `${createHash('sha256').update(key).digest('hex').slice(0, 40)}@relay.invalid`;
-}
-
-function lostAttempt(recipient: string): ApplicationFailure {
-  const details: TroubleDetails = { retryable: false, unknown: true, attempt: activityInfo().attempt };
-  const message = `whether ${recipient} has a copy is not known: the worker was lost while it was being sent; look before you retry`;
-  return ApplicationFailure.create({ type: 'OutcomeUnknown', message, nonRetryable: true, details: [details] });
 }

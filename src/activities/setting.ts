@@ -1,12 +1,14 @@
 /** The company and the rule of an action as they stand now, and how an activity calls an outside system. */
 
-import { activityInfo } from '@temporalio/activity';
+import { activityInfo, Context } from '@temporalio/activity';
+import { z } from 'zod';
 import { type Chain, idempotencyKey } from '../chain/chain.js';
+import { type Connector, type Pause, pauseOf, pauseText } from '../chain/pause.js';
 import type { Call } from '../connectors/call.js';
 import type { Company, Rule } from '../store/store.js';
 import type { ActionRef } from './activities.js';
 import type { Deps } from './deps.js';
-import { mistake, useOrdinary } from './failure.js';
+import { lostAttempt, mistake, paused, useOrdinary } from './failure.js';
 
 export interface Setting {
   company: Company;
@@ -16,18 +18,58 @@ export interface Setting {
 /**
  * Reads the company and the rule.
  * @returns what to do it with; or why nothing is to be done: the rule is disabled, or gone.
- * @throws ApplicationFailure `ConfigurationMistake` where the company is gone; `UseOrdinary` where the rule forbids a local try.
+ * @param connector - what the effect needs.
+ * @throws ApplicationFailure `ConfigurationMistake` where the company is gone; `Paused` where the connector is paused; and where the rule says
+ * `onUnknown: "hold"`, `UseOrdinary` in a local try and `OutcomeUnknown` where an attempt was lost.
  */
 export async function readSetting(
+  deps: Pick<Deps, 'store'>,
+  ref: ActionRef,
+  connector: Connector,
+): Promise<Setting | { skipped: string }> {
+  const stored = await readStored(deps, ref);
+  if ('skipped' in stored) return stored;
+  const { rule, pauses } = stored;
+  if (rule.onUnknown === 'hold' && earlierAttemptLost()) throw lostAttempt();
+  assertNotPaused(pauses, connector);
+  if (rule.onUnknown === 'hold' && activityInfo().isLocal) throw useOrdinary();
+  return stored;
+}
+
+/** The company, the rule and the pauses; or why nothing is to be done. @throws ApplicationFailure `ConfigurationMistake` where the company is gone. */
+export async function readStored(
   { store }: Pick<Deps, 'store'>,
   { companyId, relayId }: ActionRef,
-): Promise<Setting | { skipped: string }> {
-  const [company, rule] = await Promise.all([store.companies.get(companyId), store.rules.get(companyId, relayId)]);
+): Promise<(Setting & { pauses: Pause[] }) | { skipped: string }> {
+  const reading = Promise.all([
+    store.companies.get(companyId),
+    store.rules.get(companyId, relayId),
+    store.pauses.current(companyId),
+  ]);
+  const [company, rule, pauses] = await reading.catch((error: unknown) => {
+    const { isLocal, attempt } = activityInfo();
+    if (!isLocal) Context.current().heartbeat({ untouched: attempt } satisfies z.infer<typeof untouchedSchema>);
+    throw error;
+  });
   if (!company) throw mistake('ConfigurationMistake', `there is no company ${companyId} any more: make it again, then retry`);
   if (!rule) return { skipped: `there is no rule ${relayId} any more` };
   if (!rule.enabled) return { skipped: `rule ${relayId} is disabled` };
-  if (rule.onUnknown === 'hold' && activityInfo().isLocal) throw useOrdinary();
-  return { company, rule };
+  return { company, rule, pauses };
+}
+
+/** What an attempt that ended before it had done anything leaves to the next by its heartbeat: its number. */
+const untouchedSchema = z.object({ untouched: z.number() });
+
+/** Whether there was an attempt whose end nobody knows: under `onUnknown: "hold"` every failure of an effect ends its activity. */
+function earlierAttemptLost(): boolean {
+  const { attempt, heartbeatDetails } = activityInfo();
+  return attempt > 1 && untouchedSchema.safeParse(heartbeatDetails).data?.untouched !== attempt - 1;
+}
+
+/** @throws ApplicationFailure `Paused` */
+export function assertNotPaused(pauses: readonly Pause[], connector: Connector): void {
+  const pause = pauseOf(pauses, connector);
+  if (pause) throw paused(connector, pauseText(pause));
 }
 
 /** A call that ends before the activity's time is over, under the key of the action's effect. */

@@ -33,5 +33,5 @@ export function adminRoutes(options: AdminOptions): Hono<Authenticated> {
 }
 
 function refuseSize(): never {
-  throw new Problem(413, 'body-too-large', 'Body too large', `A body may have at most ${maxBodyBytes / 1024} KiB.`);
+  throw new Problem('body-too-large', `A body may have at most ${maxBodyBytes / 1024} KiB.`);
 }

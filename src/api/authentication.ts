@@ -55,7 +55,7 @@ function bearerOf(c: Context): string | undefined {
 }
 
 function unauthorized(needed: string): Problem {
-  return new Problem(401, 'unauthorized', 'Not authorized', `This needs ${needed}: Authorization: Bearer …`, {
+  return new Problem('unauthorized', `This needs ${needed}: Authorization: Bearer …`, {
     headers: { 'WWW-Authenticate': 'Bearer realm="relay"' },
   });
 }

@@ -6,10 +6,17 @@ import { z } from 'zod';
 import { type Chain, chainWorkflowId, initialStatus } from '../chain/chain.js';
 import { chainStatus, hasEnded } from '../chain/outcome.js';
 import { type Links, workflowLink } from '../config.js';
-import { type ShownAction, type ShownChain, viewSchema } from './chain-view.js';
+import { needsAttentionKey } from '../workflows/search-attributes.js';
+import { actionSchema, type ShownAction, type ShownChain, viewSchema } from './chain-view.js';
 
 type View = z.infer<typeof viewSchema>;
 const partialChainSchema = z.custom<Chain>((value) => typeof value === 'object' && value !== null && 'actions' in value);
+
+/** What a workflow leaves behind: a chain its view, delayed actions their list. */
+const endSchema = z.union([
+  viewSchema,
+  z.array(actionSchema).transform((actions): View => ({ status: chainStatus(actions), actions })),
+]);
 
 /** How long a workflow has to answer a query. While a local try runs it does not answer. */
 const queryTimeoutMs = 3_000;
@@ -26,13 +33,14 @@ export async function readChain(
   if (!description) return undefined;
   const { view, partial } = await readView(client, description);
   const open = description.status.name === 'RUNNING';
-  const actions = open ? await withDelayed(client, view.actions) : view.actions;
+  const actions = open ? await withDelayed(client, view.actions, !partial) : view.actions;
+  const held = open && partial && description.typedSearchAttributes.get(needsAttentionKey) === true;
   const webUi = workflowLink(links, workflowId);
   const memo = z.object({ receivedAt: z.string() }).safeParse(description.memo);
   return {
     chainId,
     workflowId,
-    status: open && !partial ? chainStatus(actions) : view.status,
+    status: held ? 'needs-attention' : open && !partial ? chainStatus(actions) : view.status,
     receivedAt: memo.data?.receivedAt ?? description.startTime.toISOString(),
     ...(description.closeTime && { closedAt: description.closeTime.toISOString() }),
     actions,
@@ -50,7 +58,12 @@ async function describe(client: Client, workflowId: string): Promise<WorkflowExe
   }
 }
 
-async function readView(client: Client, description: WorkflowExecutionDescription): Promise<{ view: View; partial: boolean }> {
+/** @param worker - whether it is worth asking the workflow. */
+async function readView(
+  client: Client,
+  description: WorkflowExecutionDescription,
+  worker = true,
+): Promise<{ view: View; partial: boolean }> {
   const handle = client.workflow.getHandle(description.workflowId, description.runId);
   const status = description.status.name;
   const said = status === 'RUNNING' || status === 'TERMINATED' ? await ask() : await ended();
@@ -59,6 +72,7 @@ async function readView(client: Client, description: WorkflowExecutionDescriptio
   return { view: { ...view, actions: withAttempts(view.actions, description) }, partial: said === undefined };
 
   async function ask(): Promise<View | undefined> {
+    if (!worker) return undefined;
     try {
       return viewSchema.parse(await client.withDeadline(Date.now() + queryTimeoutMs, () => handle.query('status')));
     } catch {
@@ -69,10 +83,10 @@ async function readView(client: Client, description: WorkflowExecutionDescriptio
   async function ended(): Promise<View | undefined> {
     if (status === 'CANCELLED') return z.object({ ended: viewSchema }).safeParse(description.memo).data?.ended ?? ask();
     try {
-      return viewSchema.safeParse(await handle.result()).data;
+      return endSchema.safeParse(await handle.result()).data;
     } catch (error) {
       const cause = error instanceof WorkflowFailedError ? error.cause : undefined;
-      return cause instanceof ApplicationFailure ? viewSchema.safeParse(cause.details?.[0]).data : undefined;
+      return cause instanceof ApplicationFailure ? endSchema.safeParse(cause.details?.[0]).data : undefined;
     }
   }
 }
@@ -111,16 +125,23 @@ function withAttempts(actions: ShownAction[], { raw }: Pick<WorkflowExecutionDes
   });
 }
 
-/** Delayed actions that are due and have not been reported yet are asked of their own workflow. */
-async function withDelayed(client: Client, actions: ShownAction[]): Promise<ShownAction[]> {
-  const due = actions.filter(({ state, runAt }) => (state === 'scheduled' || state === 'retrying') && runAt && Date.parse(runAt) <= Date.now());
+/**
+ * Delayed actions that are due are asked of their own workflow, which tells the chain only what others have to know at once; what has closed needs no
+ * worker.
+ */
+async function withDelayed(client: Client, actions: ShownAction[], worker: boolean): Promise<ShownAction[]> {
+  const due = actions.filter(
+    ({ state, runAt, workflowId }) => workflowId && !hasEnded(state) && runAt && Date.parse(runAt) <= Date.now(),
+  );
   const workflowIds = new Set(due.flatMap(({ workflowId }) => workflowId ?? []));
   const asked = await Promise.all(
     [...workflowIds].map(async (workflowId) => {
       const description = await describe(client, workflowId);
-      return description?.status.name === 'RUNNING' ? (await readView(client, description)).view.actions : [];
+      if (!description) return [];
+      const { view, partial } = await readView(client, description, worker);
+      return partial && worker ? [] : view.actions;
     }),
   );
   const fresh = new Map(asked.flat().map((action) => [action.index, action]));
-  return actions.map((action) => fresh.get(action.index) ?? action);
+  return actions.map((action) => (action.workflowId ? fresh.get(action.index) : undefined) ?? action);
 }

@@ -1,15 +1,17 @@
 /** Starts the workflow of an accepted request, at most once for an idempotency key. */
 
 import { createHash, randomUUID } from 'node:crypto';
-import { type Client, WorkflowIdReusePolicy } from '@temporalio/client';
+import { type Client, WorkflowIdReusePolicy, WorkflowNotFoundError } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { type Chain, type ChainAction, chainWorkflowId, initialStatus } from '../chain/chain.js';
-import { actionTable, chainSummary } from '../chain/summary.js';
+import { type Chain, type ChainAction, chainWorkflowId } from '../chain/chain.js';
+import { chainDetails } from '../chain/details.js';
+import { chainSummary } from '../chain/summary.js';
 import type { RuleChain } from '../workflows/rule-chain.js';
 import { searchAttributesOf } from '../workflows/search-attributes.js';
 import { Problem } from './problem.js';
+import { Rejection } from './rejections.js';
 
 export interface StartOptions {
   client: Client;
@@ -42,7 +44,7 @@ const startTimeoutMs = 10_000;
 
 /**
  * @returns once Temporal has durably accepted the start.
- * @throws Problem 422 where the key was used with another body, 503 where Temporal did not accept.
+ * @throws Rejection 422 where the key was used with another body; Problem 503 where Temporal did not accept.
  */
 export async function startChain(options: StartOptions, accepted: AcceptedRequest): Promise<StartedChain> {
   const { client, log } = options;
@@ -55,6 +57,7 @@ export async function startChain(options: StartOptions, accepted: AcceptedReques
     attentionWindowSeconds: options.attentionWindowSeconds,
   };
   const workflowId = chainWorkflowId(chain);
+  const summary = chainSummary(chain, chain.actions);
   const request = randomUUID();
   try {
     await client.withDeadline(Date.now() + startTimeoutMs, () =>
@@ -64,24 +67,23 @@ export async function startChain(options: StartOptions, accepted: AcceptedReques
         taskQueue: options.taskQueue,
         workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
         requestEagerStart: options.eager,
-        memo: { receivedAt: chain.receivedAt, hash: accepted.hash, request },
+        memo: { receivedAt: chain.receivedAt, hash: accepted.hash, request, summary },
         typedSearchAttributes: searchAttributesOf(chain, chain.actions),
-        staticSummary: chainSummary(chain, chain.actions),
-        staticDetails: actionTable(chain.actions.map((action) => initialStatus(chain, action))),
+        staticSummary: summary,
+        staticDetails: chainDetails(chain, chain.actions),
         priority: { fairnessKey: chain.companyId },
       }),
     );
     return { chain, replayed: false };
   } catch (error) {
     // What was started is found, also when the answer to the start was lost.
-    const found = await findStarted(options, workflowId);
+    const { found, sure } = await findStarted(options, workflowId);
     if (found?.request === request) return { chain, replayed: false };
     if (found?.hash === accepted.hash) return { chain: { ...chain, receivedAt: found.receivedAt }, replayed: true };
     if (found) {
-      throw new Problem(
-        422,
+      throw new Rejection(
         'idempotency-key-reused',
-        'Idempotency key used again',
+        'idempotency-key-reused',
         'This idempotency key was used before with another body. Use a new key for a new request.',
       );
     }
@@ -89,19 +91,25 @@ export async function startChain(options: StartOptions, accepted: AcceptedReques
     const known = error instanceof WorkflowExecutionAlreadyStartedError;
     const detail = known
       ? 'The chain is known, but cannot be read at the moment.'
-      : 'The chain could not be started. Nothing has run. Send the request again.';
-    throw new Problem(503, 'temporal-unavailable', 'Temporal cannot be reached', detail, { headers: { 'Retry-After': '10' } });
+      : sure
+        ? 'The chain could not be started. Nothing has run. Send the request again.'
+        : 'Temporal does not answer: whether the chain was started is not known. Send the request again, with the same idempotency key.';
+    throw new Problem('temporal-unavailable', detail, { headers: { 'Retry-After': '10' } });
   }
 }
 
-async function findStarted({ client }: StartOptions, workflowId: string): Promise<z.infer<typeof memoSchema> | undefined> {
+/** @returns `sure`: where nothing is found, there is nothing. */
+async function findStarted(
+  { client }: StartOptions,
+  workflowId: string,
+): Promise<{ found?: z.infer<typeof memoSchema> | undefined; sure: boolean }> {
   try {
     const { memo } = await client.withDeadline(Date.now() + startTimeoutMs / 2, () =>
       client.workflow.getHandle(workflowId).describe(),
     );
-    return memoSchema.safeParse(memo).data;
-  } catch {
-    return undefined;
+    return { found: memoSchema.safeParse(memo).data, sure: false };
+  } catch (error) {
+    return { sure: error instanceof WorkflowNotFoundError };
   }
 }
 

@@ -1,25 +1,44 @@
-/** The chain resource: how a chain stands, and the ways to steer it. */
+/** The chain resource: lists of chains, how one stands, and the ways to steer it. */
 
-import { WorkflowNotFoundError } from '@temporalio/client';
-import { Hono } from 'hono';
+import { isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
 import { z } from 'zod';
-import { chainWorkflowId } from '../chain/chain.js';
 import { hasEnded } from '../chain/outcome.js';
+import { actorName } from '../store/audit.js';
 import type { Store } from '../store/store.js';
 import { type Steering, type SteeringName, steeringSignals } from '../workflows/messages.js';
-import { type Authenticated, requireAdminOrCompanyKey } from './authentication.js';
+import { readPage } from './admin/body.js';
+import { companyId as companyIdPattern } from './admin/companies.js';
+import { type Authenticated, requireAdmin, requireAdminOrCompanyKey } from './authentication.js';
+import { bulkRoutes } from './bulk.js';
+import { chainFilterSchema } from './chain-filter.js';
+import { chainCursor, listChains } from './chain-list.js';
 import { readChain } from './chain-reader.js';
 import type { ShownAction, ShownChain } from './chain-view.js';
-import { notFound, Problem } from './problem.js';
+import { notFound, Problem, remarksOf } from './problem.js';
 import type { RelayOptions } from './relay.js';
+import { reopen } from './reopen.js';
 
-export interface ChainsOptions extends Pick<RelayOptions, 'client' | 'links'> {
-  store: Pick<Store, 'keys'>;
+export interface ChainsOptions extends Pick<RelayOptions, 'client' | 'links' | 'taskQueue'> {
+  store: Pick<Store, 'keys' | 'audit'>;
   adminToken: string;
 }
 
+const paused = z.literal('true').optional().describe('Only those of which an action waits for the end of a pause.');
+export const listQuerySchema = chainFilterSchema.extend({ paused });
+const anyCompanySchema = listQuerySchema.extend({ companyId: z.string().optional() });
+
+const maxBodyBytes = 16 * 1024;
+
+// grpc.status.NOT_FOUND
+const notFoundCode = 5;
+
+/** All that a request asks of Temporal has an answer within this time, or there is none. */
+const temporalTimeoutMs = 10_000;
+
 /** The path's last word for each signal. */
-const verbs: Record<string, SteeringName> = {
+export const verbs: Record<string, SteeringName> = {
   retry: 'retry',
   skip: 'skip',
   runNow: 'runNow',
@@ -27,88 +46,130 @@ const verbs: Record<string, SteeringName> = {
   reschedule: 'reschedule',
 };
 
-const rescheduleSchema = z.strictObject({
+export const rescheduleSchema = z.strictObject({
   seconds: z
     .number()
     .min(0)
-    .max(366 * 24 * 3600),
+    .max(366 * 24 * 3600)
+    .describe('From now. Needed to `reschedule`, and for nothing else.'),
 });
 
-export function chainRoutes({ client, links, store, adminToken }: ChainsOptions): Hono<Authenticated> {
+export function chainRoutes(options: ChainsOptions): Hono<Authenticated> {
+  const { client, links, store, adminToken } = options;
   const chainOf = async (companyId: string, chainId: string): Promise<ShownChain> => {
     const chain = /^[\w-]{1,128}$/.test(chainId) ? await readChain(client, links, companyId, chainId) : undefined;
     if (!chain) throw notFound(`chain ${chainId}`);
     return chain;
   };
+  /** Before it is done: nothing is steered without a trace. */
+  const record = (c: Context<Authenticated>, companyId: string, verb: string, details: Record<string, unknown>) =>
+    store.audit.record({ actor: c.get('actor'), action: `chain.${verb}`, companyId, details });
+  const limited = bodyLimit({
+    maxSize: maxBodyBytes,
+    onError: () => {
+      throw new Problem('body-too-large', `A body may have at most ${maxBodyBytes / 1024} KiB.`);
+    },
+  });
+  const inTime: MiddlewareHandler = (_c, next) => client.withDeadline(Date.now() + temporalTimeoutMs, next);
   return new Hono<Authenticated>()
+    .use('/chains/*', requireAdmin(adminToken))
     .use('/co/:companyId/chains/*', requireAdminOrCompanyKey(adminToken, store.keys))
+    .use('/chains/*', limited)
+    .use('/co/:companyId/chains/*', limited)
+    .use('/chains/*', inTime)
+    .use('/co/:companyId/chains/*', inTime)
+    .route('/', bulkRoutes(options))
+    .get('/chains', async (c) => c.json(await list(c, options)))
+    .get('/co/:companyId/chains', async (c) => c.json(await list(c, options, c.req.param('companyId'))))
     .get('/co/:companyId/chains/:chainId', async (c) => c.json(await chainOf(c.req.param('companyId'), c.req.param('chainId'))))
     .post('/co/:companyId/chains/:chainId/cancel', async (c) => {
-      const chain = await chainOf(c.req.param('companyId'), c.req.param('chainId'));
-      if (chain.closedAt) throw ended(`chain ${chain.chainId} is ${chain.status}`);
-      await client.workflow.getHandle(chain.workflowId).cancel();
-      return c.json({ chainId: chain.chainId, cancelling: true }, 202);
+      const { companyId, chainId } = c.req.param();
+      const chain = await chainOf(companyId, chainId);
+      if (chain.closedAt) throw ended(`chain ${chainId} is ${chain.status}`);
+      await record(c, companyId, 'cancel', { chainId });
+      try {
+        await client.workflowService.requestCancelWorkflowExecution({
+          namespace: client.options.namespace,
+          workflowExecution: { workflowId: chain.workflowId },
+          identity: client.options.identity,
+          reason: `cancelled by ${actorName(c.get('actor'))}`,
+        });
+      } catch (error) {
+        if (isGrpcServiceError(error) && error.code === notFoundCode) throw ended(`chain ${chainId} has ended`);
+        throw error;
+      }
+      return c.json({ chainId, cancelling: true }, 202);
     })
     .post('/co/:companyId/chains/:chainId/actions/:index/:verb', async (c) => {
       const { companyId, chainId, index, verb } = c.req.param();
       const chain = await chainOf(companyId, chainId);
       const action = chain.actions.find((action) => String(action.index) === index);
-      const name = verbs[verb];
+      const name = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
       if (!action) throw notFound(`action ${index} in chain ${chainId}`);
-      if (!name)
-        throw new Problem(404, 'not-found', 'Not found', `There is no ${verb}; there are ${Object.keys(verbs).join(', ')}.`);
+      if (!name) throw new Problem('not-found', `There is no ${verb}; there are ${Object.keys(verbs).join(', ')}.`);
       const steering: Steering = {
         index: action.index,
         by: actorName(c.get('actor')),
         ...(name === 'reschedule' && (await readSeconds(c.req.json()))),
       };
-      assertSteerable(chain, action, name);
+      const reopens = assertSteerable(chain, action, name);
+      await record(c, companyId, verb, {
+        chainId,
+        index: action.index,
+        ...(name === 'reschedule' && { seconds: steering.seconds }),
+        ...(reopens && { reopened: true }),
+      });
       try {
-        await client.workflow.getHandle(chainWorkflowId({ companyId, chainId })).signal(steeringSignals[name], steering);
+        if (reopens) await reopen(client, chain.workflowId, steering);
+        else await client.workflow.getHandle(chain.workflowId).signal(steeringSignals[name], steering);
       } catch (error) {
         if (error instanceof WorkflowNotFoundError) throw ended(`chain ${chainId} has ended`);
         throw error;
       }
-      return c.json({ chainId, index: action.index, accepted: verb }, 202);
+      return c.json({ chainId, index: action.index, accepted: verb, ...(reopens && { reopened: true }) }, 202);
     });
 }
 
-/** @throws Problem 409 where the signal would have no effect. */
-function assertSteerable(chain: ShownChain, { index, state }: ShownAction, name: SteeringName): void {
+async function list(c: Context, { client, links }: Pick<ChainsOptions, 'client' | 'links'>, companyId?: string) {
+  const { limit: _, cursor, ...asked } = c.req.query();
+  const { limit } = readPage(c, chainCursor);
+  const parsed = (companyId === undefined ? anyCompanySchema : listQuerySchema).safeParse(asked);
+  if (!parsed.success) {
+    const wrong = remarksOf(parsed.error).map(({ pointer, detail }) => `${pointer.slice(1)} ${detail}`);
+    throw new Problem('invalid-query', `${wrong.join('; ')}.`);
+  }
+  const { companyId: ofCompany = companyId, paused, ...filter } = { companyId, ...parsed.data };
+  if (ofCompany !== undefined && !companyIdPattern.test(ofCompany)) throw notFound(`company ${ofCompany}`);
+  return listChains(client, links, { filter, companyId: ofCompany, more: paused ? ['RelayPaused = true'] : [], limit, cursor });
+}
+
+/** @returns whether the chain has to be opened again for it. @throws Problem 409 where the signal would have no effect. */
+function assertSteerable(chain: ShownChain, { index, state }: ShownAction, name: SteeringName): boolean {
+  const missed = state === 'failed' || state === 'partly-failed';
   const possible: Record<SteeringName, boolean> = {
-    retry: state === 'needs-attention' || state === 'partly-failed',
+    retry: state === 'needs-attention' || missed,
     skip: state === 'needs-attention',
     runNow: state === 'scheduled',
     reschedule: state === 'scheduled',
     cancelAction: !hasEnded(state),
   };
-  if (chain.closedAt) throw ended(`chain ${chain.chainId} is ${chain.status}`);
-  if (possible[name]) return;
+  if (chain.closedAt) {
+    if (name === 'retry' && missed && (chain.status === 'failed' || chain.status === 'completed')) return true;
+    throw ended(`chain ${chain.chainId} is ${chain.status}`);
+  }
+  // Without a worker it is not known how the action stands: a signal that makes no sense is left without effect.
+  if (possible[name] || chain.partial) return false;
   if (hasEnded(state)) throw ended(`action ${index} is ${state}`);
   const wanted = name === 'runNow' || name === 'reschedule' ? 'scheduled' : 'needs-attention';
-  throw new Problem(
-    409,
-    'not-steerable',
-    'Not possible now',
-    `Action ${index} is ${state}; this is for actions that are ${wanted}.`,
-  );
+  throw new Problem('not-steerable', `Action ${index} is ${state}; this is for actions that are ${wanted}.`);
 }
 
 function ended(what: string): Problem {
-  return new Problem(409, 'already-ended', 'Already ended', `This has no effect any more: ${what}.`);
+  return new Problem('already-ended', `This has no effect any more: ${what}.`);
 }
 
 async function readSeconds(body: Promise<unknown>): Promise<{ seconds: number }> {
   const parsed = rescheduleSchema.safeParse(await body.catch(() => undefined));
   if (parsed.success) return parsed.data;
-  throw new Problem(
-    400,
-    'invalid-body',
-    'Invalid body',
-    'Send {"seconds": 600}: how many seconds from now the action is to run.',
-  );
-}
-
-function actorName(actor: Authenticated['Variables']['actor']): string {
-  return actor.kind === 'admin' ? 'admin' : `key ${actor.name}`;
+  throw new Problem('invalid-body', 'Send {"seconds": 600}: how many seconds from now the action is to run.');
 }

@@ -2,12 +2,15 @@
 
 import { Client, Connection } from '@temporalio/client';
 import { linksOf, needed, readConfig } from '../config.js';
+import { createConnectors } from '../connectors/connectors.js';
 import { createLog } from '../log.js';
+import { Metrics } from '../metrics.js';
 import { runProcess } from '../process.js';
 import { openPostgres } from '../store/postgres.js';
 import { createStore } from '../store/store.js';
 import { MissingSearchAttributes, registerSearchAttributes, temporalAddress } from '../temporal.js';
 import { createApi } from './app.js';
+import { Limits } from './limits.js';
 import { serveApi } from './server.js';
 
 await runProcess(
@@ -18,8 +21,15 @@ await runProcess(
       RELAY_ADMIN_TOKEN: 'it is the key to the admin API; make one with: openssl rand -hex 32',
     });
     const log = createLog(config.RELAY_LOG_LEVEL);
-    const store = createStore(await openPostgres(DATABASE_URL));
+    const database = await openPostgres(DATABASE_URL);
+    const store = createStore(database);
     closers.add('the store', () => store.close());
+    // A dry run asks the platform; mail is the worker's business.
+    const connectors = createConnectors({
+      allowPrivateNetworks: config.RELAY_ALLOW_PRIVATE_NETWORKS ?? false,
+      mailFrom: config.MAIL_FROM,
+    });
+    closers.add('the connectors', () => connectors.close());
 
     const temporal = temporalAddress();
     const connection = Connection.lazy(temporal.connection);
@@ -27,9 +37,12 @@ await runProcess(
     const client = new Client({ connection, namespace: temporal.namespace });
 
     const app = createApi({
+      metrics: new Metrics(),
       store,
+      connectors,
       client,
       log,
+      limits: new Limits({ perMinute: config.RELAY_RATE_LIMIT_PER_MINUTE, shared: database, log }),
       adminToken: RELAY_ADMIN_TOKEN,
       links: linksOf(config, temporal.namespace),
       taskQueue: config.RELAY_TASK_QUEUE,

@@ -1,36 +1,44 @@
 /** Errors as HTTP tells them: RFC 9457 problem documents, and what a Hono app answers when something is wrong. */
 
+import { isGrpcServiceError, ServiceError } from '@temporalio/client';
 import type { Env, Hono, MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import { z } from 'zod';
 import type { Remark } from '../chain/request.js';
+import { type ProblemSlug, problemTypes } from './problem-types.js';
 
 export const problemSchema = z.object({
-  /** A URI reference, `/problems/<slug>`. */
-  type: z.string(),
-  title: z.string(),
+  type: z.string().describe('`/problems/{slug}`: the path of a page that says what to do.'),
+  title: z.string().describe('The same for every problem of this type.'),
   status: z.int(),
-  detail: z.string(),
-  /** Every mistake of the request's body, with an RFC 6901 pointer to its place. */
-  errors: z.array(z.object({ pointer: z.string(), detail: z.string() })).optional(),
+  detail: z.string().describe('This time: what was wrong, where, and what to do.'),
+  errors: z
+    .array(
+      z.object({ pointer: z.string().describe('A JSON pointer (RFC 6901), such as `/1/delayInSeconds`.'), detail: z.string() }),
+    )
+    .optional()
+    .describe("Every mistake of the request's body."),
 });
 
 /** Thrown by a handler: this is the answer. Whatever it says is for the caller to read: no secrets. */
 export class Problem extends Error {
   override readonly name = 'Problem';
 
+  readonly status: number;
+  readonly title: string;
+
   constructor(
-    readonly status: number,
-    /** The last segment of `type`, such as `invalid-chain`. */
-    readonly slug: string,
-    /** The same for every problem of this type. */
-    readonly title: string,
+    /** Its type: see problem-types.ts. */
+    readonly slug: ProblemSlug,
     /** This time: what was wrong, where, and what to do. */
     readonly detail: string,
     readonly more: { errors?: readonly Remark[]; headers?: Readonly<Record<string, string>> } = {},
   ) {
+    const { status, title } = problemTypes[slug];
     super(`${title}: ${detail}`);
+    this.status = status;
+    this.title = title;
   }
 }
 
@@ -44,7 +52,7 @@ export function problemResponse({ status, slug, title, detail, more }: Problem):
 
 /** 404; only for those who are authenticated. `what` is known to them: `rule 4711`. */
 export function notFound(what: string): Problem {
-  return new Problem(404, 'not-found', 'Not found', `There is no ${what}.`);
+  return new Problem('not-found', `There is no ${what}.`);
 }
 
 /** The RFC 6901 pointer to a place in a JSON document. */
@@ -73,7 +81,7 @@ export function required(issue: { input?: unknown }): string | undefined {
 
 /**
  * Makes an app answer every error with a problem document: what handlers throw, unknown paths, wrong methods.
- * `report` hears of the errors that nobody expected, which are answered with a bare 500. Call it before adding routes.
+ * `report` hears of the errors that nobody expected, which are answered with a bare 500, or 503 where Temporal is the reason. Call it before adding routes.
  */
 export function answerProblems<E extends Env>(app: Hono<E>, report: (error: Error) => void): Hono<E> {
   app.use('*', refuseNul, wrongMethods(app));
@@ -81,22 +89,31 @@ export function answerProblems<E extends Env>(app: Hono<E>, report: (error: Erro
   app.onError((error) => {
     if (error instanceof Problem) return problemResponse(error);
     if (error instanceof HTTPException && error.status < 500) {
-      return problemResponse(
-        new Problem(error.status, 'bad-request', 'Bad request', error.message || 'The request was refused.'),
-      );
+      return problemResponse(new Problem('bad-request', error.message || 'The request was refused.'));
     }
+    // Whoever hung up reads no answer; for the metrics it is one.
+    if (isHangUp(error)) return problemResponse(new Problem('bad-request', 'The request did not arrive in full.'));
     report(error);
-    return problemResponse(
-      new Problem(500, 'internal', 'Internal error', 'Something went wrong here; the operator can find it in the log.'),
-    );
+    if (error instanceof ServiceError || isGrpcServiceError(error)) return problemResponse(noTemporal());
+    return problemResponse(new Problem('internal', 'Something went wrong here; the operator can find it in the log.'));
   });
   return app;
 }
 
+function noTemporal(): Problem {
+  return new Problem('temporal-unavailable', 'Temporal does not answer as it should. Try again.', {
+    headers: { 'Retry-After': '10' },
+  });
+}
+
+/** What reading a body throws when the connection ends before it. */
+function isHangUp(error: Error): boolean {
+  return error.message === 'aborted' && 'code' in error && error.code === 'ECONNRESET';
+}
+
 /** No id has one, and the database refuses to look for it. */
 const refuseNul: MiddlewareHandler = async (c, next) => {
-  if (c.req.url.includes('%00'))
-    throw new Problem(400, 'malformed-url', 'Malformed URL', 'The URL must not contain a NUL character.');
+  if (c.req.url.includes('%00')) throw new Problem('malformed-url', 'The URL must not contain a NUL character.');
   await next();
 };
 
@@ -105,15 +122,9 @@ function wrongMethods<E extends Env>(app: Hono<E>): MiddlewareHandler<E> {
     app,
     onMethodNotAllowed: (c, methods) =>
       problemResponse(
-        new Problem(
-          405,
-          'method-not-allowed',
-          'Method not allowed',
-          `${c.req.method} is not possible here; ${methods.join(', ')} is.`,
-          {
-            headers: { Allow: methods.join(', ') },
-          },
-        ),
+        new Problem('method-not-allowed', `${c.req.method} is not possible here; ${methods.join(', ')} is.`, {
+          headers: { Allow: methods.join(', ') },
+        }),
       ),
   });
 }

@@ -19,7 +19,7 @@ export function readStrictJson(bytes: ArrayBuffer): { ok: true; value: unknown }
   } catch (error) {
     return { ok: false, error: `is not JSON${place(error, text)}` };
   }
-  const error = structuralError(text) ?? textError(value, []);
+  const error = structuralError(text) ?? textError(value);
   return error === undefined ? { ok: true, value } : { ok: false, error };
 }
 
@@ -38,25 +38,26 @@ function place(error: unknown, text: string): string {
 
 /** Depth, and names that stand twice in one object: `JSON.parse` would keep the last. The text is known to be JSON. */
 function structuralError(text: string): string | undefined {
-  const open: Set<string>[] = [];
+  const open: (Set<string> | undefined)[] = [];
   let last = '';
   for (const [token] of text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:]/gs)) {
     if (token === '{' || token === '[') {
       if (open.length >= maxDepth) return `is nested deeper than ${maxDepth} levels`;
-      open.push(new Set());
+      open.push(undefined); // A set where there is a name to put into it.
     } else if (token === '}' || token === ']') open.pop();
     else if (token === ':') {
       const name: string = JSON.parse(last);
       if (name === '__proto__') return 'has a field named "__proto__"';
-      if (open.at(-1)?.has(name)) return `has the field ${JSON.stringify(name.slice(0, 80))} twice in one object`;
-      open.at(-1)?.add(name);
+      const names = open.at(-1) ?? new Set();
+      if (names.has(name)) return `has the field ${JSON.stringify(name.slice(0, 80))} twice in one object`;
+      open[open.length - 1] = names.add(name);
     } else last = token;
   }
   return undefined;
 }
 
-/** Texts that PostgreSQL or a mail could not hold. */
-function textError(value: unknown, path: readonly PropertyKey[]): string | undefined {
+/** Texts that PostgreSQL or a mail could not hold. `path` is where the value is; it is as before afterwards. */
+function textError(value: unknown, path: PropertyKey[] = []): string | undefined {
   if (typeof value === 'string') {
     const where = path.length === 0 ? 'its top' : jsonPointer(path);
     if (value.includes('\u0000')) return `has a NUL character at ${where}`;
@@ -64,9 +65,16 @@ function textError(value: unknown, path: readonly PropertyKey[]): string | undef
     return undefined;
   }
   if (typeof value !== 'object' || value === null) return undefined;
-  for (const [name, inner] of Object.entries(value)) {
-    const error = textError(name, path) ?? textError(inner, [...path, name]);
+  for (const name of Array.isArray(value) ? value.keys() : Object.keys(value)) {
+    const error = textError(name, path) ?? textErrorInside(value, name, path);
     if (error) return error;
   }
   return undefined;
+}
+
+function textErrorInside(value: object, name: PropertyKey, path: PropertyKey[]): string | undefined {
+  path.push(name);
+  const error = textError(Reflect.get(value, name), path);
+  path.pop();
+  return error;
 }

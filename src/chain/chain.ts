@@ -71,6 +71,20 @@ export function planChain(actions: readonly ChainAction[]): { immediate: ChainAc
   return { immediate, delayed: [...delayed.values()] };
 }
 
+/** What is done when an action is done after all: itself, and what stood behind it and was not run because of it. */
+export function toRedo(
+  actions: readonly ChainAction[],
+  statuses: readonly Pick<ActionStatus, 'index' | 'state'>[],
+  index: number,
+): ChainAction[] {
+  const states = new Map(statuses.map((status) => [status.index, status.state]));
+  const action = actions.find((action) => action.index === index);
+  const behind = actions.filter((other) => other.index > index && (other.delaySeconds ?? 0) === (action?.delaySeconds ?? 0));
+  const next = behind.findIndex((other) => states.get(other.index) === 'failed');
+  const unrun = behind.slice(0, next < 0 ? undefined : next).filter((other) => states.get(other.index) === 'not-run');
+  return [...(action ? [action] : []), ...unrun];
+}
+
 /** How an action stands before anything has happened. */
 export function initialStatus(chain: Chain, action: ChainAction): ActionStatus {
   const first = chain.actions.find(({ delaySeconds }) => delaySeconds === action.delaySeconds);

@@ -64,6 +64,11 @@ export function pathText(path: Condition['path']): string {
   );
 }
 
+/** `status==draft`. */
+export function conditionText({ path, operator, value }: Condition): string {
+  return `${pathText(path)}${operator}${value}`;
+}
+
 /**
  * Evaluates a condition. Never throws.
  * @param subject - the assignment, or `{ incomingValue }`.

@@ -1,8 +1,9 @@
 /** A notice: what the relay tells people about a chain that needs them, and in which words. */
 
 import { chainWorkflowId } from './chain.js';
-import type { ActionStatus } from './outcome.js';
-import { actionTitle } from './summary.js';
+import { type NoticeText, noticeText, type Section } from './notice-text.js';
+import { type ActionStatus, hasEnded } from './outcome.js';
+import { actionTitle, shownTime } from './summary.js';
 import { cutShort, oneLine } from './text.js';
 
 export type NoticeKind =
@@ -23,6 +24,8 @@ export interface Notice {
   receivedAt: string;
   /** All actions of the chain as they stood then. */
   actions: ActionStatus[];
+  /** Of a recovery: the `NoticeDigest` that knows of the failure. */
+  digest?: string;
 }
 
 /** What a notice does not carry and its reader needs. */
@@ -35,14 +38,6 @@ export interface NoticeContext {
   webUi?: string;
   /** For the `temporal` command. */
   namespace: string;
-}
-
-/** A notice in the forms that a channel may need. */
-export interface NoticeText {
-  subject: string;
-  text: string;
-  html: string;
-  json: unknown;
 }
 
 const headlines: Record<NoticeKind, string> = {
@@ -62,22 +57,26 @@ export function renderNotice(notice: Notice, context: NoticeContext): NoticeText
   const label = oneLine(action.comment ?? '') || action.action;
   const subject = cutShort(oneLine(`[relay] ${headline}: ${label} (${context.ruleName}${about})`), 180);
   // What is due together runs in one sequence.
-  const held = ({ state, runAt, index }: ActionStatus) =>
-    notice.kind === 'needs-attention' && state === 'pending' && runAt === action.runAt && index > action.index;
+  const behind = (held: ActionStatus, { state, runAt, index }: ActionStatus) =>
+    held.state === 'needs-attention' && state === 'pending' && runAt === held.runAt && index > held.index;
+  const heldElsewhere = (other: ActionStatus) =>
+    !behind(action, other) && (other.state === 'needs-attention' || notice.actions.some((held) => behind(held, other)));
   const sections: Section[] = [
-    { lines: [`${actionTitle(action)} — ${sentence(notice.kind)}`] },
+    { lines: [`${actionTitle(action)} — ${sentence(notice.kind, action)}`] },
     {
       title: 'What was wrong',
       lines: [action.error ? `${action.error.message} (${action.error.type})` : (action.reason ?? 'nothing was said')],
     },
     { title: 'What happens now', lines: whatHappens(notice, action) },
+    { title: 'To put it right', lines: whatToDo(notice, action, context) },
     { title: 'Where', lines: where(notice, action, context) },
     { title: 'Done', lines: titles(notice, ({ state }) => state === 'done') },
-    { title: 'Held behind it', lines: titles(notice, held) },
+    { title: 'Held behind it', lines: titles(notice, (other) => behind(action, other)) },
+    { title: 'Held elsewhere', lines: titles(notice, heldElsewhere) },
     { title: 'Not run', lines: titles(notice, ({ state }) => state === 'not-run') },
     {
       title: 'Will still run',
-      lines: titles(notice, (other) => ['pending', 'scheduled'].includes(other.state) && !held(other), true),
+      lines: titles(notice, (other) => !hasEnded(other.state) && !behind(action, other) && !heldElsewhere(other), true),
     },
     {
       title: 'Recipients',
@@ -85,17 +84,11 @@ export function renderNotice(notice: Notice, context: NoticeContext): NoticeText
         ({ recipient, sent, error }) => `${recipient}: ${sent ? 'sent' : `not sent: ${error ?? ''}`}`,
       ),
     },
-    { title: 'To put it right', lines: whatToDo(notice, action, context) },
-  ].filter(({ lines }) => lines.length > 0);
-  return { subject, text: asText(sections), html: asHtml(subject, sections), json: asJson(notice, action, context, subject) };
+  ];
+  return noticeText(subject, sections, asJson(notice, action, context, subject));
 }
 
-interface Section {
-  title?: string;
-  lines: string[];
-}
-
-function sentence(kind: NoticeKind): string {
+function sentence(kind: NoticeKind, { state, reason }: ActionStatus): string {
   switch (kind) {
     case 'needs-attention':
       return 'could not be done and is held.';
@@ -106,18 +99,24 @@ function sentence(kind: NoticeKind): string {
     case 'gave-up':
       return 'was held, and nobody decided in time. It has failed.';
     case 'recovered':
-      return 'has been done after all. The chain goes on.';
+      return state === 'done'
+        ? 'has been done after all. The chain goes on.'
+        : `need not be done any more: ${reason}. It is ${state}, and the chain goes on.`;
   }
 }
 
 function whatHappens({ kind }: Notice, action: ActionStatus): string[] {
   if (kind !== 'needs-attention') return [];
   const lines = action.nextAttemptAt
-    ? [`The relay goes on trying by itself, next at ${action.nextAttemptAt}, and says so when it comes through.`]
+    ? [`The relay goes on trying by itself, next at ${shownTime(action.nextAttemptAt)}, and says so when it comes through.`]
     : ['The relay does not try again by itself: this has to be put right first.'];
   return [
     ...lines,
-    `It is held until ${action.heldUntil}. If nobody has decided by then, it fails, and what stands behind it is not run.`,
+    ...(action.heldUntil
+      ? [
+          `It is held until ${shownTime(action.heldUntil)}. If nobody has decided by then, it fails, and what stands behind it is not run.`,
+        ]
+      : []),
   ];
 }
 
@@ -126,8 +125,8 @@ function where({ companyId, chainId, receivedAt, at }: Notice, action: ActionSta
     `Company: ${context.companyName} (${companyId})`,
     `Rule: ${context.ruleName} (${action.relayId})`,
     ...(action.assignmentId ? [`Assignment: ${oneLine(action.assignmentId)}`] : []),
-    `Chain: ${chainId}, received ${receivedAt}`,
-    `Happened: ${at}${action.attempts ? ` after ${action.attempts} attempt${action.attempts === 1 ? '' : 's'}` : ''}`,
+    `Chain: ${chainId}, received ${shownTime(receivedAt)}`,
+    `Happened: ${shownTime(at)}${action.attempts ? ` after ${action.attempts} attempt${action.attempts === 1 ? '' : 's'}` : ''}`,
     `Chain resource: ${context.chainUrl}`,
     ...(context.webUi ? [`Temporal Web UI: ${context.webUi}`] : []),
   ];
@@ -136,7 +135,7 @@ function where({ companyId, chainId, receivedAt, at }: Notice, action: ActionSta
 function titles({ actions, index }: Notice, chosen: (action: ActionStatus) => boolean, withTime = false): string[] {
   return actions
     .filter((action) => action.index !== index && chosen(action))
-    .map((action) => `${actionTitle(action)}${withTime && action.runAt ? `, due ${action.runAt}` : ''}`);
+    .map((action) => `${actionTitle(action)}${withTime && action.runAt ? `, due ${shownTime(action.runAt)}` : ''}`);
 }
 
 function whatToDo(notice: Notice, { error }: ActionStatus, context: NoticeContext): string[] {
@@ -156,33 +155,16 @@ function whatToDo(notice: Notice, { error }: ActionStatus, context: NoticeContex
         signal('skip'),
       ];
     case 'partly-failed':
-      return ['While the chain is open, send it to those without a copy:', steer('retry'), signal('retry')];
+      return ['Send it to those without a copy, also when the chain has closed:', steer('retry')];
     case 'failed':
     case 'gave-up':
-      return ['Do by hand what was not done, or send the request again once the cause is mended.'];
+      return [
+        'Mend what was wrong, then retry, also when the chain has closed. What was not run because of it follows:',
+        steer('retry'),
+      ];
     case 'recovered':
       return [];
   }
-}
-
-function asText(sections: Section[]): string {
-  return `${sections.map(({ title, lines }) => [...(title ? [`${title}:`] : []), ...lines.map((line) => (title ? `  ${line}` : line))].join('\n')).join('\n\n')}\n`;
-}
-
-function asHtml(subject: string, sections: Section[]): string {
-  const body = sections.map(({ title, lines }) => {
-    const items = lines.map((line) => `<div style="margin:2px 0">${linked(line)}</div>`).join('');
-    return title
-      ? `<h3 style="margin:16px 0 4px;font-size:15px">${escapeHtml(title)}</h3>${items}`
-      : `<div style="font-size:17px">${items}</div>`;
-  });
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(subject)}</title></head><body style="font-family:sans-serif;font-size:14px;line-height:1.4;max-width:640px;overflow-wrap:anywhere">${body.join('')}</body></html>`;
-}
-
-function linked(line: string): string {
-  if (/^(npx relay|temporal) /.test(line)) return `<code style="background:#f2f2f2;padding:2px 4px">${escapeHtml(line)}</code>`;
-  const link = /^(Chain resource|Temporal Web UI): (https?:\S+)$/.exec(line);
-  return link ? `${link[1]}: <a href="${escapeHtml(link[2] ?? '')}">${escapeHtml(link[2] ?? '')}</a>` : escapeHtml(line);
 }
 
 function asJson(notice: Notice, action: ActionStatus, context: NoticeContext, subject: string): unknown {
@@ -197,13 +179,4 @@ function asJson(notice: Notice, action: ActionStatus, context: NoticeContext, su
     actions: notice.actions,
     links: { chain: context.chainUrl, ...(context.webUi && { webUi: context.webUi }) },
   };
-}
-
-function escapeHtml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;');
 }

@@ -1,5 +1,7 @@
 /** What became of an action and of a chain: the states that the API, the notices and the Web UI show. */
 
+import type { Connector } from './pause.js';
+
 export type ActionState =
   | 'pending' // waits for its turn
   | 'scheduled' // waits for its time
@@ -27,6 +29,19 @@ export interface Trouble {
   unknown?: boolean;
   /** The other side's `Retry-After`. */
   retryAfterSeconds?: number;
+  /** Nothing was tried: this connector is paused. */
+  paused?: Connector;
+}
+
+export const steeringVerbs = ['retry', 'skip', 'runNow', 'cancel', 'reschedule'] as const;
+export type SteeringVerb = (typeof steeringVerbs)[number];
+
+/** What somebody decided about an action. */
+export interface Steered {
+  at: string;
+  /** `admin`, `key <name>`; `hand` for a signal that did not come from the API. */
+  by: string;
+  verb: SteeringVerb;
 }
 
 /** What became of each recipient of an e-mail action. */
@@ -63,6 +78,10 @@ export interface ActionStatus {
   nextAttemptAt?: string;
   /** When a held action ends `failed` for want of a decision. */
   heldUntil?: string;
+  /** Since when a `pending` action waits for the end of a pause, which `reason` names. */
+  pausedSince?: string;
+  /** The last 20, the latest last. */
+  steered?: Steered[];
 }
 
 const ended: ReadonlySet<ActionState> = new Set(['done', 'skipped', 'failed', 'partly-failed', 'not-run', 'cancelled']);

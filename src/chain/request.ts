@@ -185,7 +185,7 @@ function checkNames(fields: Record<string, unknown>, definition: ActionDefinitio
 }
 
 /** Whether the names differ, case and separators apart, in one letter of every four, at most three. */
-function isNearMiss(name: string, known: string): boolean {
+export function isNearMiss(name: string, known: string): boolean {
   const fold = (text: string) => text.toLowerCase().replaceAll(/[\s_-]/g, '');
   const [one, other] = [fold(name), fold(known)];
   const allowed = Math.min(3, Math.floor(other.length / 4));

@@ -1,33 +1,73 @@
-/** What the Temporal Web UI shows of a chain without opening a payload: one-line summaries and a small table. */
+/** One line about a chain, an action, a timer or an activity, as the Temporal Web UI shows it without opening a payload. */
 
 import type { Chain, ChainAction } from './chain.js';
 import type { ActionStatus } from './outcome.js';
-import { fitBytes, oneLine } from './text.js';
+import { fitBytes, jsonBytes, oneLine } from './text.js';
 
-/** Temporal takes summaries of 400 bytes and details of 20,000, as payloads: less than that leaves room for the payload's metadata. */
+/** Temporal takes summaries of 400 bytes, as payloads: less than that leaves room for the payload's metadata. */
 const summaryBytes = 350;
-const detailsBytes = 19_900;
+/** So much of a summary is the actions', however much there is to say; and so much of it one action's: the timeline cuts off long lines. */
+const labelsBytes = 150;
+const labelBytes = 80;
+
+type Titled = Pick<ActionStatus, 'index' | 'action' | 'comment'>;
 
 /** `2 sendEmails: tell the manager`: an action in one line, short enough for a summary that says a few words more. */
-export function actionTitle(action: Pick<ActionStatus, 'index' | 'action' | 'comment'>): string {
+export function actionTitle(action: Titled): string {
   const comment = oneLine(action.comment ?? '');
   return fitBytes(`${action.index} ${action.action}${comment && `: ${comment}`}`, summaryBytes - 50);
 }
 
-/** A workflow's static summary. */
+/** What the action's author calls it. */
+function label({ action, comment }: Pick<Titled, 'action' | 'comment'>): string {
+  return fitBytes(oneLine(comment ?? '') || action, labelBytes);
+}
+
+/** `2 tell the manager: held until …`: what is done with actions, or what they wait for. */
+export function summaryOf(actions: readonly Titled[], doing = ''): string {
+  const words = doing && `: ${oneLine(doing)}`;
+  const labels = actions.map((action) => `${action.index} ${label(action)}`).join(', ');
+  return fitBytes(`${fitBytes(labels, Math.max(labelsBytes, summaryBytes - jsonBytes(words)))}${words}`, summaryBytes);
+}
+
+/** A chain's static summary. */
 export function chainSummary(chain: Pick<Chain, 'companyId'>, actions: readonly ChainAction[]): string {
   const assignments = [...new Set(actions.flatMap(({ assignmentId }) => assignmentId ?? []))];
   const about = assignments.length > 0 ? `, assignment ${oneLine(assignments.join(', '))}` : '';
-  return fitBytes(`${chain.companyId}: ${actions.length === 1 ? '1 action' : `${actions.length} actions`}${about}`, summaryBytes);
+  const head = `${chain.companyId}: ${actions.length === 1 ? '1 action' : `${actions.length} actions`}${about}`;
+  return unmarked(`${fitBytes(head, summaryBytes / 2)}: ${actions.map(label).join(', ')}`);
 }
 
-/** The actions as they stand, as a Markdown table; the more they are, the shorter the comment and the remark of each. */
-export function actionTable(actions: readonly ActionStatus[]): string {
-  const cellBytes = Math.min(240, (detailsBytes / actions.length - 70) / 2);
-  const cell = (text: string) => fitBytes(oneLine(text.replaceAll('|', ' ')), cellBytes);
-  const rows = actions.map((action) => {
-    const remark = action.reason ?? action.error?.message ?? (action.runAt && !action.endedAt ? `due ${action.runAt}` : '');
-    return `| ${action.index} | ${action.action} | ${cell(action.comment ?? '')} | ${action.state} | ${cell(remark)} |`;
-  });
-  return ['| # | Action | Comment | State | Remark |', '|---|---|---|---|---|', ...rows].join('\n');
+/** The static summary of delayed actions. */
+export function delayedSummary(actions: readonly ChainAction[]): string {
+  return unmarked(summaryOf(actions, `${actions[0]?.delaySeconds} s after the event`));
+}
+
+/** The Web UI shows static summaries as plain text in one place and as Markdown in another: what would be markup is left out. */
+function unmarked(summary: string): string {
+  return fitBytes(summary.replace(/[\\`*<>[\]{}$~|]|:(?=\/\/)/g, ''), summaryBytes);
+}
+
+/** `2026-07-01 09:30:00 UTC`, as the Web UI writes times, from ISO 8601. */
+export function shownTime(iso: string): string {
+  return `${iso.slice(0, 19).replace('T', ' ')} UTC`;
+}
+
+/** Why an action is not done, in words: its reason, and the error behind it. */
+export function whyNot({ reason, error }: Pick<ActionStatus, 'reason' | 'error'>): string {
+  return [...new Set([error?.message, reason])].filter((words) => words !== undefined).join('; ');
+}
+
+/** Why the workflow of a chain, or of its delayed actions, failed, and what to do. */
+export function failureMessage(chain: Pick<Chain, 'companyId' | 'chainId'>, actions: readonly ActionStatus[]): string {
+  const failed = actions.filter(({ state }) => state === 'failed');
+  const behind = actions.filter(({ state }) => state === 'not-run').length;
+  const said = failed.slice(0, 5).map((action) => summaryOf([action], whyNot(action)));
+  const more = failed.length > said.length ? `; and ${failed.length - said.length} more` : '';
+  const [first] = failed;
+  return [
+    `${failed.length} of ${actions.length === 1 ? '1 action' : `${actions.length} actions`} failed${behind > 0 ? `, and ${behind} behind ${failed.length === 1 ? 'it' : 'them'} ${behind === 1 ? 'was' : 'were'} not run` : ''}.`,
+    `${said.join('; ')}${more}.`,
+    ...(first ? [`Mend the cause, then: relay retry ${chain.companyId} ${chain.chainId} ${first.index}`] : []),
+  ].join(' ');
 }

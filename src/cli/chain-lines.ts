@@ -54,7 +54,16 @@ export function chainLines(companyId: string, chain: ShownChain, width: number |
     '',
     ...table(chain.actions, columns, width),
     ...troubleLines(companyId, chain),
+    ...decisionLines(chain.actions),
   ];
+}
+
+/** Who steered it. */
+function decisionLines(actions: readonly ShownAction[]): Line[] {
+  const lines = actions.flatMap((action) =>
+    (action.steered ?? []).map(({ at, by, verb }) => `  ${titleOf(action)}: ${verb} by ${by}, ${momentText(at)}`),
+  );
+  return lines.length > 0 ? ['', 'Decisions:', ...lines] : [];
 }
 
 /** An action's state in one line, with the time at which it was seen. */
@@ -73,6 +82,8 @@ export function actionLine(action: ShownAction): Line {
 /** For every action in trouble: its error in full, and the commands that decide about it. */
 export function troubleLines(companyId: string, chain: ShownChain): Line[] {
   const open = chain.closedAt === undefined;
+  // For a retry, a chain that has ended by itself is opened again.
+  const again = chain.status === 'failed' || chain.status === 'completed';
   return chain.actions
     .filter(({ state }) => ['needs-attention', 'partly-failed', 'failed'].includes(state))
     .flatMap((action) => {
@@ -90,7 +101,7 @@ export function troubleLines(companyId: string, chain: ShownChain): Line[] {
         ),
         ...(action.nextAttemptAt ? [`  Tried again ${momentFromNow(action.nextAttemptAt)}`] : []),
         ...(action.heldUntil ? [`  Held until ${momentFromNow(action.heldUntil)}`] : []),
-        ...(open && action.state !== 'failed' ? [steer('retry', 'try it again')] : []),
+        ...(open || (again && action.state !== 'needs-attention') ? [steer('retry', 'try it again')] : []),
         ...(open && action.state === 'needs-attention' ? [steer('skip', ' go on without it')] : []),
       ];
     });

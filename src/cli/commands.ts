@@ -1,10 +1,13 @@
 /** Every command by its name. */
 
 import { audit } from './commands/audit.js';
+import { bulkCancel, bulkRetry, bulkRunNow, bulkSkip, showBulk } from './commands/bulk.js';
 import { listChains, showChain } from './commands/chains.js';
 import { deleteCompany, listCompanies, setCompany, showCompany } from './commands/companies.js';
 import { health } from './commands/health.js';
 import { createKey, deleteKey, listKeys } from './commands/keys.js';
+import { testNotices } from './commands/notices.js';
+import { pause, pauses, unpause } from './commands/pause.js';
 import { listRejected, resendRejected, showRejected } from './commands/rejected.js';
 import { createRule, deleteRule, disableRule, enableRule, listRules, setRule, showRule } from './commands/rules.js';
 import { send } from './commands/send.js';
@@ -38,6 +41,15 @@ export const commands: Commands = {
   'run-now': runNow,
   reschedule,
   cancel,
+  'bulk retry': bulkRetry,
+  'bulk skip': bulkSkip,
+  'bulk cancel': bulkCancel,
+  'bulk run-now': bulkRunNow,
+  'bulk show': showBulk,
+  pause,
+  unpause,
+  pauses,
+  'notices test': testNotices,
   'rejected list': listRejected,
   'rejected show': showRejected,
   'rejected resend': resendRejected,

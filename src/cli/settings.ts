@@ -13,6 +13,8 @@ export const fileOption = {
 export const notifyOptions = {
   'notify-email': { type: 'string', multiple: true, value: 'address', help: 'who is told when something fails' },
   'notify-webhook': { type: 'string', value: 'url', help: 'where notices are POSTed to' },
+  'notify-webhook-secret': { type: 'string', value: 'whsec_…', help: 'they are signed with it' },
+  'notify-webhook-format': { type: 'string', value: 'format', help: 'relay or slack; slack by itself for hooks.slack.com' },
 } as const satisfies Options;
 
 export type Settings = Record<string, unknown>;
@@ -54,6 +56,21 @@ export function withGiven(settings: unknown, given: Settings): Settings {
   const before = z.record(z.string(), z.unknown()).safeParse(settings);
   const named = Object.entries(given).filter(([, value]) => value !== undefined);
   return { ...before.data, ...Object.fromEntries(named) };
+}
+
+/** The fields of `notify` that the options name. */
+export function notifyOf(options: {
+  'notify-email'?: string[] | undefined;
+  'notify-webhook'?: string | undefined;
+  'notify-webhook-secret'?: string | undefined;
+  'notify-webhook-format'?: string | undefined;
+}): Settings {
+  return {
+    emails: options['notify-email'],
+    webhookUrl: options['notify-webhook'],
+    webhookSecret: options['notify-webhook-secret'],
+    webhookFormat: options['notify-webhook-format'],
+  };
 }
 
 /**

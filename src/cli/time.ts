@@ -1,5 +1,7 @@
 /** Times and lengths of time as people read and write them. */
 
+import { UsageError } from './exit-codes.js';
+
 /** An ISO 8601 time in UTC as `2026-11-21 15:16:07+01:00` in the zone of this terminal; any other text as it is. */
 export function momentText(text: string): string {
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(text)) return text;
@@ -42,4 +44,12 @@ export function readDuration(text: string): number | undefined {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   const [all, ...counts] = /^(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9})s)?$/.exec(text) ?? [];
   return all ? units.reduce((sum, [length], place) => sum + length * Number(counts[place] ?? 0), 0) : undefined;
+}
+
+/** ISO 8601 of an ISO 8601 time with a zone, or of a length of time from now. @throws UsageError */
+export function readMoment(text: string, direction: 'ago' | 'ahead', now = Date.now()): string {
+  const seconds = readDuration(text);
+  if (seconds !== undefined) return new Date(now + (direction === 'ago' ? -seconds : seconds) * 1000).toISOString();
+  if (/^\d{4}-\d\d-\d\dT.*(Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(Date.parse(text))) return new Date(text).toISOString();
+  throw new UsageError(`${text} is no time: write 2026-07-01T12:00:00Z, or a length of time such as 2h`);
 }

@@ -31,6 +31,8 @@ export class ConnectorError extends Error {
       status?: number;
       /** From `Retry-After`, at most 3600. */
       retryAfterSeconds?: number;
+      /** The request may have arrived, and no answer came: whether it was done is not known. */
+      unanswered?: boolean;
     } = {},
   ) {
     super(message);

@@ -83,12 +83,14 @@ export function createConnectors({ allowPrivateNetworks, smtpUrl, mailFrom }: Co
         : missing(companyId, 'ticket system', '{"ticketing": {"kind": "http", "baseUrl": "https://…"}}'),
     mailerOf,
     senderOf,
-    noticeChannelsOf(company, { emails = [], webhookUrl }) {
+    noticeChannelsOf(company, { emails = [], webhookUrl, webhookSecret, webhookFormat }) {
       const from = operatorMailer ? mailFrom : senderOf(company).from;
       // the company's is looked up when it is needed, so that a missing one does not keep a notice from the webhook
       const mailer: Mailer = operatorMailer ?? { send: async (message, call) => mailerOf(company).send(message, call) };
       const channels = emails.map((to) => createEmailChannel({ mailer, from, to }));
-      return webhookUrl === undefined ? channels : [...channels, createWebhookChannel({ webhookUrl, http })];
+      return webhookUrl === undefined
+        ? channels
+        : [...channels, createWebhookChannel({ webhookUrl, secret: webhookSecret, format: webhookFormat, http })];
     },
     close: () => http.close(),
   };

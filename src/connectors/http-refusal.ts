@@ -46,6 +46,7 @@ function first(header: string | string[] | undefined): string | undefined {
 
 function advice({ what, url, secretPath }: Asked, status: number, location: string | undefined): string {
   if (status === 401 || status === 403) return `; check the auth of ${what}`;
+  if (status === 404 || status === 410) return `; check that it is there, and the address in ${what}`;
   if (status < 300 || status > 399) return '';
   const target =
     location !== undefined && URL.canParse(location, url.href) ? ` to ${shownUrl(new URL(location, url), secretPath)}` : '';

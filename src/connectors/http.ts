@@ -141,15 +141,20 @@ async function readJson({ label, secrets }: Asked, status: number, body: Readabl
 /** undici's codes for a request that it will not send, such as one with a line break in a header. */
 const UNSENDABLE = ['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED', 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH'];
 
+/** Codes of a connection that was there and broke. */
+const BROKEN = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'];
+
 /** Turns whatever ended a request into the one error of connectors. */
 function connectorError({ label, what, secrets }: Asked, error: unknown, signal: AbortSignal): ConnectorError {
   if (error instanceof ConnectorError) return error;
-  if (signal.aborted) return new ConnectorError('retryable', `${label}: ${signal.reason.message}`);
+  if (signal.aborted) return new ConnectorError('retryable', `${label}: ${signal.reason.message}`, { unanswered: true });
   if (error instanceof Error && 'code' in error && UNSENDABLE.includes(String(error.code))) {
     const why = excerpt(error.message, { secrets });
     return new ConnectorError('permanent', `${label} could not be sent: ${why}; check the auth of ${what}`);
   }
-  if (error instanceof errors.HTTPParserError) return new ConnectorError('retryable', `${label}: the answer was not HTTP`);
+  if (error instanceof errors.HTTPParserError)
+    return new ConnectorError('retryable', `${label}: the answer was not HTTP`, { unanswered: true });
   const { kind, words } = networkFailure(error);
-  return new ConnectorError(kind, `${label}: ${words}`);
+  const broken = error instanceof Error && 'code' in error && BROKEN.includes(String(error.code));
+  return new ConnectorError(kind, `${label}: ${words}`, broken ? { unanswered: true } : {});
 }

@@ -42,5 +42,9 @@ export type MailSettings = z.infer<typeof mailSettingsSchema>;
 export const notifySchema = z.strictObject({
   emails: z.array(z.string().trim().max(320)).max(20).optional(),
   webhookUrl: httpUrl.optional(),
+  /** Signs what the webhook gets, by Standard Webhooks; `relay` format only. */
+  webhookSecret: secret.optional(),
+  /** `relay`: facts as JSON; `slack`: a message as Slack's incoming webhooks take it. Default: `slack` for hooks.slack.com. */
+  webhookFormat: z.enum(['relay', 'slack'], 'must be relay or slack').optional(),
 });
 export type Notify = z.infer<typeof notifySchema>;

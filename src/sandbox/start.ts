@@ -7,10 +7,12 @@ import { Client } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { pino } from 'pino';
 import { createApi } from '../api/app.js';
+import { Limits } from '../api/limits.js';
 import { serveApi } from '../api/server.js';
 import { type Config, linksOf, readConfig } from '../config.js';
 import { createConnectors } from '../connectors/connectors.js';
 import { createLog } from '../log.js';
+import { Metrics } from '../metrics.js';
 import { type Closers, runProcess } from '../process.js';
 import { openEmbedded } from '../store/embedded.js';
 import { openPostgres } from '../store/postgres.js';
@@ -64,14 +66,17 @@ await runProcess(async (closers, signal) => {
   closers.add('the connectors', () => connectors.close());
   const shared = {
     store,
+    connectors,
     client,
     links,
     log,
+    metrics: new Metrics(),
     taskQueue: config.RELAY_TASK_QUEUE,
+    noticeDigestSeconds: config.RELAY_NOTICE_DIGEST_SECONDS,
     operatorEmail: config.RELAY_OPERATOR_EMAIL ?? 'operator@relay.example',
   };
 
-  const worker = await createWorker({ ...shared, connectors, connection, namespace: temporal.namespace });
+  const worker = await createWorker({ ...shared, connection, namespace: temporal.namespace });
   const running = worker.run();
   closers.add('the worker', async () => {
     if (worker.getState() === 'RUNNING') worker.shutdown();
@@ -81,6 +86,7 @@ await runProcess(async (closers, signal) => {
   const admin = adminToken(config, directory.path);
   const app = createApi({
     ...shared,
+    limits: new Limits({ perMinute: config.RELAY_RATE_LIMIT_PER_MINUTE, log }),
     adminToken: admin.token,
     eager: true,
     retryBudgetSeconds: config.RELAY_RETRY_BUDGET_SECONDS,

@@ -10,6 +10,11 @@ const actorSchema = z.discriminatedUnion('kind', [
 /** Who asks: the holder of the admin token, or of a company's key. */
 export type Actor = z.infer<typeof actorSchema>;
 
+/** As people read it: `admin`, `key dashboard`. */
+export function actorName(actor: Actor): string {
+  return actor.kind === 'admin' ? 'admin' : `key ${actor.name}`;
+}
+
 /** Something done; `action` is `<subject>.<verb>`: `rule.create`, `token.revoke`, `chain.retry`. */
 export interface Deed {
   actor: Actor;

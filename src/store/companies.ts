@@ -8,7 +8,7 @@ import { type Database, json, type Page, type PageRequest, page, type Queries, r
 import type { Company } from './store.js';
 
 const columns = `company_id AS "companyId", name, time_zone AS "timeZone", notify, platform, ticketing, mail,
-  created_at AS "createdAt", updated_at AS "updatedAt"`;
+  webhook_secret AS "webhookSecret", created_at AS "createdAt", updated_at AS "updatedAt"`;
 const companyRow = z
   .object({
     companyId: z.string(),
@@ -18,6 +18,7 @@ const companyRow = z
     platform: platformSettingsSchema.nullable(),
     ticketing: ticketingSettingsSchema.nullable(),
     mail: mailSettingsSchema.nullable(),
+    webhookSecret: z.string().nullable(),
     createdAt: z.date(),
     updatedAt: z.date(),
   })
@@ -71,9 +72,18 @@ export class Companies {
         queries,
         companyRow,
         `UPDATE companies SET name = $2, time_zone = $3, notify = $4::text::jsonb, platform = $5::text::jsonb,
-           ticketing = $6::text::jsonb, mail = $7::text::jsonb, updated_at = now()
+           ticketing = $6::text::jsonb, mail = $7::text::jsonb, webhook_secret = $8, updated_at = now()
          WHERE company_id = $1 RETURNING ${columns}`,
-        [companyId, next.name, next.timeZone, json(next.notify), json(next.platform), json(next.ticketing), json(next.mail)],
+        [
+          companyId,
+          next.name,
+          next.timeZone,
+          json(next.notify),
+          json(next.platform),
+          json(next.ticketing),
+          json(next.mail),
+          next.webhookSecret ?? null,
+        ],
       );
       if (!company) throw new Error(`Company ${companyId} vanished while it was locked`);
       await recordDeed(queries, {

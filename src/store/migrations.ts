@@ -64,6 +64,39 @@ const steps: readonly (readonly string[])[] = [
      )`,
     'CREATE INDEX audit_of_company ON audit (company_id, seq)',
   ],
+  [
+    'ALTER TABLE companies ADD COLUMN webhook_secret text',
+    // json rather than jsonb: the elements stay as they were written.
+    `CREATE TABLE rejected_requests (
+       rejected_id text COLLATE "C" PRIMARY KEY,
+       company_id text COLLATE "C" NOT NULL REFERENCES companies ON DELETE CASCADE,
+       seq bigint GENERATED ALWAYS AS IDENTITY,
+       received_at timestamptz NOT NULL,
+       reason text NOT NULL,
+       problem json NOT NULL,
+       relay_ids text[] NOT NULL,
+       idempotency_key text,
+       elements json NOT NULL,
+       chain_id text,
+       resent_at timestamptz
+     )`,
+    'CREATE INDEX rejected_of_company ON rejected_requests (company_id, seq)',
+    'CREATE INDEX rejected_by_reason ON rejected_requests (company_id, reason, seq)',
+    'CREATE INDEX rejected_by_age ON rejected_requests (received_at)',
+    // As rate-limiter-flexible wants it. After a crash the counts begin anew, which does no harm.
+    'CREATE UNLOGGED TABLE rate_limits (key varchar(255) PRIMARY KEY, points integer NOT NULL DEFAULT 0, expire bigint)',
+  ],
+  [
+    // `until`: when it ends by itself, or ended.
+    `CREATE TABLE pauses (
+       company_id text COLLATE "C" NOT NULL REFERENCES companies ON DELETE CASCADE,
+       what text NOT NULL,
+       since timestamptz NOT NULL DEFAULT now(),
+       until timestamptz,
+       reason text
+     )`,
+    'CREATE INDEX pauses_of_company ON pauses (company_id, until)',
+  ],
 ];
 
 /** Any number that no other program uses for an advisory lock in this database. */

@@ -5,6 +5,8 @@ import { Audit } from './audit.js';
 import { Companies } from './companies.js';
 import type { Database } from './database.js';
 import { Keys } from './keys.js';
+import { Pauses } from './pauses.js';
+import { RejectedRequests } from './rejected.js';
 import { Rules } from './rules.js';
 import { Tokens } from './tokens.js';
 
@@ -17,6 +19,8 @@ export interface Company {
   platform?: PlatformSettings;
   ticketing?: TicketingSettings;
   mail?: MailSettings;
+  /** `whsec_…`: its webhooks are signed as Standard Webhooks says, and nothing unsigned is taken. */
+  webhookSecret?: string;
 }
 
 /** What happens to the rest of a sequence when an action of this rule cannot be done. */
@@ -40,6 +44,8 @@ export interface Store {
   tokens: Tokens;
   keys: Keys;
   audit: Audit;
+  pauses: Pauses;
+  rejected: RejectedRequests;
   /** Rejects where the database cannot be reached. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -53,6 +59,8 @@ export function createStore(database: Database): Store {
     tokens: new Tokens(database),
     keys: new Keys(database),
     audit: new Audit(database),
+    pauses: new Pauses(database),
+    rejected: new RejectedRequests(database),
     async ping() {
       await database.query('SELECT 1');
     },

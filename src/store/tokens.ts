@@ -23,7 +23,8 @@ export interface Credentials {
 export type Refusal = 'unknown' | 'wrong' | 'revoked' | 'expired' | 'disabled';
 
 export type Authentication =
-  | { ok: true }
+  /** `webhookSecret`: the company's webhooks are signed with it, which is still to be checked. */
+  | { ok: true; webhookSecret?: string }
   /** `refusals[i]` belongs to the i-th credentials, undefined where those are right. */
   | { ok: false; refusals: (Refusal | undefined)[] };
 
@@ -39,6 +40,11 @@ const tokenRow = z
   .transform(withoutNulls);
 export type Token = z.infer<typeof tokenRow>;
 
+/** Whether whoever brought these credentials is known to the company: every token is one of its rules', or once was. */
+export function isKnown(refusals: readonly (Refusal | undefined)[]): boolean {
+  return refusals.length > 0 && !refusals.some((refusal) => refusal === 'unknown' || refusal === 'wrong');
+}
+
 const state = `CASE WHEN revoked_at IS NOT NULL THEN 'revoked' WHEN expires_at <= now() THEN 'expired' ELSE 'active' END`;
 
 const candidateRow = z.object({
@@ -48,6 +54,7 @@ const candidateRow = z.object({
   hash: z.instanceof(Uint8Array).nullable(),
   state: z.enum(['active', 'expired', 'revoked']),
   unnoted: z.boolean(),
+  webhookSecret: z.string().nullable(),
 });
 type Candidate = z.infer<typeof candidateRow>;
 
@@ -68,8 +75,9 @@ export class Tokens {
     const candidates = await read(
       this.database,
       candidateRow,
-      `SELECT relay_id AS "relayId", enabled, token_id AS "tokenId", hash, ${state} AS state, ${useUnnoted} AS unnoted
-       FROM rules LEFT JOIN tokens USING (company_id, relay_id) WHERE company_id = $1 AND relay_id = ANY ($2::text[])`,
+      `SELECT relay_id AS "relayId", enabled, token_id AS "tokenId", hash, ${state} AS state, ${useUnnoted} AS unnoted,
+         webhook_secret AS "webhookSecret"
+       FROM rules JOIN companies USING (company_id) LEFT JOIN tokens USING (company_id, relay_id) WHERE company_id = $1 AND relay_id = ANY ($2::text[])`,
       [/^[\w-]{1,64}$/.test(companyId) ? companyId : '', relayIds],
     );
     const used = new Set<string>();
@@ -85,7 +93,8 @@ export class Tokens {
     });
     if (refusals.length === 0 || refusals.some((refusal) => refusal !== undefined)) return { ok: false, refusals };
     noteUse(this.database, 'tokens', 'token_id', [...used]);
-    return { ok: true };
+    const webhookSecret = candidates[0]?.webhookSecret ?? undefined;
+    return { ok: true, ...(webhookSecret !== undefined && { webhookSecret }) };
   }
 
   /** The newest first. Undefined: no such rule. */

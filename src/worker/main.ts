@@ -2,9 +2,12 @@
 
 import { Client } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
+import { aliveRoutes } from '../api/health.js';
+import { serveApi } from '../api/server.js';
 import { linksOf, needed, readConfig } from '../config.js';
 import { createConnectors } from '../connectors/connectors.js';
 import { createLog } from '../log.js';
+import { Metrics } from '../metrics.js';
 import { runProcess } from '../process.js';
 import { openPostgres } from '../store/postgres.js';
 import { createStore } from '../store/store.js';
@@ -20,6 +23,7 @@ await runProcess(
     });
     const log = createLog(config.RELAY_LOG_LEVEL);
     installRuntime(log);
+    const metrics = new Metrics();
     const store = createStore(await openPostgres(DATABASE_URL));
     closers.add('the store', () => store.close());
     const connectors = createConnectors({
@@ -39,8 +43,10 @@ await runProcess(
       store,
       connectors,
       client: new Client({ connection, namespace: temporal.namespace }),
+      metrics,
       links: linksOf(config, temporal.namespace),
       log,
+      noticeDigestSeconds: config.RELAY_NOTICE_DIGEST_SECONDS,
       ...(config.RELAY_OPERATOR_EMAIL !== undefined && { operatorEmail: config.RELAY_OPERATOR_EMAIL }),
     });
     const running = worker.run();
@@ -48,6 +54,14 @@ await runProcess(
       if (worker.getState() === 'RUNNING') worker.shutdown();
       await running;
     });
+    if (config.RELAY_METRICS_PORT !== undefined) {
+      const server = await serveApi(aliveRoutes(metrics), {
+        host: config.HOST,
+        port: config.RELAY_METRICS_PORT,
+        variable: 'RELAY_METRICS_PORT',
+      });
+      closers.add('the metrics', () => server.close());
+    }
     log.info({ namespace: temporal.namespace, taskQueue: config.RELAY_TASK_QUEUE }, 'the worker runs');
     return { running };
 

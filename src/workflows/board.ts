@@ -2,24 +2,26 @@
 
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import { type Chain, initialStatus } from '../chain/chain.js';
+import { currentDetails } from '../chain/details.js';
 import type { ActionStatus } from '../chain/outcome.js';
-import { actionTable } from '../chain/summary.js';
-import { needsAttentionKey } from './search-attributes.js';
+import { standingOf } from './search-attributes.js';
 
 /** A change of an action's standing; `undefined` takes a fact away. */
 export type Change = { [Fact in keyof Omit<ActionStatus, 'index'>]?: ActionStatus[Fact] | undefined };
 
 export class Board {
   readonly #actions: Map<number, ActionStatus>;
-  #attention = false;
+  /** What the search attributes say, as JSON. */
+  readonly #searchable = new Map<string, string>();
 
   /** @param onChange - called after every change with the action as it stood and as it stands. */
   constructor(
-    chain: Chain,
+    private readonly chain: Chain,
     private readonly onChange: (before: ActionStatus, after: ActionStatus) => void = () => {},
   ) {
     this.#actions = new Map(chain.actions.map((action) => [action.index, initialStatus(chain, action)]));
-    setCurrentDetails(actionTable(this.actions));
+    for (const { key, value } of standingOf(this.actions)) this.#searchable.set(key.name, JSON.stringify(value));
+    setCurrentDetails(currentDetails(this.chain, this.actions));
   }
 
   /** All actions in array order. */
@@ -47,10 +49,10 @@ export class Board {
   replace(after: ActionStatus): void {
     const before = this.of(after.index);
     this.#actions.set(after.index, after);
-    const attention = this.actions.some(({ state }) => state === 'needs-attention');
-    if (attention !== this.#attention) upsertSearchAttributes([{ key: needsAttentionKey, value: attention }]);
-    this.#attention = attention;
-    setCurrentDetails(actionTable(this.actions));
+    const changed = standingOf(this.actions).filter(({ key, value }) => this.#searchable.get(key.name) !== JSON.stringify(value));
+    for (const { key, value } of changed) this.#searchable.set(key.name, JSON.stringify(value));
+    if (changed.length > 0) upsertSearchAttributes(changed);
+    setCurrentDetails(currentDetails(this.chain, this.actions));
     this.onChange(before, after);
   }
 }

@@ -3,6 +3,7 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import {
   ActivityCancellationType,
+  ActivityFailure,
   ApplicationFailure,
   CancellationScope,
   ChildWorkflowCancellationType,
@@ -18,8 +19,9 @@ import {
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/activities.js';
 import { type Chain, type ChainAction, delayedWorkflowId } from '../chain/chain.js';
+import { chainDetails } from '../chain/details.js';
 import type { ActionStatus } from '../chain/outcome.js';
-import { chainSummary } from '../chain/summary.js';
+import { delayedSummary } from '../chain/summary.js';
 import type { DelayedAction } from './delayed-action.js';
 import { type Steering, type SteeringName, steeringSignals } from './messages.js';
 import { searchAttributesOf } from './search-attributes.js';
@@ -44,7 +46,8 @@ export function armDelayed(chain: Chain, actions: ChainAction[]): Child {
     parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
     cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
     typedSearchAttributes: searchAttributesOf(chain, actions),
-    staticSummary: chainSummary(chain, actions),
+    staticSummary: delayedSummary(actions),
+    staticDetails: chainDetails(chain, actions),
   });
   const armed = started.then(
     () => {},
@@ -94,7 +97,7 @@ async function awaitRunning(workflowId: string): Promise<{ actions: ActionStatus
     startToCloseTimeout: '400 days',
     heartbeatTimeout: '1 minute',
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-    summary: `await ${workflowId}, which runs already`,
+    summary: `waits for the end of ${workflowId}, which was started before the reset`,
   });
   try {
     return { actions: await CancellationScope.nonCancellable(() => awaitDelayed({ workflowId })) };
@@ -105,11 +108,15 @@ async function awaitRunning(workflowId: string): Promise<{ actions: ActionStatus
 
 /** A child that did not complete says in its failure what became of its actions, or has said so by signal. */
 function readEnd(error: unknown): { actions: ActionStatus[]; how?: string } {
-  const cause = error instanceof ChildWorkflowFailure ? error.cause : error;
-  if (cause instanceof ApplicationFailure && cause.type === 'ActionsFailed')
+  const cause = error instanceof ChildWorkflowFailure || error instanceof ActivityFailure ? error.cause : error;
+  const type = cause instanceof ApplicationFailure ? cause.type : undefined;
+  if (cause instanceof ApplicationFailure && type === 'ActionsFailed')
     return { actions: (cause.details ?? []).flat() as ActionStatus[] };
+  const cancelled = isCancellation(error) || type === 'DelayedActionCancelled';
   return {
     actions: [],
-    how: isCancellation(error) ? 'cancelled' : `ended early: ${cause instanceof Error ? cause.message : String(cause)}`,
+    how: cancelled
+      ? 'cancelled'
+      : `ended early, and what it had done by then is not known: ${cause instanceof Error ? cause.message : String(cause)}`,
   };
 }

@@ -1,23 +1,15 @@
 /** Runs the actions of one delay when they are due: the child workflow of a `RuleChain`. */
 
-import {
-  ApplicationFailure,
-  CancellationScope,
-  condition,
-  getExternalWorkflowHandle,
-  isCancellation,
-  log,
-  setHandler,
-} from '@temporalio/workflow';
+import { CancellationScope, condition, getExternalWorkflowHandle, isCancellation, log } from '@temporalio/workflow';
 import { type Chain, type ChainAction, chainWorkflowId, dueAt } from '../chain/chain.js';
 import type { NoticeKind } from '../chain/notice.js';
 import { type ActionStatus, chainStatus, hasEnded } from '../chain/outcome.js';
-import { actionTitle } from '../chain/summary.js';
-import { fitBytes } from '../chain/text.js';
+import { shownTime, summaryOf } from '../chain/summary.js';
 import { Board } from './board.js';
 import { openDesk } from './desk.js';
-import { type Report, reportSignal, statusQuery } from './messages.js';
+import { type Report, reportSignal } from './messages.js';
 import { end, type Floor, runSequence } from './sequence.js';
+import { actionsFailed } from './trouble.js';
 
 /** Actions that are due together and run in order. An action that somebody moves gets a lane of its own. */
 interface Lane {
@@ -35,14 +27,19 @@ export async function DelayedAction(chain: Chain): Promise<ActionStatus[]> {
   const board = new Board(chain, (before, after) => {
     const noteworthy = ['needs-attention', 'retrying'];
     const moved = before.state !== after.state && (noteworthy.includes(before.state) || noteworthy.includes(after.state));
-    if (moved || before.runAt !== after.runAt) reports.send(board);
+    const cancelled = after.state === 'cancelled' && !CancellationScope.current().consideredCancelled;
+    // What somebody decides about a held action moves it in a moment.
+    const steered = before.steered !== after.steered && after.state !== 'needs-attention';
+    if (moved || cancelled || steered || before.pausedSince !== after.pausedSince) reports.send(board);
   });
   const floor: Floor = {
     chain,
     board,
     notice: (kind, index) => reports.send(board, { kind, index }),
     decisions: new Map(),
-    scopes: new Map(),
+    cancels: new Map(),
+    resumes: 0,
+    localSince: Date.now(),
   };
   const lanes: Lane[] = [];
   const running: Promise<void>[] = [];
@@ -54,7 +51,9 @@ export async function DelayedAction(chain: Chain): Promise<ActionStatus[]> {
     run.catch(() => {}); // Awaited below, in its turn.
     running.push(run);
   };
-  setHandler(statusQuery, () => ({ status: chainStatus(board.actions), actions: board.actions }));
+  // Before the desk opens: signals may be waiting.
+  const [first] = chain.actions;
+  if (first) open({ actions: [...chain.actions], dueAt: dueAt(chain, first) });
   openDesk(floor, {
     moveTo(index, dueAt) {
       const lane = lanes.find(({ actions }) => actions.some((action) => action.index === index));
@@ -66,14 +65,11 @@ export async function DelayedAction(chain: Chain): Promise<ActionStatus[]> {
     },
   });
 
-  const [first] = chain.actions;
-  if (first) open({ actions: [...chain.actions], dueAt: dueAt(chain, first) });
   const cancelled = await allOf(running);
   if (cancelled) for (const { index, state } of board.actions) if (!hasEnded(state)) end(floor, index, { state: 'cancelled' });
   await reports.last(board);
   if (cancelled) throw cancelled;
-  if (chainStatus(board.actions) === 'failed')
-    throw ApplicationFailure.nonRetryable('an action failed', 'ActionsFailed', board.actions);
+  if (chainStatus(board.actions) === 'failed') throw actionsFailed('ActionsFailed', chain, board.actions, board.actions);
   return board.actions;
 }
 
@@ -81,7 +77,8 @@ export async function DelayedAction(chain: Chain): Promise<ActionStatus[]> {
 async function runLane(lane: Lane, floor: Floor): Promise<void> {
   const left = () => lane.actions.filter(({ index }) => !hasEnded(floor.board.of(index).state));
   const wait = lane.dueAt - Date.now();
-  if (wait > 0) await condition(() => left().length === 0, wait, { summary: fitBytes(left().map(actionTitle).join(', '), 350) });
+  const due = `due ${shownTime(new Date(lane.dueAt).toISOString())}`;
+  if (wait > 0) await condition(() => left().length === 0, wait, { summary: summaryOf(left(), due) });
   for (const { index } of left()) floor.board.update(index, { state: 'pending' });
   await runSequence(lane.actions, floor);
 }
@@ -103,11 +100,16 @@ async function allOf(running: Promise<void>[]): Promise<unknown> {
 /** Signals to the chain, one after the other, cancelled or not. A chain that is gone is told nothing. */
 class Reports {
   #sent: Promise<void> = Promise.resolve();
+  /** The actions as the chain knows them. */
+  readonly #told = new Map<number, ActionStatus>();
 
   constructor(private readonly chainId: string) {}
 
   send(board: Board, notice?: { kind: NoticeKind; index: number }): void {
-    const report: Report = { actions: board.actions, ...(notice && { notice }) };
+    const actions = board.actions.filter((action) => this.#told.get(action.index) !== action);
+    for (const action of actions) this.#told.set(action.index, action);
+    if (actions.length === 0 && !notice) return;
+    const report: Report = { actions, ...(notice && { notice }) };
     this.#sent = this.#sent.then(() =>
       CancellationScope.nonCancellable(async () => {
         try {

@@ -1,8 +1,16 @@
 /** Where people's signals arrive: `retry`, `skip`, `runNow`, `cancelAction`, `reschedule`. What makes no sense now is left without effect, never an error. */
 
 import { log, setHandler } from '@temporalio/workflow';
-import { hasEnded } from '../chain/outcome.js';
-import { readSteering, type Steering, type SteeringName, steeringSignals } from './messages.js';
+import { chainStatus, hasEnded, type Steered } from '../chain/outcome.js';
+import {
+  readSteering,
+  resumeSignal,
+  type Steering,
+  type SteeringName,
+  statusQuery,
+  steeringHelp,
+  steeringSignals,
+} from './messages.js';
 import { end, type Floor } from './sequence.js';
 
 /** What a workflow does with actions of its own beyond holding them. */
@@ -11,38 +19,73 @@ export interface DeskOptions {
   passOn?(name: SteeringName, steering: Steering): boolean;
   /** A scheduled action is to run at this time, in Unix milliseconds, apart from the others of its group. */
   moveTo?(index: number, dueAt: number): void;
-  /** A partly failed e-mail is to be sent to those whom it missed. */
-  resend?(index: number): void;
+  /** An action that failed, or an e-mail that missed somebody, is to be done after all. */
+  redo?(index: number): void;
 }
 
-/** Opens the handlers of all steering signals. */
+/** Opens the handlers of all steering signals, and answers the query. */
 export function openDesk(floor: Floor, options: DeskOptions): void {
+  const { board } = floor;
+  const view = () => ({ status: chainStatus(board.actions), actions: board.actions });
+  setHandler(statusQuery, view, { description: 'How each action stands.' });
+  const resume = () => {
+    floor.resumes += 1;
+  };
+  setHandler(resumeSignal, resume, { description: 'From the relay: a pause has ended.' });
   for (const name of Object.keys(steeringSignals) as SteeringName[]) {
-    setHandler(steeringSignals[name], (argument) => {
+    const take = (argument: unknown) => {
       const steering = readSteering(argument);
       const usable = steering && (name === 'reschedule') === (steering.seconds !== undefined);
-      if (!usable) log.warn(`the signal ${name} was ignored: its argument must be ${name === 'reschedule' ? '[index, seconds from now]' : 'an index or [index]'}`, { argument });
+      if (!usable)
+        log.warn(
+          `the signal ${name} was ignored: its argument must be ${name === 'reschedule' ? '[index, seconds from now]' : 'an index or [index]'}`,
+          { argument },
+        );
       else if (!options.passOn?.(name, steering)) steer(floor, options, name, steering);
-    });
+    };
+    setHandler(steeringSignals[name], take, { description: steeringHelp[name] });
   }
 }
 
-function steer(floor: Floor, options: DeskOptions, name: SteeringName, { index, seconds, by }: Steering): void {
-  if (!floor.board.has(index)) {
+function steer(floor: Floor, options: DeskOptions, name: SteeringName, { index, seconds, by = 'hand' }: Steering): void {
+  const { board } = floor;
+  if (!board.has(index)) {
     log.warn(`the signal ${name} was ignored: there is no action ${index}`);
     return;
   }
-  const { state } = floor.board.of(index);
-  const steered = { ...(by !== undefined && { by }) };
-  if (name === 'retry' && state === 'needs-attention') floor.decisions.set(index, { kind: 'retry' });
-  else if (name === 'retry' && state === 'partly-failed') options.resend?.(index);
-  else if (name === 'skip' && state === 'needs-attention') floor.decisions.set(index, { kind: 'skip', ...steered });
-  else if (name === 'cancelAction' && !hasEnded(state)) {
-    const scope = floor.scopes.get(index);
-    if (scope) scope.cancel();
-    else end(floor, index, { state: 'cancelled', reason: `cancelled by ${by ?? 'hand'}` });
-  } else if (name === 'runNow' && state === 'scheduled') options.moveTo?.(index, Date.now());
-  else if (name === 'reschedule' && state === 'scheduled' && seconds !== undefined)
-    options.moveTo?.(index, Date.now() + seconds * 1000);
-  else log.warn(`the signal ${name} was ignored: action ${index} is ${state}`);
+  const { state } = board.of(index);
+  const act = deed();
+  if (!act) {
+    log.warn(`the signal ${name} was ignored: action ${index} is ${state}`);
+    return;
+  }
+  act();
+  const steered: Steered = { at: new Date().toISOString(), by, verb: name === 'cancelAction' ? 'cancel' : name };
+  board.update(index, { steered: [...(board.of(index).steered ?? []), steered].slice(-20) });
+
+  /** What is to be done; undefined: it makes no sense now. */
+  function deed(): (() => void) | undefined {
+    const { redo, moveTo } = options;
+    const held = state === 'needs-attention';
+    const scheduled = state === 'scheduled' && moveTo !== undefined;
+    switch (name) {
+      case 'retry':
+        if (held) return () => floor.decisions.set(index, { kind: 'retry' });
+        return redo && (state === 'failed' || state === 'partly-failed') ? () => redo(index) : undefined;
+      case 'skip':
+        return held ? () => floor.decisions.set(index, { kind: 'skip', by }) : undefined;
+      case 'cancelAction':
+        return hasEnded(state) ? undefined : () => cancel(floor, index, by);
+      case 'runNow':
+        return scheduled ? () => moveTo(index, Date.now()) : undefined;
+      case 'reschedule':
+        return scheduled && seconds !== undefined ? () => moveTo(index, Date.now() + seconds * 1000) : undefined;
+    }
+  }
+}
+
+function cancel(floor: Floor, index: number, by: string): void {
+  const cancelRunning = floor.cancels.get(index);
+  if (cancelRunning) cancelRunning(by);
+  else end(floor, index, { state: 'cancelled', reason: `cancelled by ${by}` });
 }

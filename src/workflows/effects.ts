@@ -6,16 +6,18 @@
 import {
   ActivityCancellationType,
   type ActivityOptions,
+  isCancellation,
   proxyActivities,
   proxyLocalActivities,
   sleep,
 } from '@temporalio/workflow';
 import type { ActionRef, Activities, EffectResult } from '../activities/activities.js';
 import type { ActionName, Chain, ChainAction } from '../chain/chain.js';
-import type { Verdict } from '../chain/condition.js';
+import { conditionText, type Verdict } from '../chain/condition.js';
 import type { Delivery, Trouble } from '../chain/outcome.js';
 import { attemptsWithin, backoffSeconds, retryPolicy, waitsTooLong } from '../chain/retry.js';
-import { actionTitle } from '../chain/summary.js';
+import { summaryOf } from '../chain/summary.js';
+import { cutShort } from '../chain/text.js';
 import { type FailedAttempt, readFailure } from './trouble.js';
 
 /** How hard to try: through the retry budget, or one ordinary attempt (the relay's own try during a hold). */
@@ -26,18 +28,22 @@ export interface Doing {
   chain: Chain;
   action: ChainAction;
   effort: Effort;
-  /** What an earlier try of an e-mail came to. */
+  /** Whether what may be repeated is tried as a local activity first. */
+  local: boolean;
+  /** What earlier tries of an e-mail came to. */
   deliveries: Delivery[];
+  earlierAttempts: number;
+  /** What the e-mail has come to so far. */
+  onDelivered(deliveries: Delivery[]): void;
   /** The first try failed; the next is due at `nextAttemptAt`. */
   onRetrying(trouble: Trouble, nextAttemptAt: string): void;
 }
 
-/** What a try came to. `failure` with deliveries that were sent: partly. */
+/** What a try came to. */
 export interface Done {
   attempts: number;
   skipped?: string;
   recipients?: number;
-  deliveries?: Delivery[];
   failure?: Trouble;
 }
 
@@ -86,24 +92,27 @@ async function localFirst<Name extends Repeatable>(
   type Result = ReturnType<Activities[Name]>;
   const call = (activities: Activities) => (activities[name] as (input: Parameters<Activities[Name]>[0]) => Result)(input);
   const attempts = doing.effort === 'once' ? 1 : attemptsWithin(doing.chain.retryBudgetSeconds);
+  const asks = name === 'checkCondition' && doing.action.condition ? `${conditionText(doing.action.condition)}?` : '';
+  const activityId = `${doing.action.index}/${name}`;
+  const summary = summaryOf([doing.action], asks);
   let earlier = 0;
   try {
-    if (doing.effort === 'budget') {
+    if (doing.local) {
       try {
-        return { ok: true, value: await call(local(doing)), earlier };
+        return { ok: true, value: await call(local(summary)), earlier };
       } catch (error) {
         const failure = readFailure(error);
-        if (failure.type === 'UseOrdinary') return { ok: true, value: await call(ordinary(doing, name, 1)), earlier };
+        if (failure.type === 'UseOrdinary') return { ok: true, value: await call(ordinary(activityId, summary, 1)), earlier };
         earlier = 1;
         const retryAfter = failure.retryAfterSeconds ?? 0;
         const wait = Math.max(backoffSeconds(1), retryAfter);
         if (!failure.retryable || attempts === 1 || waitsTooLong(retryAfter, doing.chain.retryBudgetSeconds))
           return { ok: false, failure };
         doing.onRetrying(failure, new Date(Date.now() + wait * 1000).toISOString());
-        await sleep(wait * 1000, { summary: `${actionTitle(doing.action)}: next try` });
+        await sleep(wait * 1000, { summary: summaryOf([doing.action], `tried again after ${wait} s`) });
       }
     }
-    return { ok: true, value: await call(ordinary(doing, name, attempts - earlier, earlier)), earlier };
+    return { ok: true, value: await call(ordinary(activityId, summary, attempts - earlier, earlier)), earlier };
   } catch (error) {
     const failure = readFailure(error);
     return { ok: false, failure: { ...failure, attempts: earlier + failure.attempts } };
@@ -113,6 +122,7 @@ async function localFirst<Name extends Repeatable>(
 /** At most so many bytes of messages go out in one workflow task, whose completion may have 4 MB. */
 const batchBytes = 1_000_000;
 
+/** Tries all recipients side by side; one of the relay's own tries begins with one of them, so that hours of an outage do not fill the history. */
 async function sendEmails(doing: Doing, action: Extract<ChainAction, { action: 'sendEmails' }>): Promise<Done> {
   const attempts = doing.effort === 'once' ? 1 : attemptsWithin(doing.chain.retryBudgetSeconds);
   const { subject, body, bodyHtml } = action;
@@ -120,28 +130,46 @@ async function sendEmails(doing: Doing, action: Extract<ChainAction, { action: '
   const open = action.recipients.filter((recipient) => !deliveries.get(recipient)?.sent);
   const batchSize = Math.max(1, Math.floor(batchBytes / (3 * (subject.length + body.length + bodyHtml.length) + 1000)));
   const failures: FailedAttempt[] = [];
-  let [most, skipped] = [0, undefined as string | undefined];
-  for (let from = 0; from < open.length; from += batchSize) {
-    await Promise.all(
-      open.slice(from, from + batchSize).map(async (recipient) => {
-        try {
-          const activities = ordinary(doing, `sendEmail/${action.recipients.indexOf(recipient)}`, attempts);
-          const result = await activities.sendEmail({ ...refOf(doing), recipient, subject, body, bodyHtml });
-          most = Math.max(most, result.attempts);
-          if (result.skipped === undefined) deliveries.set(recipient, { recipient, sent: true });
-          else skipped = result.skipped;
-        } catch (error) {
-          const failure = readFailure(error);
-          most = Math.max(most, failure.attempts);
-          failures.push(failure);
-          deliveries.set(recipient, { recipient, sent: false, error: failure.message });
-        }
-      }),
-    );
+  let [most, skipped, cancelled] = [0, undefined as string | undefined, undefined as unknown];
+  const sendTo = async (recipient: string) => {
+    try {
+      const activityId = `${action.index}/sendEmail/${action.recipients.indexOf(recipient)}`;
+      const activities = ordinary(activityId, summaryOf([action], `to ${recipient}`), attempts);
+      const result = await activities.sendEmail({ ...refOf(doing), recipient, subject, body, bodyHtml });
+      most = Math.max(most, result.attempts);
+      skipped ??= result.skipped;
+      deliveries.set(recipient, {
+        recipient,
+        sent: result.skipped === undefined,
+        ...(result.skipped !== undefined && { error: result.skipped }),
+      });
+    } catch (error) {
+      if (isCancellation(error)) {
+        cancelled = error;
+        deliveries.set(recipient, { recipient, sent: false, error: 'cancelled' });
+      } else {
+        const failure = readFailure(error);
+        most = Math.max(most, failure.attempts);
+        failures.push(failure);
+        if (!failure.paused) deliveries.set(recipient, { recipient, sent: false, error: cutShort(failure.message, 200) });
+      }
+    }
+    doing.onDelivered(action.recipients.flatMap((recipient) => deliveries.get(recipient) ?? []));
+  };
+  const [first] = doing.effort === 'once' ? open.splice(doing.earlierAttempts % open.length, 1) : [];
+  if (first !== undefined) await sendTo(first);
+  const rest = failures.some(({ retryable, paused }) => retryable || paused) ? [] : open;
+  const sends: Promise<void>[] = [];
+  while (rest.length > 0) {
+    // The pause ends the workflow task.
+    if (sends.length > 0) await sleep(1000, { summary: summaryOf([action], 'goes on with the next recipients') }).catch(() => {});
+    sends.push(...rest.splice(0, batchSize).map(sendTo));
   }
-  // A retryable failure is worth the relay's own tries, whatever the others were.
-  const failure = failures.find(({ retryable }) => retryable) ?? failures[0];
-  const done: Done = { attempts: most, deliveries: action.recipients.flatMap((recipient) => deliveries.get(recipient) ?? []) };
+  await Promise.all(sends);
+  if (cancelled) throw cancelled;
+  // What is paused is waited for, and a retryable failure is worth the relay's own tries, whatever the others were.
+  const failure = failures.find(({ paused }) => paused) ?? failures.find(({ retryable }) => retryable) ?? failures[0];
+  const done: Done = { attempts: most };
   if (failure) return { ...done, failure };
   return skipped === undefined ? { ...done, recipients: deliveries.size } : { ...done, skipped };
 }
@@ -155,22 +183,22 @@ function refOf({ chain, action }: Doing): ActionRef {
 const waiting = { cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED };
 
 /** While a local try runs, the workflow sees no query and no signal: hence its two seconds. */
-function local({ action }: Doing): Activities {
+function local(summary: string): Activities {
   return proxyLocalActivities<Activities>({
     ...waiting,
     startToCloseTimeout: '2 seconds',
     retry: { maximumAttempts: 1 },
-    summary: actionTitle(action),
+    summary,
   });
 }
 
-function ordinary({ action }: Doing, step: string, attempts: number, earlier = 0): Activities {
+function ordinary(activityId: string, summary: string, attempts: number, earlier = 0): Activities {
   const options: ActivityOptions = {
     ...waiting,
-    activityId: `${action.index}/${step}`,
+    activityId,
     startToCloseTimeout: '30 seconds',
     retry: retryPolicy(attempts, earlier),
-    summary: actionTitle(action),
+    summary,
   };
   return proxyActivities<Activities>(options);
 }

@@ -1,4 +1,4 @@
-/** What goes on beside the sequence and must be over before a workflow closes: notices, repeated e-mails, signals passed on. */
+/** What goes on beside the sequence and must be over before a workflow closes: notices, what is done again, signals passed on. */
 
 import { CancellationScope, condition, isCancellation, log } from '@temporalio/workflow';
 
@@ -16,8 +16,12 @@ export class Errands {
       });
   }
 
+  get open(): boolean {
+    return this.#open > 0;
+  }
+
   /** Waits until all are over, cancelled or not. */
   async finished(): Promise<void> {
-    await CancellationScope.nonCancellable(() => condition(() => this.#open === 0));
+    await CancellationScope.nonCancellable(() => condition(() => !this.open));
   }
 }

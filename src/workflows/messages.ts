@@ -5,6 +5,8 @@
  */
 
 import { defineQuery, defineSignal } from '@temporalio/workflow';
+import type { BulkProgress } from '../chain/bulk.js';
+import type { Ended, Member } from '../chain/digest.js';
 import type { NoticeKind } from '../chain/notice.js';
 import type { ActionStatus, ChainStatus } from '../chain/outcome.js';
 
@@ -22,6 +24,18 @@ export const steeringSignals = {
 };
 export type SteeringName = keyof typeof steeringSignals;
 
+/** What the Web UI says of each where it lets people choose one. */
+export const steeringHelp: Record<SteeringName, string> = {
+  retry: 'Tries a held action again, or sends an e-mail to those whom it missed. Input: [index]',
+  skip: 'Goes on without a held action. Input: [index]',
+  runNow: 'Runs a scheduled action now. Input: [index]',
+  cancelAction: 'Cancels one action; what stands behind it goes on. Input: [index]',
+  reschedule: 'Moves a scheduled action. Input: [index, seconds from now]',
+};
+
+/** To every workflow that waits for a pause, when it has ended: look again. */
+export const resumeSignal = defineSignal('resume');
+
 /** A chain as it stands: `{ status, actions }`. */
 export interface ChainView {
   status: ChainStatus;
@@ -29,12 +43,27 @@ export interface ChainView {
 }
 export const statusQuery = defineQuery<ChainView>('status');
 
+/** How far a `BulkSteering` is. */
+export const progressQuery = defineQuery<BulkProgress>('progress');
+
 /** From a `DelayedAction` to its chain: how its actions stand; `notice` asks the chain to tell people about one of them. */
 export interface Report {
   actions: ActionStatus[];
   notice?: { kind: NoticeKind; index: number };
 }
 export const reportSignal = defineSignal<[Report]>('report');
+
+/** To a `NoticeDigest`: an action failed for its reason. */
+export const joinSignal = defineSignal<[Member]>('join');
+/** To a `NoticeDigest`: `memberKey` of an action that is not held for its reason any more, and how it stands. */
+export const overSignal = defineSignal<[key: string, Ended]>('over');
+
+/** Whether a signal's argument is a report: one that somebody typed must not stop the chain. */
+export function isReport(argument: unknown): argument is Report {
+  if (typeof argument !== 'object' || argument === null || !('actions' in argument)) return false;
+  const ofAction = (status: unknown) => typeof status === 'object' && status !== null && 'index' in status && 'state' in status;
+  return Array.isArray(argument.actions) && argument.actions.every(ofAction);
+}
 
 export interface Steering {
   index: number;

@@ -1,24 +1,73 @@
 /** Tells people about an action through the compensation activity `notifyFailure`. */
 
-import { ActivityCancellationType, isCancellation, log, proxyActivities } from '@temporalio/workflow';
-import type { Activities } from '../activities/activities.js';
+import {
+  ActivityCancellationType,
+  type ActivityOptions,
+  CancellationScope,
+  condition,
+  getExternalWorkflowHandle,
+  isCancellation,
+  log,
+  proxyActivities,
+} from '@temporalio/workflow';
+import type { Activities, Told } from '../activities/activities.js';
 import type { Chain } from '../chain/chain.js';
-import type { NoticeKind } from '../chain/notice.js';
-import type { ActionStatus } from '../chain/outcome.js';
+import { memberKey } from '../chain/digest.js';
+import type { Notice, NoticeKind } from '../chain/notice.js';
+import { hasEnded } from '../chain/outcome.js';
+import { summaryOf } from '../chain/summary.js';
+import type { Board } from './board.js';
+import { overSignal } from './messages.js';
 
-/** Delivery is retried for a day; cancelling the chain drops it. Never rejects. */
-export async function tellPeople(chain: Chain, kind: NoticeKind, index: number, actions: ActionStatus[]): Promise<void> {
-  const { notifyFailure } = proxyActivities<Activities>({
-    startToCloseTimeout: '2 minutes',
-    scheduleToCloseTimeout: '1 day',
-    retry: { initialInterval: '5 seconds', backoffCoefficient: 2, maximumInterval: '15 minutes' },
-    cancellationType: ActivityCancellationType.TRY_CANCEL,
-    summary: `notice: action ${index} ${kind}`,
-  });
-  const { companyId, chainId, receivedAt } = chain;
-  try {
-    await notifyFailure({ kind, companyId, chainId, index, at: new Date().toISOString(), receivedAt, actions });
-  } catch (error) {
-    if (!isCancellation(error)) log.error('a notice reached nobody within a day', { kind, index, error });
+/** How a notice is delivered: retried for a day, dropped when its workflow is cancelled. */
+export const delivery: ActivityOptions = {
+  startToCloseTimeout: '2 minutes',
+  scheduleToCloseTimeout: '1 day',
+  retry: { initialInterval: '5 seconds', backoffCoefficient: 2, maximumInterval: '15 minutes' },
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+};
+
+/** Tells people about the actions of one chain; none of its promises rejects. */
+export class Notices {
+  /** The digests that want to know when an action is over. */
+  readonly #digests = new Map<number, string>();
+
+  constructor(
+    private readonly chain: Chain,
+    private readonly board: Board,
+  ) {}
+
+  /** @returns when it has been told, and a digest that it became part of knows how the action ended. */
+  async tell(kind: NoticeKind, index: number): Promise<void> {
+    const { board, chain } = this;
+    const about = [board.of(index)];
+    const { notifyFailure } = proxyActivities<Activities>({ ...delivery, summary: summaryOf(about, `tells people: ${kind}`) });
+    const { companyId, chainId, receivedAt } = chain;
+    // The recipients of the others are left out: with those of 100 e-mails a notice could be larger than Temporal takes.
+    const actions = board.actions.map(({ deliveries, ...action }) =>
+      action.index === index && deliveries ? { ...action, deliveries } : action,
+    );
+    const digest = kind === 'recovered' ? this.#digests.get(index) : undefined;
+    const notice: Notice = { kind, companyId, chainId, index, at: new Date().toISOString(), receivedAt, actions };
+    try {
+      const told: Told | undefined = await notifyFailure({ ...notice, ...(digest !== undefined && { digest }) });
+      if (told?.digest !== undefined && kind === 'needs-attention') await this.#untilOver(index, told.digest);
+    } catch (error) {
+      if (!isCancellation(error)) log.error('a notice reached nobody within a day', { kind, index, error });
+    }
+  }
+
+  /** Tells the digest when the action is not held for its reason any more. */
+  async #untilOver(index: number, digest: string): Promise<void> {
+    const { board, chain } = this;
+    if (this.#digests.get(index) === digest) return; // It is being waited for.
+    this.#digests.set(index, digest);
+    const over = () => hasEnded(board.of(index).state) || this.#digests.get(index) !== digest;
+    const cancelled = await condition(over).catch(isCancellation);
+    if (this.#digests.get(index) === digest) this.#digests.delete(index);
+    const ended = cancelled ? 'cancelled' : board.of(index).state;
+    await CancellationScope.nonCancellable(() =>
+      getExternalWorkflowHandle(digest).signal(overSignal, memberKey({ chainId: chain.chainId, index }), ended),
+    ).catch(() => {}); // It has closed: it was about this action alone.
   }
 }

@@ -4,22 +4,25 @@
  */
 
 import {
-  ApplicationFailure,
   CancellationScope,
   CancelledFailure,
+  condition,
   isCancellation,
+  log,
   setHandler,
   upsertMemo,
+  workflowInfo,
 } from '@temporalio/workflow';
-import { type Chain, planChain } from '../chain/chain.js';
+import { type Chain, planChain, toRedo } from '../chain/chain.js';
 import { chainStatus, hasEnded } from '../chain/outcome.js';
 import { Board } from './board.js';
 import { armDelayed, type Child } from './children.js';
 import { openDesk } from './desk.js';
 import { Errands } from './errands.js';
-import { type ChainView, reportSignal, statusQuery } from './messages.js';
-import { tellPeople } from './notices.js';
-import { end, type Floor, runAction, runSequence } from './sequence.js';
+import { type ChainView, isReport, reportSignal } from './messages.js';
+import { Notices } from './notices.js';
+import { end, type Floor, runSequence } from './sequence.js';
+import { actionsFailed } from './trouble.js';
 
 /**
  * @returns how the chain ended: `{ status, actions }`.
@@ -28,60 +31,86 @@ import { end, type Floor, runAction, runSequence } from './sequence.js';
 export async function RuleChain(chain: Chain): Promise<ChainView> {
   const board = new Board(chain);
   const errands = new Errands();
+  const notices = new Notices(chain, board);
   const floor: Floor = {
     chain,
     board,
     decisions: new Map(),
-    scopes: new Map(),
-    notice: (kind, index) => errands.start(() => tellPeople(chain, kind, index, board.actions)),
+    cancels: new Map(),
+    resumes: 0,
+    localSince: Date.now(),
+    notice: (kind, index) => errands.start(() => notices.tell(kind, index)),
   };
   const { immediate, delayed } = planChain(chain.actions);
   const children = delayed.map((actions) => armDelayed(chain, actions));
-  listen(floor, errands, children);
+  const redone = new Set<number>();
+  listen(floor, errands, children, redone);
 
+  const ends = children.map(async (child) => takeEnd(floor, child, await child.ended, redone));
   await runSequence([...immediate], floor).catch(unlessCancelled);
-  for (const child of children) takeEnd(floor, child, await child.ended);
+  await Promise.all(ends);
   await errands.finished();
-  return close(board);
+  await reopened(board, errands).catch(unlessCancelled);
+  return close(chain, board);
 }
 
-/** Answers the query, and takes people's signals and the reports of delayed actions. */
-function listen(floor: Floor, errands: Errands, children: Child[]): void {
+/**
+ * Answers the query, and takes people's signals and the reports of delayed actions.
+ * @param redone - gets the actions that are done again from here: what a child says of them is out of date.
+ */
+function listen(floor: Floor, errands: Errands, children: Child[], redone: Set<number>): void {
   const { chain, board } = floor;
-  /** Partly failed e-mails of delayed actions that are sent again from here: what their child says of them is out of date. */
-  const taken = new Set<number>();
-  setHandler(statusQuery, () => ({ status: chainStatus(board.actions), actions: board.actions }));
-  setHandler(reportSignal, ({ actions, notice }) => {
-    for (const status of actions) if (board.has(status.index) && !taken.has(status.index)) board.replace(status);
-    if (notice) floor.notice(notice.kind, notice.index);
-  });
+  /** The child that runs an action, until it has closed or the action is done again from here. */
+  const childOf = (index: number) =>
+    redone.has(index)
+      ? undefined
+      : children.find(({ closed, actions }) => !closed && actions.some((action) => action.index === index));
+  const take = (report: unknown) => {
+    if (!isReport(report)) return log.warn('a report was ignored: it is none', { report });
+    for (const status of report.actions) if (childOf(status.index)) board.replace(status);
+    if (report.notice && board.has(report.notice.index)) floor.notice(report.notice.kind, report.notice.index);
+  };
+  setHandler(reportSignal, take, { description: 'From a delayed action: how it stands.' });
   openDesk(floor, {
     passOn(name, steering) {
-      const child = children.find(({ closed, actions }) => !closed && actions.some(({ index }) => index === steering.index));
+      const child = childOf(steering.index);
       if (!child || hasEnded(board.of(steering.index).state)) return false;
       errands.start(() => child.signal(name, steering));
       return true;
     },
-    resend(index) {
-      const action = chain.actions.find((action) => action.index === index);
-      taken.add(index);
-      if (action) errands.start(() => runAction(action, floor));
+    redo(index) {
+      const actions = toRedo(chain.actions, board.actions, index);
+      for (const { index } of actions) {
+        redone.add(index);
+        board.update(index, { state: 'pending', endedAt: undefined, reason: undefined, workflowId: undefined });
+      }
+      errands.start(() => runSequence(actions, floor));
     },
   });
 }
 
 /** What a child says in the end counts; of what it leaves open, a child that somebody ended tells no more. */
-function takeEnd(floor: Floor, child: Child, { actions, how }: Awaited<Child['ended']>): void {
-  for (const status of actions) if (!hasEnded(floor.board.of(status.index).state)) floor.board.replace(status);
+function takeEnd(floor: Floor, child: Child, { actions, how }: Awaited<Child['ended']>, redone: Set<number>): void {
+  const open = ({ index }: { index: number }) => !redone.has(index) && !hasEnded(floor.board.of(index).state);
+  for (const status of actions.filter(open)) floor.board.replace(status);
   if (CancellationScope.current().consideredCancelled) return;
-  const left = child.actions.filter(({ index }) => !hasEnded(floor.board.of(index).state));
+  const left = child.actions.filter(open);
   for (const { index } of left)
     end(floor, index, how === 'cancelled' ? { state: 'cancelled' } : { state: 'failed', reason: `its workflow ${how}` });
   if (left[0] && how !== 'cancelled') floor.notice('failed', left[0].index);
 }
 
+/** A chain that had closed and was reset in order to be opened again (src/api/reopen.ts) waits a moment to be told what is to be done after all. */
+async function reopened(board: Board, errands: Errands): Promise<void> {
+  const { runId, firstExecutionRunId } = workflowInfo();
+  const failed = board.actions.some(({ state }) => state === 'failed' || state === 'partly-failed');
+  if (!failed || runId === firstExecutionRunId) return;
+  await condition(() => errands.open, '3 seconds', { summary: 'opened again: waits to be told what to do' });
+  await errands.finished();
+}
+
 /** The workflow's end is the chain's: Completed, Failed or Cancelled. */
-function close(board: Board): ChainView {
+function close(chain: Chain, board: Board): ChainView {
   const open = board.actions.filter(({ state }) => !hasEnded(state));
   for (const { index } of open) end({ board }, index, { state: 'cancelled' });
   const cancelled = CancellationScope.current().consideredCancelled && board.actions.some(({ state }) => state === 'cancelled');
@@ -90,10 +119,7 @@ function close(board: Board): ChainView {
     upsertMemo({ ended }); // A cancellation carries no details.
     throw new CancelledFailure('the chain was cancelled');
   }
-  if (ended.status === 'failed') {
-    const failed = board.actions.filter(({ state }) => state === 'failed').map(({ index, action }) => `${index} (${action})`);
-    throw ApplicationFailure.nonRetryable(`failed: action ${failed.join(', ')}`, 'ChainFailed', ended);
-  }
+  if (ended.status === 'failed') throw actionsFailed('ChainFailed', chain, board.actions, ended);
   return ended;
 }
 

@@ -1,7 +1,8 @@
 /** The search attributes by which operators find chains. They are never encrypted, and a value has at most 2,048 bytes. */
 
-import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
+import { defineSearchAttributeKey, type SearchAttributePair, type SearchAttributeUpdatePair } from '@temporalio/common';
 import type { Chain, ChainAction } from '../chain/chain.js';
+import type { ActionStatus } from '../chain/outcome.js';
 import { jsonBytes } from '../chain/text.js';
 
 export const companyKey = defineSearchAttributeKey('RelayCompanyId', 'KEYWORD');
@@ -9,9 +10,11 @@ export const chainKey = defineSearchAttributeKey('RelayChainId', 'KEYWORD');
 export const needsAttentionKey = defineSearchAttributeKey('RelayNeedsAttention', 'BOOL');
 export const assignmentsKey = defineSearchAttributeKey('RelayAssignmentIds', 'KEYWORD_LIST');
 export const rulesKey = defineSearchAttributeKey('RelayRuleIds', 'KEYWORD_LIST');
+export const failuresKey = defineSearchAttributeKey('RelayFailureTypes', 'KEYWORD_LIST');
+export const pausedKey = defineSearchAttributeKey('RelayPaused', 'BOOL');
 
 /** All of them, as they must be registered. */
-export const searchAttributeKeys = [companyKey, chainKey, needsAttentionKey, assignmentsKey, rulesKey];
+export const searchAttributeKeys = [companyKey, chainKey, needsAttentionKey, assignmentsKey, rulesKey, failuresKey, pausedKey];
 
 /** What a workflow of these actions starts with. */
 export function searchAttributesOf(
@@ -24,6 +27,18 @@ export function searchAttributesOf(
     { key: needsAttentionKey, value: false },
     { key: assignmentsKey, value: fitting(actions.flatMap(({ assignmentId }) => assignmentId ?? [])) },
     { key: rulesKey, value: fitting(actions.map(({ relayId }) => relayId)) },
+  ];
+}
+
+/** What the actions as they stand make of those that change: whether and for which failures the chain needs attention, whether it waits for a pause. */
+export function standingOf(actions: readonly ActionStatus[]): SearchAttributeUpdatePair[] {
+  const held = actions.filter(({ state }) => state === 'needs-attention');
+  const failures = fitting(held.flatMap(({ error }) => error?.type ?? []));
+  const paused = actions.some(({ pausedSince }) => pausedSince !== undefined);
+  return [
+    { key: needsAttentionKey, value: held.length > 0 },
+    { key: failuresKey, value: failures.length > 0 ? failures : null },
+    { key: pausedKey, value: paused || null },
   ];
 }
 

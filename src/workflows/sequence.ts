@@ -3,16 +3,17 @@
  * retry comes through, or the attention window is over.
  */
 
-import { CancellationScope, condition, isCancellation, log, proxyLocalActivities } from '@temporalio/workflow';
+import { CancellationScope, condition, isCancellation, log, proxyLocalActivities, workflowInfo } from '@temporalio/workflow';
 import type { Activities, RulePolicy } from '../activities/activities.js';
 import type { Chain, ChainAction } from '../chain/chain.js';
 import { asksIncomingValue, evaluateCondition } from '../chain/condition.js';
 import type { NoticeKind } from '../chain/notice.js';
 import { hasEnded, type Trouble } from '../chain/outcome.js';
 import { automaticRetrySeconds } from '../chain/retry.js';
-import { actionTitle } from '../chain/summary.js';
+import { shownTime, summaryOf } from '../chain/summary.js';
 import type { Board } from './board.js';
 import { checkCondition, type Doing, type Done, type Effort, perform } from './effects.js';
+import { waitOut, windowEnd } from './pause.js';
 
 /** What a sequence works with. */
 export interface Floor {
@@ -22,15 +23,23 @@ export interface Floor {
   notice(kind: NoticeKind, index: number): void;
   /** What people decided about held actions; taken out when acted upon. */
   decisions: Map<number, Decision>;
-  /** The actions under way, to be cancelled one by one. */
-  scopes: Map<number, CancellationScope>;
+  /** How to cancel the actions under way, one by one; with the name of who wants it. */
+  cancels: Map<number, (by: string) => void>;
+  /** How often it was told that a pause has ended. */
+  resumes: number;
+  /** Since when one local try may have followed the other, in Unix milliseconds. */
+  localSince: number;
 }
+
+/** So long queries, signals and a cancel wait for a row of slow local tries at most, beside the last try: then an ordinary activity lets them in. */
+const longestLocalMs = 2000;
 
 /** A person's word on a held action. */
 export type Decision = { kind: 'retry' } | { kind: 'skip'; by?: string };
 
 /** Runs the actions strictly in order. `actions` may lose members meanwhile. Throws only the cancellation of the workflow. */
 export async function runSequence(actions: ChainAction[], floor: Floor): Promise<void> {
+  floor.localSince = Date.now();
   for (let action = actions.shift(); action; action = actions.shift()) {
     if (hasEnded(floor.board.of(action.index).state)) continue;
     const goesOn = await runAction(action, floor);
@@ -39,22 +48,30 @@ export async function runSequence(actions: ChainAction[], floor: Floor): Promise
       if (!hasEnded(floor.board.of(index).state))
         end(floor, index, { state: 'not-run', reason: `action ${action.index} before it failed` });
     }
+    floor.notice('gave-up', action.index);
   }
 }
 
 /** Runs one action to its end. @returns whether what stands behind it goes on. */
 export async function runAction(action: ChainAction, floor: Floor): Promise<boolean> {
   const scope = new CancellationScope();
-  floor.scopes.set(action.index, scope);
+  let by: string | undefined;
+  floor.cancels.set(action.index, (who) => {
+    by = who;
+    scope.cancel();
+  });
   try {
     return await scope.run(() => runToEnd(action, floor));
   } catch (error) {
     if (!isCancellation(error)) throw error;
-    end(floor, action.index, { state: 'cancelled' });
+    end(floor, action.index, {
+      state: reachedSome(action, floor) ? 'partly-failed' : 'cancelled',
+      ...(by && { reason: `cancelled by ${by}` }),
+    });
     if (CancellationScope.current().consideredCancelled) throw error;
     return true;
   } finally {
-    floor.scopes.delete(action.index);
+    floor.cancels.delete(action.index);
     floor.decisions.delete(action.index);
   }
 }
@@ -64,19 +81,26 @@ async function runToEnd(action: ChainAction, floor: Floor): Promise<boolean> {
   const hold = new Hold(action, floor);
   let effort: Effort = 'budget';
   for (;;) {
-    board.update(action.index, { state: 'running', startedAt: now(), nextAttemptAt: undefined, reason: undefined });
+    // The relay's own try leaves a held action held: people may still decide, and a chain is told nothing new of its delayed actions.
+    const held = effort === 'once' && board.of(action.index).state === 'needs-attention';
+    const begun = { state: 'running', startedAt: now(), heldUntil: undefined, reason: undefined } as const;
+    board.update(action.index, { ...(!held && begun), nextAttemptAt: undefined });
     const done = await attempt(action, floor, effort);
+    const paused = done.failure?.paused;
     const before = board.of(action.index).attempts ?? 0;
     board.update(action.index, {
       attempts: before + done.attempts,
-      ...(done.deliveries && { deliveries: done.deliveries }),
-      ...(done.failure && { error: trouble(done.failure) }),
+      ...(done.failure && !paused && { error: trouble(done.failure) }),
     });
 
+    // What is held already stays so: people may still decide.
+    if (paused && (!held || reachedSome(action, floor))) {
+      await waitOut(action, floor, paused);
+      continue;
+    }
     if (!done.failure) {
-      const partly = board.of(action.index).deliveries?.some(({ sent }) => !sent);
       if (done.skipped !== undefined)
-        end(floor, action.index, { state: partly ? 'partly-failed' : 'skipped', reason: done.skipped });
+        end(floor, action.index, { state: reachedSome(action, floor) ? 'partly-failed' : 'skipped', reason: done.skipped });
       else
         end(floor, action.index, {
           state: 'done',
@@ -85,13 +109,13 @@ async function runToEnd(action: ChainAction, floor: Floor): Promise<boolean> {
       if (effort === 'once') floor.notice('recovered', action.index);
       return true;
     }
-    if (done.deliveries?.some(({ sent }) => sent)) {
+    if (reachedSome(action, floor)) {
       end(floor, action.index, { state: 'partly-failed', reason: done.failure.message });
       floor.notice('partly-failed', action.index);
       return true;
     }
     const policy = await readPolicy(action, floor);
-    if (policy.onFailure === 'continue') {
+    if (policy.onFailure === 'continue' && !paused) {
       end(floor, action.index, { state: 'failed', reason: done.failure.message });
       floor.notice('failed', action.index);
       return true;
@@ -108,11 +132,16 @@ async function runToEnd(action: ChainAction, floor: Floor): Promise<boolean> {
 async function attempt(action: ChainAction, floor: Floor, effort: Effort): Promise<Done> {
   const { board, chain } = floor;
   if (action.undecided) return dataMistake(action.undecided);
+  const local = effort === 'budget' && Date.now() - floor.localSince < longestLocalMs;
+  if (!local) floor.localSince = Date.now();
   const doing: Doing = {
     chain,
     action,
     effort,
+    local,
     deliveries: board.of(action.index).deliveries ?? [],
+    earlierAttempts: board.of(action.index).attempts ?? 0,
+    onDelivered: (deliveries) => board.update(action.index, { deliveries }),
     onRetrying: (failure, nextAttemptAt) =>
       board.update(action.index, { state: 'retrying', error: trouble(failure), nextAttemptAt }),
   };
@@ -123,11 +152,16 @@ async function attempt(action: ChainAction, floor: Floor, effort: Effort): Promi
     if ('failure' in asked) return { attempts: asked.failure.attempts, failure: asked.failure };
     if (!asked.verdict.holds) return { attempts: 0, skipped: asked.verdict.reason };
   }
-  return action.mistake ? dataMistake(action.mistake) : perform(doing);
+  if (action.mistake) return dataMistake(action.mistake);
+  return perform(doing);
 }
+
+/** The relay's own tries leave the larger part of what Temporal allows, 50 MiB and 51,200 events, to people. */
+const longestHistory = { bytes: 20_000_000, events: 20_000 };
 
 /** A held action: who may end the hold, and when. */
 class Hold {
+  #heldSince = 0;
   #heldUntil = 0;
   #automaticRetries = 0;
 
@@ -140,10 +174,14 @@ class Hold {
   async untilDecided(failure: Trouble, policy: RulePolicy, after: Effort): Promise<Effort | 'skip' | 'give-up'> {
     const { action, floor } = this;
     if (after === 'budget') {
-      this.#heldUntil = Date.now() + floor.chain.attentionWindowSeconds * 1000;
+      this.#heldSince = Date.now();
+      this.#heldUntil = this.#heldSince + floor.chain.attentionWindowSeconds * 1000;
       this.#automaticRetries = 0;
     }
-    const automatic = failure.retryable && !(failure.unknown && policy.onUnknown === 'hold');
+    // A history that grew for days by large messages would be ended by the server.
+    const { historySize, historyLength } = workflowInfo();
+    const roomy = historySize < longestHistory.bytes && historyLength < longestHistory.events;
+    const automatic = roomy && (failure.retryable || failure.paused) && !(failure.unknown && policy.onUnknown === 'hold');
     const wait = Math.max(automaticRetrySeconds(this.#automaticRetries + 1), failure.retryAfterSeconds ?? 0) * 1000;
     const left = Math.max(0, this.#heldUntil - Date.now());
     const tries = automatic && wait < left;
@@ -154,7 +192,10 @@ class Hold {
     });
     if (after === 'budget') floor.notice('needs-attention', action.index);
 
-    const summary = `${actionTitle(action)}: ${tries ? 'held, next try by itself' : 'held, until the attention window is over'}`;
+    const next = tries
+      ? `held, tried again at ${shownTime(iso(Date.now() + wait))}`
+      : `held until ${shownTime(iso(this.#heldUntil))}`;
+    const summary = summaryOf([action], next);
     await condition(() => floor.decisions.has(action.index), tries ? wait : left, { summary });
     const decision = floor.decisions.get(action.index);
     floor.decisions.delete(action.index);
@@ -167,20 +208,31 @@ class Hold {
       this.#automaticRetries += 1;
       return 'once';
     }
+    this.#heldUntil = await windowEnd(floor.chain.companyId, this.#heldSince, floor.chain.attentionWindowSeconds);
+    if (this.#heldUntil > Date.now() || floor.decisions.has(action.index)) return this.untilDecided(failure, policy, 'once');
     end(floor, action.index, { state: 'failed', reason: `nobody decided until ${iso(this.#heldUntil)}` });
-    floor.notice('gave-up', action.index);
     return 'give-up';
   }
 }
 
+/** Whether an e-mail has reached somebody, in this try or an earlier one. */
+function reachedSome({ index }: ChainAction, { board }: Floor): boolean {
+  return board.of(index).deliveries?.some(({ sent }) => sent) ?? false;
+}
+
 /** Ends an action: the facts of a hold or a wait go, the last error stays. */
 export function end(floor: Pick<Floor, 'board'>, index: number, change: Parameters<Board['update']>[1]): void {
-  floor.board.update(index, { heldUntil: undefined, nextAttemptAt: undefined, endedAt: now(), ...change });
+  const over = { heldUntil: undefined, nextAttemptAt: undefined, pausedSince: undefined, reason: undefined };
+  floor.board.update(index, { ...over, endedAt: now(), ...change });
 }
 
 /** The rule's policy now; where it cannot be read, an action is rather held than passed over. */
 async function readPolicy(action: ChainAction, { chain }: Floor): Promise<RulePolicy> {
-  const activities = proxyLocalActivities<Activities>({ startToCloseTimeout: '2 seconds', retry: { maximumAttempts: 2 } });
+  const activities = proxyLocalActivities<Activities>({
+    startToCloseTimeout: '2 seconds',
+    retry: { maximumAttempts: 2 },
+    summary: summaryOf([action], `does rule ${action.relayId} hold or continue?`),
+  });
   try {
     return await activities.readPolicy({ companyId: chain.companyId, relayId: action.relayId });
   } catch (error) {

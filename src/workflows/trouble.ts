@@ -1,7 +1,10 @@
-/** Reads what became of a failed activity out of what the SDK throws. */
+/** Failures: what became of a failed activity, read out of what the SDK throws; and how a workflow fails when its actions did. */
 
 import { ActivityFailure, ApplicationFailure, isCancellation, TimeoutFailure } from '@temporalio/workflow';
-import type { Trouble } from '../chain/outcome.js';
+import type { Chain } from '../chain/chain.js';
+import type { ActionStatus, Trouble } from '../chain/outcome.js';
+import { connectors } from '../chain/pause.js';
+import { failureMessage } from '../chain/summary.js';
 
 export type FailedAttempt = Trouble & { attempts: number };
 
@@ -15,25 +18,37 @@ export function readFailure(error: unknown): FailedAttempt {
   if (cause instanceof TimeoutFailure) {
     return {
       type: 'Timeout',
-      message: 'no worker reported the end of the attempt in time',
+      message: 'no worker reported the end of the attempt in time; see whether workers run',
       retryable: true,
       unknown: true,
       attempts: 1,
     };
   }
   const message = cause instanceof Error ? cause.message : String(cause);
-  if (!(cause instanceof ApplicationFailure)) return { type: 'InternalError', message, retryable: true, attempts: 1 };
-  const details: unknown = cause.details?.[0];
+  const details: unknown = cause instanceof ApplicationFailure ? cause.details?.[0] : undefined;
+  if (!(cause instanceof ApplicationFailure) || (details === undefined && !cause.nonRetryable)) {
+    const words = `the relay itself failed: ${message}; see the log of its workers`;
+    return { type: 'InternalError', message: words, retryable: true, attempts: 1 };
+  }
   const fact = (name: string): unknown =>
     typeof details === 'object' && details !== null ? Reflect.get(details, name) : undefined;
   const retryAfter = fact('retryAfterSeconds');
   const attempts = fact('attempt');
+  const paused = connectors.find((connector) => connector === fact('paused'));
   return {
     type: cause.type ?? 'InternalError',
     message,
-    retryable: fact('retryable') === true || (details === undefined && !cause.nonRetryable),
+    retryable: fact('retryable') === true,
     ...(fact('unknown') === true && { unknown: true }),
     ...(typeof retryAfter === 'number' && { retryAfterSeconds: retryAfter }),
+    ...(paused && { paused }),
     attempts: typeof attempts === 'number' ? attempts : 1,
   };
+}
+
+/** How a workflow ends when an action of it ended `failed` or `not-run`. */
+export function actionsFailed(type: string, chain: Chain, actions: ActionStatus[], details: unknown): ApplicationFailure {
+  const failure = ApplicationFailure.nonRetryable(failureMessage(chain, actions), type, details);
+  failure.stack = ''; // Where in the code it arose says nothing, and would hide the details in the Web UI.
+  return failure;
 }

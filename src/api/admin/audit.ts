@@ -8,14 +8,12 @@ import { numberCursor, readPage } from './body.js';
 import { noCompany } from './companies.js';
 
 export const auditResponse = z.object({
-  /** The newest first. */
   entries: z.array(
     z.object({
       auditId: z.string(),
       at: z.iso.datetime(),
       actor: z.object({ kind: z.enum(['admin', 'key']), keyId: z.string().optional(), name: z.string().optional() }),
-      /** `<subject>.<verb>`, such as `rule.create`. */
-      action: z.string(),
+      action: z.string().describe('`<subject>.<verb>`, such as `rule.create`.'),
       companyId: z.string().optional(),
       details: z.record(z.string(), z.unknown()),
     }),

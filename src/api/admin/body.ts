@@ -21,11 +21,11 @@ export async function readObject(c: Context): Promise<JsonObject> {
   const bytes = await c.req.arrayBuffer();
   if (bytes.byteLength === 0) return {};
   if (!/^application\/([\w.-]+\+)?json *(;|$)/i.test(c.req.header('Content-Type') ?? '')) {
-    throw new Problem(415, 'unsupported-media-type', 'Unsupported media type', 'Send JSON, with Content-Type: application/json.');
+    throw new Problem('unsupported-media-type', 'Send JSON, with Content-Type: application/json.');
   }
   const body = readStrictJson(bytes);
-  if (!body.ok) throw new Problem(400, 'malformed-json', 'Malformed body', `The body ${body.error}.`);
-  if (!isObject(body.value)) throw new Problem(400, 'malformed-json', 'Malformed body', 'The body must be a JSON object.');
+  if (!body.ok) throw new Problem('malformed-json', `The body ${body.error}.`);
+  if (!isObject(body.value)) throw new Problem('malformed-json', 'The body must be a JSON object.');
   return body.value;
 }
 
@@ -47,7 +47,7 @@ export function parseAs<Schema extends z.ZodType>(
 /** 400 for a body of the right form with mistakes in it. */
 export function invalid(errors: readonly Remark[]): Problem {
   const detail = errors.map((error) => `${error.pointer === '' ? 'the body' : error.pointer} ${error.detail}`).join('; ');
-  return new Problem(400, 'invalid-body', 'Invalid body', detail, { errors });
+  return new Problem('invalid-body', detail, { errors });
 }
 
 /** Nothing here is meant to hold control characters, and in a header they could do harm. */
@@ -71,7 +71,7 @@ export function readPage(c: Context, cursor: RegExp): PageRequest {
 }
 
 function invalidQuery(detail: string): Problem {
-  return new Problem(400, 'invalid-query', 'Invalid query parameter', detail);
+  return new Problem('invalid-query', detail);
 }
 
 /** A cursor that is a sequence number of the store. */

@@ -12,16 +12,23 @@ import type { AdminOptions } from '../admin.js';
 import type { Authenticated } from '../authentication.js';
 import { notFound, Problem } from '../problem.js';
 import { invalid, type JsonObject, label, parseAs, readObject, readPage } from './body.js';
-import { keepConnection, keepMail, keepNotify, redactConnection, redactMail, redactNotify } from './secrets.js';
+import { keepConnection, keepMail, keepNotify, keepSecret, mask, redactConnection, redactMail, redactNotify } from './secrets.js';
 
-const companyId = /^[\w-]{1,64}$/;
+export const companyId = /^[\w-]{1,64}$/;
 
-/** Every address one to which mail can be sent. */
+/** Every address one to which mail can be sent, the secret one to sign with. */
 export const notifyRequest = notifySchema.check(({ value, issues }) => {
   for (const [index, email] of (value.emails ?? []).entries()) {
     if (!isEmailAddress(email))
       issues.push({ code: 'custom', input: email, path: ['emails', index], message: 'is no e-mail address' });
   }
+  if (value.webhookSecret !== undefined && !isWebhookSecret(value.webhookSecret))
+    issues.push({
+      code: 'custom',
+      input: undefined,
+      path: ['webhookSecret'],
+      message: 'must be whsec_ and 24 to 64 bytes in base64',
+    });
 });
 
 /** Credentials belong into `auth`, where they are kept as secrets; a path is appended, which a query or fragment would swallow. */
@@ -32,6 +39,12 @@ function checkBaseUrl({ value, issues }: z.core.ParsePayload<{ baseUrl: string }
   if (search !== '' || hash !== '') report('must not have a query or fragment');
 }
 
+function isWebhookSecret(text: string): boolean {
+  const [, base64 = ''] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(text) ?? [];
+  const bytes = Buffer.from(base64, 'base64');
+  return bytes.length >= 24 && bytes.length <= 64 && bytes.toString('base64') === base64;
+}
+
 const address = z.string().refine((text) => isEmailAddress(text), 'is no e-mail address');
 
 /**
@@ -40,11 +53,23 @@ const address = z.string().refine((text) => isEmailAddress(text), 'is no e-mail 
  */
 export const companyRequest = z.strictObject({
   name: label,
-  timeZone: z.string().refine(isTimeZone, 'must be an IANA name such as Europe/Berlin, or ±hh:mm').nullish(),
-  notify: notifyRequest.nullish(),
-  platform: platformSettingsSchema.check(checkBaseUrl).nullish(),
-  ticketing: ticketingSettingsSchema.check(checkBaseUrl).nullish(),
-  mail: mailSettingsSchema.extend({ from: address.optional(), replyTo: address.optional() }).nullish(),
+  timeZone: z
+    .string()
+    .refine(isTimeZone, 'must be an IANA name such as Europe/Berlin, or ±hh:mm')
+    .nullish()
+    .describe('An IANA name or `±hh:mm`; UTC unless set.'),
+  notify: notifyRequest.nullish().describe('Who is told when something fails.'),
+  platform: platformSettingsSchema.check(checkBaseUrl).nullish().describe('Where assignments live.'),
+  ticketing: ticketingSettingsSchema.check(checkBaseUrl).nullish().describe('Where tickets live.'),
+  mail: mailSettingsSchema
+    .extend({ from: address.optional(), replyTo: address.optional() })
+    .nullish()
+    .describe("The sender of the company's e-mails, and its own mail server."),
+  webhookSecret: z
+    .string()
+    .refine(isWebhookSecret, 'must be whsec_ and 24 to 64 bytes in base64, as the sender of the webhooks shows it')
+    .nullish()
+    .describe("The secret of the webhook's signatures (Standard Webhooks): once it is set, nothing unsigned is taken."),
 });
 
 /** A company as answers show it, its secrets as `***`. */
@@ -56,6 +81,7 @@ export const companyResponse = z.object({
   platform: platformSettingsSchema.optional(),
   ticketing: ticketingSettingsSchema.optional(),
   mail: mailSettingsSchema.optional(),
+  webhookSecret: z.string().optional(),
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
 });
@@ -70,7 +96,7 @@ export function companyRoutes({ store, operatorEmail }: AdminOptions): Hono<Auth
     .put('/admin/companies/:companyId', async (c) => {
       const id = c.req.param('companyId');
       if (!companyId.test(id)) {
-        throw new Problem(400, 'invalid-company-id', 'Invalid company id', 'A company id is 1 to 64 letters, digits, _ or -.');
+        throw new Problem('invalid-company-id', 'A company id is 1 to 64 letters, digits, _ or -.');
       }
       const body = await readObject(c);
       const change = (stored: StoredCompany | undefined) => readCompany(id, body, stored, operatorEmail);
@@ -109,10 +135,11 @@ function readCompany(
       platform: keepConnection(body.platform, stored?.platform, '/platform', problems),
       ticketing: keepConnection(body.ticketing, stored?.ticketing, '/ticketing', problems),
       mail: keepMail(body.mail, stored?.mail, '/mail', problems),
+      webhookSecret: keepSecret(body.webhookSecret, stored?.webhookSecret),
     },
     problems,
   );
-  const { name, timeZone, notify, platform, ticketing, mail } = settings;
+  const { name, timeZone, notify, platform, ticketing, mail, webhookSecret } = settings;
   if (operatorEmail === undefined && !notify?.emails?.length && notify?.webhookUrl === undefined) {
     const detail =
       'must name somebody to tell when something fails: emails or webhookUrl (or the operator sets RELAY_OPERATOR_EMAIL)';
@@ -126,16 +153,18 @@ function readCompany(
     ...(platform && { platform }),
     ...(ticketing && { ticketing }),
     ...(mail && { mail }),
+    ...(webhookSecret && { webhookSecret }),
   };
 }
 
-function shown({ notify, platform, ticketing, mail, ...company }: StoredCompany): z.input<typeof companyResponse> {
+function shown({ notify, platform, ticketing, mail, webhookSecret, ...company }: StoredCompany): z.input<typeof companyResponse> {
   return {
     ...company,
     ...(notify && { notify: redactNotify(notify) }),
     ...(platform && { platform: redactConnection(platform) }),
     ...(ticketing && { ticketing: redactConnection(ticketing) }),
     ...(mail && { mail: redactMail(mail) }),
+    ...(webhookSecret && { webhookSecret: mask }),
     createdAt: company.createdAt.toISOString(),
     updatedAt: company.updatedAt.toISOString(),
   };

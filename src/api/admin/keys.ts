@@ -15,11 +15,10 @@ export const keyResponse = z.object({
   keyId: z.string(),
   name: z.string(),
   createdAt: z.iso.datetime(),
-  /** To the minute. */
-  lastUsedAt: z.iso.datetime().optional(),
+  lastUsedAt: z.iso.datetime().optional().describe('To the minute.'),
 });
 export const keysResponse = z.object({ keys: z.array(keyResponse) });
-export const createdKeyResponse = keyResponse.extend({ key: z.string() });
+export const createdKeyResponse = keyResponse.extend({ key: z.string().describe('The only time that it is shown.') });
 
 export function keyRoutes({ store }: AdminOptions): Hono<Authenticated> {
   return new Hono<Authenticated>()
@@ -38,8 +37,7 @@ export function keyRoutes({ store }: AdminOptions): Hono<Authenticated> {
       const { name } = parseAs(newKeyRequest, await readObject(c));
       const made = await store.keys.create(companyId, name, c.get('actor'));
       if (made === 'unknown company') throw noCompany(companyId);
-      if (made === 'name taken')
-        throw new Problem(409, 'key-name-taken', 'Key name taken', `Company ${companyId} already has a key "${name}".`);
+      if (made === 'name taken') throw new Problem('key-name-taken', `Company ${companyId} already has a key "${name}".`);
       return c.json(createdKeyResponse.parse({ ...made, createdAt: made.createdAt.toISOString(), lastUsedAt: undefined }), 201, {
         'Cache-Control': 'no-store',
       });

@@ -14,32 +14,38 @@ import { type JsonObject, label, numberCursor, parseAs, readObject, readPage } f
 import { noCompany, notifyRequest } from './companies.js';
 import { keepNotify, redactNotify } from './secrets.js';
 
-const onFailure = z.enum(['hold', 'continue']);
-const onUnknown = z.enum(['resend', 'hold']);
+const onFailure = z
+  .enum(['hold', 'continue'])
+  .describe('Whether what stands behind an action that cannot be done waits until somebody decides, or runs.');
+const onUnknown = z
+  .enum(['resend', 'hold'])
+  .describe('Whether an effect of which nobody knows whether it took place is done again under the same key, or held.');
 
 /** A rule as POST takes it. An id and token that are in use elsewhere can be taken over, so that existing webhooks keep working. */
 export const newRuleRequest = z.strictObject({
   name: label,
-  notify: notifyRequest.nullish(),
+  notify: notifyRequest.nullish().describe("Who is told when something of this rule fails, beside the company's contacts."),
   onFailure: onFailure.default('hold'),
   onUnknown: onUnknown.default('resend'),
   relayId: z
     .string()
     .regex(/^\d{1,32}$/, 'must be 1 to 32 digits')
-    .optional(),
+    .optional()
+    .describe('To take over an id that webhooks use already. Absent: the relay makes one.'),
   relayAccessToken: z
     .string()
     .min(1, 'must not be empty')
     .max(512)
     .refine((token) => token === token.trim(), 'must not begin or end with white space')
     .refine((token) => !isMistyped(token), 'looks like a token of a relay, but has a typing error or is cut short')
-    .optional(),
+    .optional()
+    .describe('To take over a token that webhooks use already. Absent: the relay makes one.'),
 });
 
 /** What PATCH changes; what is left out stays as it is. `notify` as in a company's PUT. */
 export const ruleChange = z.strictObject({
   name: label.optional(),
-  notify: notifyRequest.nullish(),
+  notify: notifyRequest.nullish().describe("Who is told when something of this rule fails, beside the company's contacts."),
   onFailure: onFailure.optional(),
   onUnknown: onUnknown.optional(),
   enabled: z.boolean().optional(),
@@ -56,8 +62,10 @@ export const ruleResponse = z.object({
   updatedAt: z.iso.datetime(),
 });
 export const rulesResponse = z.object({ rules: z.array(ruleResponse), nextCursor: z.string().optional() });
-/** The only time that the token is shown. */
-export const createdRuleResponse = ruleResponse.extend({ relayAccessToken: z.string(), tokenId: z.string() });
+export const createdRuleResponse = ruleResponse.extend({
+  relayAccessToken: z.string().describe('The only time that it is shown.'),
+  tokenId: z.string(),
+});
 
 export function ruleRoutes({ store }: AdminOptions): Hono<Authenticated> {
   return new Hono<Authenticated>()
@@ -72,12 +80,7 @@ export function ruleRoutes({ store }: AdminOptions): Hono<Authenticated> {
       const made = await store.rules.create(companyId, { ...rule, ...taken }, c.get('actor'));
       if (made === 'unknown company') throw noCompany(companyId);
       if (made === 'relayId taken') {
-        throw new Problem(
-          409,
-          'relay-id-taken',
-          'Rule id taken',
-          `Company ${companyId} already has a rule with relayId ${relayId}.`,
-        );
+        throw new Problem('relay-id-taken', `Company ${companyId} already has a rule with relayId ${relayId}.`);
       }
       const answer = { ...shown(made.rule), relayAccessToken: made.relayAccessToken, tokenId: made.tokenId };
       return c.json(createdRuleResponse.parse(answer), 201, {

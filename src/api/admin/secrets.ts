@@ -5,6 +5,7 @@
  *   kept. A secret is kept only while `kind`, the origin of `baseUrl` and `auth.type` stay: none is carried over to another host.
  * - `mail.smtpUrl`, shown as `smtp://***@host:port`, and `notify.webhookUrl`, shown as `https://host/***` since the path is what makes a Slack
  *   URL work: as a whole, with the address in it.
+ * - `webhookSecret` and `notify.webhookSecret`, as a whole: they sign, and are never sent.
  * Every other field of a section that is given is replaced: left out or `null`, it is gone.
  */
 
@@ -12,7 +13,7 @@ import type { Remark } from '../../chain/request.js';
 import type { Auth, MailSettings, Notify, PlatformSettings, TicketingSettings } from '../../connectors/settings.js';
 import { isObject, type JsonObject } from './body.js';
 
-const mask = '***';
+export const mask = '***';
 
 /** The platform's or ticket system's settings as an answer shows them. */
 export function redactConnection<Settings extends PlatformSettings | TicketingSettings>(settings: Settings): Settings {
@@ -41,11 +42,16 @@ function redactSmtpUrl(smtpUrl: string): string {
 }
 
 export function redactNotify(notify: Notify): Notify {
-  return notify.webhookUrl === undefined ? notify : { ...notify, webhookUrl: `${new URL(notify.webhookUrl).origin}/${mask}` };
+  const { webhookUrl, webhookSecret } = notify;
+  return {
+    ...notify,
+    ...(webhookUrl !== undefined && { webhookUrl: `${new URL(webhookUrl).origin}/${mask}` }),
+    ...(webhookSecret !== undefined && { webhookSecret: mask }),
+  };
 }
 
 /**
- * The four functions below take a section of a request as it came, what is stored, and the section's pointer, and return the section with
+ * The functions below take a section of a request as it came, what is stored, and the section's pointer, and return the section with
  * what it keeps filled in, for the schema to check. A secret that cannot be kept is reported to `problems`.
  */
 export function keepConnection(
@@ -69,7 +75,13 @@ export function keepMail(given: unknown, stored: MailSettings | undefined, at: s
 }
 
 export function keepNotify(given: unknown, stored: Notify | undefined, at: string, problems: Remark[]): unknown {
-  return keepUrl(given, stored, stored && redactNotify(stored), 'webhookUrl', at, problems);
+  const signed = isObject(given) ? { ...given, webhookSecret: keepSecret(given.webhookSecret, stored?.webhookSecret) } : given;
+  return keepUrl(signed, stored, stored && redactNotify(stored), 'webhookUrl', at, problems);
+}
+
+/** As above, of a secret that is a field of its own. */
+export function keepSecret(given: unknown, stored: string | undefined): unknown {
+  return given === undefined || (given === mask && stored !== undefined) ? stored : given;
 }
 
 function keepUrl<Field extends 'smtpUrl' | 'webhookUrl'>(

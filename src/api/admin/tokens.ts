@@ -8,8 +8,9 @@ import { notFound } from '../problem.js';
 import { parseAs, readObject } from './body.js';
 import { noRule } from './rules.js';
 
-/** The tokens before the new one go on for this long; at most 366 days. */
-export const rotationRequest = z.strictObject({ graceSeconds: z.int().min(0).max(31_622_400).default(0) });
+export const rotationRequest = z.strictObject({
+  graceSeconds: z.int().min(0).max(31_622_400).default(0).describe('For how long the tokens before the new one go on.'),
+});
 
 /** A token, without the token: that is shown once, when it is made. */
 export const tokenResponse = z.object({
@@ -18,12 +19,14 @@ export const tokenResponse = z.object({
   createdAt: z.iso.datetime(),
   expiresAt: z.iso.datetime().optional(),
   revokedAt: z.iso.datetime().optional(),
-  /** To the minute. */
-  lastUsedAt: z.iso.datetime().optional(),
+  lastUsedAt: z.iso.datetime().optional().describe('To the minute.'),
 });
 /** The newest first. */
 export const tokensResponse = z.object({ tokens: z.array(tokenResponse) });
-export const rotatedTokenResponse = z.object({ tokenId: z.string(), relayAccessToken: z.string() });
+export const rotatedTokenResponse = z.object({
+  tokenId: z.string(),
+  relayAccessToken: z.string().describe('The only time that it is shown.'),
+});
 
 export function tokenRoutes({ store }: AdminOptions): Hono<Authenticated> {
   return new Hono<Authenticated>()

@@ -34,35 +34,44 @@ export interface Findings {
   warning(field: string, detail: string): void;
 }
 
+/** What an action would do, to whom, with what: for a dry run. `obstacle`: why its effect could not even be attempted. */
+export type Preview<Effect = Record<string, unknown>> = { effect: Effect } | { obstacle: string };
+
 export interface ActionDefinition<Task = unknown> {
   name: string;
   /** One line for the docs: what it does. */
   description: string;
   /** Whether it does something to an assignment, so that `platformAssignmentId` is required. */
   needsAssignment: boolean;
+  /** The one of the company's systems that it acts on. */
+  system: 'platform' | 'ticketing' | 'mail';
   /** The action's own fields, beside the common ones. */
   fields: z.ZodRawShape;
+  /** What a preview tells; a loose object, so that those of all actions can stand in one union. */
+  effect: z.ZodObject;
+  /** @param timeZone - of the company. */
+  preview(task: Task, timeZone: string): Preview;
   /** Reads the fields into the task; undefined where one is missing or of the wrong type. Whatever is amiss goes to `findings`. */
   parse(fields: Record<string, unknown>, findings: Findings): Task | undefined;
 }
 
 /** Defines an action: `read` gets the fields well-typed and turns them into the task. */
-export function defineAction<Fields extends z.ZodRawShape, Task extends { action: string }>(definition: {
+export function defineAction<Fields extends z.ZodRawShape, Effect extends z.ZodObject, Task extends { action: string }>({
+  read,
+  ...definition
+}: Omit<ActionDefinition<Task>, 'parse'> & {
   name: Task['action'];
-  description: string;
-  needsAssignment: boolean;
   fields: Fields;
+  effect: Effect;
   read(fields: z.infer<z.ZodObject<Fields>>, findings: Findings): Task;
+  preview(task: Task, timeZone: string): Preview<z.infer<Effect>>;
 }): ActionDefinition<Task> {
   const schema = z.object(definition.fields);
   return {
-    name: definition.name,
-    description: definition.description,
-    needsAssignment: definition.needsAssignment,
-    fields: definition.fields,
+    ...definition,
     parse(fields, findings) {
       const parsed = parseFields(schema, fields, findings);
-      return parsed && definition.read(parsed, findings);
+      return parsed && read(parsed, findings);
     },
   };
 }

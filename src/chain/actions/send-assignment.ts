@@ -1,5 +1,6 @@
 /** `platform_sendAssignment`: sends the assignment to groups of workers. */
 
+import { z } from 'zod';
 import { blankness, cutShort, isBlank } from '../text.js';
 import { defineAction, ruledText, shortText } from './definition.js';
 
@@ -14,6 +15,7 @@ export const sendAssignment = defineAction({
   name: 'platform_sendAssignment',
   description: 'Sends the assignment to groups of workers, within a radius if one is given.',
   needsAssignment: true,
+  system: 'platform',
   fields: {
     groupId: shortText(1000).optional().describe('One group.'),
     sendToGroups: shortText(10_000).optional().describe('Several groups, separated by commas. Together with groupId: the union.'),
@@ -45,4 +47,9 @@ export const sendAssignment = defineAction({
     }
     return task;
   },
+  effect: z.looseObject({
+    groupIds: z.array(z.string()).optional().describe('Absent: the platform decides.'),
+    radiusMiles: z.number().optional(),
+  }),
+  preview: ({ groupIds, radiusMiles }) => ({ effect: { groupIds, radiusMiles } }),
 });

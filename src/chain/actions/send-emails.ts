@@ -21,6 +21,7 @@ export const sendEmails = defineAction({
   name: 'sendEmails',
   description: 'E-mails people: one message per recipient, who do not see each other.',
   needsAssignment: false,
+  system: 'mail',
   fields: {
     emails: z
       .array(shortText(10_000), {
@@ -51,4 +52,6 @@ export const sendEmails = defineAction({
     }
     return { action: 'sendEmails', recipients, subject: fields.subject, body: fields.body, bodyHtml: fields.bodyHtml };
   },
+  effect: z.looseObject({ recipients: z.array(z.string()), subject: z.string(), body: z.string(), bodyHtml: z.string() }),
+  preview: ({ recipients, subject, body, bodyHtml }) => ({ effect: { recipients, subject, body, bodyHtml } }),
 });

@@ -1,7 +1,8 @@
 /** `ticket_updateUDF`: sets a user-defined field of a ticket. */
 
+import { z } from 'zod';
 import { blankness, cutShort, isBlank, unsubstituted } from '../text.js';
-import { parsePattern } from '../timestamp/index.js';
+import { formatTimestamp, parsePattern, readTimestamp } from '../timestamp/index.js';
 import { defineAction, ruledText, shortText, text } from './definition.js';
 
 export interface UpdateUdf {
@@ -17,6 +18,7 @@ export const updateUdf = defineAction({
   name: 'ticket_updateUDF',
   description: 'Sets a user-defined field of a ticket in the external ticketing system.',
   needsAssignment: false,
+  system: 'ticketing',
   fields: {
     externalSystemTicketId: shortText(256).describe('The ticket in the external system.'),
     cfName: shortText(256).describe('Name of the user-defined field.'),
@@ -49,4 +51,32 @@ export const updateUdf = defineAction({
       ...(format !== undefined && { dateFormat: format }),
     };
   },
+  effect: z.looseObject({
+    ticketId: z.string(),
+    field: z.string(),
+    value: z.string().describe("As it would be written: a timestamp already in its format and in the company's time zone."),
+  }),
+  preview(task, timeZone) {
+    const value = fieldValue(task, timeZone);
+    if ('error' in value) return { obstacle: value.error };
+    return { effect: { ticketId: task.ticketId, field: task.field, value: value.text } };
+  },
 });
+
+/** The text to write: the value as it is, or its timestamp as the pattern says, in the zone. */
+export function fieldValue(
+  { value, dateFormat }: Pick<UpdateUdf, 'value' | 'dateFormat'>,
+  timeZone: string,
+): { text: string } | { error: string } {
+  if (dateFormat === undefined) return { text: value };
+  const pattern = parsePattern(dateFormat);
+  if (!pattern.ok) return { error: `cfTargetDateFormat ${pattern.error}` };
+  const timestamp = readTimestamp(value, timeZone);
+  if (!timestamp.ok) return { error: `cfValue ${timestamp.error}` };
+  try {
+    return { text: formatTimestamp(pattern.pattern, timestamp.epochMillis, timeZone) };
+  } catch (error) {
+    if (error instanceof RangeError) return { error: `cfTargetDateFormat cannot write ${cutShort(value, 80)}: ${error.message}` };
+    throw error;
+  }
+}

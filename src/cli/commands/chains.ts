@@ -9,28 +9,31 @@ import { followChain } from '../follow.js';
 import { listOptions, showList } from '../list.js';
 import { furtherColumns } from '../table.js';
 import { momentText } from '../time.js';
+import { filterOf, filterOptions } from './bulk.js';
 
-const item = z.looseObject({ chainId: z.string(), status: z.string(), receivedAt: z.string() });
+const item = z.looseObject({ chainId: z.string(), status: z.string(), receivedAt: z.string(), companyId: z.string().optional() });
+type Item = z.infer<typeof item>;
 
 export const listChains = defineCommand({
-  arguments: ['companyId'],
+  arguments: ['companyId?'],
   options: {
     status: { type: 'string', value: 'status', help: `one of ${chainStatuses.join(', ')}` },
-    assignment: { type: 'string', value: 'id', help: 'with an action for this assignment' },
-    rule: { type: 'string', value: 'relayId', help: 'with an action of this rule' },
+    ...filterOptions,
+    paused: { type: 'boolean', help: 'of which an action waits for the end of a pause' },
     ...listOptions,
   },
-  summary: 'list the chains of a company, the newest first',
+  summary: 'list the chains of a company or of all, open ones first, the newest first',
   example: 'relay chains list acme --status needs-attention',
-  run: async (session, { companyId }, { status, assignment, rule, ...options }) => {
+  run: async (session, { companyId }, { status, paused, limit, all, ...given }) => {
     await showList(
       session,
       {
-        path: path`/co/${companyId}/chains`,
-        query: { status, assignmentId: assignment, relayId: rule },
+        path: companyId === undefined ? '/chains' : path`/co/${companyId}/chains`,
+        query: { status, ...filterOf(given), paused: paused ? 'true' : undefined },
         field: 'items',
         item,
         columns: (items) => [
+          ...(companyId === undefined ? [{ heading: 'COMPANY', cell: (chain: Item) => chain.companyId }] : []),
           { heading: 'CHAIN', cell: ({ chainId }) => chainId },
           { heading: 'STATUS', cell: (chain) => stateCell(chain.status) },
           { heading: 'RECEIVED', cell: ({ receivedAt }) => momentText(receivedAt) },
@@ -38,7 +41,7 @@ export const listChains = defineCommand({
         ],
         none: 'There is no such chain.',
       },
-      options,
+      { limit, all },
     );
   },
 });

@@ -6,7 +6,7 @@ import { defineCommand } from '../command.js';
 import { UsageError } from '../exit-codes.js';
 import { listOptions, showList } from '../list.js';
 import { confirmOptions } from '../session.js';
-import { fileOption, notifyOptions, readSettings, type Settings, section, withGiven } from '../settings.js';
+import { fileOption, notifyOf, notifyOptions, readSettings, type Settings, section, withGiven } from '../settings.js';
 import { fields } from '../table.js';
 import { momentText } from '../time.js';
 
@@ -85,7 +85,7 @@ export const setCompany = defineCommand({
     const overlay = (part: string, given: Settings, fresh?: Settings) => section(part, given, file, current ?? {}, fresh);
     const body = {
       ...withGiven(file, { name, timeZone: options['time-zone'], webhookSecret: options['webhook-secret'] }),
-      ...overlay('notify', { emails: options['notify-email'], webhookUrl: options['notify-webhook'] }),
+      ...overlay('notify', notifyOf(options)),
       ...overlay('platform', connection(options['platform-url'], options['platform-token']), { kind: 'http' }),
       ...overlay('ticketing', connection(options['ticketing-url'], options['ticketing-token']), { kind: 'http' }),
       ...overlay('mail', { from: options['mail-from'], replyTo: options['mail-reply-to'], smtpUrl: options['mail-smtp-url'] }),

@@ -7,7 +7,7 @@ import { UsageError } from '../exit-codes.js';
 import { listOptions, showList } from '../list.js';
 import type { Session } from '../session.js';
 import { confirmOptions } from '../session.js';
-import { fileOption, notifyOptions, readSettings, section, withGiven } from '../settings.js';
+import { fileOption, notifyOf, notifyOptions, readSettings, section, withGiven } from '../settings.js';
 import { fields } from '../table.js';
 import { momentText } from '../time.js';
 
@@ -84,7 +84,7 @@ export const createRule = defineCommand({
     const company = api.read(companyOfRule, await api.ask('GET', path`/admin/companies/${companyId}`));
     const body = {
       ...withGiven(file, { ...changeOf(options), relayId: options['relay-id'], relayAccessToken: options.token }),
-      ...section('notify', contactsOf(options), file, {}),
+      ...section('notify', notifyOf(options), file, {}),
     };
     const answer = await api.ask('POST', path`/admin/companies/${companyId}/rules`, { body });
     session.show(answer, createdRule, (made) => {
@@ -132,7 +132,7 @@ export const setRule = defineCommand({
   example: 'relay rules set acme 4711 --on-failure continue',
   run: async (session, { companyId, relayId }, options) => {
     const file = await readSettings(session.terminal, options.file);
-    const given = contactsOf(options);
+    const given = notifyOf(options);
     const asks = Object.values(given).some((value) => value !== undefined) && file.notify === undefined;
     const target = pathOf(companyId, relayId);
     const current = asks ? session.api.read(settings, await session.api.ask('GET', target)) : {};
@@ -189,16 +189,10 @@ interface Given {
   name?: string | undefined;
   'on-failure'?: string | undefined;
   'on-unknown'?: string | undefined;
-  'notify-email'?: string[] | undefined;
-  'notify-webhook'?: string | undefined;
 }
 
 function changeOf(options: Given) {
   return { name: options.name, onFailure: options['on-failure'], onUnknown: options['on-unknown'] };
-}
-
-function contactsOf(options: Given) {
-  return { emails: options['notify-email'], webhookUrl: options['notify-webhook'] };
 }
 
 /** One word for a shell. */

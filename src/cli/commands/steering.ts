@@ -14,7 +14,8 @@ type One = Record<(typeof one)[number], string>;
 
 export const retry: Command = defineCommand({
   arguments: one,
-  summary: 'try an action again that needs attention or reached only some recipients',
+  summary: 'try an action again that needs attention, has failed, or reached only some recipients',
+  details: 'A chain that has closed is opened again; what was not run because of the action follows it.',
   example: 'relay retry acme 0f5c1d7e 1',
   nextSteps,
   run: (session, target) => steer(session, target, 'retry', 'will be tried again'),

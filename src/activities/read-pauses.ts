@@ -1,0 +1,20 @@
+/** The pauses of a company, for a workflow that waits for their end or measures a window without them. */
+
+import { activityInfo } from '@temporalio/activity';
+import { pausedSeconds, pauseOf } from '../chain/pause.js';
+import { Notices } from '../notices.js';
+import type { Activities } from './activities.js';
+import type { Deps } from './deps.js';
+
+export function readPauses({ store, client, log }: Pick<Deps, 'store' | 'client' | 'log'>): Activities['readPauses'] {
+  const notices = new Notices(client, log);
+  return async ({ companyId, since, waiting }) => {
+    const [current, all] = await Promise.all([store.pauses.current(companyId), store.pauses.since(companyId, new Date(since))]);
+    const pause = waiting && pauseOf(current, waiting.connector);
+    if (pause) {
+      const { since: at, ...facts } = pause;
+      notices.start({ kind: 'paused', companyId, relayId: waiting.relayId, at, ...facts }, activityInfo().taskQueue);
+    }
+    return { current, seconds: pausedSeconds(all, Date.parse(since), Date.now()) };
+  };
+}

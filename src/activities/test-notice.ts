@@ -1,0 +1,33 @@
+/** Sends a test notice to every contact, once, and says what became of each. */
+
+import { activityInfo } from '@temporalio/activity';
+import { type ContactResult, renderTestNotice } from '../chain/test-notice.js';
+import { ConnectorError } from '../connectors/call.js';
+import type { NoticeChannel } from '../connectors/notice/notice.js';
+import type { Activities } from './activities.js';
+import { addresseesOf, channelsOf, contactsOf, noticeId } from './deliver-notice.js';
+import type { Deps } from './deps.js';
+import { callTimeout } from './setting.js';
+
+export function testNotice(deps: Deps): Activities['testNotice'] {
+  return async (notice) => {
+    const addressees = await addresseesOf(deps, notice.companyId, notice.relayId ?? '');
+    const { company } = addressees;
+    const rendered = renderTestNotice(notice, company.name);
+    const key = activityInfo().workflowExecution?.workflowId ?? '';
+    const sendTo = async (channel: NoticeChannel): Promise<ContactResult> => {
+      const id = noticeId(key, channel.contact);
+      try {
+        await channel.deliver(rendered, id, { idempotencyKey: id, timeoutMs: Math.min(callTimeout(), 15_000) });
+        return { contact: channel.contact, delivered: true };
+      } catch (error) {
+        if (!(error instanceof ConnectorError)) throw error;
+        return { contact: channel.contact, delivered: false, error: error.message };
+      }
+    };
+    const contacts = contactsOf(addressees);
+    const operator = deps.operatorEmail === undefined ? [] : [{ emails: [deps.operatorEmail] }];
+    const channels = channelsOf(deps, company, contacts);
+    return Promise.all((channels.length > 0 ? channels : channelsOf(deps, company, operator)).map(sendTo));
+  };
+}

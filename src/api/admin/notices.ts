@@ -1,0 +1,79 @@
+/** `/admin/companies/{companyId}/notices/test`: whether notices arrive, tried out. */
+
+import { randomUUID } from 'node:crypto';
+import type { Client } from '@temporalio/client';
+import { Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import type { Logger } from 'pino';
+import { z } from 'zod';
+import type { ContactResult } from '../../chain/test-notice.js';
+import type { Store } from '../../store/store.js';
+import type { NoticeTest } from '../../workflows/notice-test.js';
+import { companyKey } from '../../workflows/search-attributes.js';
+import { type Authenticated, requireAdmin } from '../authentication.js';
+import { Problem } from '../problem.js';
+import { parseAs, readObject } from './body.js';
+import { noCompany } from './companies.js';
+import { noRule } from './rules.js';
+
+export interface NoticeOptions {
+  store: Pick<Store, 'companies' | 'rules'>;
+  client: Client;
+  taskQueue: string;
+  adminToken: string;
+  log: Logger;
+}
+
+export const noticeTestRequest = z.strictObject({
+  relayId: z.string().max(32).optional().describe('A rule, whose own contacts get it as well.'),
+});
+export const noticeTestResponse = z.object({
+  contacts: z
+    .array(
+      z.object({
+        contact: z.string().describe('An e-mail address, or a webhook without the path, which is a secret.'),
+        delivered: z.boolean(),
+        error: z.string().optional().describe('Why not.'),
+      }),
+    )
+    .describe('Where neither the rule nor the company has any: the operator. Empty: nobody would be told of anything.'),
+});
+
+/** How long the test may take, from its start to the last contact. */
+const timeoutMs = 25_000;
+
+export function noticeRoutes({ store, client, taskQueue, adminToken, log }: NoticeOptions): Hono<Authenticated> {
+  const path = '/admin/companies/:companyId/notices/test';
+  const tooLarge = () => {
+    throw new Problem('body-too-large', 'A body may have at most 16 KiB.');
+  };
+  const run = async (companyId: string, relayId: string | undefined): Promise<ContactResult[]> => {
+    const at = new Date().toISOString();
+    return client.withDeadline(Date.now() + timeoutMs + 2_000, () =>
+      client.workflow.execute<typeof NoticeTest>('NoticeTest', {
+        workflowId: `relay-notice-test:${companyId}:${randomUUID()}`,
+        taskQueue,
+        args: [{ companyId, at, ...(relayId !== undefined && { relayId }) }],
+        workflowExecutionTimeout: timeoutMs,
+        typedSearchAttributes: [{ key: companyKey, value: companyId }],
+        staticSummary: `${companyId}: test notice`,
+        priority: { fairnessKey: companyId },
+      }),
+    );
+  };
+  return new Hono<Authenticated>()
+    .use(path, requireAdmin(adminToken), bodyLimit({ maxSize: 16 * 1024, onError: tooLarge }))
+    .post(path, async (c) => {
+      const companyId = c.req.param('companyId');
+      const { relayId } = parseAs(noticeTestRequest, await readObject(c));
+      if (!(await store.companies.get(companyId))) throw noCompany(companyId);
+      if (relayId !== undefined && !(await store.rules.get(companyId, relayId))) throw noRule(companyId, relayId);
+      try {
+        return c.json(noticeTestResponse.parse({ contacts: await run(companyId, relayId) }));
+      } catch (error) {
+        log.error({ err: error, companyId }, 'a test notice did not end');
+        const detail = `What became of the test was not told within ${timeoutMs / 1000} seconds: see whether Temporal and a worker are running.`;
+        throw new Problem('temporal-unavailable', detail, { headers: { 'Retry-After': '10' } });
+      }
+    });
+}

@@ -1,0 +1,101 @@
+/** Who may start a chain: the token of every action, the webhook's signature where the company asks for one, and the company's share of requests. */
+
+import type { Context } from 'hono';
+import { Webhook } from 'standardwebhooks';
+import type { RejectionReason } from '../chain/rejection.js';
+import { maxActions, type Remark } from '../chain/request.js';
+import { isKnown, type Refusal, type Tokens } from '../store/tokens.js';
+import type { Counted, Limits } from './limits.js';
+import { Problem } from './problem.js';
+import { Rejection, relayIdOf } from './rejections.js';
+
+export interface AdmissionOptions {
+  store: { tokens: Pick<Tokens, 'authenticate'> };
+  limits: Limits;
+}
+
+/**
+ * Lets a request pass, counted.
+ * @throws Problem 401 for strangers; Rejection for those who are or once were known: outwardly the same 401, or 429.
+ */
+export async function admit(
+  { store, limits }: AdmissionOptions,
+  c: Context<Counted>,
+  { companyId, elements, bytes }: { companyId: string; elements: readonly Record<string, unknown>[]; bytes: ArrayBuffer },
+): Promise<void> {
+  // Of a chain that is too long anyway, no more than this is needed to know who sent it.
+  const credentials = elements.slice(0, maxActions).map((element) => ({
+    relayId: relayIdOf(element),
+    relayAccessToken: textOf(element.relayAccessToken),
+  }));
+  const authentication = await store.tokens.authenticate(companyId, credentials);
+  if (!authentication.ok) {
+    if (!isKnown(authentication.refusals)) throw new Problem('unauthorized', unauthorized, { headers: challenge });
+    throw refusedTokens(authentication.refusals, credentials);
+  }
+  const { webhookSecret } = authentication;
+  if (webhookSecret !== undefined) verifySignature(webhookSecret, c, bytes);
+  await takeShare(limits, c, companyId);
+}
+
+/** Counts a request of the company. @throws Rejection 429 */
+export async function takeShare<E extends Counted>(limits: Limits, c: Context<E>, companyId: string): Promise<void> {
+  const share = await limits.ofCompany(companyId);
+  c.set('share', share);
+  if (!share.exceeded) return;
+  const detail = `Company ${companyId} has sent more than its ${share.headers['RateLimit-Limit']} requests a minute. Nothing has run.`;
+  throw new Rejection('rate-limited', 'rate-limited', detail, { headers: share.headers });
+}
+
+const unauthorized =
+  'Company, relayId and relayAccessToken of every action must belong together, the rule must be enabled, and the webhook signed if the company asks for it.';
+const challenge = { 'WWW-Authenticate': 'relayAccessToken' };
+
+/** The same 401 as a stranger's; the owner learns why. */
+function unauthorizedOwner(reason: RejectionReason, mistakes: Remark[]): Rejection {
+  return new Rejection(reason, 'unauthorized', unauthorized, { headers: challenge, mistakes });
+}
+
+const known = {
+  expired: { reason: 'token-expired', field: 'relayAccessToken', detail: 'was rotated, and its grace is over' },
+  revoked: { reason: 'token-revoked', field: 'relayAccessToken', detail: 'was revoked' },
+  disabled: { reason: 'rule-disabled', field: 'relayId', detail: 'is disabled' },
+} as const;
+
+function refusedTokens(refusals: readonly (Refusal | undefined)[], credentials: readonly { relayId: string }[]): Rejection {
+  const found = refusals.flatMap((refusal, index) => {
+    if (refusal === undefined || refusal === 'unknown' || refusal === 'wrong') return [];
+    const { reason, field, detail } = known[refusal];
+    const rule = `rule ${credentials[index]?.relayId}`;
+    return [
+      {
+        reason,
+        pointer: `/${index}/${field}`,
+        detail: field === 'relayId' ? `names ${rule}, which ${detail}` : `of ${rule} ${detail}`,
+      },
+    ];
+  });
+  return unauthorizedOwner(
+    found[0]?.reason ?? 'token-revoked',
+    found.map(({ pointer, detail }) => ({ pointer, detail })),
+  );
+}
+
+/** The three headers of Standard Webhooks. @throws Rejection 401 */
+function verifySignature(secret: string, c: Context, bytes: ArrayBuffer): void {
+  const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
+  const headers = Object.fromEntries(names.map((name) => [name, c.req.header(name) ?? '']));
+  try {
+    new Webhook(secret).verify(Buffer.from(bytes), headers, { jsonParse: false });
+  } catch (error) {
+    const missing = names.filter((name) => !headers[name]);
+    const why = error instanceof Error ? error.message : 'no valid signature';
+    const detail =
+      missing.length > 0 ? `has no ${missing.join(', ')}` : `is not signed with the webhookSecret of the company (${why})`;
+    throw unauthorizedOwner('signature', [{ pointer: '', detail }]);
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+}

@@ -1,0 +1,152 @@
+/**
+ * How often is too often. Requests whose tokens are right are counted per company; failed authentications per client address, and an address that
+ * has had too many is told 429 instead of 401. Right tokens are let in whatever came from their address before, since many companies may
+ * share one: that of their platform, or of a proxy in front of the relay.
+ */
+
+import { isIPv6 } from 'node:net';
+import { getConnInfo } from '@hono/node-server/conninfo';
+import type { Context, MiddlewareHandler } from 'hono';
+import type { Logger } from 'pino';
+import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import type { Parameter, Queries } from '../store/database.js';
+import { Problem, problemResponse } from './problem.js';
+
+/** So many failed authentications a minute and address are answered with 401. */
+export const failuresPerMinute = 60;
+
+/** How much of what it may do somebody has used. */
+export interface Share {
+  exceeded: boolean;
+  /** `RateLimit-…`, and `Retry-After` where it is exceeded. */
+  headers: Readonly<Record<string, string>>;
+}
+
+export interface LimitsOptions {
+  /** Requests a minute and company. */
+  perMinute: number;
+  /** Where several API processes count together. Absent: in memory. */
+  shared?: Queries;
+  log: Logger;
+}
+
+type Limiter = RateLimiterMemory | RateLimiterPostgres;
+
+export class Limits {
+  readonly #companies: Limiter;
+  readonly #addresses: Limiter;
+  readonly #log: Logger;
+  #failureLoggedAt = 0;
+
+  constructor({ perMinute, shared, log }: LimitsOptions) {
+    this.#companies = limiter('company', perMinute, shared);
+    this.#addresses = limiter('address', failuresPerMinute, shared);
+    this.#log = log;
+  }
+
+  /** Counts a request of a company. Never rejects: where nobody can count, nobody is refused. */
+  ofCompany(companyId: string): Promise<Share> {
+    return this.#take(this.#companies, companyId);
+  }
+
+  /** Counts a failed authentication. */
+  ofAddress(address: string): Promise<Share> {
+    return this.#take(this.#addresses, addressGroup(address));
+  }
+
+  async #take(limiter: Limiter, key: string): Promise<Share> {
+    try {
+      return share(limiter, await limiter.consume(key), false);
+    } catch (error) {
+      if (error instanceof RateLimiterRes) return share(limiter, error, true);
+      if (Date.now() - this.#failureLoggedAt > 60_000) {
+        this.#failureLoggedAt = Date.now();
+        this.#log.error({ err: error }, 'requests cannot be counted: nobody is limited meanwhile');
+      }
+      return { exceeded: false, headers: {} };
+    }
+  }
+}
+
+function limiter(keyPrefix: string, points: number, shared: Queries | undefined): Limiter {
+  const options = { keyPrefix, points, duration: 60 };
+  if (!shared) return new RateLimiterMemory(options);
+  const query = async ({ text, values }: { text: string; values: Parameter[] }) => ({ rows: await shared.query(text, values) });
+  return new RateLimiterPostgres({
+    ...options,
+    storeClient: { query },
+    storeType: 'client',
+    tableName: 'rate_limits',
+    tableCreated: true,
+    // Whoever has used up his share is refused without asking the database again.
+    inMemoryBlockOnConsumed: points + 1,
+  });
+}
+
+function share({ points }: Limiter, { remainingPoints, msBeforeNext }: RateLimiterRes, exceeded: boolean): Share {
+  const reset = String(Math.max(1, Math.ceil(msBeforeNext / 1000)));
+  return {
+    exceeded,
+    headers: {
+      'RateLimit-Limit': String(points),
+      'RateLimit-Remaining': String(exceeded ? 0 : remainingPoints),
+      'RateLimit-Reset': reset,
+      ...(exceeded && { 'Retry-After': reset }),
+    },
+  };
+}
+
+/** An IPv4 address, or the /64 of an IPv6 one, which is what one subscriber gets. */
+export function addressGroup(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped !== undefined || !isIPv6(address)) return mapped ?? address;
+  const [head = '', tail] = address.split('%')[0]?.split('::') ?? [];
+  const groups = (text: string | undefined) => (text ? text.split(':') : []);
+  const zeros = tail === undefined ? 0 : 8 - groups(head).length - groups(tail).length;
+  const all = [...groups(head), ...Array<string>(Math.max(0, zeros)).fill('0'), ...groups(tail)];
+  return all
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':');
+}
+
+/** The environment of handlers behind `shareHeaders`. */
+export interface Counted {
+  Variables: { share?: Share };
+}
+
+/** Puts the headers of `c.get('share')` on the answer, whatever it is. */
+export const shareHeaders: MiddlewareHandler<Counted> = async (c, next) => {
+  await next();
+  for (const [name, value] of Object.entries(c.get('share')?.headers ?? {})) c.res.headers.set(name, value);
+};
+
+/** Counts 401s per client address, and answers 429 where they are too many. */
+export function limitFailures(limits: Limits): MiddlewareHandler {
+  return async (c, next) => {
+    await next();
+    if (c.res.status !== 401) return;
+    const { exceeded, headers } = await limits.ofAddress(clientAddress(c));
+    if (!exceeded) return;
+    // Taken away first: what is only replaced would leave its headers behind.
+    c.res = undefined;
+    c.res = problemResponse(
+      new Problem(
+        'rate-limited',
+        `There were too many failed authentications from this address: more than ${failuresPerMinute} a minute.`,
+        {
+          headers,
+        },
+      ),
+    );
+  };
+}
+
+/** Of the socket: what a proxy says of the client is not believed. */
+function clientAddress(c: Context): string {
+  try {
+    return getConnInfo(c).remote.address ?? 'unknown';
+  } catch {
+    return 'unknown'; // No socket: app.request() in a test.
+  }
+}

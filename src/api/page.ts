@@ -1,0 +1,68 @@
+/** The pages that the API serves: HTML that is escaped by `html`, with one style sheet in it, no script and nothing from elsewhere. */
+
+import { createHash } from 'node:crypto';
+import type { Context } from 'hono';
+import { html, raw } from 'hono/html';
+
+export type Html = ReturnType<typeof html>;
+
+/** A page as a response. */
+export function sendPage(c: Context, { title, main }: { title: string; main: Html }) {
+  c.header('Content-Security-Policy', policy);
+  c.header('X-Content-Type-Options', 'nosniff');
+  c.header('Referrer-Policy', 'no-referrer');
+  return c.html(html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<link rel="icon" href="data:,">
+<style>${raw(style)}</style>
+</head>
+<body>
+<main>${main}</main>
+</body>
+</html>`);
+}
+
+/** A text with `code` in backticks, its paragraphs apart. */
+export function prose(text: string): Html {
+  return html`${text.split('\n\n').map((paragraph) => html`<p>${inline(paragraph)}</p>`)}`;
+}
+
+/** A line with `code` in backticks. */
+export function inline(text: string): Html {
+  return html`${text.split('`').map((part, place) => (place % 2 === 1 ? html`<code>${part}</code>` : part))}`;
+}
+
+export function json(value: unknown): Html {
+  return html`<pre>${JSON.stringify(value, undefined, 2)}</pre>`;
+}
+
+const style = `
+:root { color-scheme: light dark; --line: light-dark(#dfe3e8, #353b43); --soft: light-dark(#5d6875, #9aa5b1); --card: light-dark(#fff, #1d2126);
+  --page: light-dark(#f4f6f8, #14171a); --ink: light-dark(#17202a, #e7ebef); --accent: light-dark(#0b63c5, #6cb0ff); }
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--page); color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }
+main { max-width: 64rem; margin: 0 auto; padding: 1rem; overflow-wrap: break-word; }
+h1 { font-size: 1.5rem; margin: .5rem 0; } h2 { font-size: 1.2rem; margin: 2.5rem 0 .5rem; } h3 { font-size: 1rem; margin: 0; } h4 { font-size: .9rem; margin: 1rem 0 .25rem; color: var(--soft); }
+p { margin: .4rem 0; max-width: 50rem; } a { color: var(--accent); } .soft { color: var(--soft); }
+section { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: .75rem 1rem; margin: .75rem 0; }
+nav ul, .plain { list-style: none; padding: 0; margin: .25rem 0; }
+table { border-collapse: collapse; width: 100%; }
+th, td { text-align: left; vertical-align: top; padding: .3rem .75rem .3rem 0; border-top: 1px solid var(--line); }
+th { font-size: .85rem; color: var(--soft); } tr:first-child > * { border-top: 0; } td:first-child { white-space: nowrap; }
+code, pre { font: 13px/1.5 ui-monospace, monospace; } pre { white-space: pre-wrap; overflow-wrap: anywhere; background: var(--page); border-radius: 6px; padding: .6rem; margin: .25rem 0; }
+.method { font-weight: 700; text-transform: uppercase; } details > summary { cursor: pointer; margin: .4rem 0; }
+@media (max-width: 40rem) { td:first-child { white-space: normal; } td { overflow-wrap: anywhere; } }
+`;
+
+const policy = [
+  "default-src 'none'",
+  `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
+  'img-src data:',
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');

@@ -1,0 +1,110 @@
+/** `/co/{companyId}/rejected`: requests that were refused although their sender is known, and sending them again. */
+
+import { Hono } from 'hono';
+import { z } from 'zod';
+import { rejectionReasons } from '../chain/rejection.js';
+import type { Links } from '../config.js';
+import type { ListedRejectedRequest, RejectedRequest } from '../store/rejected.js';
+import type { Store } from '../store/store.js';
+import { numberCursor, readPage } from './admin/body.js';
+import { takeShare } from './admission.js';
+import { type Authenticated, requireAdminOrCompanyKey } from './authentication.js';
+import { hashRequest, type StartOptions, startChain } from './chain-start.js';
+import { type Counted, type Limits, shareHeaders } from './limits.js';
+import { notFound, Problem, problemSchema } from './problem.js';
+import { type Rejections, relayIdOf } from './rejections.js';
+import { answerStarted, readChain } from './relay.js';
+
+export interface RejectedOptions extends StartOptions {
+  store: Pick<Store, 'companies' | 'rules' | 'keys' | 'rejected'>;
+  adminToken: string;
+  links: Links;
+  limits: Limits;
+  rejections: Rejections;
+}
+
+export const rejectedSchema = z.object({
+  rejectedId: z.string(),
+  receivedAt: z.iso.datetime(),
+  reason: z.enum(rejectionReasons),
+  problem: problemSchema.describe('What was answered; of a 401 more than was answered.'),
+  relayIds: z.array(z.string()).describe('The rules that it names.'),
+  idempotencyKey: z.string().optional(),
+  chainId: z.string().optional().describe('The chain that runs it, once it has been sent again.'),
+  resentAt: z.iso.datetime().optional(),
+});
+export const rejectedListSchema = z.object({ items: z.array(rejectedSchema), nextCursor: z.string().optional() });
+export const wholeRejectedSchema = rejectedSchema.extend({
+  elements: z.array(z.record(z.string(), z.unknown())).describe('The actions as they came, without tokens.'),
+});
+
+export function rejectedRoutes(options: RejectedOptions): Hono<Authenticated & Counted> {
+  const { store, links, limits, log, rejections } = options;
+  const find = async (companyId: string, rejectedId: string): Promise<RejectedRequest> => {
+    await rejections.settled();
+    const request = await store.rejected.get(companyId, rejectedId);
+    if (!request) throw notFound(`rejected request ${rejectedId} of company ${companyId}`);
+    return request;
+  };
+  return new Hono<Authenticated & Counted>()
+    .use('/co/:companyId/rejected/*', requireAdminOrCompanyKey(options.adminToken, store.keys))
+    .get('/co/:companyId/rejected', async (c) => {
+      const companyId = c.req.param('companyId');
+      const request = readPage(c, numberCursor);
+      if (!(await store.companies.get(companyId))) throw notFound(`company ${companyId}`);
+      await rejections.settled();
+      const { items, next } = await store.rejected.list(companyId, request);
+      return c.json(rejectedListSchema.parse({ items: items.map(shown), nextCursor: next }));
+    })
+    .get('/co/:companyId/rejected/:rejectedId', async (c) => {
+      const request = await find(c.req.param('companyId'), c.req.param('rejectedId'));
+      return c.json(wholeRejectedSchema.parse({ ...shown(request), elements: request.elements }));
+    })
+    .post('/co/:companyId/rejected/:rejectedId/resend', shareHeaders, async (c) => {
+      const { companyId, rejectedId } = c.req.param();
+      const request = await find(companyId, rejectedId);
+      if (request.chainId !== undefined)
+        throw new Problem(
+          'already-resent',
+          `This request was sent again at ${request.resentAt?.toISOString()}: chain ${request.chainId}.`,
+        );
+      await takeShare(limits, c, companyId);
+      await assertEnabled(store, companyId, request.elements);
+      // Whoever may ask for this needs no token, but the actions are not valid without one.
+      const { actions, warnings } = readChain(request.elements.map((element) => ({ ...element, relayAccessToken: '' })));
+      const hash = hashRequest(request.elements);
+      const started = await startChain(options, { companyId, actions, hash, idempotencyKey: keyOf(request) });
+      const { chainId } = started.chain;
+      await store.rejected
+        .noteResent(companyId, rejectedId, chainId, c.get('actor'))
+        .catch((error: unknown) => log.error({ err: error, companyId, rejectedId, chainId }, 'a resend could not be noted'));
+      return answerStarted(c, started, warnings, links);
+    });
+}
+
+/** The sender's own key, so that its repetition and ours are one chain; otherwise one of the request's own, so that two resends are. */
+function keyOf({ rejectedId, reason, idempotencyKey }: RejectedRequest): string {
+  // No header can hold a line break.
+  const own = `rejected\n${rejectedId}`;
+  return reason === 'idempotency-key-reused' ? own : (idempotencyKey ?? own);
+}
+
+/** @throws Problem 409 */
+async function assertEnabled(
+  store: RejectedOptions['store'],
+  companyId: string,
+  elements: readonly Record<string, unknown>[],
+): Promise<void> {
+  const relayIds = [...new Set(elements.map(relayIdOf))];
+  const rules = await Promise.all(relayIds.map((relayId) => store.rules.get(companyId, relayId)));
+  const wanting = relayIds.filter((_, place) => !rules[place]?.enabled);
+  if (wanting.length === 0) return;
+  const named = wanting.map(
+    (relayId) => `rule ${relayId} ${rules[relayIds.indexOf(relayId)] ? 'is disabled' : 'does not exist any more'}`,
+  );
+  throw new Problem('rule-disabled', `Nothing has run: ${named.join('; ')}.`);
+}
+
+function shown({ receivedAt, resentAt, ...request }: ListedRejectedRequest): z.input<typeof rejectedSchema> {
+  return { ...request, receivedAt: receivedAt.toISOString(), ...(resentAt && { resentAt: resentAt.toISOString() }) };
+}

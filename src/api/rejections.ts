@@ -1,0 +1,140 @@
+/** Refused requests of senders who are known: kept, so that they can be sent again, and told of to those who wrote the rule. */
+
+import type { Logger } from 'pino';
+import type { RejectionReason } from '../chain/rejection.js';
+import { isNearMiss, type Remark } from '../chain/request.js';
+import { cutShort } from '../chain/text.js';
+import type { Notices } from '../notices.js';
+import type { Store } from '../store/store.js';
+import { Problem } from './problem.js';
+import type { ProblemSlug } from './problem-types.js';
+
+export type RejectionDetails = Problem['more'] & {
+  /** What the owner is told; otherwise what the answer says. */
+  mistakes?: readonly Remark[];
+};
+
+/** A problem of a request whose sender is known to the company. The answer is that of any problem; the owner learns more than it says. */
+export class Rejection extends Problem {
+  /** What was wrong, for the owner; at least one. */
+  readonly mistakes: readonly Remark[];
+
+  constructor(
+    readonly reason: RejectionReason,
+    slug: ProblemSlug,
+    detail: string,
+    { mistakes, ...more }: RejectionDetails = {},
+  ) {
+    super(slug, detail, more);
+    this.mistakes = mistakes ?? more.errors ?? [{ pointer: '', detail }];
+  }
+}
+
+export interface RefusedRequest {
+  companyId: string;
+  elements: readonly Record<string, unknown>[];
+  idempotencyKey?: string;
+}
+
+export interface RejectionsOptions {
+  store: { rejected: Pick<Store['rejected'], 'keep'> };
+  notices: Pick<Notices, 'start'>;
+  taskQueue: string;
+  log: Logger;
+}
+
+/** So many may wait to be kept; what comes in a flood beyond that is only counted. */
+const maxWaiting = 100;
+/** Until then the answer is on its way. */
+const answerMs = 50;
+/** So many mistakes of a request are kept, and so many of its rules told of. */
+const maxMistakes = 100;
+const maxRules = 5;
+
+export class Rejections {
+  #waiting = 0;
+  #dropped = 0;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(private readonly options: RejectionsOptions) {}
+
+  /**
+   * Keeps the request and has people told, one after the other and after the answer, which does neither wait for it nor fail with it: how long a 401
+   * takes must not tell who was known.
+   */
+  keep(rejection: Rejection, request: RefusedRequest): void {
+    const { log } = this.options;
+    const { companyId } = request;
+    const receivedAt = new Date();
+    if (this.#waiting >= maxWaiting) {
+      this.#dropped += 1;
+      return;
+    }
+    this.#waiting += 1;
+    const before = this.#last;
+    const keep = async () => {
+      await before;
+      try {
+        await this.#keep(rejection, request, receivedAt);
+      } catch (error) {
+        log.error({ err: error, companyId, reason: rejection.reason }, 'a refused request could not be kept');
+      }
+      this.#waiting -= 1;
+      if (this.#waiting > 0 || this.#dropped === 0) return;
+      log.warn({ dropped: this.#dropped }, 'too many requests were refused at once: not all of them were kept');
+      this.#dropped = 0;
+    };
+    this.#last = new Promise((resolve) => setTimeout(() => void keep().then(resolve), answerMs));
+  }
+
+  /** Waits until what was refused before this call has been kept. */
+  settled(): Promise<void> {
+    return this.#last;
+  }
+
+  async #keep(rejection: Rejection, { companyId, elements, idempotencyKey }: RefusedRequest, receivedAt: Date): Promise<void> {
+    const { store, notices, taskQueue } = this.options;
+    const { reason, slug, title, status, detail } = rejection;
+    const mistakes = rejection.mistakes.slice(0, maxMistakes);
+    const told = status === 401 ? mistakes.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; ') : detail;
+    const relayIds = elements.map(relayIdOf);
+    const rejectedId = await store.rejected.keep({
+      companyId,
+      receivedAt,
+      reason,
+      problem: { type: `/problems/${slug}`, title, status, detail: cutShort(told, 4000), errors: [...mistakes] },
+      relayIds: [...new Set(relayIds)],
+      ...(idempotencyKey !== undefined && { idempotencyKey }),
+      elements: withoutTokens(elements),
+    });
+    if (rejectedId === undefined) return;
+    const at = receivedAt.toISOString();
+    for (const [relayId, ofRule] of [...byRule(mistakes, relayIds)].slice(0, maxRules))
+      notices.start({ kind: 'rejected', companyId, relayId, at, rejectedId, reason, mistakes: ofRule }, taskQueue);
+  }
+}
+
+/** What concerns the request as a whole is told to the rule of its first action. */
+function byRule(mistakes: readonly Remark[], relayIds: readonly string[]): Map<string, Remark[]> {
+  const ofRules = new Map<string, Remark[]>();
+  for (const mistake of mistakes) {
+    const relayId = relayIds[Number(/^\/(\d+)/.exec(mistake.pointer)?.[1] ?? 0)] ?? '';
+    ofRules.set(relayId, [...(ofRules.get(relayId) ?? []), mistake]);
+  }
+  return ofRules;
+}
+
+export function relayIdOf({ relayId }: Record<string, unknown>): string {
+  return typeof relayId === 'string' || typeof relayId === 'number' ? String(relayId) : '';
+}
+
+/** Without the tokens, and without what was meant to be one but for a typing error in the name. */
+function withoutTokens(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutTokens);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name]) => !isNearMiss(name, 'relayAccessToken'))
+      .map(([name, inner]) => [name, withoutTokens(inner)]),
+  );
+}

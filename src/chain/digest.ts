@@ -1,0 +1,162 @@
+/** Many actions of a company that fail for the same reason: which reason that is, and the ledger that a `NoticeDigest` keeps of them. */
+
+import type { NoticeKind } from './notice.js';
+import type { ActionState, ActionStatus } from './outcome.js';
+
+/** The input of a `NoticeDigest` workflow: what its members have in common. */
+export interface Digest {
+  companyId: string;
+  /** A rule whose contacts are told, as those of all its members are. */
+  relayId: string;
+  kind: NoticeKind;
+  reason: Reason;
+  /** How long no more of them have to come before they are told of, as a third of this; at most twice this. */
+  windowSeconds: number;
+}
+
+/** Why the first of them failed. */
+export interface Reason {
+  type: string;
+  message: string;
+}
+
+/** An action that failed. */
+export interface Member {
+  chainId: string;
+  index: number;
+  relayId: string;
+  assignmentId?: string;
+  receivedAt: string;
+  heldUntil?: string;
+}
+
+export function memberKey({ chainId, index }: Pick<Member, 'chainId' | 'index'>): string {
+  return `${chainId}/${index}`;
+}
+
+export function reasonOf({ error, reason }: ActionStatus): Reason {
+  return error ?? { type: 'Failed', message: reason ?? 'nothing was said' };
+}
+
+/** The reason without what differs from event to event: ids, numbers, addresses, names of assignments. The status that was answered stays. */
+export function foldedReason(action: ActionStatus): string {
+  const { type, message } = reasonOf(action);
+  const assignment = action.assignmentId?.trim();
+  const named = (assignment ? [assignment, encodeURIComponent(assignment)] : []).reduce(
+    (text, name) => text.replaceAll(new RegExp(`(?<![\\p{L}\\p{N}])${literal(name)}(?![\\p{L}\\p{N}])`, 'gu'), '…'),
+    message,
+  );
+  const folded = named
+    .replaceAll(/(\/(?:assignments|tickets)\/)[^/\s]+/g, '$1…')
+    .replaceAll(/[^\s"<>,;]+@[^\s"<>,;]+/g, '…')
+    .replaceAll(/(answered "?\d{3}\b)|[\p{L}\p{N}_.-]*\p{N}[\p{L}\p{N}_-]*/gu, (_, answer?: string) => answer ?? '…');
+  return `${type}: ${folded}`;
+}
+
+/** A pattern for the text itself. */
+function literal(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+}
+
+/** Members that were not told of yet. */
+export interface Batch {
+  count: number;
+  /** The first ten. */
+  first: Member[];
+  /** When the earliest of their requests came in. */
+  since: string;
+}
+
+/** A ledger as it goes from one run of the workflow to the next. */
+export interface LedgerState {
+  /** Members that are not over, with whether they were told of. */
+  open: [key: string, told: boolean][];
+  first: Member[];
+  since: string;
+  members: number;
+  ended: Partial<Record<Ended, number>>;
+  heldUntil?: string;
+}
+
+/** How a member left: its action's end, or it is held for another reason now. */
+export type Ended = ActionState;
+
+const shown = 10;
+/** Those beyond are told of, and not waited for. */
+const mostOpen = 20_000;
+
+export class Ledger {
+  readonly #open: Map<string, boolean>;
+  #state: Omit<LedgerState, 'open'>;
+
+  /** @param holds - whether members are held, so that they are waited for; otherwise what is told is done with. */
+  constructor(
+    private readonly holds: boolean,
+    { open, ...state }: LedgerState,
+  ) {
+    this.#open = new Map(open);
+    this.#state = state;
+  }
+
+  /** One that begins with a member of which people are told at once. */
+  static of(holds: boolean, first: Member): Ledger {
+    const open: LedgerState['open'] = holds ? [[memberKey(first), true]] : [];
+    const { receivedAt: since, heldUntil } = first;
+    return new Ledger(holds, { open, first: [], since, members: 1, ended: {}, ...(heldUntil !== undefined && { heldUntil }) });
+  }
+
+  get state(): LedgerState {
+    return { ...this.#state, open: [...this.#open] };
+  }
+
+  /** How many have joined, repetitions left out. */
+  get members(): number {
+    return this.#state.members;
+  }
+
+  get open(): number {
+    return this.#open.size;
+  }
+
+  get untold(): boolean {
+    return [...this.#open.values()].includes(false);
+  }
+
+  /** How those that are over ended. */
+  get ended(): LedgerState['ended'] {
+    return this.#state.ended;
+  }
+
+  /** Until when at least one may be held; ISO 8601. */
+  get heldUntil(): string | undefined {
+    return this.#state.heldUntil;
+  }
+
+  /** A member that failed again is told of again. */
+  join(member: Member): void {
+    const key = memberKey(member);
+    const { first, heldUntil, since } = this.#state;
+    if (!this.#open.has(key)) this.#state.members += 1;
+    if (this.#open.has(key) || this.#open.size < mostOpen) this.#open.set(key, false);
+    if (first.length < shown && !first.some((other) => memberKey(other) === key)) first.push(member);
+    if (member.receivedAt < since) this.#state.since = member.receivedAt;
+    if (member.heldUntil !== undefined && member.heldUntil > (heldUntil ?? '')) this.#state.heldUntil = member.heldUntil;
+  }
+
+  over(key: string, ended: Ended): void {
+    if (!this.#open.delete(key)) return;
+    this.#state.first = this.#state.first.filter((member) => memberKey(member) !== key);
+    this.#state.ended[ended] = (this.#state.ended[ended] ?? 0) + 1;
+  }
+
+  /** Those that were not told of, which are from now on. */
+  take(): Batch {
+    const untold = [...this.#open].filter(([, told]) => !told).map(([key]) => key);
+    for (const key of untold)
+      if (this.holds) this.#open.set(key, true);
+      else this.#open.delete(key);
+    const { first, since } = this.#state;
+    this.#state.first = [];
+    return { count: untold.length, first, since };
+  }
+}

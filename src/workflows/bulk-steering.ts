@@ -1,0 +1,23 @@
+/** Steers many chains, a batch after the other: what was confirmed is done, whatever happens to the process that asked for it. */
+
+import { proxyActivities, setHandler } from '@temporalio/workflow';
+import type { Activities } from '../activities/activities.js';
+import { addProgress, type BulkOrder, type BulkProgress, noProgress } from '../chain/bulk.js';
+import { progressQuery } from './messages.js';
+
+/** So many chains in one activity. */
+const batchSize = 20;
+
+/** @param workflowIds - the chains. @returns what came of it. */
+export async function BulkSteering(order: BulkOrder, workflowIds: string[]): Promise<BulkProgress> {
+  let progress = noProgress;
+  setHandler(progressQuery, () => progress);
+  for (let from = 0; from < workflowIds.length; from += batchSize) {
+    const { steerChains } = proxyActivities<Activities>({
+      startToCloseTimeout: '2 minutes',
+      summary: `${order.verb}: chains ${from + 1} to ${Math.min(from + batchSize, workflowIds.length)} of ${workflowIds.length}`,
+    });
+    progress = addProgress(progress, await steerChains({ order, workflowIds: workflowIds.slice(from, from + batchSize) }));
+  }
+  return progress;
+}

@@ -1,0 +1,76 @@
+/**
+ * Many actions of a company that fail for the same reason in a short time. The first is told of at once, by its own chain; this workflow, started with it,
+ * tells of those that follow as one, and once more when all of them are through. Chains reach it by the signals `join` and `over`.
+ */
+
+import { condition, continueAsNew, log, proxyActivities, setHandler, upsertMemo, workflowInfo } from '@temporalio/workflow';
+import type { Activities } from '../activities/activities.js';
+import { type Digest, Ledger, type LedgerState, type Member } from '../chain/digest.js';
+import type { DigestNews } from '../chain/digest-notice.js';
+import { joinSignal, overSignal } from './messages.js';
+import { delivery } from './notices.js';
+
+/** Those of which nobody says that they are over are waited for a day longer than they are held. */
+const dayMs = 24 * 3600 * 1000;
+
+/** @param first - the member that is told of by its own chain. */
+export async function NoticeDigest(digest: Digest, first: Member, before?: LedgerState): Promise<void> {
+  const holds = digest.kind === 'needs-attention';
+  const ledger = before ? new Ledger(holds, before) : Ledger.of(holds, first);
+  let joins = 0;
+  let many = ledger.members > 1;
+  setHandler(joinSignal, (member) => {
+    ledger.join(member);
+    joins += 1;
+    // Chains whose action recovers see by it that this workflow tells of that.
+    if (!many && ledger.members > 1) upsertMemo({ many: true });
+    many ||= ledger.members > 1;
+  });
+  setHandler(overSignal, (key, ended) => ledger.over(key, ended));
+
+  const isFull = () => workflowInfo().continueAsNewSuggested;
+  const isThrough = () => holds && many && ledger.open === 0;
+  for (;;) {
+    await untilQuiet(
+      digest,
+      () => joins,
+      () => isThrough() || isFull(),
+    );
+    if (isFull()) return continueAsNew<typeof NoticeDigest>(digest, first, ledger.state);
+    if (ledger.untold) {
+      await tell(digest, { kind: 'many', ...ledger.take() });
+      continue;
+    }
+    if (!holds || !many) return; // The chain of the only one tells of its end.
+    const left = Date.parse(ledger.heldUntil ?? first.receivedAt) + dayMs - Date.now();
+    const changed = await condition(() => ledger.open === 0 || ledger.untold || isFull(), Math.max(left, 1000), {
+      summary: 'until all are through',
+    });
+    if (changed && ledger.untold) await tell(digest, { kind: 'many', ...ledger.take() });
+    else if (!isFull()) {
+      const { ended, open } = ledger;
+      const { since } = ledger.state;
+      if (ended.done || ended.skipped) await tell(digest, { kind: 'through', ended, open, since });
+      if (!ledger.untold) return;
+    }
+  }
+}
+
+/** Waits until no more join for a third of the window, at most twice the window. */
+async function untilQuiet({ windowSeconds }: Digest, joins: () => number, enough: () => boolean): Promise<void> {
+  const end = Date.now() + windowSeconds * 2000;
+  for (let seen = -1; seen !== joins() && Date.now() < end; ) {
+    seen = joins();
+    if (await condition(enough, (windowSeconds * 1000) / 3, { summary: 'until no more join' })) return;
+  }
+}
+
+/** Never rejects. */
+async function tell(digest: Digest, news: DigestNews): Promise<void> {
+  const { notifyDigest } = proxyActivities<Activities>({ ...delivery, summary: `tells people: ${news.kind}` });
+  try {
+    await notifyDigest({ ...news, digest, at: new Date().toISOString() });
+  } catch (error) {
+    log.error('a notice about many chains reached nobody within a day', { kind: news.kind, error });
+  }
+}
