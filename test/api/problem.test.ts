@@ -41,7 +41,7 @@ describe('answerProblems', () => {
   const reported: Error[] = [];
   const app = answerProblems(new Hono(), (error) => reported.push(error))
     .get('/problem', () => {
-      throw new Problem(429, 'too-many', 'Too many requests', 'Wait.', {
+      throw new Problem('temporal-unavailable', 'Wait.', {
         headers: { 'Retry-After': '7' },
         errors: [{ pointer: '/0', detail: 'x' }],
       });
@@ -54,7 +54,7 @@ describe('answerProblems', () => {
     });
 
   for (const [method, path, status, header] of [
-    ['GET', '/problem', 429, ['Retry-After', '7']],
+    ['GET', '/problem', 503, ['Retry-After', '7']],
     ['GET', '/http', 400, undefined],
     ['GET', '/bug', 500, undefined],
     ['GET', '/nothing', 404, undefined],

@@ -10,7 +10,9 @@ import {
   idempotencyKey,
   initialStatus,
   planChain,
+  toRedo,
 } from '../../src/chain/chain.js';
+import type { ActionState } from '../../src/chain/outcome.js';
 
 const action = (index: number, more: Partial<Omit<ChainAction, 'action'>> = {}): ChainAction => ({
   action: 'platform_sendAssignment',
@@ -117,5 +119,27 @@ describe('initialStatus', () => {
   ];
   for (const [index, one] of chain.actions.entries()) {
     it(`of action ${index}`, () => assert.deepEqual(initialStatus(chain, one), expected[index]));
+  }
+});
+
+describe('toRedo', () => {
+  const later = { delaySeconds: 60 };
+  const actions = [action(0), action(1), action(2, later), action(3), action(4, later), action(5)];
+  const cases: [what: string, states: ActionState[], index: number, redone: number[]][] = [
+    ['what stopped its sequence, with what was not run', ['done', 'failed', 'done', 'not-run', 'done', 'not-run'], 1, [1, 3, 5]],
+    ['not what belongs to another that failed', ['failed', 'done', 'done', 'failed', 'done', 'not-run'], 0, [0]],
+    ['not what ended otherwise', ['failed', 'cancelled', 'done', 'not-run', 'done', 'done'], 0, [0, 3]],
+    ['delayed actions of the same time only', ['failed', 'not-run', 'failed', 'not-run', 'not-run', 'not-run'], 2, [2, 4]],
+    ['an e-mail that missed somebody', ['done', 'partly-failed', 'done', 'done', 'done', 'done'], 1, [1]],
+    ['no action that is not there', ['done', 'done', 'done', 'done', 'done', 'done'], 9, []],
+  ];
+  for (const [what, states, index, redone] of cases) {
+    it(what, () => {
+      const statuses = states.map((state, index) => ({ index, state }));
+      assert.deepEqual(
+        toRedo(actions, statuses, index).map((one) => one.index),
+        redone,
+      );
+    });
   }
 });

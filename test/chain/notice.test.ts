@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Notice, type NoticeContext, type NoticeKind, renderNotice } from '../../src/chain/notice.js';
 import type { ActionStatus } from '../../src/chain/outcome.js';
+import { shownTime } from '../../src/chain/summary.js';
 
 const received = '2024-03-05T16:07:09.500Z';
 const later = '2024-03-05T16:37:09.500Z';
@@ -64,8 +65,8 @@ const where = [
   'Company: Acme Field Works (acme)',
   'Rule: Route new jobs (7)',
   'Assignment: 1001',
-  `Chain: c-1, received ${received}`,
-  'Happened: 2024-03-05T16:17:30.000Z after 15 attempts',
+  `Chain: c-1, received ${shownTime(received)}`,
+  'Happened: 2024-03-05 16:17:30 UTC after 15 attempts',
   'Chain resource: https://relay.example/co/acme/chains/c-1',
   'Temporal Web UI: https://temporal.example/namespaces/default/workflows/relay%3Aacme%3Ac-1',
 ];
@@ -73,7 +74,7 @@ const steer = (verb: string) => [
   `npx relay ${verb} acme c-1 1`,
   `temporal workflow signal --namespace default --workflow-id relay:acme:c-1 --name ${verb} --input '[1]'`,
 ];
-const goesOn = [`2 ticket_updateUDF, due ${received}`, `3 sendEmails: alert, due ${later}`];
+const goesOn = [`2 ticket_updateUDF, due ${shownTime(received)}`, `3 sendEmails: alert, due ${shownTime(later)}`];
 
 describe('the text of a notice', () => {
   it('about a held action that the relay tries again', () => {
@@ -81,13 +82,13 @@ describe('the text of a notice', () => {
       '': ['1 platform_sendAssignment: first wave — could not be done and is held.'],
       'What was wrong': ['POST /assignments/1001/send answered 503 (PlatformError)'],
       'What happens now': [
-        'The relay goes on trying by itself, next at 2024-03-05T16:18:00.000Z, and says so when it comes through.',
-        'It is held until 2024-03-08T16:07:09.500Z. If nobody has decided by then, it fails, and what stands behind it is not run.',
+        'The relay goes on trying by itself, next at 2024-03-05 16:18:00 UTC, and says so when it comes through.',
+        'It is held until 2024-03-08 16:07:09 UTC. If nobody has decided by then, it fails, and what stands behind it is not run.',
       ],
       Where: where,
       Done: ['0 sendEmails: greet'],
       'Held behind it': ['2 ticket_updateUDF'],
-      'Will still run': [`3 sendEmails: alert, due ${later}`],
+      'Will still run': [`3 sendEmails: alert, due ${shownTime(later)}`],
       'To put it right': ['Mend what was wrong, then retry:', ...steer('retry'), 'Or go on without it:', ...steer('skip')],
     });
   });
@@ -119,7 +120,23 @@ describe('the text of a notice', () => {
       [1, 3].includes(action.index) ? { ...action, runAt: later, state: action.index === 3 ? 'pending' : action.state } : action;
     const sections = sectionsOf('needs-attention', {}, actions.map(due));
     assert.deepEqual(sections.get('Held behind it'), ['3 sendEmails: alert']);
-    assert.deepEqual(sections.get('Will still run'), [`2 ticket_updateUDF, due ${received}`]);
+    assert.deepEqual(sections.get('Will still run'), [`2 ticket_updateUDF, due ${shownTime(received)}`]);
+  });
+
+  it('says what is held elsewhere, and does not promise that it will run', () => {
+    const other: ActionStatus[] = [
+      ...actions,
+      { ...common, index: 4, action: 'sendEmails', state: 'needs-attention', runAt: later },
+      { ...common, index: 5, action: 'sendEmails', state: 'pending', runAt: later },
+      { ...common, index: 6, action: 'sendEmails', state: 'retrying', runAt: later },
+    ];
+    const sections = sectionsOf('needs-attention', {}, other);
+    assert.deepEqual(sections.get('Held behind it'), ['2 ticket_updateUDF']);
+    assert.deepEqual(sections.get('Held elsewhere'), ['4 sendEmails', '5 sendEmails']);
+    assert.deepEqual(sections.get('Will still run'), [
+      `3 sendEmails: alert, due ${shownTime(later)}`,
+      `6 sendEmails, due ${shownTime(later)}`,
+    ]);
   });
 
   it('about an action that failed, with the chain going on', () => {
@@ -129,7 +146,10 @@ describe('the text of a notice', () => {
       Where: where,
       Done: ['0 sendEmails: greet'],
       'Will still run': goesOn,
-      'To put it right': ['Do by hand what was not done, or send the request again once the cause is mended.'],
+      'To put it right': [
+        'Mend what was wrong, then retry, also when the chain has closed. What was not run because of it follows:',
+        ...steer('retry').slice(0, 1),
+      ],
     });
   });
 
@@ -144,10 +164,10 @@ describe('the text of a notice', () => {
     assert.deepEqual(sections.get(''), ['1 sendEmails: first wave — did not reach everybody. The rest of the chain goes on.']);
     assert.deepEqual(sections.get('Recipients'), ['a@x.org: sent', 'b@x.org: not sent: mail server answered "550 no such user"']);
     assert.deepEqual(sections.get('Will still run'), goesOn);
-    assert.equal(sections.get('Where')?.[4], 'Happened: 2024-03-05T16:17:30.000Z after 1 attempt');
+    assert.equal(sections.get('Where')?.[4], 'Happened: 2024-03-05 16:17:30 UTC after 1 attempt');
     assert.deepEqual(sections.get('To put it right'), [
-      'While the chain is open, send it to those without a copy:',
-      ...steer('retry'),
+      'Send it to those without a copy, also when the chain has closed:',
+      ...steer('retry').slice(0, 1),
     ]);
   });
 
@@ -158,7 +178,7 @@ describe('the text of a notice', () => {
       '1 platform_sendAssignment: first wave — was held, and nobody decided in time. It has failed.',
     ]);
     assert.deepEqual(sections.get('Not run'), ['2 ticket_updateUDF']);
-    assert.deepEqual(sections.get('Will still run'), [`3 sendEmails: alert, due ${later}`]);
+    assert.deepEqual(sections.get('Will still run'), [`3 sendEmails: alert, due ${shownTime(later)}`]);
     assert.equal(sections.has('Held behind it'), false);
   });
 
@@ -170,13 +190,20 @@ describe('the text of a notice', () => {
     assert.equal(sections.has('To put it right'), false);
   });
 
+  it('about an action that need not be done any more', () => {
+    const sections = sectionsOf('recovered', { state: 'skipped', reason: 'status was "sent"' });
+    assert.deepEqual(sections.get(''), [
+      '1 platform_sendAssignment: first wave — need not be done any more: status was "sent". It is skipped, and the chain goes on.',
+    ]);
+  });
+
   it('without an error: the reason', () => {
     const alone: ActionStatus[] = [
       { ...common, index: 1, action: 'sendEmails', state: 'failed', reason: 'its workflow ended early' },
     ];
     const sections = sectionsOf('failed', {}, alone);
     assert.deepEqual(sections.get('What was wrong'), ['its workflow ended early']);
-    assert.deepEqual([...sections.keys()], ['', 'What was wrong', 'Where', 'To put it right']);
+    assert.deepEqual([...sections.keys()], ['', 'What was wrong', 'To put it right', 'Where']);
     assert.ok(!sections.get('Where')?.some((line) => line.startsWith('Assignment')));
   });
 

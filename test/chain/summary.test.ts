@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { ChainAction } from '../../src/chain/chain.js';
-import type { ActionStatus } from '../../src/chain/outcome.js';
-import { actionTable, actionTitle, chainSummary } from '../../src/chain/summary.js';
+import type { ActionState, ActionStatus } from '../../src/chain/outcome.js';
+import { actionTitle, chainSummary, failureMessage, summaryOf } from '../../src/chain/summary.js';
 
-/** Temporal's limits, less what a payload's metadata take. */
+/** Temporal's limit, less what a payload's metadata take. */
 const summaryBytes = 400 - 30;
-const detailsBytes = 20_000 - 30;
 const bytesOf = (text: string) => Buffer.byteLength(JSON.stringify(text));
 
 describe('actionTitle', () => {
@@ -21,11 +20,10 @@ describe('actionTitle', () => {
     it(title, () => assert.equal(actionTitle(action), title));
   }
 
-  it('fits in a summary with a few words more, whatever the comment', () => {
-    const words = ': held, until the attention window is over';
+  it('leaves room for a few words more, whatever the comment', () => {
     for (const comment of ['x', '割', '😀', '"', '\\', 'é\u0301'].map((unit) => unit.repeat(1000))) {
       const title = actionTitle({ index: 99, action: 'platform_sendAssignment', comment });
-      assert.ok(bytesOf(`${title}${words}`) <= summaryBytes, comment.slice(0, 2));
+      assert.ok(bytesOf(`${title}: and so many words more`) <= summaryBytes, comment.slice(0, 2));
       assert.ok(title.endsWith('…'));
     }
   });
@@ -39,14 +37,25 @@ describe('chainSummary', () => {
     ...(assignmentId !== undefined && { assignmentId }),
   });
   const cases: [assignments: (string | undefined)[], summary: string][] = [
-    [['1001'], 'acme: 1 action, assignment 1001'],
-    [['1001', undefined, '1001', '1002'], 'acme: 4 actions, assignment 1001, 1002'],
-    [[undefined, undefined], 'acme: 2 actions'],
-    [['10\n01'], 'acme: 1 action, assignment 10 01'],
+    [['1001'], 'acme: 1 action, assignment 1001: platform_sendAssignment'],
+    [
+      ['1001', undefined, '1001', '1002'],
+      'acme: 4 actions, assignment 1001, 1002: platform_sendAssignment, platform_sendAssignment, platform_sendAssignment, platform_sendAssignment',
+    ],
+    [[undefined, undefined], 'acme: 2 actions: platform_sendAssignment, platform_sendAssignment'],
+    [['10\n01'], 'acme: 1 action, assignment 10 01: platform_sendAssignment'],
   ];
   for (const [assignments, summary] of cases) {
     it(summary, () => assert.equal(chainSummary({ companyId: 'acme' }, assignments.map(action)), summary));
   }
+
+  it('has no markup', () => {
+    const marked = { ...action('1'), comment: '*a* `b` <i>c</i> [d](http://e) {workflowId} $f$ g_h' };
+    assert.equal(
+      chainSummary({ companyId: 'acme' }, [marked]),
+      'acme: 1 action, assignment 1: a b ic/i d(http//e) workflowId f g_h',
+    );
+  });
 
   it('fits in a summary, whatever the assignments are called', () => {
     const ids = fc.array(fc.string({ unit: 'binary', minLength: 200, maxLength: 256 }), { minLength: 1, maxLength: 10 });
@@ -57,52 +66,55 @@ describe('chainSummary', () => {
   });
 });
 
-describe('actionTable', () => {
-  const common = { action: 'sendEmails', relayId: '7' };
-  const runAt = '2024-03-05T16:07:09.500Z';
-  const cases: [what: string, status: ActionStatus, row: string][] = [
-    ['due', { ...common, index: 0, state: 'scheduled', runAt }, `| 0 | sendEmails |  | scheduled | due ${runAt} |`],
-    [
-      'done',
-      { ...common, index: 1, state: 'done', runAt, endedAt: runAt, comment: 'hello' },
-      '| 1 | sendEmails | hello | done |  |',
-    ],
-    [
-      'a reason',
-      { ...common, index: 2, state: 'skipped', reason: 'status was "sent"' },
-      '| 2 | sendEmails |  | skipped | status was "sent" |',
-    ],
-    [
-      'an error',
-      { ...common, index: 3, state: 'needs-attention', error: { type: 'MailError', message: 'no\nroute', retryable: true } },
-      '| 3 | sendEmails |  | needs-attention | no route |',
-    ],
-    [
-      'what would break the table',
-      { ...common, index: 4, state: 'pending', comment: 'a | b\n| c |' },
-      '| 4 | sendEmails | a b c | pending |  |',
-    ],
-  ];
-  for (const [what, status, row] of cases) {
-    it(`shows ${what}`, () =>
-      assert.deepEqual(actionTable([status]).split('\n'), [
-        '| # | Action | Comment | State | Remark |',
-        '|---|---|---|---|---|',
-        row,
-      ]));
-  }
+describe('summaryOf', () => {
+  const action = { index: 2, action: 'sendEmails', comment: 'tell him' };
 
-  for (const unit of ['x', '割', '😀', '"', '\\']) {
-    it(`fits in the details with a hundred actions, each with long words of ${unit}`, () => {
-      const actions = Array.from({ length: 100 }, (_, index): ActionStatus => {
-        const long = unit.repeat(1000);
-        return { index, action: 'platform_sendAssignment', relayId: '7', state: 'needs-attention', comment: long, reason: long };
-      });
-      const table = actionTable(actions);
-      assert.ok(bytesOf(table) <= detailsBytes, `${bytesOf(table)}`);
-      assert.equal(table.split('\n').length, 102);
-    });
-  }
+  it('names the actions and what they wait for', () =>
+    assert.equal(summaryOf([action, { index: 3, action: 'sendEmails' }], 'due\nnow'), '2 tell him, 3 sendEmails: due now'));
 
-  it('is only a head without actions', () => assert.equal(actionTable([]).split('\n').length, 2));
+  it('keeps a part of both, however long they are', () => {
+    const summary = summaryOf([{ ...action, comment: 'x'.repeat(1000) }], 'y'.repeat(1000));
+    assert.match(summary, /^2 x{70,}…: y{100,}…$/);
+    assert.ok(bytesOf(summary) <= summaryBytes);
+  });
+
+  it('gives many actions all that is left', () => {
+    const actions = Array.from({ length: 100 }, (_, index) => ({ ...action, index }));
+    const summary = summaryOf(actions, 'due');
+    assert.match(summary, /^0 tell him, 1 tell him, .{250,}…: due$/);
+    assert.ok(bytesOf(summary) <= summaryBytes);
+  });
+});
+
+describe('failureMessage', () => {
+  const chain = { companyId: 'acme', chainId: 'c1' };
+  const status = (index: number, state: ActionState, more: Partial<ActionStatus> = {}): ActionStatus => ({
+    index,
+    action: 'sendEmails',
+    relayId: '7',
+    state,
+    ...more,
+  });
+  const error = { type: 'MailError', message: 'no route', retryable: true };
+
+  it('says what failed, why, and what to do', () =>
+    assert.equal(
+      failureMessage(chain, [
+        status(0, 'done'),
+        status(1, 'failed', { comment: 'alert', error, reason: 'nobody decided' }),
+        status(2, 'not-run'),
+      ]),
+      '1 of 3 actions failed, and 1 behind it was not run. 1 alert: no route; nobody decided. Mend the cause, then: relay retry acme c1 1',
+    ));
+
+  it('says it once where the reason is the error', () =>
+    assert.equal(
+      failureMessage(chain, [status(0, 'failed', { error, reason: 'no route' })]),
+      '1 of 1 action failed. 0 sendEmails: no route. Mend the cause, then: relay retry acme c1 0',
+    ));
+
+  it('speaks of five at most', () => {
+    const actions = Array.from({ length: 7 }, (_, index) => status(index, 'failed', { error }));
+    assert.match(failureMessage(chain, actions), /^7 of 7 actions failed\. (\d sendEmails: no route; ){5}and 2 more\. Mend/);
+  });
 });

@@ -38,7 +38,7 @@ describe('a command line', () => {
       assert.ok(example.startsWith(`relay ${name}`) || example.startsWith(`relay ${subject[0]}`));
     }
     const group = await relay(['chains', '--help']);
-    assert.match(group.out, /chains list <companyId>[\s\S]*chains show/);
+    assert.match(group.out, /chains list \[<companyId>\][\s\S]*chains show/);
     assert.doesNotMatch(group.out, /rules/);
   });
 

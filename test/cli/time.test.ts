@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
-import { momentFromNow, momentText, readDuration } from '../../src/cli/time.js';
+import { momentFromNow, momentText, readDuration, readMoment } from '../../src/cli/time.js';
 
 describe('times', () => {
   const zone = process.env.TZ;
@@ -54,5 +54,14 @@ describe('times', () => {
       ['10M', undefined],
     ] as const)
       assert.equal(readDuration(text), seconds, text);
+  });
+
+  it('can be given as moments', () => {
+    const now = Date.parse('2026-07-01T12:00:00Z');
+    assert.equal(readMoment('2h', 'ago', now), '2026-07-01T10:00:00.000Z');
+    assert.equal(readMoment('90', 'ahead', now), '2026-07-01T12:01:30.000Z');
+    assert.equal(readMoment('2026-07-01T12:00:00+02:00', 'ago', now), '2026-07-01T10:00:00.000Z');
+    for (const text of ['', 'soon', '2026-07-01', '2026-07-01T12:00:00', '2026-13-01T12:00:00Z'])
+      assert.throws(() => readMoment(text, 'ago', now), /is no time/);
   });
 });

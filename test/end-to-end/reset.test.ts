@@ -15,13 +15,19 @@ async function resetPoints(workflowId: string, runId: string) {
   return (events ?? []).flatMap(({ workflowTaskCompletedEventAttributes: task, eventId }) => (task && eventId ? [eventId] : []));
 }
 
-async function reset(workflowId: string, runId: string, eventId: Awaited<ReturnType<typeof resetPoints>>[number]): Promise<void> {
+async function reset(
+  workflowId: string,
+  runId: string,
+  eventId: Awaited<ReturnType<typeof resetPoints>>[number],
+  resetReapplyExcludeTypes: number[] = [],
+): Promise<void> {
   await stack.client.workflowService.resetWorkflowExecution({
     namespace: 'default',
     workflowExecution: { workflowId, runId },
     workflowTaskFinishEventId: eventId,
     reason: 'test',
     requestId: randomUUID(),
+    resetReapplyExcludeTypes,
   });
 }
 
@@ -134,4 +140,27 @@ describe('a reset at every workflow task', () => {
       t.diagnostic(`${points} workflow tasks`);
     });
   }
+});
+
+it('a reset that leaves the signals out: how the delayed actions ended is asked of their workflows', async () => {
+  const company = await stack.company({ onFailure: 'continue' });
+  const { chainId, workflowId } = await company.start([
+    udf('T', { delayInSeconds: '1' }),
+    send('404404', { groupId: '501', delayInSeconds: '1' }),
+    udf('T', { delayInSeconds: '3000' }),
+  ]);
+  await company.action(chainId, 1, 'failed');
+  await stack.client.workflow.getHandle(`${workflowId}:2`).cancel();
+  await company.ended(chainId);
+  const { runId } = await stack.client.workflow.getHandle(workflowId).describe();
+  const [first] = await resetPoints(workflowId, runId);
+  assert(first);
+  const signals = 1; // temporal.api.enums.v1.ResetReapplyExcludeType
+  await reset(workflowId, runId, first, [signals]);
+  const chain = await company.ended(chainId);
+  assert.deepEqual(
+    chain.actions.map(({ state }) => state),
+    ['done', 'failed', 'cancelled'],
+  );
+  assert.match(chain.actions[1]?.reason ?? '', /404/);
 });

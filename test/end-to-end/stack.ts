@@ -13,10 +13,12 @@ import { pino } from 'pino';
 import type { z } from 'zod';
 import { createApi } from '../../src/api/app.js';
 import { chainSchema, type ShownAction, type ShownChain } from '../../src/api/chain-view.js';
+import { Limits } from '../../src/api/limits.js';
 import { acceptedSchema } from '../../src/api/relay.js';
 import { serveApi } from '../../src/api/server.js';
 import { createConnectors } from '../../src/connectors/connectors.js';
 import { createLog } from '../../src/log.js';
+import { Metrics } from '../../src/metrics.js';
 import { Closers } from '../../src/process.js';
 import { startMailSink } from '../../src/sandbox/mail/sink.js';
 import { startPlatform } from '../../src/sandbox/platform/platform.js';
@@ -33,13 +35,20 @@ const actor = { kind: 'admin' } as const;
 export interface StackOptions {
   retryBudgetSeconds?: number;
   attentionWindowSeconds?: number;
+  rateLimitPerMinute?: number;
+  noticeDigestSeconds?: number;
 }
 
 export type Action = Record<string, unknown>;
 export type Stack = Awaited<ReturnType<typeof startStack>>;
 
 /** Starts everything, and stops it after the tests of the file. */
-export async function startStack({ retryBudgetSeconds = 1, attentionWindowSeconds = 600 }: StackOptions = {}) {
+export async function startStack({
+  retryBudgetSeconds = 1,
+  attentionWindowSeconds = 600,
+  rateLimitPerMinute = 10_000,
+  noticeDigestSeconds = 60,
+}: StackOptions = {}) {
   const closers = new Closers();
   after(() => closers.close((name, error) => process.stderr.write(`${name}: ${String(error)}\n`)));
   const directory = mkdtempSync(join(tmpdir(), 'relay-stack-'));
@@ -69,6 +78,7 @@ export async function startStack({ retryBudgetSeconds = 1, attentionWindowSecond
     mailFrom: 'Relay <relay@relay.example>',
   });
   closers.add('the connectors', () => connectors.close());
+  const metrics = new Metrics();
   const operatorEmail = 'operator@relay.example';
   const startWorker = async () => {
     const worker = await createWorker({
@@ -80,7 +90,9 @@ export async function startStack({ retryBudgetSeconds = 1, attentionWindowSecond
       taskQueue,
       links,
       operatorEmail,
+      noticeDigestSeconds,
       log,
+      metrics,
     });
     const running = worker.run();
     return async () => {
@@ -94,8 +106,11 @@ export async function startStack({ retryBudgetSeconds = 1, attentionWindowSecond
   const api = await serveApi(
     createApi({
       store,
+      connectors,
       client,
       log,
+      metrics,
+      limits: new Limits({ perMinute: rateLimitPerMinute, log }),
       adminToken,
       links,
       operatorEmail,
@@ -123,6 +138,8 @@ export async function startStack({ retryBudgetSeconds = 1, attentionWindowSecond
     mail,
     platform,
     taskQueue,
+    connectors,
+    temporalAddress: address,
     /** Everything that was logged so far. */
     logged: () => readFileSync(logFile, 'utf8'),
     stopWorker: () => worker.stop(),

@@ -212,4 +212,14 @@ describe('without workers', () => {
     await company.steer(open.chainId, 'cancel');
     await company.ended(open.chainId);
   });
+
+  it('a held action takes a decision, although nobody can say that it is held', async () => {
+    const company = await stack.company();
+    const { chainId } = await company.start([send('404404', { groupId: '501' })]);
+    await company.action(chainId, 0, 'needs-attention');
+    await stack.stopWorker();
+    assert.equal((await company.steer(chainId, 'skip', 0)).status, 202);
+    await stack.restartWorker();
+    assert.deepEqual(states(await company.ended(chainId)), ['skipped']);
+  });
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { z } from 'zod';
 import type { Database } from '../../src/store/database.js';
 import { migrate, NewerSchemaError } from '../../src/store/migrations.js';
 import { openPostgres } from '../../src/store/postgres.js';
@@ -8,11 +9,16 @@ import { createDatabase, testDatabases } from './databases.js';
 for (const { name, open, skip } of testDatabases) {
   describe(`migrations on ${name}`, { skip }, () => {
     let database: Database;
+    let released: string[][];
     before(async () => {
       database = await open();
+      const [{ version }] = z
+        .tuple([z.object({ version: z.int() })])
+        .parse(await database.query('SELECT version FROM relay_schema'));
+      released = Array.from({ length: version }, () => []);
     });
     after(() => database.close());
-    const steps = (...more: string[]) => [[], ...more.map((statement) => [statement])];
+    const steps = (...more: string[]) => [...released, ...more.map((statement) => [statement])];
 
     it('are applied once, in order', async () => {
       await migrate(database, steps('CREATE TABLE first (x integer)'));
@@ -31,7 +37,7 @@ for (const { name, open, skip } of testDatabases) {
     it('refuse a database of a newer program', async () => {
       await assert.rejects(
         migrate(database),
-        (error) => error instanceof NewerSchemaError && /version 3.* up to 1/.test(error.message),
+        (error) => error instanceof NewerSchemaError && error.message.includes(`up to ${released.length}:`),
       );
     });
   });

@@ -31,6 +31,8 @@ describe('search attributes', () => {
         ['RelayNeedsAttention', 'BOOL'],
         ['RelayAssignmentIds', 'KEYWORD_LIST'],
         ['RelayRuleIds', 'KEYWORD_LIST'],
+        ['RelayFailureTypes', 'KEYWORD_LIST'],
+        ['RelayPaused', 'BOOL'],
       ],
     );
   });

@@ -270,7 +270,12 @@ describe('commands of chains', () => {
     );
     assert.match(held.out, /npx relay retry acme c1 0/);
     const closed = await run(['chains', 'show', 'acme', 'c1'], stages(chain('failed', 'failed', trouble)));
-    assert.doesNotMatch(closed.out, /npx relay retry/);
+    assert.match(closed.out, /npx relay retry acme c1 0/);
+    const steered = [{ at: receivedAt, by: 'key desk', verb: 'retry' }];
+    const decided = await run(['chains', 'show', 'acme', 'c1'], stages(chain('completed', 'done', { steered })));
+    assert.match(decided.out, /\nDecisions:\n {2}0 sendEmails: tell the manager: retry by key desk, 2026-07-01 /);
+    const cancelled = await run(['chains', 'show', 'acme', 'c1'], stages(chain('cancelled', 'failed', trouble)));
+    assert.doesNotMatch(cancelled.out, /npx relay retry/);
   });
 
   it('keep what strangers wrote from steering the terminal', async () => {
@@ -305,6 +310,11 @@ describe('commands of chains', () => {
     const { out } = await run(words, () => ({ body: { items } }));
     assert.equal(server.asked[0]?.path, '/co/acme/chains?status=failed&assignmentId=a+7&relayId=4711&limit=50');
     assert.match(out, /^CHAIN +STATUS +RECEIVED +ASSIGNMENT IDS\nc1 +failed +2026-07-01 \S+ +7, 8\n$/);
+
+    const all = [{ ...items[0], companyId: 'acme' }];
+    const everywhere = await run(['chains', 'list', '--paused', '--since', receivedAt], () => ({ body: { items: all } }));
+    assert.equal(server.asked[0]?.path, '/chains?since=2026-07-01T12%3A00%3A00.000Z&paused=true&limit=50');
+    assert.match(everywhere.out, /^COMPANY +CHAIN [^\n]*\nacme +c1 /);
   });
 
   it('steer actions and chains', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
+import { Webhook } from 'standardwebhooks';
 import { createHttpClient } from '../../../src/connectors/http.js';
 import { createWebhookChannel } from '../../../src/connectors/notice/webhook.js';
 import { failing } from '../failing.js';
@@ -27,6 +28,28 @@ describe('notices by webhook', () => {
       );
     });
   }
+
+  it('are signed where there is a secret, as its holder can verify', async () => {
+    const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+    const signed = createWebhookChannel({ webhookUrl: `${server.url}/signed`, secret, http });
+    server.answer = answering(200, 'ok');
+    const json = { text: 'Größe “7” <b>', n: 1, left: undefined };
+    await signed.deliver({ ...notice, json }, 'abc@relay.invalid', { timeoutMs: 5000 });
+    const { headers, body } = server.last();
+    const flat = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+    assert.equal(flat['webhook-id'], 'abc');
+    assert.deepEqual(new Webhook(secret).verify(body, flat), { text: 'Größe “7” <b>', n: 1 });
+    assert.throws(() => new Webhook(secret).verify(`${body} `, flat));
+    assert.doesNotMatch(JSON.stringify(flat), /whsec_|BwcH/);
+  });
+
+  it('are unsigned without a secret, and messages where the format is slack', async () => {
+    const slack = createWebhookChannel({ webhookUrl: `${server.url}/slack`, format: 'slack', http });
+    await slack.deliver(notice, 'n1', { timeoutMs: 5000 });
+    const { headers, body } = server.last();
+    assert.equal(headers['webhook-signature'], undefined);
+    assert.deepEqual(Object.keys(JSON.parse(body)), ['text', 'blocks']);
+  });
 
   it('are for different contacts where only the path differs', () => {
     const [one, other, again] = ['T0', 'T1', 'T0'].map(

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { Hono } from 'hono';
+import { addressGroup, failuresPerMinute, Limits, limitFailures } from '../../src/api/limits.js';
+import { answerProblems, Problem, problemSchema } from '../../src/api/problem.js';
+import { createLog } from '../../src/log.js';
+import type { Database } from '../../src/store/database.js';
+import { testDatabases } from '../store/databases.js';
+
+const silent = createLog('silent');
+
+describe('the address that is counted', () => {
+  const groups: [address: string, group: string][] = [
+    ['127.0.0.1', '127.0.0.1'],
+    ['::ffff:192.0.2.7', '192.0.2.7'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
+    ['2001:DB8:1:2::9', '2001:db8:1:2'],
+    ['2001:db8::1', '2001:db8:0:0'],
+    ['2001:0db8:0001:0000:ffff::', '2001:db8:1:0'],
+    ['::1', '0:0:0:0'],
+    ['::', '0:0:0:0'],
+    ['fe80::1%eth0', 'fe80:0:0:0'],
+    ['unknown', 'unknown'],
+  ];
+  for (const [address, group] of groups) it(`of ${address} is ${group}`, () => assert.equal(addressGroup(address), group));
+});
+
+describe('limits in memory', () => {
+  it('count each company by itself', async () => {
+    const limits = new Limits({ perMinute: 2, log: silent });
+    const shares = [
+      await limits.ofCompany('a'),
+      await limits.ofCompany('a'),
+      await limits.ofCompany('a'),
+      await limits.ofCompany('b'),
+    ];
+    assert.deepEqual(
+      shares.map(({ exceeded, headers }) => [exceeded, headers['RateLimit-Remaining'], 'Retry-After' in headers]),
+      [
+        [false, '1', false],
+        [false, '0', false],
+        [true, '0', true],
+        [false, '1', false],
+      ],
+    );
+  });
+});
+
+for (const { name, open, skip } of testDatabases) {
+  describe(`limits that several processes share, on ${name}`, { skip }, () => {
+    let database: Database;
+    before(async () => {
+      database = await open();
+    });
+    after(() => database.close());
+
+    it('count together, at once or one after the other', async () => {
+      const processes = [1, 2, 3].map(() => new Limits({ perMinute: 30, shared: database, log: silent }));
+      const rounds = Array.from({ length: 20 }, () => processes).flat();
+      const shares = await Promise.all(rounds.map((limits) => limits.ofCompany('acme')));
+      assert.equal(shares.filter(({ exceeded }) => !exceeded).length, 30);
+      const late = await new Limits({ perMinute: 30, shared: database, log: silent }).ofCompany('acme');
+      assert(late.exceeded);
+      assert.match(late.headers['Retry-After'] ?? '', /^([1-9]|[1-5]\d|60)$/);
+    });
+
+    it('keep addresses and companies apart', async () => {
+      const limits = new Limits({ perMinute: 1, shared: database, log: silent });
+      await limits.ofAddress('same');
+      assert.equal((await limits.ofCompany('same')).exceeded, false);
+    });
+  });
+}
+
+describe('limits that cannot count', () => {
+  it('let everybody pass, and say so once', async () => {
+    const lines: string[] = [];
+    const log = createLog('info', { write: (line) => lines.push(line) });
+    const shared = { query: () => Promise.reject(new Error('the database is down')) };
+    const limits = new Limits({ perMinute: 1, shared, log });
+    for (let n = 0; n < 5; n += 1) assert.deepEqual(await limits.ofCompany('a'), { exceeded: false, headers: {} });
+    assert.equal(lines.length, 1);
+    assert.match(lines[0] ?? '', /cannot be counted.*nobody is limited/);
+  });
+});
+
+describe('failed authentications', () => {
+  const limits = new Limits({ perMinute: 1, log: silent });
+  const app = answerProblems(new Hono(), assert.ifError)
+    .use(limitFailures(limits))
+    .get('/:secret', (c) => {
+      if (c.req.param('secret') === 'right') return c.text('welcome');
+      throw new Problem('unauthorized', 'Not this one.', { headers: { 'WWW-Authenticate': 'Bearer' } });
+    });
+  const ask = (secret: string, remoteAddress = '192.0.2.1') =>
+    app.request(`/${secret}`, {}, { incoming: { socket: { remoteAddress } } });
+
+  it('are counted per address, and refused with 429 when they are too many; who is right is let in', async () => {
+    for (let n = 0; n < failuresPerMinute; n += 1) assert.equal((await ask('wrong')).status, 401);
+    const refused = await ask('wrong');
+    assert.deepEqual([refused.status, refused.headers.get('WWW-Authenticate')], [429, null]);
+    assert.match(refused.headers.get('Retry-After') ?? '', /^[1-9]\d*$/);
+    assert.equal(problemSchema.parse(await refused.json()).type, '/problems/rate-limited');
+    assert.equal((await ask('right')).status, 200);
+    assert.equal((await ask('wrong', '192.0.2.2')).status, 401);
+  });
+});

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { ChainAction } from '../../src/chain/chain.js';
+import { type Facts, type Forecast, forecastChain } from '../../src/chain/forecast.js';
+
+const hold = { enabled: true, onFailure: 'hold' } as const;
+const goOn = { enabled: true, onFailure: 'continue' } as const;
+
+function action(more: Partial<ChainAction> = {}): ChainAction {
+  return { action: 'platform_sendAssignment', index: 0, relayId: '4711', assignmentId: '1001', ...more } as ChainAction;
+}
+
+describe('forecastChain: one action', () => {
+  const rows: [what: string, ChainAction, Facts, Forecast][] = [
+    ['nothing in the way', action(), { rule: hold }, { outcome: 'runs' }],
+    [
+      'its condition holds',
+      action(),
+      { rule: hold, condition: { holds: true, reason: 'status was "draft"' } },
+      { outcome: 'runs' },
+    ],
+    [
+      'its condition does not hold',
+      action(),
+      { rule: hold, condition: { holds: false, reason: 'status was "sent"' } },
+      { outcome: 'skipped', reason: 'status was "sent"' },
+    ],
+    [
+      'its condition does not hold, and the value is not to be shown',
+      action(),
+      { rule: hold, condition: { holds: false } },
+      { outcome: 'skipped', reason: 'its condition does not hold' },
+    ],
+    [
+      'a condition that does not hold spares a mistake',
+      action({ mistake: 'sendRadius is blank' }),
+      { rule: hold, condition: { holds: false, reason: 'status was "sent"' } },
+      { outcome: 'skipped', reason: 'status was "sent"' },
+    ],
+    [
+      'a mistake',
+      action({ mistake: 'sendRadius is blank' }),
+      { rule: hold, condition: { holds: true } },
+      { outcome: 'needs-attention', reason: 'sendRadius is blank' },
+    ],
+    [
+      'undecided comes before the condition',
+      action({ undecided: 'delayInSeconds is blank' }),
+      { rule: hold, condition: { holds: false } },
+      { outcome: 'needs-attention', reason: 'delayInSeconds is blank' },
+    ],
+    [
+      'a mistake under onFailure: continue',
+      action({ mistake: 'sendRadius is blank' }),
+      { rule: goOn },
+      { outcome: 'failed', reason: 'sendRadius is blank' },
+    ],
+    [
+      'the platform does not answer',
+      action(),
+      { rule: hold, condition: { error: 'no answer', retryable: true } },
+      { outcome: 'unknown', reason: 'no answer' },
+    ],
+    [
+      'the platform says no',
+      action(),
+      { rule: hold, condition: { error: 'answered 404', retryable: false } },
+      { outcome: 'needs-attention', reason: 'answered 404' },
+    ],
+    ['a disabled rule', action(), { rule: { ...hold, enabled: false } }, { outcome: 'skipped', reason: 'rule 4711 is disabled' }],
+    ['no rule any more', action(), { rule: undefined }, { outcome: 'skipped', reason: 'rule 4711 is gone' }],
+    [
+      'an obstacle',
+      action(),
+      { rule: hold, obstacle: 'there is no ticket system' },
+      { outcome: 'needs-attention', reason: 'there is no ticket system' },
+    ],
+  ];
+  for (const [what, one, facts, expected] of rows) {
+    it(what, () => assert.deepEqual(forecastChain([one], [facts]), [expected]));
+  }
+});
+
+describe('forecastChain: what stands behind an action that needs attention', () => {
+  const outcomes = (actions: ChainAction[], rule: Facts['rule']) =>
+    forecastChain(
+      actions,
+      actions.map(() => ({ rule })),
+    ).map(({ outcome }) => outcome);
+  const actions = [
+    action({ index: 0 }),
+    action({ index: 1, mistake: 'x' }),
+    action({ index: 2, delaySeconds: 60 }),
+    action({ index: 3 }),
+    action({ index: 4, delaySeconds: 120, mistake: 'x' }),
+    action({ index: 5, delaySeconds: 60 }),
+    action({ index: 6, delaySeconds: 120 }),
+    action({ index: 7, delaySeconds: 0 }),
+  ];
+
+  it('is held where it is due at the same time, and only there', () =>
+    assert.deepEqual(outcomes(actions, hold), [
+      'runs',
+      'needs-attention',
+      'runs',
+      'held',
+      'needs-attention',
+      'runs',
+      'held',
+      'held',
+    ]));
+  it('names the action that it waits for', () =>
+    assert.equal(
+      forecastChain(
+        actions,
+        actions.map(() => ({ rule: hold })),
+      )[6]?.reason,
+      'action 4 before it needs attention',
+    ));
+  it('goes on under onFailure: continue', () =>
+    assert.deepEqual(outcomes(actions, goOn), ['runs', 'failed', 'runs', 'runs', 'failed', 'runs', 'runs', 'runs']));
+});

@@ -1,0 +1,126 @@
+/** Steering many chains, and pausing, against an API that answers by a script. */
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type Asked, problem, type ScriptedAnswer, scripted } from '../local-api.js';
+import { relay, type Scripted } from '../scripted-terminal.js';
+
+const at = '2026-07-01T12:00:00.000Z';
+const listed = {
+  companyId: 'acme',
+  chainId: 'c1',
+  workflowId: 'relay:acme:c1',
+  status: 'needs-attention',
+  receivedAt: at,
+  assignmentIds: [],
+  relayIds: [],
+  failureTypes: ['PlatformError'],
+  summary: 'acme: 1 action',
+  links: { chain: 'http://127.0.0.1:8080/co/acme/chains/c1' },
+};
+const preview = { verb: 'retry', count: 214, first: [listed] };
+const bulk = (status: string, progress?: object) => ({
+  bulkId: 'b1',
+  workflowId: 'relay-bulk:b1',
+  status,
+  verb: 'retry',
+  filter: {},
+  count: 214,
+  by: 'admin',
+  startedAt: at,
+  ...(progress && { progress: { done: 214, steered: 210, actions: 211, unchanged: 4, failed: 0, failures: [], ...progress } }),
+  links: { bulk: 'http://127.0.0.1:8080/chains/bulk/b1' },
+});
+
+describe('relay bulk', () => {
+  let answers: (asked: Asked) => ScriptedAnswer = () => ({});
+  let server: Awaited<ReturnType<typeof scripted>>;
+  before(async () => {
+    server = await scripted((asked) => answers(asked));
+  });
+  after(() => server.close());
+
+  function run(words: readonly string[], answer: typeof answers, more: Scripted = {}) {
+    server.asked.length = 0;
+    answers = answer;
+    return relay(words, { ...more, env: { RELAY_URL: server.url, RELAY_KEY: 'k', ...more.env } });
+  }
+  const script =
+    (end: object): typeof answers =>
+    ({ method, body }) =>
+      method === 'GET' ? { body: end } : JSON.parse(body).confirm ? { status: 202, body: bulk('running') } : { body: preview };
+
+  it('shows what it concerns, and does it once that is confirmed', async () => {
+    const words = ['bulk', 'retry', 'acme', '--reason', 'PlatformError', '--since', at, '--yes'];
+    const { exitCode, out, err } = await run(words, script(bulk('completed', {})));
+    assert.equal(exitCode, 0);
+    const filter = { reason: 'PlatformError', since: at };
+    assert.deepEqual(
+      server.asked.map(({ method, path, body }) => [method, path, body === '' ? '' : JSON.parse(body)]),
+      [
+        ['POST', '/co/acme/chains/bulk', { verb: 'retry', filter }],
+        ['POST', '/co/acme/chains/bulk', { verb: 'retry', filter, confirm: 214 }],
+        ['GET', '/co/acme/chains/bulk/b1', ''],
+      ],
+    );
+    assert.match(
+      out,
+      /^214 chains:\nCOMPANY +CHAIN [^\n]*\nacme +c1 +needs-attention +2026-07-01 \S+ +PlatformError +acme: 1 action\nand 213 more\n/,
+    );
+    assert.match(out, /211 actions in 210 chains steered; in 4 chains there was nothing to do any more\.\n$/);
+    assert.match(err, /npx relay bulk show b1 acme/);
+  });
+
+  it('does nothing that is not confirmed', async () => {
+    const silent = await run(['bulk', 'cancel', 'acme'], () => ({ body: preview }));
+    assert.deepEqual([silent.exitCode, server.asked.length], [2, 1]);
+    assert.match(silent.err, /--yes/);
+    const none = await run(['bulk', 'cancel', 'acme'], () => ({ body: { ...preview, count: 0, first: [] } }));
+    assert.deepEqual([none.exitCode, none.out], [0, 'There is no such chain.\n']);
+    for (const words of [
+      ['bulk', 'cancel'],
+      ['bulk', 'cancel', 'acme', '--all-companies'],
+      ['bulk', 'cancel', 'acme', '--confirm', 'all'],
+      ['bulk', 'cancel', 'acme', '--since', 'soon'],
+    ])
+      assert.equal((await run(words, () => ({}))).exitCode, 2);
+    assert.equal(server.asked.length, 0);
+  });
+
+  it('takes the count beforehand, across companies too', async () => {
+    const { exitCode } = await run(
+      ['bulk', 'run-now', '--all-companies', '--confirm', '214'],
+      script(bulk('completed', { failed: 1, failures: [{ workflowId: 'relay:acme:c9', error: 'no answer' }] })),
+    );
+    assert.equal(exitCode, 4);
+    assert.deepEqual(
+      server.asked.map(({ path }) => path),
+      ['/chains/bulk', '/chains/bulk/b1'],
+    );
+    const changed = await run(['bulk', 'skip', 'acme', '--confirm', '2'], () => problem(409, 'Another number of chains', 'x'));
+    assert.equal(changed.exitCode, 1);
+    assert.match(changed.err, /Nothing was done/);
+  });
+
+  it('shows one that was begun before', async () => {
+    const { out } = await run(['bulk', 'show', 'b1'], () => ({ body: bulk('running') }));
+    assert.equal(server.asked[0]?.path, '/chains/bulk/b1');
+    assert.match(out, /^retry in 214 chains, by admin, 2026-07-01 \S+: running\nNo worker answers/);
+  });
+
+  it('pauses and goes on', async () => {
+    const pauses = [{ what: 'platform', since: at, reason: 'new version' }];
+    const paused = await run(['pause', 'acme', '--what', 'platform', '--reason', 'new version', '--until', at], () => ({
+      body: { pauses },
+    }));
+    assert.deepEqual(
+      server.asked.map(({ method, path, body }) => [method, path, JSON.parse(body)]),
+      [['PUT', '/admin/companies/acme/pause', { what: 'platform', reason: 'new version', until: at }]],
+    );
+    assert.match(paused.out, /platform +2026-07-01 .* somebody ends it +new version\n\n.*npx relay chains list acme --paused\n$/);
+    const ended = await run(['unpause', 'acme', '--what', 'platform'], () => ({ body: { ended: ['platform'] } }));
+    assert.equal(server.asked[0]?.path, '/admin/companies/acme/pause?what=platform');
+    assert.match(ended.out, /No longer paused: platform/);
+    assert.equal((await run(['pauses', 'acme'], () => ({ body: { pauses: [] } }))).out, 'Nothing is paused.\n');
+  });
+});

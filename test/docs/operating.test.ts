@@ -1,0 +1,289 @@
+/**
+ * Every command of docs/operating.md runs against a live stack. A block of commands stands behind a comment that says what it needs and what it does:
+ * `<!-- test: held; then action done -->`. Each line of a block is a command of its own, with a fixture of its own.
+ */
+
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { rejectionReasons } from '../../src/chain/rejection.js';
+import { findTemporal } from '../../src/sandbox/temporal-binary.js';
+import { searchAttributeKeys } from '../../src/workflows/search-attributes.js';
+import { adminToken, eventually, send, startStack, Unmet, udf } from '../end-to-end/stack.js';
+import { findTctl } from './tctl.js';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const text = readFileSync(join(root, 'docs/operating.md'), 'utf8');
+
+interface Block {
+  needs: string;
+  /** `action done`, `prints done`, `exits 4`. */
+  expected: string[];
+  commands: string[];
+}
+
+/** Every fenced block, with the comment in the line before it. */
+function blocksOf(markdown: string): Block[] {
+  return [...markdown.matchAll(/^(.*)\n```(\w*)\n([\s\S]*?)\n```$/gm)].map(([whole, before = '', language, body = '']) => {
+    const [, needs, then] = /^<!-- test: ([\w-]+)((?:; then [^;]+)*) -->$/.exec(before) ?? [];
+    assert(
+      needs !== undefined && language === 'sh',
+      `a block of docs/operating.md has no "<!-- test: … -->", or is no sh: ${whole}`,
+    );
+    const commands = body
+      .replaceAll(/ *\\\n */g, ' ')
+      .split('\n')
+      .filter((line) => line !== '');
+    return { needs, expected: (then ?? '').split('; then ').slice(1), commands };
+  });
+}
+
+const [setUp, ...blocks] = blocksOf(text);
+assert(setUp?.needs === 'set-up');
+
+const tctl = await findTctl();
+const programs = mkdtempSync(join(tmpdir(), 'relay-operating-'));
+after(() => rmSync(programs, { recursive: true, force: true }));
+const main = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
+writeFileSync(
+  join(programs, 'npx'),
+  `#!/bin/sh\n[ "$1" = relay ] || exit 99\nshift\nexec '${process.execPath}' '${main}' "$@"\n`,
+  {
+    mode: 0o755,
+  },
+);
+symlinkSync(
+  await findTemporal({ dataDir: programs, say: (line) => process.stderr.write(`${line}\n`) }),
+  join(programs, 'temporal'),
+);
+if ('path' in tctl) symlinkSync(tctl.path, join(programs, 'tctl'));
+
+const stack = await startStack({ attentionWindowSeconds: 40 });
+type Company = Awaited<ReturnType<typeof stack.company>>;
+
+/** What a command is run on: the reader's variables, and the chains that it concerns. */
+interface Fixture {
+  company: Company;
+  chains: string[];
+  variables: Record<string, string>;
+}
+
+/** Commands find it by search attributes, which are written a moment later. */
+async function listed(query: string): Promise<void> {
+  await eventually(query, async () => ((await stack.client.workflow.count(query)).count > 0 ? true : new Unmet(0)));
+}
+
+function missingAssignment(): string {
+  return String(Math.floor(Math.random() * 1e12));
+}
+
+/** Chains that are held for an assignment that the platform did not know, and now knows. */
+async function held(count: number, rule = {}): Promise<Fixture> {
+  const company = await stack.company(rule);
+  const assignment = missingAssignment();
+  const chains: string[] = [];
+  for (let n = 0; n < count; n += 1) {
+    const ticket = `t-${company.companyId}`;
+    chains.push((await company.start([udf(ticket), send(assignment, { groupId: '501' }), udf(ticket)])).chainId);
+  }
+  for (const chainId of chains) {
+    await company.action(chainId, 1, 'needs-attention');
+    await listed(`RelayChainId = '${chainId}' AND RelayNeedsAttention = true`);
+  }
+  await stack.assignment({ id: assignment });
+  return { company, chains, variables: { CHAIN: chains[0] ?? '', INDEX: '1', ASSIGNMENT: assignment } };
+}
+
+async function givenUp(): Promise<Fixture> {
+  const fixture = await held(1);
+  const [chainId = ''] = fixture.chains;
+  await fixture.company.ended(chainId);
+  await listed(`RelayChainId = '${chainId}' AND ExecutionStatus = 'Failed'`);
+  return fixture;
+}
+/** They take as long as the attention window: all begin at once. */
+const givenUpChains = blocks.filter(({ needs }) => needs === 'given-up').flatMap(({ commands }) => commands.map(() => givenUp()));
+for (const chain of givenUpChains) chain.catch(() => {}); // It is awaited by its test.
+
+async function pauseOf({ companyId }: Company): Promise<string[]> {
+  return (await stack.store.pauses.current(companyId)).map(({ what }) => what);
+}
+
+const fixtures: Record<string, () => Promise<Fixture>> = {
+  held: () => held(1),
+  'many-held': () => held(3),
+  'given-up': () => givenUpChains.shift() ?? assert.fail('no chain is left'),
+  /** A chain whose second action is due in an hour. */
+  async scheduled() {
+    const company = await stack.company();
+    const assignment = await stack.assignment();
+    const { chainId } = await company.start([udf('T'), send(assignment, { groupId: '501', delayInSeconds: '3600' })]);
+    await company.action(chainId, 1, 'scheduled');
+    await listed(`RelayChainId = '${chainId}' AND WorkflowType = 'RuleChain'`);
+    return { company, chains: [chainId], variables: { CHAIN: chainId, INDEX: '1', ASSIGNMENT: assignment } };
+  },
+  async company() {
+    return { company: await stack.company(), chains: [], variables: {} };
+  },
+  /** The rule's token leaked; there is a newer one. */
+  async rotated() {
+    const company = await stack.company();
+    const actor = { kind: 'admin' } as const;
+    await stack.store.tokens.rotate(company.companyId, company.relayId, 3600, actor);
+    return { company, chains: [], variables: {} };
+  },
+  async key() {
+    const company = await stack.company();
+    const made = await stack.store.keys.create(company.companyId, 'console', { kind: 'admin' });
+    assert(typeof made === 'object');
+    return { company, chains: [], variables: { KEY_ID: made.keyId } };
+  },
+  /** A request that was refused, since its rule was disabled then. */
+  async rejected() {
+    const company = await stack.company();
+    const actor = { kind: 'admin' } as const;
+    const enable = (enabled: boolean) =>
+      stack.store.rules.update(company.companyId, company.relayId, (rule) => ({ ...rule, enabled }), actor);
+    await enable(false);
+    assert.equal((await company.post([udf('T')])).status, 401);
+    await enable(true);
+    const { items } = await stack.store.rejected.list(company.companyId, { limit: 1 });
+    return { company, chains: [], variables: { REJECTED_ID: items[0]?.rejectedId ?? '' } };
+  },
+  /** Its platform is paused, and a chain waits for it. */
+  async paused() {
+    const company = await stack.company();
+    await stack.store.pauses.begin(company.companyId, { what: 'platform' }, { kind: 'admin' });
+    const assignment = await stack.assignment();
+    const { chainId } = await company.start([send(assignment, { groupId: '501' })]);
+    await listed(`RelayChainId = '${chainId}' AND RelayPaused = true`);
+    return { company, chains: [chainId], variables: { CHAIN: chainId, INDEX: '0', ASSIGNMENT: assignment } };
+  },
+};
+
+/** What `then` may say; without one of them the command must be through without an error and print something. */
+const outcomes: Record<string, (fixture: Fixture, wanted: string) => Promise<unknown>> = {
+  action: ({ company, chains, variables }, state) =>
+    Promise.all(
+      chains.map((chainId) =>
+        company.until(chainId, ({ actions }) => actions[Number(variables.INDEX)]?.state === state, `the action to be ${state}`),
+      ),
+    ),
+  chain: ({ company, chains }, status) =>
+    Promise.all(chains.map((chainId) => company.until(chainId, (chain) => chain.status === status, `the chain to be ${status}`))),
+  'due-in': ({ company, chains, variables }, seconds) =>
+    company.until(
+      chains[0] ?? '',
+      ({ actions }) => Date.parse(actions[Number(variables.INDEX)]?.runAt ?? '') - Date.now() <= Number(seconds) * 1000,
+      `the action to be due in ${seconds} s`,
+    ),
+  runs: ({ company, chains }, count) =>
+    eventually(`${count} runs`, async () => {
+      const query = `WorkflowId = 'relay:${company.companyId}:${chains[0]}'`;
+      const runs = (await stack.client.workflow.count(query)).count;
+      return runs === Number(count) ? true : new Unmet(runs);
+    }),
+  paused: async ({ company }, what) => assert.deepEqual(await pauseOf(company), what === 'nothing' ? [] : [what]),
+  tokens: async ({ company }, count) => {
+    const tokens = await stack.store.tokens.list(company.companyId, company.relayId);
+    assert.equal(tokens?.filter(({ state }) => state === 'active').length, Number(count));
+  },
+  keys: async ({ company }, count) => assert.equal((await stack.store.keys.list(company.companyId))?.length, Number(count)),
+  'old-token': async ({ company }, status) => assert.equal((await company.post([udf('T')])).status, Number(status)),
+};
+
+describe('docs/operating.md', () => {
+  it('names at the top every variable that its commands use', () => {
+    const set = setUp.commands.flatMap((line) => [...line.matchAll(/(?:^|\s)([A-Z_]+)=/g)].map(([, name]) => name));
+    const used = blocks.flatMap(({ commands }) =>
+      commands.flatMap((line) => [...line.matchAll(/\$\{?([A-Z_]+)/g)].map(([, name]) => name)),
+    );
+    assert.deepEqual(
+      [...new Set(used)].filter((name) => !set.includes(name)),
+      [],
+    );
+  });
+
+  it('says what each search attribute is', () => {
+    for (const { name } of searchAttributeKeys) assert(text.includes(`| \`${name}\` |`), name);
+  });
+
+  it('says what to do for each reason for which a request is refused', () => {
+    for (const reason of rejectionReasons) assert(text.includes(`\`${reason}\``), reason);
+  });
+
+  it('says what to do for each type of failure in the sources', () => {
+    const types = ['activities', 'workflows'].flatMap((folder) =>
+      readdirSync(join(root, 'src', folder)).flatMap((file) => {
+        const source = readFileSync(join(root, 'src', folder, file), 'utf8');
+        return [...source.matchAll(/(?:\btype: |\? |\?\? |: |Failure\(|mistake\(|[^(]+, )'((?:[A-Z][a-z]+){1,3})'/g)].map(
+          ([, type]) => type,
+        );
+      }),
+    );
+    const failures = types.filter((type) =>
+      /(Error|Mistake|Failed|Ended|Cancelled|Unknown|Delivered|Ordinary|Timeout|^Paused)$/.test(type ?? ''),
+    );
+    assert(failures.includes('PlatformError') && failures.includes('OutcomeUnknown'), failures.join());
+    for (const type of new Set(failures)) assert(text.includes(`\`${type}\``), type);
+  });
+
+  for (const { needs, expected, commands } of blocks) {
+    for (const command of commands) {
+      const skip = 'missing' in tctl && /^tctl\b/.test(command) ? tctl.missing : false;
+      it(`${command}${expected.map((words) => `, then ${words}`).join('')} (${needs})`, { skip }, async () => {
+        const fixture = await (fixtures[needs] ?? assert.fail(`there is no fixture ${needs}`))();
+        const { company } = fixture;
+        const oldest = (await stack.store.tokens.list(company.companyId, company.relayId))?.at(-1);
+        const variables: Record<string, string> = {
+          COMPANY: company.companyId,
+          RELAY_ID: company.relayId,
+          TOKEN_ID: oldest?.tokenId ?? '',
+          TASK_QUEUE: stack.taskQueue,
+          REASON: 'PlatformError',
+          ...fixture.variables,
+        };
+        const { code, stdout, stderr } = await run(command, variables);
+        const said = `exit code ${code}\n${stdout}\n${stderr}`;
+        const exits = expected.find((words) => words.startsWith('exits '));
+        assert.equal(code, exits ? Number(exits.slice(6)) : 0, said);
+        if (expected.length === 0) assert.notEqual(stdout, '', said);
+        for (const words of expected) {
+          const [, subject = '', wanted = ''] = /^(\S+) (.*)$/.exec(words) ?? [];
+          if (subject === 'exits') continue;
+          if (subject === 'prints')
+            assert(
+              stdout.includes(wanted.replace(/^\$(\w+)$/, (_, name: string) => variables[name] ?? '')),
+              `${wanted} in ${said}`,
+            );
+          else await (outcomes[subject] ?? assert.fail(`there is no outcome ${subject}`))(fixture, wanted);
+        }
+      });
+    }
+  }
+});
+
+/** Runs a command as the reader would, in a shell in which the block at the top was run. */
+function run(command: string, variables: Record<string, string>): Promise<{ code: number; stdout: string; stderr: string }> {
+  const env = {
+    PATH: `${programs}:${process.env.PATH}`,
+    HOME: programs,
+    NO_COLOR: '1',
+    RELAY_URL: stack.links.api,
+    RELAY_ADMIN_TOKEN: adminToken,
+    TEMPORAL_ADDRESS: stack.temporalAddress,
+    TEMPORAL_NAMESPACE: 'default',
+    TEMPORAL_CLI_ADDRESS: stack.temporalAddress,
+    TEMPORAL_CLI_NAMESPACE: 'default',
+    ...variables,
+  };
+  return new Promise((resolve) => {
+    execFile('/bin/sh', ['-e', '-c', command], { env, cwd: programs, timeout: 60_000 }, (error, stdout, stderr) => {
+      resolve({ code: error ? Number(error.code ?? 1) : 0, stdout, stderr });
+    });
+  });
+}

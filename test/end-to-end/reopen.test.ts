@@ -1,0 +1,119 @@
+/** An action that failed is done after all, also when its chain has closed: nothing that was done is done again. */
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { email, send, startStack, udf } from './stack.js';
+
+const stack = await startStack({ attentionWindowSeconds: 2 });
+const states = (chain: { actions: { state: string }[] }) => chain.actions.map(({ state }) => state);
+const unknownAssignment = () => String(Math.floor(Math.random() * 1e12));
+
+describe('a chain that failed because nobody decided in time', () => {
+  it('is opened again by a retry, and goes on where it stopped', async () => {
+    const company = await stack.company();
+    const assignment = unknownAssignment();
+    const ticket = `t-${company.companyId}`;
+    const { chainId } = await company.start([
+      udf(ticket),
+      send(assignment, { groupId: '501', comment: 'to the night shift' }),
+      email([`x@${company.companyId}.example`]),
+      udf(ticket, { delayInSeconds: '1' }),
+    ]);
+    const failed = await company.ended(chainId);
+    assert.equal(failed.status, 'failed');
+    assert.deepEqual(states(failed), ['done', 'failed', 'not-run', 'done']);
+    assert.match(failed.actions[1]?.reason ?? '', /nobody decided/);
+    await stack.assignment({ id: assignment });
+
+    assert.equal((await company.steer(chainId, 'skip', 1)).status, 409);
+    assert.equal((await company.steer(chainId, 'retry', 2)).status, 409);
+    const response = await company.steer(chainId, 'retry', 1);
+    assert.equal(response.status, 202);
+    assert.deepEqual(await response.json(), { chainId, index: 1, accepted: 'retry', reopened: true });
+    const chain = await company.until(chainId, ({ status }) => status === 'completed', 'the chain to complete');
+    assert.deepEqual(states(chain), ['done', 'done', 'done', 'done']);
+    assert.deepEqual(
+      chain.actions[1]?.steered?.map(({ by, verb }) => [by, verb]),
+      [['admin', 'retry']],
+    );
+    assert.equal((await stack.calls(ticket)).length, 2);
+    assert.equal((await stack.inbox(`x@${company.companyId}.example`)).length, 1);
+    const { items } = await stack.store.audit.list({ companyId: company.companyId, limit: 1 });
+    assert.deepEqual([items[0]?.action, items[0]?.details], ['chain.retry', { chainId, index: 1, reopened: true }]);
+  });
+
+  it('begins a new window when the retry fails, and can be opened once more', async () => {
+    const company = await stack.company();
+    const assignment = unknownAssignment();
+    const { chainId } = await company.start([send(assignment, { groupId: '501' }), udf('T')]);
+    const first = await company.ended(chainId);
+    await company.steer(chainId, 'retry', 0);
+    const held = await company.action(chainId, 0, 'needs-attention');
+    assert.ok((held.actions[0]?.heldUntil ?? '') > (first.closedAt ?? ''));
+    assert.equal(held.actions[1]?.state, 'pending');
+    const second = await company.ended(chainId);
+    assert.deepEqual([second.status, second.actions[0]?.attempts], ['failed', 2]);
+    await stack.assignment({ id: assignment });
+    await company.steer(chainId, 'retry', 0);
+    assert.deepEqual(states(await company.until(chainId, ({ status }) => status === 'completed', 'the end')), ['done', 'done']);
+  });
+
+  it('is opened again for a delayed action too', async () => {
+    const company = await stack.company();
+    const assignment = unknownAssignment();
+    const ticket = `t-${company.companyId}`;
+    const { chainId } = await company.start([
+      udf(ticket),
+      send(assignment, { groupId: '501', delayInSeconds: '1' }),
+      udf(ticket, { delayInSeconds: '1' }),
+      udf(ticket, { delayInSeconds: '2' }),
+    ]);
+    const failed = await company.ended(chainId);
+    assert.deepEqual(states(failed), ['done', 'failed', 'not-run', 'done']);
+    await stack.assignment({ id: assignment });
+    assert.equal((await company.steer(chainId, 'retry', 1)).status, 202);
+    const chain = await company.until(chainId, ({ status }) => status === 'completed', 'the chain to complete');
+    assert.deepEqual(states(chain), ['done', 'done', 'done', 'done']);
+    assert.equal((await stack.calls(ticket)).length, 3);
+  });
+});
+
+describe('an action that failed while its chain is open', () => {
+  it('is done after all, with what stood behind it', async () => {
+    const company = await stack.company();
+    const assignment = unknownAssignment();
+    const { chainId } = await company.start([
+      send(assignment, { groupId: '501', delayInSeconds: '1' }),
+      udf('T', { delayInSeconds: '1' }),
+      udf('T', { delayInSeconds: '3000' }),
+    ]);
+    await company.action(chainId, 0, 'failed');
+    await stack.assignment({ id: assignment });
+    assert.equal((await company.steer(chainId, 'retry', 0)).status, 202);
+    await company.action(chainId, 1, 'done');
+    await company.steer(chainId, 'runNow', 2);
+    const chain = await company.ended(chainId);
+    assert.deepEqual([chain.status, ...states(chain)], ['completed', 'done', 'done', 'done']);
+  });
+
+  it('under a rule that continues is done after all when the chain has closed', async () => {
+    const company = await stack.company({ onFailure: 'continue' });
+    const [one, two] = [unknownAssignment(), unknownAssignment()];
+    const { chainId } = await company.start([send(one, { groupId: '501' }), send(two, { groupId: '501' }), udf('T')]);
+    assert.deepEqual(states(await company.ended(chainId)), ['failed', 'failed', 'done']);
+    await stack.assignment({ id: one });
+    await stack.assignment({ id: two });
+    await company.steer(chainId, 'retry', 1);
+    await company.until(
+      chainId,
+      ({ closedAt, actions }) => actions[1]?.state === 'done' && closedAt !== undefined,
+      'the second to be done',
+    );
+    await company.steer(chainId, 'retry', 0);
+    assert.deepEqual(states(await company.until(chainId, ({ status }) => status === 'completed', 'the end')), [
+      'done',
+      'done',
+      'done',
+    ]);
+  });
+});

@@ -1,0 +1,49 @@
+/** A mail server that takes its time and refuses whom it is told to, for what the mail sink is too quick or too simple. */
+
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { after } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SMTPServer } from 'smtp-server';
+
+export interface SlowSmtp {
+  url: string;
+  /** The recipients in the order in which messages to them were begun, refused ones included. */
+  begun: string[];
+  /** The messages that were taken, even where the sender had gone by then. */
+  got: { to: string; messageId: string | undefined }[];
+}
+
+/**
+ * @param script.hold - so many milliseconds pass between a message and the word that it was taken.
+ * @param script.refuse - the SMTP code with which a recipient is refused.
+ */
+export async function startSlowSmtp(script: {
+  hold?: (to: string) => number;
+  refuse?: (to: string) => number | undefined;
+}): Promise<SlowSmtp> {
+  const smtp: Omit<SlowSmtp, 'url'> = { begun: [], got: [] };
+  const server = new SMTPServer({
+    disabledCommands: ['STARTTLS'],
+    authOptional: true,
+    closeTimeout: 100,
+    onRcptTo({ address }, _session, done) {
+      smtp.begun.push(address);
+      const code = script.refuse?.(address);
+      done(code === undefined ? null : Object.assign(new Error('told to refuse'), { responseCode: code }));
+    },
+    async onData(stream, session, done) {
+      const text = String(await buffer(stream));
+      const to = session.envelope.rcptTo[0]?.address ?? '';
+      await sleep(script.hold?.(to) ?? 0);
+      smtp.got.push({ to, messageId: /^message-id: (.*)$/im.exec(text)?.[1] });
+      done(null, 'taken');
+    },
+  });
+  server.on('error', () => {});
+  const listening = server.listen(0, '127.0.0.1');
+  await once(listening, 'listening');
+  after(() => new Promise<void>((closed) => server.close(closed)));
+  return { url: `smtp://127.0.0.1:${(listening.address() as AddressInfo).port}`, ...smtp };
+}

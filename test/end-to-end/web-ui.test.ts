@@ -1,0 +1,147 @@
+/**
+ * Temporal's Web UI in a real browser: what an operator reads on its pages without opening a payload, and how a chain is steered from there.
+ * `RELAY_PICTURES=1` takes the pictures of docs/web-ui.md.
+ */
+
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync } from 'node:fs';
+import { after, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
+import { type ShownKind, startShownChains } from './shown-chains.js';
+import { eventually, startStack, Unmet } from './stack.js';
+
+const chromiumPath = '/usr/bin/chromium';
+const uiUrl = process.env.RELAY_TEST_TEMPORAL_UI_URL;
+const playwright = await import('playwright-core').catch(() => undefined);
+const missing =
+  (!existsSync(chromiumPath) && `there is no ${chromiumPath}`) ||
+  (!playwright && 'playwright-core is not installed') ||
+  (!uiUrl && 'RELAY_TEST_TEMPORAL_UI_URL is not set');
+const pictures = process.env.RELAY_PICTURES === '1' ? new URL('../../../docs/pictures/', import.meta.url) : undefined;
+
+if (missing || !playwright) it("Temporal's Web UI", { skip: missing }, () => {});
+else describe("Temporal's Web UI", () => lookAround(playwright));
+
+async function lookAround({ chromium }: typeof import('playwright-core')): Promise<void> {
+  const stack = await startStack({ retryBudgetSeconds: 600 });
+  const { company, chains, workflows } = await startShownChains(stack);
+  const quiet = ['gpu', 'quic', 'background-networking', 'component-update', 'sync'].map((what) => `--disable-${what}`);
+  const browser = await chromium.launch({
+    executablePath: chromiumPath,
+    args: ['--no-sandbox', '--no-first-run', ...quiet],
+  });
+  after(() => browser.close());
+  const context = await browser.newContext({ viewport: { width: 1280, height: 1300 } });
+
+  const open = async (path: string): Promise<Page> => {
+    const page = await context.newPage();
+    await page.goto(`${uiUrl}/namespaces/default${path}`);
+    return page;
+  };
+  const pathTo = async (workflowId: string, tab: string): Promise<string> => {
+    const { runId } = await stack.client.workflow.getHandle(workflowId).describe();
+    return `/workflows/${encodeURIComponent(workflowId)}/${runId}/${tab}`;
+  };
+
+  describe('shows without a payload being opened', () => {
+    const cases: [kind: ShownKind, tab: string, words: RegExp[]][] = [
+      [
+        'running',
+        'history',
+        [/2 Alert the manager: 3600 s after the event/, /Attempt \d+ \/ \d+ • sendAssignment • 0 Preferred technicians/],
+      ],
+      ['running', 'user-metadata', [/retrying\s+platform_sendAssignment: Preferred technicians\s+POST .*answered 503/]],
+      ['held', 'history', [/1 Metro technicians: held until 2/, /sendEmail • 0 Tell the owner first: to owner@demo\.example/]],
+      [
+        'held',
+        'user-metadata',
+        [
+          /3 actions, assignment 404404: Tell the owner first, Metro technicians, Note it in the ticket/,
+          /Action 1 needs attention: POST http:\S+ answered 404: no assignment 404404/,
+          /retry tries it again, skip goes on without it; input \[1\]/,
+          /2\s+pending\s+ticket_updateUDF: Note it in the ticket/,
+        ],
+      ],
+      ['failed', 'history', [/1 of 3 actions failed\. 1 Preferred technicians: POST \S+ answered 404/, /relay retry \S+ \S+ 1/]],
+      ['failed', 'user-metadata', [/Action 1 failed: POST \S+ answered 404/, /2\s+done\s+sendEmails: Alert the manager/]],
+      [
+        'completed',
+        'user-metadata',
+        [/0\s+done\s+sendEmails: Tell the owner first\s+reached 2/, /in its turn, if status==draft/],
+      ],
+      ['delayed', 'history', [/1 Metro technicians later: due 2/]],
+      ['delayed', 'user-metadata', [/1\s+scheduled\s+platform_sendAssignment: Metro technicians later\s+due 2/]],
+    ];
+    const pictured: Record<string, Clip> = {
+      'running/history': clips.timeline,
+      'held/user-metadata': clips.page,
+      'failed/history': clips.page,
+      'completed/user-metadata': clips.metadata,
+      'delayed/history': clips.timeline,
+    };
+    for (const [kind, tab, words] of cases) {
+      it(`${kind}, ${tab}`, async () => {
+        const page = await open(await pathTo(workflows[kind], tab));
+        await reads(page, words);
+        const clip = pictured[`${kind}/${tab}`];
+        if (clip) await takePicture(page, kind, clip);
+        await page.close();
+      });
+    }
+  });
+
+  it('lists what needs attention', async () => {
+    const query = `RelayNeedsAttention=true AND RelayCompanyId="${company.companyId}" AND ExecutionStatus="Running"`;
+    const page = await open(`/workflows?query=${encodeURIComponent(query)}`);
+    await reads(page, [/^1\s+Workflow$/m, new RegExp(workflows.held)]);
+    await takePicture(page, 'list', clips.list);
+    await page.close();
+  });
+
+  it('sends the signal that puts a held chain right', async () => {
+    const page = await open(await pathTo(workflows.held, 'user-metadata'));
+    await reads(page, [/Action 1 needs attention/]);
+    await page.getByRole('button', { name: 'More Actions' }).dispatchEvent('click');
+    await page.getByRole('menuitem', { name: 'Send a Signal' }).dispatchEvent('click');
+    const form = page.getByTestId('signal-confirmation-modal');
+    await form.getByRole('button', { name: 'Select a signal' }).dispatchEvent('click');
+    await form.getByRole('option', { name: /^skip/ }).dispatchEvent('click');
+    await form.getByRole('textbox').last().fill('[1]');
+    await takePicture(page, 'signal', clips.form);
+    await form.getByRole('button', { name: 'Submit' }).dispatchEvent('click');
+    const chain = await company.ended(chains.held);
+    assert.deepEqual(
+      chain.actions.map(({ state }) => state),
+      ['done', 'skipped', 'done'],
+    );
+    await page.close();
+  });
+}
+
+/** Waits until the page, frames included, shows these words. */
+async function reads(page: Page, words: RegExp[]): Promise<void> {
+  await eventually(`${words.join(' and ')} on ${page.url()}`, async () => {
+    const seen = page.frames().map((frame) => frame.evaluate<string>('document.body.innerText').catch(() => ''));
+    const texts = await Promise.all(seen);
+    const text = texts.join('\n');
+    return words.every((part) => part.test(text)) || new Unmet(text);
+  });
+}
+
+type Clip = { x: number; y: number; width: number; height: number };
+
+/** The parts of a page worth showing, without the bars at the top and on the left. */
+const clips = {
+  page: { x: 64, y: 110, width: 1216, height: 670 },
+  metadata: { x: 64, y: 340, width: 1216, height: 520 },
+  timeline: { x: 64, y: 735, width: 1216, height: 350 },
+  list: { x: 64, y: 60, width: 1216, height: 300 },
+  form: { x: 385, y: 350, width: 512, height: 600 },
+} satisfies Record<string, Clip>;
+
+async function takePicture(page: Page, name: string, clip: Clip): Promise<void> {
+  if (!pictures) return;
+  mkdirSync(pictures, { recursive: true });
+  await page.screenshot({ path: fileURLToPath(new URL(`${name}.png`, pictures)), clip });
+}
