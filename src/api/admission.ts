@@ -1,6 +1,7 @@
 /** Who may start a chain: the token of every action, the webhook's signature where the company asks for one, and the company's share of requests. */
 
 import type { Context } from 'hono';
+import type { Logger } from 'pino';
 import { Webhook } from 'standardwebhooks';
 import type { RejectionReason } from '../chain/rejection.js';
 import { maxActions, type Remark } from '../chain/request.js';
@@ -12,14 +13,15 @@ import { Rejection, relayIdOf } from './rejections.js';
 export interface AdmissionOptions {
   store: { tokens: Pick<Tokens, 'authenticate'> };
   limits: Limits;
+  log: Logger;
 }
 
 /**
  * Lets a request pass, counted.
- * @throws Problem 401 for strangers; Rejection for those who are or once were known: outwardly the same 401, or 429.
+ * @throws Problem 401 for strangers, 503 where nobody can be looked up; Rejection for those who are or once were known: outwardly the same 401, or 429.
  */
 export async function admit(
-  { store, limits }: AdmissionOptions,
+  { store, limits, log }: AdmissionOptions,
   c: Context<Counted>,
   { companyId, elements, bytes }: { companyId: string; elements: readonly Record<string, unknown>[]; bytes: ArrayBuffer },
 ): Promise<void> {
@@ -28,7 +30,11 @@ export async function admit(
     relayId: relayIdOf(element),
     relayAccessToken: textOf(element.relayAccessToken),
   }));
-  const authentication = await store.tokens.authenticate(companyId, credentials);
+  const authentication = await store.tokens.authenticate(companyId, credentials).catch((error: unknown) => {
+    log.error({ err: error }, 'nobody can be authenticated: the database does not answer');
+    const detail = 'The relay cannot look its rules up at the moment. Nothing has run. Send the request again.';
+    throw new Problem('database-unavailable', detail, { headers: { 'Retry-After': '10' } });
+  });
   if (!authentication.ok) {
     if (!isKnown(authentication.refusals)) throw new Problem('unauthorized', unauthorized, { headers: challenge });
     throw refusedTokens(authentication.refusals, credentials);

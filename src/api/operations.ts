@@ -220,6 +220,7 @@ export const operations: readonly Operation[] = [
       'unsupported-media-type',
       'idempotency-key-reused',
       'rate-limited',
+      'database-unavailable',
       'temporal-unavailable',
     ],
   },

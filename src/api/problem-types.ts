@@ -223,6 +223,13 @@ export const problemTypes = {
       'Send the request again with the same idempotency key. If it goes on, tell the operator, who finds the cause in the log.',
     example: { detail: 'Something went wrong here; the operator can find it in the log.' },
   },
+  'database-unavailable': {
+    status: 503,
+    title: 'Database cannot be reached',
+    meaning: 'The relay cannot look companies and rules up at the moment. Nothing has run.',
+    whatToDo: 'Send the request again after the seconds in `Retry-After`. If it goes on, tell the operator.',
+    example: { detail: 'The relay cannot look its rules up at the moment. Nothing has run. Send the request again.' },
+  },
   'temporal-unavailable': {
     status: 503,
     title: 'Temporal cannot be reached',

@@ -242,3 +242,15 @@ describe('Temporal', () => {
     });
   }
 });
+
+describe('the database', () => {
+  it('does not answer: 503 with Retry-After', async () => {
+    const company = await stack.company();
+    const silent = mock.method(stack.store.tokens, 'authenticate', () => Promise.reject(new Error('the database is down')));
+    const refused = await company.post([udf('T')]);
+    assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '10']);
+    assert.equal(await slug(refused), 'database-unavailable');
+    silent.mock.restore();
+    assert.equal((await company.post([udf('T')])).status, 202);
+  });
+});
