@@ -151,8 +151,12 @@ const fixtures: Record<string, () => Promise<Fixture>> = {
     await enable(false);
     assert.equal((await company.post([udf('T')])).status, 401);
     await enable(true);
-    const { items } = await stack.store.rejected.list(company.companyId, { limit: 1 });
-    return { company, chains: [], variables: { REJECTED_ID: items[0]?.rejectedId ?? '' } };
+    // It is kept after the answer has gone out.
+    const { rejectedId } = await eventually('the rejected request', async () => {
+      const { items } = await stack.store.rejected.list(company.companyId, { limit: 1 });
+      return items[0] ?? new Unmet(items);
+    });
+    return { company, chains: [], variables: { REJECTED_ID: rejectedId } };
   },
   /** Its platform is paused, and a chain waits for it. */
   async paused() {
