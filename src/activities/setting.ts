@@ -1,5 +1,6 @@
 /** The company and the rule of an action as they stand now, and how an activity calls an outside system. */
 
+import { setTimeout } from 'node:timers/promises';
 import { activityInfo, Context } from '@temporalio/activity';
 import { z } from 'zod';
 import { type Chain, idempotencyKey } from '../chain/chain.js';
@@ -46,7 +47,7 @@ export async function readStored(
     store.rules.get(companyId, relayId),
     store.pauses.current(companyId),
   ]);
-  const [company, rule, pauses] = await reading.catch((error: unknown) => {
+  const [company, rule, pauses] = await inTime(reading).catch((error: unknown) => {
     const { isLocal, attempt } = activityInfo();
     if (!isLocal) Context.current().heartbeat({ untouched: attempt } satisfies z.infer<typeof untouchedSchema>);
     throw error;
@@ -55,6 +56,23 @@ export async function readStored(
   if (!rule) return { skipped: `there is no rule ${relayId} any more` };
   if (!rule.enabled) return { skipped: `rule ${relayId} is disabled` };
   return { company, rule, pauses };
+}
+
+/** So that the settings and one call fit into an activity's 30 seconds. */
+const longestReadMs = 8_000;
+
+/** A database that hangs must not look like an effect of which nobody knows whether it was done, as the activity's own time-out would. */
+async function inTime<Read>(reading: Promise<Read>): Promise<Read> {
+  const waiting = new AbortController();
+  const late = setTimeout(Math.min(callTimeout(), longestReadMs), undefined, { signal: waiting.signal }).then(() => {
+    throw new Error("the relay's own database did not answer in time");
+  });
+  try {
+    return await Promise.race([reading, late]);
+  } finally {
+    late.catch(() => {});
+    waiting.abort();
+  }
 }
 
 /** What an attempt that ended before it had done anything leaves to the next by its heartbeat: its number. */
