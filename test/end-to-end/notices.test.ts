@@ -9,7 +9,7 @@ import { adminToken, eventually, send, startStack, Unmet, udf } from './stack.js
 
 /** 300 take minutes: RELAY_TEST_NOTICES=300. */
 const many = Number(process.env.RELAY_TEST_NOTICES ?? 30);
-const stack = await startStack({ noticeDigestSeconds: many > 100 ? 60 : 6 });
+const stack = await startStack({ noticeDigestSeconds: many > 100 ? 60 : 15 });
 type Company = Awaited<ReturnType<typeof stack.company>>;
 
 const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };
