@@ -34,7 +34,7 @@ else if (!process.env.RELAY_TEST_DATABASE_URL)
   say('PostgreSQL is not installed here: the tests that need it are skipped, each by name');
 
 const counts = { passed: 0, failed: 0, skipped: 0 };
-const tests = run({ files, concurrency: 2, timeout: 10 * 60_000 });
+const tests = run({ files, concurrency: 2, timeout: 20 * 60_000 });
 tests.on('test:pass', ({ skip, details, name, file }) => {
   if (details.type === 'suite' || isFile(name, file)) return;
   if (skip === undefined) counts.passed += 1;
