@@ -4,7 +4,7 @@ import type { BulkOrder, BulkProgress } from '../chain/bulk.js';
 import type { ChainAction } from '../chain/chain.js';
 import type { Condition, Verdict } from '../chain/condition.js';
 import type { DigestNotice } from '../chain/digest-notice.js';
-import type { Notice } from '../chain/notice.js';
+import type { Notice, NoticeKind } from '../chain/notice.js';
 import type { ActionStatus } from '../chain/outcome.js';
 import type { Connector, Pauses } from '../chain/pause.js';
 import type { RuleNotice } from '../chain/rule-notice.js';
@@ -32,8 +32,16 @@ export interface EffectResult {
   recipients?: number;
 }
 
-/** What became of a notice. */
-export interface Told {
+/** An action of which people are to be told. */
+export interface Failure extends Pick<Notice, 'companyId' | 'chainId' | 'at' | 'receivedAt'> {
+  kind: Exclude<NoticeKind, 'recovered'>;
+  action: ActionStatus;
+}
+
+/** How people are told of it. */
+export interface Joined {
+  /** Whether by itself, as the first is; otherwise the digest does. */
+  tell: boolean;
   /** The `NoticeDigest` that wants to know when the action is over. */
   digest?: string;
 }
@@ -61,8 +69,10 @@ export interface Activities {
   readPolicy(input: { companyId: string; relayId: string }): Promise<RulePolicy>;
   /** The pauses of the company, now and since a time (ISO 8601). An action that waits for one has it told to people, once for a pause and rule. */
   readPauses(input: { companyId: string; since: string; waiting?: { relayId: string; connector: Connector } }): Promise<Pauses>;
-  /** Tells the rule's and the company's contacts about an action, or has it told together with others that failed for the same reason. */
-  notifyFailure(notice: Notice): Promise<Told>;
+  /** Has people told of a failure together with others that have the same reason, unless it is the first of them. */
+  joinDigest(failure: Failure): Promise<Joined>;
+  /** Tells the rule's and the company's contacts about an action; not where a digest tells of its recovery. */
+  notifyFailure(notice: Notice): Promise<void>;
   /** Tells them about many actions at once. */
   notifyDigest(notice: DigestNotice): Promise<void>;
   /** Sends a test to each contact, once. */

@@ -4,6 +4,7 @@ import type { Activities } from './activities.js';
 import { awaitDelayed } from './await-delayed.js';
 import { checkCondition } from './check-condition.js';
 import type { Deps } from './deps.js';
+import { joinDigest } from './join-digest.js';
 import { notifyDigest } from './notify-digest.js';
 import { notifyFailure } from './notify-failure.js';
 import { notifyRule } from './notify-rule.js';
@@ -19,6 +20,7 @@ export function createActivities(deps: Deps): Activities {
   return deps.metrics.count<Activities>({
     awaitDelayed: awaitDelayed(deps),
     checkCondition: checkCondition(deps),
+    joinDigest: joinDigest(deps),
     notifyDigest: notifyDigest(deps),
     notifyFailure: notifyFailure(deps),
     notifyRule: notifyRule(deps),

@@ -5,13 +5,11 @@ import { activityInfo } from '@temporalio/activity';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { type Digest, foldedReason, type Member, memberKey, reasonOf } from '../chain/digest.js';
-import type { Notice } from '../chain/notice.js';
-import type { ActionStatus } from '../chain/outcome.js';
 import { cutShort, fitBytes } from '../chain/text.js';
 import { joinSignal } from '../workflows/messages.js';
 import type { NoticeDigest } from '../workflows/notice-digest.js';
 import { companyKey } from '../workflows/search-attributes.js';
-import type { Addressees } from './deliver-notice.js';
+import type { Activities } from './activities.js';
 import type { Deps } from './deps.js';
 
 /** A first notice waits no longer than this for Temporal. */
@@ -19,73 +17,68 @@ const answerTimeoutMs = 10_000;
 /** Attempts to join a digest that is there, before the notice is delivered by itself. */
 const joinAttempts = 3;
 
-/**
- * @returns the digest and whether the notice is to be delivered now, as the first is; `undefined` where there is no digest, or it cannot be reached: then each
- * is delivered by itself.
- */
-export async function joinDigest(
-  deps: Pick<Deps, 'client' | 'log' | 'noticeDigestSeconds'>,
-  notice: Notice,
-  action: ActionStatus,
-  { rule }: Addressees,
-): Promise<{ digest: string; first: boolean } | undefined> {
-  const { client, log, noticeDigestSeconds: windowSeconds } = deps;
-  if (windowSeconds === 0 || notice.kind === 'recovered') return undefined;
-  const { companyId, chainId, index, kind, at, receivedAt } = notice;
-  const { relayId, assignmentId, heldUntil } = action;
-  const { type, message } = reasonOf(action);
-  const digest: Digest = { companyId, relayId, kind, reason: { type, message: cutShort(message, 1000) }, windowSeconds };
-  const member: Member = {
-    chainId,
-    index,
-    relayId,
-    receivedAt,
-    ...(assignmentId !== undefined && { assignmentId: cutShort(assignmentId, 100) }),
-    ...(heldUntil !== undefined && { heldUntil }),
-  };
-  // A rule with contacts of its own has digests of its own: nobody is told of what concerns others, nor hears of it later for them.
-  const workflowId = `relay-digest:${companyId}:${hashOf([kind, foldedReason(action), rule?.notify ? relayId : ''])}`;
-  const mark = `${memberKey(member)} ${at}`;
-  const handle = client.workflow.getHandle(workflowId);
-  const start = () =>
-    client.workflow.start<typeof NoticeDigest>('NoticeDigest', {
-      workflowId,
-      taskQueue: activityInfo().taskQueue,
-      args: [digest, member],
-      memo: { first: mark },
-      typedSearchAttributes: [{ key: companyKey, value: companyId }],
-      staticSummary: fitBytes(`${companyId}: ${kind}, ${type}: what fails for the same reason is told of as one`, 350),
-      priority: { fairnessKey: companyId },
-    });
-  let isThere = false;
-  const join = async (): Promise<boolean> => {
-    for (;;) {
-      try {
-        await start();
-        return true;
-      } catch (error) {
-        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-        isThere = true;
+/** Where there is no digest, or it cannot be reached, each is told of by itself. */
+export function joinDigest(deps: Deps): Activities['joinDigest'] {
+  return async ({ action, ...failure }) => {
+    const { client, log, noticeDigestSeconds: windowSeconds, store } = deps;
+    if (windowSeconds === 0) return { tell: true };
+    const { companyId, chainId, kind, at, receivedAt } = failure;
+    const { index, relayId, assignmentId, heldUntil } = action;
+    const rule = await store.rules.get(companyId, relayId);
+    const { type, message } = reasonOf(action);
+    const digest: Digest = { companyId, relayId, kind, reason: { type, message: cutShort(message, 1000) }, windowSeconds };
+    const member: Member = {
+      chainId,
+      index,
+      relayId,
+      receivedAt,
+      ...(assignmentId !== undefined && { assignmentId: cutShort(assignmentId, 100) }),
+      ...(heldUntil !== undefined && { heldUntil }),
+    };
+    // A rule with contacts of its own has digests of its own: nobody is told of what concerns others, nor hears of it later for them.
+    const workflowId = `relay-digest:${companyId}:${hashOf([kind, foldedReason(action), rule?.notify ? relayId : ''])}`;
+    const mark = `${memberKey(member)} ${at}`;
+    const handle = client.workflow.getHandle(workflowId);
+    const start = () =>
+      client.workflow.start<typeof NoticeDigest>('NoticeDigest', {
+        workflowId,
+        taskQueue: activityInfo().taskQueue,
+        args: [digest, member],
+        memo: { first: mark },
+        typedSearchAttributes: [{ key: companyKey, value: companyId }],
+        staticSummary: fitBytes(`${companyId}: ${kind}, ${type}: what fails for the same reason is told of as one`, 350),
+        priority: { fairnessKey: companyId },
+      });
+    let isThere = false;
+    const join = async (): Promise<boolean> => {
+      for (;;) {
+        try {
+          await start();
+          return true;
+        } catch (error) {
+          if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+          isThere = true;
+        }
+        // Whether it was started by an earlier attempt, whose answer was lost.
+        if (activityInfo().attempt > 1 && (await handle.describe()).memo?.first === mark) return true;
+        try {
+          await handle.signal(joinSignal, member);
+          return false;
+        } catch (error) {
+          if (!(error instanceof WorkflowNotFoundError)) throw error;
+          isThere = false; // It has closed just now.
+        }
       }
-      // Whether it was started by an earlier attempt at this notice, which had not been delivered.
-      if (activityInfo().attempt > 1 && (await handle.describe()).memo?.first === mark) return true;
-      try {
-        await handle.signal(joinSignal, member);
-        return false;
-      } catch (error) {
-        if (!(error instanceof WorkflowNotFoundError)) throw error;
-        isThere = false; // It has closed just now.
-      }
+    };
+    try {
+      return { digest: workflowId, tell: await client.withDeadline(Date.now() + answerTimeoutMs, join) };
+    } catch (error) {
+      // The first is being told of: this one can wait for Temporal to answer again.
+      if (isThere && activityInfo().attempt < joinAttempts) throw error;
+      log.warn({ err: error, workflowId }, 'a notice cannot be told of together with others, and is delivered by itself');
+      return { tell: true };
     }
   };
-  try {
-    return { digest: workflowId, first: await client.withDeadline(Date.now() + answerTimeoutMs, join) };
-  } catch (error) {
-    // The first is being told of: this one can wait for Temporal to answer again.
-    if (isThere && activityInfo().attempt < joinAttempts) throw error;
-    log.warn({ err: error, workflowId }, 'a notice cannot be told of together with others, and is delivered by itself');
-    return undefined;
-  }
 }
 
 /** Whether a digest tells, or has told, of this recovery together with others. */

@@ -6,19 +6,14 @@ import { workflowLink } from '../config.js';
 import type { Activities } from './activities.js';
 import { addresseesOf, deliverNotice } from './deliver-notice.js';
 import type { Deps } from './deps.js';
-import { joinDigest, tellsOfRecovery } from './join-digest.js';
+import { tellsOfRecovery } from './join-digest.js';
 
 export function notifyFailure(deps: Deps): Activities['notifyFailure'] {
   return async (notice) => {
     const { companyId, chainId, kind, index, at } = notice;
-    if (notice.digest !== undefined && (await tellsOfRecovery(deps, notice.digest))) return {};
-    const action = notice.actions.find((action) => action.index === index);
-    const relayId = action?.relayId ?? '';
+    if (notice.digest !== undefined && (await tellsOfRecovery(deps, notice.digest))) return;
+    const relayId = notice.actions.find((action) => action.index === index)?.relayId ?? '';
     const addressees = await addresseesOf(deps, companyId, relayId);
-    const joined = action && (await joinDigest(deps, notice, action, addressees));
-    const told = joined ? { digest: joined.digest } : {};
-    if (joined && !joined.first) return told;
-
     const workflowId = chainWorkflowId(notice);
     const webUi = workflowLink(deps.links, workflowId);
     const rendered = renderNotice(notice, {
@@ -29,6 +24,5 @@ export function notifyFailure(deps: Deps): Activities['notifyFailure'] {
       ...(webUi !== undefined && { webUi }),
     });
     await deliverNotice(deps, addressees, rendered, { key: [workflowId, index, kind, at].join('\n'), kind });
-    return told;
   };
 }

@@ -6,7 +6,8 @@
 
 import { randomUUID } from 'node:crypto';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import { type Steering, steeringSignals } from '../workflows/messages.js';
+import { defaultPayloadConverter } from '@temporalio/common';
+import { reopenedSummary, type Steering, steeringSignals } from '../workflows/messages.js';
 import { Problem } from './problem.js';
 
 // temporal.api.enums.v1.ResetReapplyExcludeType: what was signalled before is not to decide anew.
@@ -25,7 +26,7 @@ export async function reopen(client: Client, workflowId: string, steering: Steer
     await client.workflowService.resetWorkflowExecution({
       namespace,
       workflowExecution,
-      workflowTaskFinishEventId: await lastWorkflowTask(client, workflowExecution),
+      workflowTaskFinishEventId: await resetPoint(client, workflowExecution),
       reason: `retry of action ${steering.index} by ${steering.by ?? 'hand'}`,
       requestId: randomUUID(),
       resetReapplyExcludeTypes: [excludeSignals],
@@ -42,14 +43,23 @@ export async function reopen(client: Client, workflowId: string, steering: Steer
   });
 }
 
-/** The event with which the last workflow task of the run was completed. */
-async function lastWorkflowTask(client: Client, execution: { workflowId: string; runId: string }) {
+/**
+ * The event with which the last workflow task of the run was completed; of a chain that was opened before and waited in vain to be told more, the task that
+ * began to wait: after it the wait begins anew.
+ */
+async function resetPoint(client: Client, execution: { workflowId: string; runId: string }) {
   const { history } = await client.workflowService.getWorkflowExecutionHistoryReverse({
     namespace: client.options.namespace,
     execution,
     maximumPageSize: 1000,
   });
-  const task = history?.events?.find(({ workflowTaskCompletedEventAttributes }) => workflowTaskCompletedEventAttributes);
-  if (!task?.eventId) throw new Error(`the history of ${execution.workflowId} ends without a workflow task`);
-  return task.eventId;
+  const events = history?.events ?? [];
+  const task = events.find(({ workflowTaskCompletedEventAttributes }) => workflowTaskCompletedEventAttributes);
+  const fired = events.find(({ timerFiredEventAttributes }) => timerFiredEventAttributes)?.timerFiredEventAttributes;
+  const timer = fired && events.find(({ eventId }) => String(eventId) === String(fired.startedEventId));
+  const summary = timer?.userMetadata?.summary && defaultPayloadConverter.fromPayload(timer.userMetadata.summary);
+  const waited = summary === reopenedSummary ? timer?.timerStartedEventAttributes?.workflowTaskCompletedEventId : undefined;
+  const point = waited ?? task?.eventId;
+  if (!point) throw new Error(`the history of ${execution.workflowId} ends without a workflow task`);
+  return point;
 }

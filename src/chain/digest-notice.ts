@@ -7,7 +7,7 @@ import { cutShort, oneLine } from './text.js';
 /** What there is to tell of them. */
 export type DigestNews =
   | ({ kind: 'many' } & Batch)
-  | { kind: 'through'; ended: LedgerState['ended'] /** Of which nobody knows. */; open: number; since: string };
+  | ({ kind: 'through' /** Actions of which nobody knows. */; open: number } & Pick<LedgerState, 'ended' | 'through' | 'since'>);
 
 export type DigestNotice = DigestNews & {
   digest: Digest;
@@ -54,11 +54,13 @@ export function renderDigestNotice(notice: DigestNotice, { companyName, apiUrl }
     company: { companyId, name: companyName },
     reason,
     since: notice.since,
-    ...(notice.kind === 'many' ? { count: notice.count, first: notice.first } : { ended: notice.ended, open: notice.open }),
+    ...(notice.kind === 'many'
+      ? { count: notice.count, actions: notice.actions, first: notice.first }
+      : { count: notice.through, ended: notice.ended, open: notice.open }),
   });
 
   if (notice.kind === 'through') {
-    const through = (notice.ended.done ?? 0) + (notice.ended.skipped ?? 0);
+    const { through } = notice;
     const subject = subjectOf('Recovered', through);
     const tally = Object.entries(notice.ended).map(([state, count]) => `${state}: ${count}`);
     return noticeText(
@@ -72,13 +74,13 @@ export function renderDigestNotice(notice: DigestNotice, { companyName, apiUrl }
       json(subject),
     );
   }
-  const { count, first } = notice;
+  const { count, actions, first } = notice;
   const { headline, sentence } = words[digest.kind];
   const subject = subjectOf(headline, count);
   return noticeText(
     subject,
     [
-      { lines: [`${chains(count)} ${sentence}`] },
+      { lines: [`${chains(count)}${actions > count ? ` (${actions} actions)` : ''} ${sentence}`] },
       why,
       where,
       {

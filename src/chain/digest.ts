@@ -34,6 +34,11 @@ export function memberKey({ chainId, index }: Pick<Member, 'chainId' | 'index'>)
   return `${chainId}/${index}`;
 }
 
+/** The chain in a member's key. */
+function chainOf(key: string): string {
+  return key.slice(0, key.lastIndexOf('/'));
+}
+
 export function reasonOf({ error, reason }: ActionStatus): Reason {
   return error ?? { type: 'Failed', message: reason ?? 'nothing was said' };
 }
@@ -60,8 +65,11 @@ function literal(text: string): string {
 
 /** Members that were not told of yet. */
 export interface Batch {
+  /** Of how many chains they are. */
   count: number;
-  /** The first ten. */
+  /** How many they are. */
+  actions: number;
+  /** The first ten, one of each chain. */
   first: Member[];
   /** When the earliest of their requests came in. */
   since: string;
@@ -74,7 +82,10 @@ export interface LedgerState {
   first: Member[];
   since: string;
   members: number;
+  /** How many members ended in each way. */
   ended: Partial<Record<Ended, number>>;
+  /** Chains whose last open member went on. */
+  through: number;
   heldUntil?: string;
 }
 
@@ -87,6 +98,8 @@ const mostOpen = 20_000;
 
 export class Ledger {
   readonly #open: Map<string, boolean>;
+  /** How many of a chain's actions are open. */
+  readonly #openOf = new Map<string, number>();
   #state: Omit<LedgerState, 'open'>;
 
   /** @param holds - whether members are held, so that they are waited for; otherwise what is told is done with. */
@@ -95,6 +108,7 @@ export class Ledger {
     { open, ...state }: LedgerState,
   ) {
     this.#open = new Map(open);
+    for (const [key] of open) this.#count(key, 1);
     this.#state = state;
   }
 
@@ -102,7 +116,15 @@ export class Ledger {
   static of(holds: boolean, first: Member): Ledger {
     const open: LedgerState['open'] = holds ? [[memberKey(first), true]] : [];
     const { receivedAt: since, heldUntil } = first;
-    return new Ledger(holds, { open, first: [], since, members: 1, ended: {}, ...(heldUntil !== undefined && { heldUntil }) });
+    return new Ledger(holds, {
+      open,
+      first: [],
+      since,
+      members: 1,
+      ended: {},
+      through: 0,
+      ...(heldUntil !== undefined && { heldUntil }),
+    });
   }
 
   get state(): LedgerState {
@@ -122,11 +144,6 @@ export class Ledger {
     return [...this.#open.values()].includes(false);
   }
 
-  /** How those that are over ended. */
-  get ended(): LedgerState['ended'] {
-    return this.#state.ended;
-  }
-
   /** Until when at least one may be held; ISO 8601. */
   get heldUntil(): string | undefined {
     return this.#state.heldUntil;
@@ -136,17 +153,22 @@ export class Ledger {
   join(member: Member): void {
     const key = memberKey(member);
     const { first, heldUntil, since } = this.#state;
-    if (!this.#open.has(key)) this.#state.members += 1;
-    if (this.#open.has(key) || this.#open.size < mostOpen) this.#open.set(key, false);
-    if (first.length < shown && !first.some((other) => memberKey(other) === key)) first.push(member);
+    const known = this.#open.has(key);
+    if (!known) this.#state.members += 1;
+    if (!known && this.#open.size < mostOpen) this.#count(key, 1);
+    if (known || this.#open.size < mostOpen) this.#open.set(key, false);
+    if (first.length < shown && !first.some(({ chainId }) => chainId === member.chainId)) first.push(member);
     if (member.receivedAt < since) this.#state.since = member.receivedAt;
     if (member.heldUntil !== undefined && member.heldUntil > (heldUntil ?? '')) this.#state.heldUntil = member.heldUntil;
   }
 
   over(key: string, ended: Ended): void {
     if (!this.#open.delete(key)) return;
-    this.#state.first = this.#state.first.filter((member) => memberKey(member) !== key);
-    this.#state.ended[ended] = (this.#state.ended[ended] ?? 0) + 1;
+    const left = this.#count(key, -1);
+    const state = this.#state;
+    state.first = state.first.filter((member) => memberKey(member) !== key);
+    state.ended[ended] = (state.ended[ended] ?? 0) + 1;
+    if (left === 0 && (ended === 'done' || ended === 'skipped')) state.through += 1;
   }
 
   /** Those that were not told of, which are from now on. */
@@ -154,9 +176,21 @@ export class Ledger {
     const untold = [...this.#open].filter(([, told]) => !told).map(([key]) => key);
     for (const key of untold)
       if (this.holds) this.#open.set(key, true);
-      else this.#open.delete(key);
+      else {
+        this.#open.delete(key);
+        this.#count(key, -1);
+      }
     const { first, since } = this.#state;
     this.#state.first = [];
-    return { count: untold.length, first, since };
+    return { count: new Set(untold.map(chainOf)).size, actions: untold.length, first, since };
+  }
+
+  /** @returns how many of the chain's actions are open now. */
+  #count(key: string, change: 1 | -1): number {
+    const chainId = chainOf(key);
+    const open = (this.#openOf.get(chainId) ?? 0) + change;
+    if (open > 0) this.#openOf.set(chainId, open);
+    else this.#openOf.delete(chainId);
+    return open;
   }
 }

@@ -48,9 +48,8 @@ export async function NoticeDigest(digest: Digest, first: Member, before?: Ledge
     });
     if (changed && ledger.untold) await tell(digest, { kind: 'many', ...ledger.take() });
     else if (!isFull()) {
-      const { ended, open } = ledger;
-      const { since } = ledger.state;
-      if (ended.done || ended.skipped) await tell(digest, { kind: 'through', ended, open, since });
+      const { ended, through, since } = ledger.state;
+      if (through > 0) await tell(digest, { kind: 'through', ended, through, open: ledger.open, since });
       if (!ledger.untold) return;
     }
   }

@@ -10,7 +10,7 @@ import {
   log,
   proxyActivities,
 } from '@temporalio/workflow';
-import type { Activities, Told } from '../activities/activities.js';
+import type { Activities, Failure, Joined } from '../activities/activities.js';
 import type { Chain } from '../chain/chain.js';
 import { memberKey } from '../chain/digest.js';
 import type { Notice, NoticeKind } from '../chain/notice.js';
@@ -39,19 +39,52 @@ export class Notices {
 
   /** @returns when it has been told, and a digest that it became part of knows how the action ended. */
   async tell(kind: NoticeKind, index: number): Promise<void> {
-    const { board, chain } = this;
-    const about = [board.of(index)];
-    const { notifyFailure } = proxyActivities<Activities>({ ...delivery, summary: summaryOf(about, `tells people: ${kind}`) });
-    const { companyId, chainId, receivedAt } = chain;
+    const notice = this.#notice(kind, index);
+    if (kind === 'recovered') {
+      const digest = this.#digests.get(index);
+      return this.#deliver({ ...notice, ...(digest !== undefined && { digest }) });
+    }
+    const { tell, digest } = await this.#join(kind, notice);
+    await Promise.all([
+      tell && this.#deliver(notice),
+      digest !== undefined && kind === 'needs-attention' && this.#untilOver(index, digest),
+    ]);
+  }
+
+  /** A digest that was joined is known even where the chain is cancelled meanwhile: it has to hear how the action ended. */
+  async #join(kind: Failure['kind'], { index, actions: _, ...notice }: Notice): Promise<Joined> {
+    const { deliveries, ...action } = this.board.of(index);
+    const { joinDigest } = proxyActivities<Activities>({
+      ...delivery,
+      startToCloseTimeout: '30 seconds',
+      cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+      summary: summaryOf([action], 'have others failed for the same reason?'),
+    });
+    try {
+      return await joinDigest({ ...notice, kind, action });
+    } catch (error) {
+      if (!isCancellation(error))
+        log.error('whether others failed for the same reason could not be found out', { kind, index, error });
+      return { tell: true };
+    }
+  }
+
+  /** As the actions stand now. */
+  #notice(kind: NoticeKind, index: number): Notice {
+    const { companyId, chainId, receivedAt } = this.chain;
     // The recipients of the others are left out: with those of 100 e-mails a notice could be larger than Temporal takes.
-    const actions = board.actions.map(({ deliveries, ...action }) =>
+    const actions = this.board.actions.map(({ deliveries, ...action }) =>
       action.index === index && deliveries ? { ...action, deliveries } : action,
     );
-    const digest = kind === 'recovered' ? this.#digests.get(index) : undefined;
-    const notice: Notice = { kind, companyId, chainId, index, at: new Date().toISOString(), receivedAt, actions };
+    return { kind, companyId, chainId, index, at: new Date().toISOString(), receivedAt, actions };
+  }
+
+  async #deliver(notice: Notice): Promise<void> {
+    const { kind, index } = notice;
+    const about = notice.actions.filter((action) => action.index === index);
+    const { notifyFailure } = proxyActivities<Activities>({ ...delivery, summary: summaryOf(about, `tells people: ${kind}`) });
     try {
-      const told: Told | undefined = await notifyFailure({ ...notice, ...(digest !== undefined && { digest }) });
-      if (told?.digest !== undefined && kind === 'needs-attention') await this.#untilOver(index, told.digest);
+      await notifyFailure(notice);
     } catch (error) {
       if (!isCancellation(error)) log.error('a notice reached nobody within a day', { kind, index, error });
     }

@@ -19,7 +19,7 @@ import { Board } from './board.js';
 import { armDelayed, type Child } from './children.js';
 import { openDesk } from './desk.js';
 import { Errands } from './errands.js';
-import { type ChainView, isReport, reportSignal } from './messages.js';
+import { type ChainView, isReport, reopenedSummary, reportSignal } from './messages.js';
 import { Notices } from './notices.js';
 import { end, type Floor, runSequence } from './sequence.js';
 import { actionsFailed } from './trouble.js';
@@ -100,13 +100,15 @@ function takeEnd(floor: Floor, child: Child, { actions, how }: Awaited<Child['en
   if (left[0] && how !== 'cancelled') floor.notice('failed', left[0].index);
 }
 
-/** A chain that had closed and was reset in order to be opened again (src/api/reopen.ts) waits a moment to be told what is to be done after all. */
+/**
+ * A chain that had closed and was reset in order to be opened again (src/api/reopen.ts) waits a moment to be told what is to be done after all, and after
+ * that whether more is.
+ */
 async function reopened(board: Board, errands: Errands): Promise<void> {
   const { runId, firstExecutionRunId } = workflowInfo();
-  const failed = board.actions.some(({ state }) => state === 'failed' || state === 'partly-failed');
-  if (!failed || runId === firstExecutionRunId) return;
-  await condition(() => errands.open, '3 seconds', { summary: 'opened again: waits to be told what to do' });
-  await errands.finished();
+  if (runId === firstExecutionRunId) return;
+  const failed = () => board.actions.some(({ state }) => state === 'failed' || state === 'partly-failed');
+  while (failed() && (await condition(() => errands.open, '3 seconds', { summary: reopenedSummary }))) await errands.finished();
 }
 
 /** The workflow's end is the chain's: Completed, Failed or Cancelled. */

@@ -78,13 +78,32 @@ describe('the ledger of a digest', () => {
     );
     assert.deepEqual([ledger.untold, ledger.take().count], [false, 0]);
     for (let n = 0; n <= 14; n += 1) ledger.over(key(n), n === 5 ? 'skipped' : 'done');
-    assert.deepEqual([ledger.open, ledger.members, ledger.ended], [0, 15, { done: 14, skipped: 1 }]);
+    assert.deepEqual(
+      [ledger.open, ledger.members, ledger.state.ended, ledger.state.through],
+      [0, 15, { done: 14, skipped: 1 }, 15],
+    );
   });
 
   it('tells again of one that failed again', () => {
     const ledger = Ledger.of(true, member(0));
     ledger.join(member(0));
     assert.deepEqual([ledger.members, ledger.take().count], [1, 1]);
+  });
+
+  it('counts chains, not their actions', () => {
+    const ledger = Ledger.of(true, member(0));
+    ledger.join(member(0, { index: 1 }));
+    ledger.join(member(1));
+    ledger.join(member(1, { index: 1 }));
+    const again = new Ledger(true, JSON.parse(JSON.stringify(ledger.state)));
+    const { count, actions, first } = again.take();
+    assert.deepEqual([count, actions, first.length], [2, 3, 2]);
+    again.over(key(0), 'done');
+    again.over('c1/1', 'done');
+    assert.equal(again.state.through, 0);
+    again.over('c0/1', 'skipped');
+    again.over(key(1), 'cancelled');
+    assert.deepEqual([again.open, again.state.through, again.state.ended], [0, 1, { done: 2, skipped: 1, cancelled: 1 }]);
   });
 
   it('waits for nobody where nothing is held', () => {

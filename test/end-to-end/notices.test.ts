@@ -91,6 +91,19 @@ describe('many chains that fail for the same reason', () => {
     ]);
   });
 
+  it('are counted as chains, however many of their actions failed', async () => {
+    const company = await stack.company({ onFailure: 'hold' });
+    const [one = '', two = '', three = ''] = unknown(3);
+    const group = { groupId: '501', comment: 'to all' };
+    await startAll(company, [one]);
+    await stack.mails(company.admin, 1);
+    await company.start([send(two, group), send(three, { ...group, delayInSeconds: '1' })]);
+    const [, digest] = await stack.mails(company.admin, 2);
+    assert.ok(digest);
+    assert.equal(headline(digest), 'Needs attention: 1 chain, PlatformError');
+    assert.match((await stack.text(digest)).Text, /^1 chain \(2 actions\) held/m);
+  });
+
   it('are told of apart where the reason, the company, or a contact of the rule differs', async () => {
     const [one, other] = [await stack.company(), await stack.company()];
     const own = await stack.company({ notify: { emails: [`rule@${randomUUID()}.example`] } });

@@ -103,13 +103,14 @@ describe('an action that failed while its chain is open', () => {
     assert.deepEqual(states(await company.ended(chainId)), ['failed', 'failed', 'done']);
     await stack.assignment({ id: one });
     await stack.assignment({ id: two });
-    await company.steer(chainId, 'retry', 1);
+    assert.equal((await company.steer(chainId, 'retry', 1)).status, 202);
     await company.until(
       chainId,
       ({ closedAt, actions }) => actions[1]?.state === 'done' && closedAt !== undefined,
       'the second to be done',
     );
-    await company.steer(chainId, 'retry', 0);
+    // Its wait for further signals is over: it is opened once more.
+    assert.equal((await company.steer(chainId, 'retry', 0)).status, 202);
     assert.deepEqual(states(await company.until(chainId, ({ status }) => status === 'completed', 'the end')), [
       'done',
       'done',

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, it } from 'node:test';
 import type { ShownChain } from '../../src/api/chain-view.js';
-import { type Action, email, send, startStack, udf } from './stack.js';
+import { type Action, email, eventually, send, startStack, Unmet, udf } from './stack.js';
 
-const stack = await startStack();
+const stack = await startStack({ retryBudgetSeconds: 120 });
 type Company = Awaited<ReturnType<typeof stack.company>>;
 
 /** The workflow tasks of a run: the events at which it can be reset. */
@@ -31,6 +31,15 @@ async function reset(
   });
 }
 
+/** Waits until the notices of the chain are out, so that each chain of a shape has as many workflow tasks. @returns its run. */
+function settled(workflowId: string): Promise<string> {
+  return eventually('the chain to have nothing under way', async () => {
+    const { raw, runId } = await stack.client.workflow.getHandle(workflowId).describe();
+    const { pendingActivities, pendingWorkflowTask } = raw;
+    return pendingActivities?.length || pendingWorkflowTask ? new Unmet({ pendingActivities, pendingWorkflowTask }) : runId;
+  });
+}
+
 interface Shape {
   name: string;
   actions(company: Company): Promise<Action[]>;
@@ -39,6 +48,15 @@ interface Shape {
   /** Brings the reset chain to its end. */
   finish(company: Company, chainId: string): Promise<unknown>;
   states: string[];
+  /** The platform is asked more than once for the same effect, as it fails or is slow. */
+  repeats?: boolean;
+}
+
+/** A delayed send that meets a platform in trouble. */
+async function troubledSend({ companyId }: Company, trouble: Record<string, unknown>): Promise<Action[]> {
+  await stack.assignment({ id: `d-${companyId}` });
+  await stack.breakPlatform({ ...trouble, path: 'send' });
+  return [udf(`a-${companyId}`), send(`d-${companyId}`, { groupId: '501', delayInSeconds: '1' })];
 }
 
 const shapes: Shape[] = [
@@ -96,6 +114,26 @@ const shapes: Shape[] = [
     states: ['done', 'skipped'],
   },
   {
+    name: 'open, with a delayed action in flight',
+    actions: (company) => troubledSend(company, { delayMs: 1500 }),
+    until: (company, chainId) =>
+      eventually('the send to arrive', async () => {
+        const calls = await stack.calls(`d-${company.companyId}`);
+        return calls.some(({ idempotencyKey }) => idempotencyKey?.includes(chainId)) || new Unmet(calls);
+      }),
+    finish: () => stack.heal(),
+    states: ['done', 'done'],
+    repeats: true,
+  },
+  {
+    name: 'open, with a delayed action retrying',
+    actions: (company) => troubledSend(company, { status: 503 }),
+    until: (company, chainId) => company.action(chainId, 1, 'retrying'),
+    finish: () => stack.heal(),
+    states: ['done', 'done'],
+    repeats: true,
+  },
+  {
     name: 'failed, with what stood behind it',
     actions: async (company) => [send('404404', { groupId: '501' }), udf(`d-${company.companyId}`, { delayInSeconds: '1' })],
     until: (company, chainId) => company.ended(chainId),
@@ -113,10 +151,10 @@ describe('a reset at every workflow task', () => {
         // Every point in a chain of its own, so that each is reset in the state that the shape names.
         const { chainId, workflowId } = await company.start(await shape.actions(company));
         await shape.until(company, chainId);
-        const { runId } = await stack.client.workflow.getHandle(workflowId).describe();
+        const runId = await settled(workflowId);
         const all = await resetPoints(workflowId, runId);
         points = all.length;
-        const at = all[point];
+        const at = all[Math.min(point, points - 1)];
         assert(at);
         await reset(workflowId, runId, at);
         await shape.finish(company, chainId);
@@ -128,14 +166,15 @@ describe('a reset at every workflow task', () => {
         );
         const calls = await stack.calls(...['a', 'b', 'd', 'e'].map((letter) => `${letter}-${company.companyId}`));
         const ofChain = calls.filter(({ idempotencyKey }) => idempotencyKey?.includes(chainId));
-        const acted = ofChain.filter(({ repeat }) => !repeat);
+        const acted = ofChain.filter(({ repeat, status = 0 }) => !repeat && status >= 200 && status < 300);
         assert.equal(
           acted.length,
           new Set(ofChain.map(({ idempotencyKey }) => idempotencyKey)).size,
           'an effect was done under two keys, or twice under one',
         );
         const delayed = ofChain.filter(({ path }) => /\/[de]-/.test(path));
-        assert.equal(delayed.length, delayed.filter(({ repeat }) => !repeat).length, 'a delayed action ran twice');
+        if (!shape.repeats)
+          assert.equal(delayed.length, delayed.filter(({ repeat }) => !repeat).length, 'a delayed action ran twice');
       }
       t.diagnostic(`${points} workflow tasks`);
     });

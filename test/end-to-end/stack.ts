@@ -273,9 +273,9 @@ export class Unmet {
   constructor(readonly seen: unknown) {}
 }
 
-/** Waits for a condition for at most a minute. */
+/** Waits for a condition for at most two minutes, which a busy machine may need. */
 export async function eventually<Value>(what: string, check: () => Promise<Value | Unmet>): Promise<Value> {
-  const deadline = Date.now() + 60_000;
+  const deadline = Date.now() + 120_000;
   for (;;) {
     const value = await check();
     if (!(value instanceof Unmet)) return value;
