@@ -28,6 +28,9 @@ const environment = z.object({
   RELAY_TEMPORAL_UI_PORT: port(8233),
   /** Address of Temporal's Web UI, for links. */
   TEMPORAL_UI_URL: url(/^https?$/, 'https://temporal.example.com').optional(),
+  /** With TEMPORAL_WORKER_BUILD_ID: the worker is a version of this Worker Deployment. Unset: it is not versioned. */
+  TEMPORAL_DEPLOYMENT_NAME: z.string().min(1).max(200).optional(),
+  TEMPORAL_WORKER_BUILD_ID: z.string().min(1).max(200).optional(),
   RELAY_TASK_QUEUE: z.string().min(1).max(200).default('relay'),
   RELAY_ADMIN_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
   SMTP_URL: url(/^smtps?$/, 'smtp://user:password@host:587').optional(),
@@ -86,6 +89,19 @@ export function needed<Name extends keyof Config>(
   const missing = Object.entries<string>(names).filter(([name]) => config[name as Name] === undefined);
   if (missing.length > 0) throw new ConfigError(missing.map(([name, why]) => `${name} is not set: ${why}`).join('\n'));
   return config as { [Key in Name]: NonNullable<Config[Key]> };
+}
+
+/**
+ * The version of a Worker Deployment that the worker is.
+ * @throws ConfigError where only half of it is said.
+ */
+export function deploymentVersion(config: Config): { deploymentName: string; buildId: string } | undefined {
+  const { TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_WORKER_BUILD_ID: buildId } = config;
+  if (deploymentName !== undefined && buildId !== undefined) return { deploymentName, buildId };
+  if (deploymentName === undefined && buildId === undefined) return undefined;
+  throw new ConfigError(
+    'TEMPORAL_DEPLOYMENT_NAME and TEMPORAL_WORKER_BUILD_ID make a versioned worker together: set both, or none',
+  );
 }
 
 /** Where people look: the API, and Temporal's Web UI if there is one. */

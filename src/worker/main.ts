@@ -4,7 +4,7 @@ import { Client } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { aliveRoutes } from '../api/health.js';
 import { serveApi } from '../api/server.js';
-import { linksOf, needed, readConfig } from '../config.js';
+import { deploymentVersion, linksOf, needed, readConfig } from '../config.js';
 import { createConnectors } from '../connectors/connectors.js';
 import { createLog } from '../log.js';
 import { Metrics } from '../metrics.js';
@@ -21,6 +21,7 @@ await runProcess(
       DATABASE_URL: 'the worker reads companies and rules from PostgreSQL (the embedded store is for npm start)',
       SMTP_URL: 'without a mail server nobody could be told of a failure',
     });
+    const version = deploymentVersion(config);
     const log = createLog(config.RELAY_LOG_LEVEL);
     installRuntime(log);
     const metrics = new Metrics();
@@ -47,6 +48,7 @@ await runProcess(
       links: linksOf(config, temporal.namespace),
       log,
       noticeDigestSeconds: config.RELAY_NOTICE_DIGEST_SECONDS,
+      ...(version && { version }),
       ...(config.RELAY_OPERATOR_EMAIL !== undefined && { operatorEmail: config.RELAY_OPERATOR_EMAIL }),
     });
     const running = worker.run();
@@ -62,7 +64,7 @@ await runProcess(
       });
       closers.add('the metrics', () => server.close());
     }
-    log.info({ namespace: temporal.namespace, taskQueue: config.RELAY_TASK_QUEUE }, 'the worker runs');
+    log.info({ namespace: temporal.namespace, taskQueue: config.RELAY_TASK_QUEUE, ...version }, 'the worker runs');
     return { running };
 
     async function connect(): Promise<NativeConnection> {

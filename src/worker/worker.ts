@@ -1,5 +1,6 @@
 /** A Temporal worker with all workflows and activities. */
 
+import type { WorkerDeploymentVersion } from '@temporalio/common';
 import { type NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import type { Deps } from '../activities/deps.js';
 import { createActivities } from '../activities/index.js';
@@ -10,6 +11,8 @@ export interface WorkerOptions extends Deps {
   connection: NativeConnection;
   namespace: string;
   taskQueue: string;
+  /** Of a Worker Deployment. Absent: the worker is not versioned. */
+  version?: WorkerDeploymentVersion;
 }
 
 export function createWorker(options: WorkerOptions): Promise<Worker> {
@@ -19,6 +22,10 @@ export function createWorker(options: WorkerOptions): Promise<Worker> {
     taskQueue: options.taskQueue,
     workflowBundle: { codePath: bundlePath },
     activities: createActivities(options),
+    // Chains run for up to a year, longer than a version is kept: they go on with the next one, which must replay their histories.
+    ...(options.version && {
+      workerDeploymentOptions: { version: options.version, useWorkerVersioning: true, defaultVersioningBehavior: 'AUTO_UPGRADE' },
+    }),
     maxCachedWorkflows: 1000,
     maxConcurrentActivityTaskExecutions: 100,
     maxConcurrentLocalActivityExecutions: 100,

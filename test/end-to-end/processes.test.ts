@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, describe, it } from 'node:test';
+import { Client, Connection } from '@temporalio/client';
 import { startMailSink } from '../../src/sandbox/mail/sink.js';
 import { startPlatform } from '../../src/sandbox/platform/platform.js';
 import { freePort } from '../../src/sandbox/ports.js';
@@ -22,6 +23,50 @@ function start(main: string, env: Record<string, string>): Process {
   return started;
 }
 
+/** A database, a pretend platform and a mail sink, and what processes need to use them. */
+async function deployment() {
+  const database = await createDatabase();
+  closing.push(() => database.drop());
+  const platform = await startPlatform({ host: '127.0.0.1', port: 0 });
+  closing.push(() => platform.close());
+  const mail = await startMailSink({ host: '127.0.0.1', smtpPort: 0, uiPort: 0 });
+  closing.push(() => mail.close());
+  const adminToken = randomUUID();
+  const port = await freePort('127.0.0.1');
+  const shared = {
+    DATABASE_URL: database.url,
+    TEMPORAL_ADDRESS: process.env.RELAY_TEST_TEMPORAL_ADDRESS ?? '',
+    RELAY_TASK_QUEUE: randomUUID(),
+    RELAY_ALLOW_PRIVATE_NETWORKS: 'true',
+    RELAY_ADMIN_TOKEN: adminToken,
+    SMTP_URL: mail.smtpUrl,
+    PORT: String(port),
+  };
+  const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };
+  const call = (method: string, path: string, body: unknown) =>
+    fetch(`http://127.0.0.1:${port}${path}`, { method, headers, body: JSON.stringify(body) });
+  return {
+    shared,
+    call,
+    /** Once the API listens: makes the company acme with a rule. */
+    async found() {
+      const system = { kind: 'http', baseUrl: platform.url };
+      const company = { name: 'Acme', notify: { emails: ['a@acme.example'] }, platform: system, ticketing: system };
+      assert.equal((await call('PUT', '/admin/companies/acme', company)).status, 201);
+      const made = await call('POST', '/admin/companies/acme/rules', { name: 'Rule' });
+      assert.equal(made.status, 201);
+      const { relayId, relayAccessToken } = JSON.parse(await made.text());
+      const post = (...actions: object[]) =>
+        call(
+          'POST',
+          '/co/acme/relay',
+          actions.map((action) => ({ relayId, relayAccessToken, ...action })),
+        );
+      return { relayId, relayAccessToken, post };
+    },
+  };
+}
+
 describe('npm run api and npm run worker', () => {
   it('refuse to start without what they need, and say why', async () => {
     const api = start('api/main.js', {});
@@ -35,54 +80,13 @@ describe('npm run api and npm run worker', () => {
   it('run a chain that is made by the admin API; several workers, one killed; the API alone answers 503 without Temporal', {
     skip,
   }, async () => {
-    const database = await createDatabase();
-    closing.push(() => database.drop());
-    const platform = await startPlatform({ host: '127.0.0.1', port: 0 });
-    closing.push(() => platform.close());
-    const mail = await startMailSink({ host: '127.0.0.1', smtpPort: 0, uiPort: 0 });
-    closing.push(() => mail.close());
-    const adminToken = randomUUID();
-    const port = await freePort('127.0.0.1');
-    const shared = {
-      DATABASE_URL: database.url,
-      TEMPORAL_ADDRESS: process.env.RELAY_TEST_TEMPORAL_ADDRESS ?? '',
-      RELAY_TASK_QUEUE: randomUUID(),
-      RELAY_ALLOW_PRIVATE_NETWORKS: 'true',
-      RELAY_ADMIN_TOKEN: adminToken,
-      SMTP_URL: mail.smtpUrl,
-      PORT: String(port),
-    };
+    const { shared, call, found } = await deployment();
     const api = start('api/main.js', shared);
     const workers = [start('worker/main.js', shared), start('worker/main.js', shared)];
     await api.says('Temporal can be reached');
     for (const worker of workers) await worker.says('the worker runs');
 
-    const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };
-    const url = `http://127.0.0.1:${port}`;
-    const call = (method: string, path: string, body: unknown) =>
-      fetch(`${url}${path}`, { method, headers, body: JSON.stringify(body) });
-    const system = { kind: 'http', baseUrl: platform.url };
-    assert.equal(
-      (
-        await call('PUT', '/admin/companies/acme', {
-          name: 'Acme',
-          notify: { emails: ['a@acme.example'] },
-          platform: system,
-          ticketing: system,
-        })
-      ).status,
-      201,
-    );
-    const made = await call('POST', '/admin/companies/acme/rules', { name: 'Rule' });
-    assert.equal(made.status, 201);
-    const { relayId, relayAccessToken } = JSON.parse(await made.text());
-
-    const post = (...actions: object[]) =>
-      call(
-        'POST',
-        '/co/acme/relay',
-        actions.map((action) => ({ relayId, relayAccessToken, ...action })),
-      );
+    const { post, relayId, relayAccessToken } = await found();
     const accepted = await post(udf('T', { cfValue: 'late', delayInSeconds: '4' }), udf('T', { cfValue: 'now' }));
     assert.equal(accepted.status, 202);
     const { chainId } = JSON.parse(await accepted.text());
@@ -102,6 +106,7 @@ describe('npm run api and npm run worker', () => {
     });
     await alone.says('the API listens');
     const body = JSON.stringify([{ relayId, relayAccessToken, ...udf('T') }]);
+    const headers = { 'content-type': 'application/json' };
     const refused = await fetch(`http://127.0.0.1:${unreachable}/co/acme/relay`, { method: 'POST', headers, body });
     assert.equal(refused.status, 503);
     assert(Number(refused.headers.get('retry-after')) > 0);
@@ -109,5 +114,52 @@ describe('npm run api and npm run worker', () => {
     assert.equal((await fetch(`http://127.0.0.1:${unreachable}/healthz`)).status, 200);
     assert.equal(await alone.end('SIGTERM'), 0);
     assert.equal(await api.end('SIGTERM'), 0);
+  });
+
+  it('run chains on the current version of a Worker Deployment, and go on with the next', { skip }, async () => {
+    const { shared, call, found } = await deployment();
+    const deploymentName = `relay-${randomUUID()}`;
+    const half = start('worker/main.js', { ...shared, TEMPORAL_DEPLOYMENT_NAME: deploymentName });
+    assert.equal(await half.ended, 1);
+    assert.match(half.output(), /^TEMPORAL_DEPLOYMENT_NAME and TEMPORAL_WORKER_BUILD_ID .*: set both, or none\n$/);
+
+    const connection = await Connection.connect({ address: shared.TEMPORAL_ADDRESS });
+    closing.push(() => connection.close());
+    const startVersion = async (buildId: string) => {
+      const worker = start('worker/main.js', {
+        ...shared,
+        TEMPORAL_DEPLOYMENT_NAME: deploymentName,
+        TEMPORAL_WORKER_BUILD_ID: buildId,
+      });
+      await worker.says('the worker runs');
+      await eventually(`version ${buildId} to be current`, () =>
+        connection.workflowService.setWorkerDeploymentCurrentVersion({ namespace: 'default', deploymentName, buildId }).then(
+          () => true,
+          (error: unknown) => new Unmet(String(error)),
+        ),
+      );
+      return worker;
+    };
+    const api = start('api/main.js', shared);
+    await api.says('Temporal can be reached');
+    const first = await startVersion('1');
+    const { post } = await found();
+    const accepted = await post(udf('T'), udf('T', { delayInSeconds: '3000' }));
+    assert.equal(accepted.status, 202);
+    const { chainId, workflowId } = JSON.parse(await accepted.text());
+    const states = async () => {
+      const chain = JSON.parse(await (await call('GET', `/co/acme/chains/${chainId}`, undefined)).text());
+      return chain.actions.map(({ state }: { state: string }) => state).join();
+    };
+    const until = (wanted: string) =>
+      eventually(wanted, async () => ((await states()) === wanted ? true : new Unmet(await states())));
+    await until('done,scheduled');
+    await startVersion('2');
+    assert.equal(await first.end('SIGTERM'), 0);
+    assert.equal((await call('POST', `/co/acme/chains/${chainId}/actions/1/runNow`, {})).status, 202);
+    await until('done,done');
+    const client = new Client({ connection });
+    const { raw } = await client.workflow.getHandle(workflowId).describe();
+    assert.equal(raw.workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId, '2');
   });
 });

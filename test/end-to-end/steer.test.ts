@@ -119,6 +119,19 @@ describe('steering by signals', () => {
     const handle = stack.client.workflow.getHandle(workflowId);
     for (const nonsense of ['x', -1, 1.5, null, {}, [], [99], [0, 1, 2, 3], { index: '0; drop' }])
       await handle.signal('skip', nonsense);
+    for (const [encoding, data] of [
+      ['json/plain', '[0'],
+      ['of/nobody', '0'],
+    ] as const) {
+      const payload = { metadata: { encoding: Buffer.from(encoding) }, data: Buffer.from(data) };
+      const signal = {
+        namespace: 'default',
+        workflowExecution: { workflowId },
+        signalName: 'skip',
+        input: { payloads: [payload] },
+      };
+      await stack.client.workflowService.signalWorkflowExecution(signal);
+    }
     await handle.signal('retry');
     await handle.signal('reschedule', [1]);
     await handle.signal('runNow', [1]);
