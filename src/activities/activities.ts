@@ -50,6 +50,8 @@ export interface Joined {
 export interface RulePolicy {
   onFailure: 'hold' | 'continue';
   onUnknown: 'resend' | 'hold';
+  /** Why its actions are not done at all: it is disabled, or gone. */
+  skips?: string;
 }
 
 /**
@@ -65,7 +67,7 @@ export interface Activities {
   sendEmail(input: ActionRef & { recipient: string; subject: string; body: string; bodyHtml: string }): Promise<EffectResult>;
   /** Sets a field of a ticket. */
   updateUdf(input: Input<'ticket_updateUDF'>): Promise<EffectResult>;
-  /** The rule's policy as it stands now; a rule that is gone holds. */
+  /** The rule's policy as it stands now. */
   readPolicy(input: { companyId: string; relayId: string }): Promise<RulePolicy>;
   /** The pauses of the company, now and since a time (ISO 8601). An action that waits for one has it told to people, once for a pause and rule. */
   readPauses(input: { companyId: string; since: string; waiting?: { relayId: string; connector: Connector } }): Promise<Pauses>;

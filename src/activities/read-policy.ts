@@ -2,10 +2,15 @@
 
 import type { Activities } from './activities.js';
 import type { Deps } from './deps.js';
+import { skipReason } from './setting.js';
 
 export function readPolicy({ store }: Deps): Activities['readPolicy'] {
   return async ({ companyId, relayId }) => {
     const rule = await store.rules.get(companyId, relayId);
-    return { onFailure: rule?.onFailure ?? 'hold', onUnknown: rule?.onUnknown ?? 'hold' };
+    return {
+      onFailure: rule?.onFailure ?? 'hold',
+      onUnknown: rule?.onUnknown ?? 'hold',
+      ...(!rule?.enabled && { skips: skipReason(rule, relayId) }),
+    };
   };
 }

@@ -53,9 +53,12 @@ export async function readStored(
     throw error;
   });
   if (!company) throw mistake('ConfigurationMistake', `there is no company ${companyId} any more: make it again, then retry`);
-  if (!rule) return { skipped: `there is no rule ${relayId} any more` };
-  if (!rule.enabled) return { skipped: `rule ${relayId} is disabled` };
-  return { company, rule, pauses };
+  return rule?.enabled ? { company, rule, pauses } : { skipped: skipReason(rule, relayId) };
+}
+
+/** Why nothing is done for a rule that is disabled, or gone. */
+export function skipReason(rule: Rule | undefined, relayId: string): string {
+  return rule ? `rule ${relayId} is disabled` : `there is no rule ${relayId} any more`;
 }
 
 /** So that the settings and one call fit into an activity's 30 seconds. */

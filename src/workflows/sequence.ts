@@ -115,6 +115,11 @@ async function runToEnd(action: ChainAction, floor: Floor): Promise<boolean> {
       return true;
     }
     const policy = await readPolicy(action, floor);
+    if (policy.skips !== undefined) {
+      end(floor, action.index, { state: 'skipped', reason: policy.skips });
+      if (effort === 'once') floor.notice('recovered', action.index);
+      return true;
+    }
     if (policy.onFailure === 'continue' && !paused) {
       end(floor, action.index, { state: 'failed', reason: done.failure.message });
       floor.notice('failed', action.index);
@@ -164,6 +169,8 @@ class Hold {
   #heldSince = 0;
   #heldUntil = 0;
   #automaticRetries = 0;
+  /** Whether people know that the relay goes on trying by itself. */
+  #goesOn = false;
 
   constructor(
     private readonly action: ChainAction,
@@ -190,7 +197,9 @@ class Hold {
       heldUntil: iso(this.#heldUntil),
       nextAttemptAt: tries ? iso(Date.now() + wait) : undefined,
     });
-    if (after === 'budget') floor.notice('needs-attention', action.index);
+    // People are told again where they rely on the relay's own tries and these end.
+    if (after === 'budget' || (this.#goesOn && !automatic)) floor.notice('needs-attention', action.index);
+    this.#goesOn = Boolean(automatic);
 
     const next = tries
       ? `held, tried again at ${shownTime(iso(Date.now() + wait))}`

@@ -107,6 +107,22 @@ describe("the relay's own try", () => {
   });
 });
 
+describe("the relay's own tries", () => {
+  it('end where trying again is of no use any more, and people are told so', async () => {
+    const company = await stack.company();
+    await stack.breakPlatform({ status: 503, path: 'send' });
+    const { chainId } = await company.start([send('404404', { groupId: '501' })]);
+    await company.action(chainId, 0, 'needs-attention');
+    await stack.heal();
+    const mails = await stack.mails(company.admin, 2);
+    const [first = '', second = ''] = await Promise.all(mails.map(async (mail) => (await stack.text(mail)).Text));
+    assert.match(first, /goes on trying by itself/);
+    assert.match(second, /does not try again by itself: this has to be put right first/);
+    const [action] = (await company.read(chainId)).actions;
+    assert.deepEqual([action?.state, action?.nextAttemptAt, action?.error?.retryable], ['needs-attention', undefined, false]);
+  });
+});
+
 describe('under a rule that says onUnknown: "hold"', () => {
   it('a call whose connection breaks is not repeated, one that was answered is', async () => {
     const company = await stack.company({ onUnknown: 'hold' });
@@ -144,15 +160,15 @@ describe('under a rule that says onUnknown: "hold"', () => {
 });
 
 describe('a rule that was disabled meanwhile', () => {
-  it('makes its action skipped, also where its condition cannot be checked', async () => {
+  it('makes its actions skipped, also where a condition cannot be checked, or what to do is not known', async () => {
     const company = await stack.company();
     const asks = { platformAssignmentId: '404404', actionCondition: 'status==draft', delayInSeconds: '2' };
-    const { chainId } = await company.start([udf('T', asks)]);
+    const { chainId } = await company.start([udf('T', asks), udf('', { delayInSeconds: '2' })]);
     await stack.store.rules.update(company.companyId, company.relayId, (rule) => ({ ...rule, enabled: false }), {
       kind: 'admin',
     });
     const chain = await company.ended(chainId);
-    assert.deepEqual(states(chain), ['skipped']);
-    assert.match(chain.actions[0]?.reason ?? '', /disabled/);
+    assert.deepEqual(states(chain), ['skipped', 'skipped']);
+    for (const { reason } of chain.actions) assert.match(reason ?? '', /disabled/);
   });
 });
