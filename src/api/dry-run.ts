@@ -11,6 +11,7 @@ import type { ActionDefinition } from '../chain/actions/definition.js';
 import { type ChainAction, dueAt } from '../chain/chain.js';
 import { asksIncomingValue, type Condition, evaluateCondition, pathText } from '../chain/condition.js';
 import { type Facts, forecastChain, forecastOutcomes } from '../chain/forecast.js';
+import { type Pause, pauseOf, pauseText } from '../chain/pause.js';
 import type { Remark } from '../chain/request.js';
 import { ConnectorError } from '../connectors/call.js';
 import type { Connectors } from '../connectors/connectors.js';
@@ -18,7 +19,7 @@ import type { Company, Rule, Store } from '../store/store.js';
 import { notFound, Problem } from './problem.js';
 
 export interface DryRunOptions {
-  store: Pick<Store, 'companies' | 'rules'>;
+  store: Pick<Store, 'companies' | 'rules' | 'pauses'>;
   connectors: Pick<Connectors, 'platformOf' | 'ticketingOf'>;
 }
 
@@ -50,6 +51,7 @@ export const dryRunSchema = z.object({
           'What would become of it if its time had come: `runs`; `skipped`; `needs-attention`, held until somebody decides; `failed`, the same under a rule with `onFailure: "continue"`; `held` behind an action that needs attention; `unknown`, since the platform did not answer.',
         ),
       reason: z.string().optional().describe('Why it would not run.'),
+      paused: z.string().optional().describe('The pause that is on at this moment: while it is, the action waits.'),
       condition: z
         .object({
           text: z.string(),
@@ -96,6 +98,7 @@ export async function dryRun(options: DryRunOptions, request: DryRunRequest): Pr
   const company = await options.store.companies.get(companyId);
   if (!company) throw notFound(`company ${companyId}`);
   const rules = await readRules(options, companyId, actions);
+  const pauses = await options.store.pauses.current(companyId);
   const assignments = await askPlatform(options.connectors, company, actions);
 
   const looks = actions.map((action) => ({
@@ -109,6 +112,8 @@ export async function dryRun(options: DryRunOptions, request: DryRunRequest): Pr
     receivedAt,
     actions: actions.map((action, place) => {
       const { rule, condition, effect } = looks[place] ?? {};
+      const forecast = forecasts[place] ?? { outcome: 'unknown' };
+      const pause = forecast.outcome === 'runs' || forecast.outcome === 'unknown' ? pauseFor(action, pauses) : undefined;
       return {
         index: action.index,
         action: action.action,
@@ -116,7 +121,8 @@ export async function dryRun(options: DryRunOptions, request: DryRunRequest): Pr
         ...(action.comment !== undefined && { comment: action.comment }),
         ...(action.assignmentId !== undefined && { assignmentId: action.assignmentId }),
         runAt: new Date(dueAt({ receivedAt }, action)).toISOString(),
-        ...(forecasts[place] ?? { outcome: 'unknown' }),
+        ...forecast,
+        ...(pause && { paused: pauseText(valuesShown ? pause : withoutReason(pause)) }),
         ...(action.condition && { condition: { text: conditionText(action.condition), ...withoutRetryable(condition) } }),
         ...(effect && { effect }),
         ...(rule && { rule: policyOf(rule) }),
@@ -197,6 +203,18 @@ function previewOf(
     if (error instanceof ConnectorError) return { obstacle: error.message };
     throw error;
   }
+}
+
+/** The pause that keeps the action from what it needs. */
+function pauseFor(action: ChainAction, pauses: readonly Pause[]): Pause | undefined {
+  const asks = action.condition && !asksIncomingValue(action.condition);
+  const system = actionDefinitions.find(({ name }) => name === action.action)?.system;
+  return (asks && pauseOf(pauses, 'platform')) || (system && pauseOf(pauses, system));
+}
+
+/** The words of whoever paused are for those who may read the company's chains. */
+function withoutReason({ reason: _, ...pause }: Pause): Pause {
+  return pause;
 }
 
 function conditionText({ path, operator, value }: Condition): string {

@@ -17,7 +17,7 @@ import { Rejection, type Rejections } from './rejections.js';
 import { readStrictJson } from './strict-json.js';
 
 export interface RelayOptions extends StartOptions, DryRunOptions, AdmissionOptions {
-  store: Pick<Store, 'tokens' | 'companies' | 'rules' | 'keys'>;
+  store: Pick<Store, 'tokens' | 'companies' | 'rules' | 'keys' | 'pauses'>;
   adminToken: string;
   links: Links;
   rejections: Rejections;

@@ -47,11 +47,11 @@ function forecast(action: ChainAction, { rule, condition, obstacle }: Facts): Fo
     outcome: rule?.onFailure === 'continue' ? 'failed' : 'needs-attention',
     reason,
   });
+  if (!rule?.enabled) return { outcome: 'skipped', reason: `rule ${action.relayId} is ${rule ? 'disabled' : 'gone'}` };
   if (action.undecided !== undefined) return trouble(action.undecided);
   if (condition && 'error' in condition)
     return condition.retryable ? { outcome: 'unknown', reason: condition.error } : trouble(condition.error);
   if (condition && !condition.holds) return { outcome: 'skipped', reason: condition.reason ?? 'its condition does not hold' };
   if (action.mistake !== undefined) return trouble(action.mistake);
-  if (!rule?.enabled) return { outcome: 'skipped', reason: `rule ${action.relayId} is ${rule ? 'disabled' : 'gone'}` };
   return obstacle === undefined ? { outcome: 'runs' } : trouble(obstacle);
 }

@@ -94,6 +94,20 @@ describe('dryRun', () => {
   };
   const udf = { action: 'ticket_updateUDF', externalSystemTicketId: ' T-1 ', cfName: 'Checked in', cfValue: 'as it is' };
 
+  it('says what an action would wait for', async () => {
+    await company('waiting', { mail: { smtpUrl: 'smtp://127.0.0.1:9' } });
+    await store.pauses.begin('waiting', { what: 'mail', reason: 'moving house' }, actor);
+    const paused = /^paused: mail, since \S+: moving house$/;
+    assert.match((await triedOne('waiting', mail)).paused ?? '', paused);
+    assert.doesNotMatch((await triedOne('waiting', mail, false)).paused ?? '', /moving/);
+    const asking = { ...mail, platformAssignmentId: '77', actionCondition: 'incomingValue==a', incomingValue: 'b' };
+    assert.deepEqual(
+      [(await triedOne('waiting', asking)).outcome, (await triedOne('waiting', asking)).paused],
+      ['skipped', undefined],
+    );
+    assert.equal((await triedOne('waiting', udf)).paused, undefined);
+  });
+
   it('tells when, to whom and with what, in the words of the request', async () => {
     const { receivedAt, actions, warnings } = await tried('acme', [
       { ...send, sendToGroups: '502, 501', sendRadius: '2.5', comment: 'nearby' },

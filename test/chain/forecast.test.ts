@@ -68,6 +68,12 @@ describe('forecastChain: one action', () => {
       { outcome: 'needs-attention', reason: 'answered 404' },
     ],
     ['a disabled rule', action(), { rule: { ...hold, enabled: false } }, { outcome: 'skipped', reason: 'rule 4711 is disabled' }],
+    [
+      'a disabled rule whose data are wrong',
+      action({ mistake: 'is blank' }),
+      { rule: { ...hold, enabled: false } },
+      { outcome: 'skipped', reason: 'rule 4711 is disabled' },
+    ],
     ['no rule any more', action(), { rule: undefined }, { outcome: 'skipped', reason: 'rule 4711 is gone' }],
     [
       'an obstacle',
