@@ -46,8 +46,8 @@ export const statusQuery = defineQuery<ChainView>('status');
 /** How far a `BulkSteering` is. */
 export const progressQuery = defineQuery<BulkProgress>('progress');
 
-/** On the timer of a chain that was opened again and waits for signals; by it the reset point is found when it is opened once more. */
-export const reopenedSummary = 'opened again: waits to be told what to do';
+/** On the question whether a chain that failed was opened again: to open it again, it is reset to where it last asked. */
+export const currentRunSummary = 'was the chain opened again?';
 
 /** From a `DelayedAction` to its chain: how its actions stand; `notice` asks the chain to tell people about one of them. */
 export interface Report {

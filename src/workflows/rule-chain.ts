@@ -9,17 +9,19 @@ import {
   condition,
   isCancellation,
   log,
+  proxyLocalActivities,
   setHandler,
   upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { Activities } from '../activities/activities.js';
 import { type Chain, planChain, toRedo } from '../chain/chain.js';
 import { chainStatus, hasEnded } from '../chain/outcome.js';
 import { Board } from './board.js';
 import { armDelayed, type Child } from './children.js';
 import { openDesk } from './desk.js';
 import { Errands } from './errands.js';
-import { type ChainView, isReport, reopenedSummary, reportSignal } from './messages.js';
+import { type ChainView, currentRunSummary, isReport, reportSignal } from './messages.js';
 import { Notices } from './notices.js';
 import { end, type Floor, runSequence } from './sequence.js';
 import { actionsFailed } from './trouble.js';
@@ -101,14 +103,20 @@ function takeEnd(floor: Floor, child: Child, { actions, how }: Awaited<Child['en
 }
 
 /**
- * A chain that had closed and was reset in order to be opened again (src/api/reopen.ts) waits a moment to be told what is to be done after all, and after
- * that whether more is.
+ * A chain that had closed and was reset in order to be opened again (src/api/reopen.ts) waits a moment to be told what is to be done after all, once in each
+ * run. An activity says which run this is, so that the answer stands in the history.
  */
 async function reopened(board: Board, errands: Errands): Promise<void> {
-  const { runId, firstExecutionRunId } = workflowInfo();
-  if (runId === firstExecutionRunId) return;
-  const failed = () => board.actions.some(({ state }) => state === 'failed' || state === 'partly-failed');
-  while (failed() && (await condition(() => errands.open, '3 seconds', { summary: reopenedSummary }))) await errands.finished();
+  const { currentRun } = proxyLocalActivities<Activities>({ startToCloseTimeout: '2 seconds', summary: currentRunSummary });
+  const known = new Set([workflowInfo().firstExecutionRunId]);
+  while (board.actions.some(({ state }) => state === 'failed' || state === 'partly-failed')) {
+    const run = await currentRun();
+    if (!known.has(run))
+      await condition(() => errands.open, '3 seconds', { summary: 'opened again: waits to be told what to do' });
+    else if (!errands.open) return;
+    known.add(run);
+    await errands.finished();
+  }
 }
 
 /** The workflow's end is the chain's: Completed, Failed or Cancelled. */

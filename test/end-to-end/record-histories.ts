@@ -7,10 +7,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import proto from '@temporalio/proto';
-import { email, send, startStack, udf } from './stack.js';
+import { email, eventually, send, startStack, Unmet, udf } from './stack.js';
 
 const directory = fileURLToPath(new URL('../../../test/histories/', import.meta.url));
-const stack = await startStack();
+const stack = await startStack({ noticeDigestSeconds: 6 });
 
 async function save(name: string, workflowId: string): Promise<void> {
   const history = await stack.client.workflow.getHandle(workflowId).fetchHistory();
@@ -75,4 +75,32 @@ it('records histories', async () => {
   await company.ended(cancelled.chainId);
   await save('cancelled', cancelled.workflowId);
   await save('cancelled-delayed-action', `${cancelled.workflowId}:1`);
+
+  const continued = await stack.company({ onFailure: 'continue' });
+  const [late, never] = ['5050501', '5050502'];
+  const reopened = await continued.start([send(late, { groupId: '501' }), udf('T'), send(never, { groupId: '501' })]);
+  await continued.ended(reopened.chainId);
+  await stack.assignment({ id: late });
+  await continued.steer(reopened.chainId, 'retry', 0);
+  await continued.until(
+    reopened.chainId,
+    ({ actions, closedAt }) => actions[0]?.state === 'done' && closedAt !== undefined,
+    'the chain to close again',
+  );
+  await save('reopened', reopened.workflowId);
+
+  const many = await stack.company();
+  const chains = [];
+  for (const id of [late + 1, late + 2, late + 3]) chains.push(await many.start([send(id, { groupId: '501' })]));
+  for (const { chainId } of chains) await many.action(chainId, 0, 'needs-attention');
+  await stack.mails(many.admin, 2);
+  for (const { chainId } of chains) await many.steer(chainId, 'skip', 0);
+  await stack.mails(many.admin, 3);
+  const query = `WorkflowType = 'NoticeDigest' AND RelayCompanyId = '${many.companyId}'`;
+  const digest = await eventually('the digest to have closed', async () => {
+    for await (const { workflowId, status } of stack.client.workflow.list({ query }))
+      if (status.name === 'COMPLETED') return workflowId;
+    return new Unmet('none closed');
+  });
+  await save('notice-digest', digest);
 });

@@ -117,4 +117,19 @@ describe('an action that failed while its chain is open', () => {
       'done',
     ]);
   });
+
+  it('is done after all with another one that is retried at the same moment', async () => {
+    const company = await stack.company({ onFailure: 'continue' });
+    const ids = [unknownAssignment(), unknownAssignment(), unknownAssignment()];
+    const { chainId } = await company.start(ids.map((id) => send(id, { groupId: '501' })));
+    assert.deepEqual(states(await company.ended(chainId)), ['failed', 'failed', 'failed']);
+    for (const id of ids) await stack.assignment({ id });
+    const answers = await Promise.all(ids.map((_, index) => company.steer(chainId, 'retry', index)));
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [202, 202, 202],
+    );
+    const chain = await company.until(chainId, ({ status }) => status === 'completed', 'the chain to complete');
+    assert.deepEqual(states(chain), ['done', 'done', 'done']);
+  });
 });
