@@ -120,7 +120,8 @@ export function linksOf(config: Config, namespace: string, webUi = config.TEMPOR
   };
 }
 
-/** The Web UI's page of a workflow. */
-export function workflowLink(links: Links, workflowId: string): string | undefined {
-  return links.webUi && `${links.webUi}/workflows/${encodeURIComponent(workflowId)}`;
+/** The Web UI's page of a workflow; of a run, where it says how its actions stand. */
+export function workflowLink(links: Links, workflowId: string, runId?: string): string | undefined {
+  const page = links.webUi && `${links.webUi}/workflows/${encodeURIComponent(workflowId)}`;
+  return page && runId ? `${page}/${runId}/user-metadata` : page;
 }

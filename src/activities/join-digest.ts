@@ -26,12 +26,15 @@ export function joinDigest(deps: Deps): Activities['joinDigest'] {
     const { index, relayId, assignmentId, heldUntil } = action;
     const rule = await store.rules.get(companyId, relayId);
     const { type, message } = reasonOf(action);
+    const { runId } = activityInfo().workflowExecution ?? {};
     const digest: Digest = { companyId, relayId, kind, reason: { type, message: cutShort(message, 1000) }, windowSeconds };
     const member: Member = {
       chainId,
       index,
       relayId,
       receivedAt,
+      message: cutShort(message, 500),
+      ...(runId && { runId }),
       ...(assignmentId !== undefined && { assignmentId: cutShort(assignmentId, 100) }),
       ...(heldUntil !== undefined && { heldUntil }),
     };

@@ -1,5 +1,6 @@
 /** The compensation activity: tells the rule's and the company's contacts what became of an action. */
 
+import { activityInfo } from '@temporalio/activity';
 import { chainWorkflowId } from '../chain/chain.js';
 import { renderNotice } from '../chain/notice.js';
 import { workflowLink } from '../config.js';
@@ -10,16 +11,16 @@ import { tellsOfRecovery } from './join-digest.js';
 
 export function notifyFailure(deps: Deps): Activities['notifyFailure'] {
   return async (notice) => {
-    const { companyId, chainId, kind, index, at } = notice;
+    const { companyId, kind, index, at } = notice;
     if (notice.digest !== undefined && (await tellsOfRecovery(deps, notice.digest))) return;
     const relayId = notice.actions.find((action) => action.index === index)?.relayId ?? '';
     const addressees = await addresseesOf(deps, companyId, relayId);
     const workflowId = chainWorkflowId(notice);
-    const webUi = workflowLink(deps.links, workflowId);
+    const webUi = workflowLink(deps.links, workflowId, activityInfo().workflowExecution?.runId);
     const rendered = renderNotice(notice, {
       companyName: addressees.company.name,
       ruleName: addressees.rule?.name ?? relayId,
-      chainUrl: `${deps.links.api}/co/${companyId}/chains/${chainId}`,
+      apiUrl: deps.links.api,
       namespace: deps.client.options.namespace,
       ...(webUi !== undefined && { webUi }),
     });

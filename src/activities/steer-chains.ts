@@ -6,6 +6,7 @@ import { actionsMeant, addProgress, type BulkOrder, type BulkProgress, noProgres
 import { statusQuery, steeringSignals } from '../workflows/messages.js';
 import type { Activities } from './activities.js';
 import type { Deps } from './deps.js';
+import { retryChain } from './retry-chain.js';
 
 /** A chain answers nothing while a local try of an effect runs. */
 const answerTimeoutMs = 10_000;
@@ -36,12 +37,16 @@ async function steer(client: Client, workflowId: string, { verb, actions, by, bu
   const handle = client.workflow.getHandle(workflowId);
   try {
     const { status } = await handle.describe();
-    if (status.name !== 'RUNNING') return 0;
+    if (status.name !== 'RUNNING' && !(actions.failed && status.name === 'FAILED')) return 0;
     const view = await client.withDeadline(Date.now() + answerTimeoutMs, () => handle.query(statusQuery));
     const { indexes, whole } = actionsMeant(verb, actions, view.actions);
-    const signal = steeringSignals[verb === 'cancel' ? 'cancelAction' : verb];
     if (whole) await handle.cancel();
-    else for (const index of indexes) await handle.signal(signal, { index, by: `${by} (bulk ${bulkId})` });
+    else
+      for (const index of indexes) {
+        const steering = { index, by: `${by} (bulk ${bulkId})` };
+        if (verb === 'retry' && actions.failed) await retryChain(client, workflowId, steering);
+        else await handle.signal(steeringSignals[verb === 'cancel' ? 'cancelAction' : verb], steering);
+      }
     return indexes.length;
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return 0;

@@ -25,18 +25,21 @@ export interface BulkOptions extends Pick<StartOptions, 'client' | 'taskQueue'> 
 
 const filterSchema = chainFilterSchema.extend({
   status: z
-    .enum(['running', 'needs-attention'], 'must be running or needs-attention: what has ended cannot be steered')
+    .enum(
+      ['running', 'needs-attention', 'failed'],
+      'must be running, needs-attention, or for retry failed: what has ended otherwise cannot be steered',
+    )
     .optional(),
 });
 export const bulkRequest = z.strictObject({
   verb: z
     .enum(bulkVerbs)
     .describe(
-      '`retry` and `skip` what needs attention, `runNow` what is scheduled, `cancel` what has not ended; of a chain of which nothing else is left, the whole.',
+      '`retry` and `skip` what needs attention, `retry` also what has failed (`status: "failed"`: the chains are opened again), `runNow` what is scheduled, `cancel` what has not ended; of a chain of which nothing else is left, the whole.',
     ),
   filter: filterSchema
     .default({})
-    .describe('Which open chains; `assignmentId`, `relayId` and `reason` also choose among the actions of these chains.'),
+    .describe('Which chains; `assignmentId`, `relayId` and `reason` also choose among the actions of these chains.'),
   confirm: z.int().min(1).optional().describe('The `count` that was answered. Absent: nothing is done, only counted.'),
 });
 /** Across companies. */
@@ -107,13 +110,18 @@ async function steerMany(
   base: string,
 ) {
   const { client, links, store, taskQueue } = options;
-  const held = verb === 'retry' || verb === 'skip' || filter.reason !== undefined;
+  const failed = filter.status === 'failed';
+  if (failed && verb !== 'retry')
+    throw invalid([
+      { pointer: '/filter/status', detail: 'must be needs-attention or running: what has failed can only be retried' },
+    ]);
+  const held = !failed && (verb === 'retry' || verb === 'skip' || filter.reason !== undefined);
   if (held && filter.status === 'running')
     throw invalid([{ pointer: '/filter/status', detail: 'must be needs-attention for this' }]);
   const { items } = await listChains(client, links, {
     filter: { ...filter, ...(held && { status: 'needs-attention' }) },
     companyId,
-    more: ["ExecutionStatus = 'Running'"],
+    more: failed ? [] : ["ExecutionStatus = 'Running'"],
     limit: mostChains + 1,
   });
   const count = items.length;
@@ -141,7 +149,7 @@ async function steerMany(
   await client.workflow.start<typeof BulkSteering>('BulkSteering', {
     workflowId: workflowIdOf(bulkId),
     taskQueue,
-    args: [{ bulkId, verb, actions: { assignmentId, relayId, reason }, by }, items.map(({ workflowId }) => workflowId)],
+    args: [{ bulkId, verb, actions: { assignmentId, relayId, reason, failed }, by }, items.map(({ workflowId }) => workflowId)],
     memo,
     ...(companyId !== undefined && { typedSearchAttributes: [{ key: companyKey, value: companyId }] }),
     staticSummary: `${verb} in ${count} chains${companyId === undefined ? '' : ` of ${companyId}`}, by ${by}`,

@@ -27,7 +27,7 @@ export const chainFilterSchema = z.strictObject({
     .string()
     .regex(/^[A-Za-z]{1,64}$/, 'must be a type of failure, such as PlatformError')
     .optional()
-    .describe('That need attention for this type of failure, such as `PlatformError`.'),
+    .describe('That need attention, or have failed, for this type of failure, such as `PlatformError`.'),
   since: time.optional().describe('Received then or later; a chain that was opened again counts as received then.'),
   until: time.optional().describe('Received before.'),
 });

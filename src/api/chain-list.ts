@@ -17,7 +17,7 @@ export const listedChainSchema = z.object({
   closedAt: z.string().optional().describe('Absent: it is open.'),
   assignmentIds: z.array(z.string()).describe('Those of its actions; of very many only the first.'),
   relayIds: z.array(z.string()).describe('The rules of its actions.'),
-  failureTypes: z.array(z.string()).optional().describe('For which it needs attention, such as `PlatformError`.'),
+  failureTypes: z.array(z.string()).optional().describe('For which it needs attention or has failed, such as `PlatformError`.'),
   paused: z.literal(true).optional().describe('An action of it waits for the end of a pause.'),
   summary: z.string().optional(),
   links: z.object({ chain: z.string(), webUi: z.string().optional().describe("The chain in Temporal's Web UI.") }),
@@ -116,7 +116,7 @@ function listed(run: Run, links: Links): ListedChain {
   const { receivedAt, summary } = memoSchema.parse(run.memo);
   const { RelayCompanyId: companyId, RelayChainId: chainId } = known;
   const open = run.closedAt === undefined;
-  const webUi = workflowLink(links, run.workflowId);
+  const webUi = workflowLink(links, run.workflowId, run.runId);
   return {
     companyId,
     chainId,
@@ -126,7 +126,7 @@ function listed(run: Run, links: Links): ListedChain {
     ...(run.closedAt !== undefined && { closedAt: new Date(run.closedAt).toISOString() }),
     assignmentIds: known.RelayAssignmentIds,
     relayIds: known.RelayRuleIds,
-    ...(open && known.RelayFailureTypes && { failureTypes: known.RelayFailureTypes }),
+    ...(known.RelayFailureTypes && { failureTypes: known.RelayFailureTypes }),
     ...(open && known.RelayPaused && { paused: true as const }),
     ...(summary !== undefined && { summary }),
     links: { chain: `${links.api}/co/${companyId}/chains/${chainId}`, ...(webUi !== undefined && { webUi }) },

@@ -35,7 +35,7 @@ export async function readChain(
   const open = description.status.name === 'RUNNING';
   const actions = open ? await withDelayed(client, view.actions, !partial) : view.actions;
   const held = open && partial && description.typedSearchAttributes.get(needsAttentionKey) === true;
-  const webUi = workflowLink(links, workflowId);
+  const webUi = workflowLink(links, workflowId, description.runId);
   const memo = z.object({ receivedAt: z.string() }).safeParse(description.memo);
   return {
     chainId,
@@ -44,6 +44,7 @@ export async function readChain(
     receivedAt: memo.data?.receivedAt ?? description.startTime.toISOString(),
     ...(description.closeTime && { closedAt: description.closeTime.toISOString() }),
     actions,
+    ...(view.ignored && { ignored: view.ignored }),
     ...(partial && { partial }),
     links: { chain: `${links.api}/co/${companyId}/chains/${chainId}`, ...(webUi !== undefined && { webUi }) },
   };

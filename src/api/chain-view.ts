@@ -58,7 +58,8 @@ export const actionSchema = z.object({
 export type ShownAction = z.infer<typeof actionSchema>;
 
 /** What a workflow says of itself. */
-export const viewSchema = z.object({ status: z.enum(chainStatuses), actions: z.array(actionSchema) });
+const ignored = z.array(z.string()).optional().describe('The last signals that had no effect, with why.');
+export const viewSchema = z.object({ status: z.enum(chainStatuses), actions: z.array(actionSchema), ignored });
 
 export const chainSchema = z.object({
   chainId: z.string(),
@@ -67,6 +68,7 @@ export const chainSchema = z.object({
   receivedAt: z.string().describe('When the request came in: what delays are measured from.'),
   closedAt: z.string().optional().describe('Absent: it is open.'),
   actions: z.array(actionSchema),
+  ignored,
   partial: z.boolean().optional().describe('No worker answered in time: this is what the Temporal server knows.'),
   links: z.object({ chain: z.string(), webUi: z.string().optional().describe("The chain in Temporal's Web UI.") }),
 });

@@ -4,6 +4,7 @@ import { isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { z } from 'zod';
+import { retryChain } from '../activities/retry-chain.js';
 import { hasEnded } from '../chain/outcome.js';
 import { actorName } from '../store/audit.js';
 import type { Store } from '../store/store.js';
@@ -18,10 +19,9 @@ import { readChain } from './chain-reader.js';
 import type { ShownAction, ShownChain } from './chain-view.js';
 import { notFound, Problem, remarksOf } from './problem.js';
 import type { RelayOptions } from './relay.js';
-import { reopen } from './reopen.js';
 
 export interface ChainsOptions extends Pick<RelayOptions, 'client' | 'links' | 'taskQueue'> {
-  store: Pick<Store, 'keys' | 'audit'>;
+  store: Pick<Store, 'keys' | 'audit' | 'companies'>;
   adminToken: string;
 }
 
@@ -58,8 +58,8 @@ export function chainRoutes(options: ChainsOptions): Hono<Authenticated> {
   const { client, links, store, adminToken } = options;
   const chainOf = async (companyId: string, chainId: string): Promise<ShownChain> => {
     const chain = /^[\w-]{1,128}$/.test(chainId) ? await readChain(client, links, companyId, chainId) : undefined;
-    if (!chain) throw notFound(`chain ${chainId}`);
-    return chain;
+    if (chain) return chain;
+    throw notFound((await store.companies.get(companyId)) ? `chain ${chainId}` : `company ${companyId}`);
   };
   /** Before it is done: nothing is steered without a trace. */
   const record = (c: Context<Authenticated>, companyId: string, verb: string, details: Record<string, unknown>) =>
@@ -120,11 +120,13 @@ export function chainRoutes(options: ChainsOptions): Hono<Authenticated> {
         ...(reopens && { reopened: true }),
       });
       try {
-        if (reopens) await reopen(client, chain.workflowId, steering);
+        if (reopens) await retryChain(client, chain.workflowId, steering);
         else await client.workflow.getHandle(chain.workflowId).signal(steeringSignals[name], steering);
       } catch (error) {
-        if (error instanceof WorkflowNotFoundError) throw ended(`chain ${chainId} has ended`);
-        throw error;
+        if (!(error instanceof WorkflowNotFoundError)) throw error;
+        if (!reopens) throw ended(`chain ${chainId} has ended`);
+        const retryLater = { headers: { 'Retry-After': '10' } };
+        throw new Problem('temporal-unavailable', 'The chain could not be opened again. Try again.', retryLater);
       }
       return c.json({ chainId, index: action.index, accepted: verb, ...(reopens && { reopened: true }) }, 202);
     });
@@ -155,13 +157,19 @@ function assertSteerable(chain: ShownChain, { index, state }: ShownAction, name:
   };
   if (chain.closedAt) {
     if (name === 'retry' && missed && (chain.status === 'failed' || chain.status === 'completed')) return true;
-    throw ended(`chain ${chain.chainId} is ${chain.status}`);
+    const again =
+      name === 'retry' && state !== 'done' && state !== 'skipped' ? '; for what was not done, send the request again' : '';
+    throw ended(`chain ${chain.chainId} is ${chain.status}, action ${index} is ${state}${again}`);
   }
   // Without a worker it is not known how the action stands: a signal that makes no sense is left without effect.
   if (possible[name] || chain.partial) return false;
   if (hasEnded(state)) throw ended(`action ${index} is ${state}`);
   const wanted = name === 'runNow' || name === 'reschedule' ? 'scheduled' : 'needs-attention';
-  throw new Problem('not-steerable', `Action ${index} is ${state}; this is for actions that are ${wanted}.`);
+  const now = Object.entries(verbs).flatMap(([verb, name]) => (possible[name] ? verb : []));
+  throw new Problem(
+    'not-steerable',
+    `Action ${index} is ${state}; this is for actions that are ${wanted}. Possible now: ${now.join(', ')}.`,
+  );
 }
 
 function ended(what: string): Problem {

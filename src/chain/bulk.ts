@@ -9,8 +9,10 @@ export type BulkVerb = (typeof bulkVerbs)[number];
 export interface ActionFilter {
   assignmentId?: string | undefined;
   relayId?: string | undefined;
-  /** The type of the failure for which it is held. */
+  /** The type of the failure for which it is held, or has failed. */
   reason?: string | undefined;
+  /** Those that have failed, rather than those that are held. */
+  failed?: boolean | undefined;
 }
 
 /** What somebody decided about many chains. */
@@ -41,16 +43,16 @@ export interface BulkProgress {
 /** The actions to be steered; `whole` where a cancellation concerns all that is left of the chain. */
 export function actionsMeant(
   verb: BulkVerb,
-  { assignmentId, relayId, reason }: ActionFilter,
+  { assignmentId, relayId, reason, failed = false }: ActionFilter,
   actions: readonly ActionStatus[],
 ): { indexes: number[]; whole: boolean } {
   const left = actions.filter(({ state }) => !hasEnded(state));
-  const meant = left.filter(
+  const meant = (failed ? actions : left).filter(
     (action) =>
-      isOpenTo(verb, action) &&
+      isOpenTo(verb, action, failed) &&
       (assignmentId === undefined || action.assignmentId === assignmentId) &&
       (relayId === undefined || action.relayId === relayId) &&
-      (reason === undefined || (action.state === 'needs-attention' && action.error?.type === reason)),
+      (reason === undefined || (isInTrouble(action) && action.error?.type === reason)),
   );
   return {
     indexes: meant.map(({ index }) => index),
@@ -58,9 +60,10 @@ export function actionsMeant(
   };
 }
 
-function isOpenTo(verb: BulkVerb, { state }: ActionStatus): boolean {
+function isOpenTo(verb: BulkVerb, { state }: ActionStatus, failed: boolean): boolean {
   switch (verb) {
     case 'retry':
+      return state === (failed ? 'failed' : 'needs-attention');
     case 'skip':
       return state === 'needs-attention';
     case 'runNow':
@@ -68,6 +71,10 @@ function isOpenTo(verb: BulkVerb, { state }: ActionStatus): boolean {
     case 'cancel':
       return true;
   }
+}
+
+function isInTrouble({ state }: ActionStatus): boolean {
+  return state === 'needs-attention' || state === 'failed';
 }
 
 export const noProgress: BulkProgress = { done: 0, steered: 0, actions: 0, unchanged: 0, failed: 0, failures: [] };

@@ -28,8 +28,12 @@ export function chainDetails(
   return withTable(head, ['#', 'Action', 'When', 'With'], rows);
 }
 
-/** How the actions of a chain, or of a group, stand: what is in trouble, why and what to do; then all of them. */
-export function currentDetails(chain: Pick<Chain, 'companyId' | 'chainId'>, actions: readonly ActionStatus[]): string {
+/** How the actions of a chain, or of a group, stand: what is in trouble, why and what to do, and which signals had no effect; then all of them. */
+export function currentDetails(
+  chain: Pick<Chain, 'companyId' | 'chainId'>,
+  actions: readonly ActionStatus[],
+  ignored: readonly string[] = [],
+): string {
   const noted = actions.filter(({ state }) => state === 'needs-attention' || state === 'failed').slice(0, notedActions);
   const rows = actions.map((action) => [
     String(action.index),
@@ -37,13 +41,17 @@ export function currentDetails(chain: Pick<Chain, 'companyId' | 'chainId'>, acti
     named(action),
     noted.includes(action) ? 'see above' : remark(action),
   ]);
-  return withTable(noted.map((action) => note(chain, action)).join('\n\n'), ['#', 'State', 'Action', 'Remark'], rows);
+  const notes = [
+    ...noted.map((action) => note(chain, action)),
+    ...ignored.map((signal) => `**A signal had no effect:** ${plain(fitBytes(signal, 300))}.`),
+  ];
+  return withTable(notes.join('\n\n'), ['#', 'State', 'Action', 'Remark'], rows);
 }
 
 function note({ companyId, chainId }: Pick<Chain, 'companyId' | 'chainId'>, action: ActionStatus): string {
   const { index, state, error, nextAttemptAt, heldUntil } = action;
   if (state === 'failed')
-    return `**Action ${index} failed:** ${plain(fitBytes(whyNot(action), 600))}. Mend the cause, then: \`relay retry ${companyId} ${chainId} ${index}\``;
+    return `**Action ${index} failed:** ${plain(fitBytes(whyNot(action), 600))}. Mend the cause, then: \`npx relay retry ${companyId} ${chainId} ${index}\``;
   return [
     `**Action ${index} needs attention:** ${plain(fitBytes(error?.message ?? '', 600))}.`,
     nextAttemptAt

@@ -26,6 +26,10 @@ export interface Member {
   index: number;
   relayId: string;
   assignmentId?: string;
+  /** What was wrong, cut short. */
+  message: string;
+  /** The run of the chain's workflow. */
+  runId?: string;
   receivedAt: string;
   heldUntil?: string;
 }

@@ -37,7 +37,10 @@ function asHtml(subject: string, sections: readonly Section[]): string {
 function linked(line: string): string {
   if (/^(npx relay|temporal) /.test(line))
     return `<code style="display:block;background:#f2f2f2;padding:6px 8px">${escapeHtml(line)}</code>`;
-  const link = /^(Chain resource|Temporal Web UI|Rejected request|All of them|Chain|Assignment [^:]*): (https?:\S+)$/.exec(line);
+  const link =
+    /^(Chain resource[^:]*|Temporal Web UI|Rejected request|All of them[^:]*|Chain[^:]*|Assignment [^:]*): (https?:\S+)$/.exec(
+      line,
+    );
   return link ? `${link[1]}: <a href="${escapeHtml(link[2] ?? '')}">${escapeHtml(link[2] ?? '')}</a>` : escapeHtml(line);
 }
 

@@ -32,12 +32,21 @@ export interface Notice {
 export interface NoticeContext {
   companyName: string;
   ruleName: string;
-  /** The chain resource. */
-  chainUrl: string;
+  /** Address of the API. */
+  apiUrl: string;
   /** The chain in Temporal's Web UI. */
   webUi?: string;
   /** For the `temporal` command. */
   namespace: string;
+}
+
+/** ` --url …` for the `relay` command, where it would not look there by itself. */
+export function urlOption(apiUrl: string): string {
+  return apiUrl === 'http://127.0.0.1:8080' ? '' : ` --url ${apiUrl}`;
+}
+
+function chainUrl({ companyId, chainId }: Notice, { apiUrl }: NoticeContext): string {
+  return `${apiUrl}/co/${companyId}/chains/${chainId}`;
 }
 
 const headlines: Record<NoticeKind, string> = {
@@ -120,15 +129,16 @@ function whatHappens({ kind }: Notice, action: ActionStatus): string[] {
   ];
 }
 
-function where({ companyId, chainId, receivedAt, at }: Notice, action: ActionStatus, context: NoticeContext): string[] {
+function where(notice: Notice, action: ActionStatus, context: NoticeContext): string[] {
+  const { companyId, chainId, receivedAt, at } = notice;
   return [
     `Company: ${context.companyName} (${companyId})`,
     `Rule: ${context.ruleName} (${action.relayId})`,
     ...(action.assignmentId ? [`Assignment: ${oneLine(action.assignmentId)}`] : []),
     `Chain: ${chainId}, received ${shownTime(receivedAt)}`,
     `Happened: ${shownTime(at)}${action.attempts ? ` after ${action.attempts} attempt${action.attempts === 1 ? '' : 's'}` : ''}`,
-    `Chain resource: ${context.chainUrl}`,
-    ...(context.webUi ? [`Temporal Web UI: ${context.webUi}`] : []),
+    ...(notice.kind === 'recovered' && context.webUi ? [`Temporal Web UI: ${context.webUi}`] : []),
+    `Chain resource, with a token: ${chainUrl(notice, context)}`,
   ];
 }
 
@@ -139,9 +149,11 @@ function titles({ actions, index }: Notice, chosen: (action: ActionStatus) => bo
 }
 
 function whatToDo(notice: Notice, { error }: ActionStatus, context: NoticeContext): string[] {
-  const steer = (verb: string) => `npx relay ${verb} ${notice.companyId} ${notice.chainId} ${notice.index}`;
+  const steer = (verb: string) =>
+    `npx relay ${verb} ${notice.companyId} ${notice.chainId} ${notice.index}${urlOption(context.apiUrl)}`;
   const signal = (name: string) =>
-    `temporal workflow signal --namespace ${context.namespace} --workflow-id ${chainWorkflowId(notice)} --name ${name} --input '[${notice.index}]'`;
+    `temporal workflow signal -n ${context.namespace} -w ${chainWorkflowId(notice)} --name ${name} -i '[${notice.index}]'`;
+  const inWebUi = context.webUi ? [`Temporal Web UI: ${context.webUi}`] : [];
   switch (notice.kind) {
     case 'needs-attention':
       return [
@@ -153,14 +165,17 @@ function whatToDo(notice: Notice, { error }: ActionStatus, context: NoticeContex
         'Or go on without it:',
         steer('skip'),
         signal('skip'),
+        ...(inWebUi.length > 0 ? [`Or in the Web UI: More Actions, Send a Signal, retry or skip, input [${notice.index}].`] : []),
+        ...inWebUi,
       ];
     case 'partly-failed':
-      return ['Send it to those without a copy, also when the chain has closed:', steer('retry')];
+      return ['Send it to those without a copy, also when the chain has closed:', steer('retry'), ...inWebUi];
     case 'failed':
     case 'gave-up':
       return [
         'Mend what was wrong, then retry, also when the chain has closed. What was not run because of it follows:',
         steer('retry'),
+        ...inWebUi,
       ];
     case 'recovered':
       return [];
@@ -177,6 +192,6 @@ function asJson(notice: Notice, action: ActionStatus, context: NoticeContext, su
     chain: { chainId: notice.chainId, workflowId: chainWorkflowId(notice), receivedAt: notice.receivedAt },
     action,
     actions: notice.actions,
-    links: { chain: context.chainUrl, ...(context.webUi && { webUi: context.webUi }) },
+    links: { chain: chainUrl(notice, context), ...(context.webUi && { webUi: context.webUi }) },
   };
 }

@@ -68,6 +68,6 @@ export function failureMessage(chain: Pick<Chain, 'companyId' | 'chainId'>, acti
   return [
     `${failed.length} of ${actions.length === 1 ? '1 action' : `${actions.length} actions`} failed${behind > 0 ? `, and ${behind} behind ${failed.length === 1 ? 'it' : 'them'} ${behind === 1 ? 'was' : 'were'} not run` : ''}.`,
     `${said.join('; ')}${more}.`,
-    ...(first ? [`Mend the cause, then: relay retry ${chain.companyId} ${chain.chainId} ${first.index}`] : []),
+    ...(first ? [`Mend the cause, then: npx relay retry ${chain.companyId} ${chain.chainId} ${first.index}`] : []),
   ].join(' ');
 }

@@ -4,6 +4,7 @@ import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow'
 import { type Chain, initialStatus } from '../chain/chain.js';
 import { currentDetails } from '../chain/details.js';
 import type { ActionStatus } from '../chain/outcome.js';
+import { shownTime } from '../chain/summary.js';
 import { standingOf } from './search-attributes.js';
 
 /** A change of an action's standing; `undefined` takes a fact away. */
@@ -11,6 +12,7 @@ export type Change = { [Fact in keyof Omit<ActionStatus, 'index'>]?: ActionStatu
 
 export class Board {
   readonly #actions: Map<number, ActionStatus>;
+  #ignored: string[] = [];
   /** What the search attributes say, as JSON. */
   readonly #searchable = new Map<string, string>();
 
@@ -21,12 +23,17 @@ export class Board {
   ) {
     this.#actions = new Map(chain.actions.map((action) => [action.index, initialStatus(chain, action)]));
     for (const { key, value } of standingOf(this.actions)) this.#searchable.set(key.name, JSON.stringify(value));
-    setCurrentDetails(currentDetails(this.chain, this.actions));
+    this.#show();
   }
 
   /** All actions in array order. */
   get actions(): ActionStatus[] {
     return [...this.#actions.values()];
+  }
+
+  /** The last signals that had no effect, with why; the latest last. */
+  get ignored(): string[] {
+    return this.#ignored;
   }
 
   has(index: number): boolean {
@@ -52,7 +59,17 @@ export class Board {
     const changed = standingOf(this.actions).filter(({ key, value }) => this.#searchable.get(key.name) !== JSON.stringify(value));
     for (const { key, value } of changed) this.#searchable.set(key.name, JSON.stringify(value));
     if (changed.length > 0) upsertSearchAttributes(changed);
-    setCurrentDetails(currentDetails(this.chain, this.actions));
+    this.#show();
     this.onChange(before, after);
+  }
+
+  /** Tells of a signal that had no effect, since whoever sent it was told that it succeeded. */
+  ignore(signal: string): void {
+    this.#ignored = [...this.#ignored, `${shownTime(new Date().toISOString())}, ${signal}`].slice(-3);
+    this.#show();
+  }
+
+  #show(): void {
+    setCurrentDetails(currentDetails(this.chain, this.actions, this.#ignored));
   }
 }

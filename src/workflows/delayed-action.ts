@@ -2,7 +2,6 @@
 
 import { CancellationScope, condition, getExternalWorkflowHandle, isCancellation, log } from '@temporalio/workflow';
 import { type Chain, type ChainAction, chainWorkflowId, dueAt } from '../chain/chain.js';
-import type { NoticeKind } from '../chain/notice.js';
 import { type ActionStatus, chainStatus, hasEnded } from '../chain/outcome.js';
 import { shownTime, summaryOf } from '../chain/summary.js';
 import { Board } from './board.js';
@@ -35,7 +34,12 @@ export async function DelayedAction(chain: Chain): Promise<ActionStatus[]> {
   const floor: Floor = {
     chain,
     board,
-    notice: (kind, index) => reports.send(board, { kind, index }),
+    notice: (kind, index) => reports.send(board, { notice: { kind, index } }),
+    ignored(signal) {
+      log.warn(`a signal had no effect: ${signal}`);
+      board.ignore(signal);
+      reports.send(board, { ignored: signal });
+    },
     decisions: new Map(),
     cancels: new Map(),
     resumes: 0,
@@ -105,11 +109,11 @@ class Reports {
 
   constructor(private readonly chainId: string) {}
 
-  send(board: Board, notice?: { kind: NoticeKind; index: number }): void {
+  send(board: Board, more: Omit<Report, 'actions'> = {}): void {
     const actions = board.actions.filter((action) => this.#told.get(action.index) !== action);
     for (const action of actions) this.#told.set(action.index, action);
-    if (actions.length === 0 && !notice) return;
-    const report: Report = { actions, ...(notice && { notice }) };
+    if (actions.length === 0 && !more.notice && !more.ignored) return;
+    const report: Report = { actions, ...more };
     this.#sent = this.#sent.then(() =>
       CancellationScope.nonCancellable(async () => {
         try {

@@ -1,7 +1,8 @@
 /** Where people's signals arrive: `retry`, `skip`, `runNow`, `cancelAction`, `reschedule`. What makes no sense now is left without effect, never an error. */
 
-import { log, setHandler } from '@temporalio/workflow';
+import { setDefaultSignalHandler, setHandler } from '@temporalio/workflow';
 import { chainStatus, hasEnded, type Steered } from '../chain/outcome.js';
+import { cutShort } from '../chain/text.js';
 import {
   readSteering,
   resumeSignal,
@@ -26,7 +27,11 @@ export interface DeskOptions {
 /** Opens the handlers of all steering signals, and answers the query. */
 export function openDesk(floor: Floor, options: DeskOptions): void {
   const { board } = floor;
-  const view = () => ({ status: chainStatus(board.actions), actions: board.actions });
+  const view = () => ({
+    status: chainStatus(board.actions),
+    actions: board.actions,
+    ...(board.ignored.length > 0 && { ignored: board.ignored }),
+  });
   setHandler(statusQuery, view, { description: 'How each action stands.' });
   const resume = () => {
     floor.resumes += 1;
@@ -37,26 +42,32 @@ export function openDesk(floor: Floor, options: DeskOptions): void {
       const steering = readSteering(argument);
       const usable = steering && (name === 'reschedule') === (steering.seconds !== undefined);
       if (!usable)
-        log.warn(
-          `the signal ${name} was ignored: its argument must be ${name === 'reschedule' ? '[index, seconds from now]' : 'an index or [index]'}`,
-          { argument },
+        floor.ignored(
+          `${name}${shownInput(argument)}: its input must be ${name === 'reschedule' ? '[index, seconds from now]' : 'an index or [index]'}`,
         );
       else if (!options.passOn?.(name, steering)) steer(floor, options, name, steering);
     };
     setHandler(steeringSignals[name], take, { description: steeringHelp[name] });
   }
+  // The last, since it takes what has no handler yet.
+  const names = Object.keys(steeringSignals).join(', ');
+  setDefaultSignalHandler((name) => floor.ignored(`${cutShort(name, 40)}: there is no such signal; there are ${names}`));
+}
+
+function shownInput(argument: unknown): string {
+  return argument === undefined ? '' : ` ${cutShort(JSON.stringify(argument) ?? '', 60)}`;
 }
 
 function steer(floor: Floor, options: DeskOptions, name: SteeringName, { index, seconds, by = 'hand' }: Steering): void {
   const { board } = floor;
   if (!board.has(index)) {
-    log.warn(`the signal ${name} was ignored: there is no action ${index}`);
+    floor.ignored(`${name} [${index}]: there is no action ${index}`);
     return;
   }
   const { state } = board.of(index);
   const act = deed();
   if (!act) {
-    log.warn(`the signal ${name} was ignored: action ${index} is ${state}`);
+    floor.ignored(`${name} [${index}]: action ${index} is ${state}`);
     return;
   }
   act();

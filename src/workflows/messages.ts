@@ -40,6 +40,8 @@ export const resumeSignal = defineSignal('resume');
 export interface ChainView {
   status: ChainStatus;
   actions: ActionStatus[];
+  /** The last signals that had no effect, with why; absent: none. */
+  ignored?: string[];
 }
 export const statusQuery = defineQuery<ChainView>('status');
 
@@ -53,6 +55,8 @@ export const currentRunSummary = 'was the chain opened again?';
 export interface Report {
   actions: ActionStatus[];
   notice?: { kind: NoticeKind; index: number };
+  /** A signal that had no effect, with why. */
+  ignored?: string;
 }
 export const reportSignal = defineSignal<[Report]>('report');
 

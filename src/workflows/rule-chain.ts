@@ -42,6 +42,10 @@ export async function RuleChain(chain: Chain): Promise<ChainView> {
     resumes: 0,
     localSince: Date.now(),
     notice: (kind, index) => errands.start(() => notices.tell(kind, index)),
+    ignored(signal) {
+      log.warn(`a signal had no effect: ${signal}`);
+      board.ignore(signal);
+    },
   };
   const { immediate, delayed } = planChain(chain.actions);
   const children = delayed.map((actions) => armDelayed(chain, actions));
@@ -70,6 +74,7 @@ function listen(floor: Floor, errands: Errands, children: Child[], redone: Set<n
   const take = (report: unknown) => {
     if (!isReport(report)) return log.warn('a report was ignored: it is none', { report });
     for (const status of report.actions) if (childOf(status.index)) board.replace(status);
+    if (typeof report.ignored === 'string') board.ignore(report.ignored);
     if (report.notice && board.has(report.notice.index)) floor.notice(report.notice.kind, report.notice.index);
   };
   setHandler(reportSignal, take, { description: 'From a delayed action: how it stands.' });

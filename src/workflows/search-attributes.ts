@@ -2,7 +2,7 @@
 
 import { defineSearchAttributeKey, type SearchAttributePair, type SearchAttributeUpdatePair } from '@temporalio/common';
 import type { Chain, ChainAction } from '../chain/chain.js';
-import type { ActionStatus } from '../chain/outcome.js';
+import { type ActionStatus, hasEnded } from '../chain/outcome.js';
 import { jsonBytes } from '../chain/text.js';
 
 export const companyKey = defineSearchAttributeKey('RelayCompanyId', 'KEYWORD');
@@ -30,10 +30,14 @@ export function searchAttributesOf(
   ];
 }
 
-/** What the actions as they stand make of those that change: whether and for which failures the chain needs attention, whether it waits for a pause. */
+/**
+ * What the actions as they stand make of those that change: whether the chain needs attention, and for which failures; when all have ended, for which
+ * failures it failed; whether it waits for a pause.
+ */
 export function standingOf(actions: readonly ActionStatus[]): SearchAttributeUpdatePair[] {
   const held = actions.filter(({ state }) => state === 'needs-attention');
-  const failures = fitting(held.flatMap(({ error }) => error?.type ?? []));
+  const failed = actions.every(({ state }) => hasEnded(state)) ? actions.filter(({ state }) => state === 'failed') : held;
+  const failures = fitting(failed.flatMap(({ error }) => error?.type ?? []));
   const paused = actions.some(({ pausedSince }) => pausedSince !== undefined);
   return [
     { key: needsAttentionKey, value: held.length > 0 },

@@ -21,6 +21,8 @@ export interface Floor {
   board: Board;
   /** Asks that people be told; never waits. */
   notice(kind: NoticeKind, index: number): void;
+  /** Tells whoever looks at the chain of a signal that had no effect, with why. */
+  ignored(signal: string): void;
   /** What people decided about held actions; taken out when acted upon. */
   decisions: Map<number, Decision>;
   /** How to cancel the actions under way, one by one; with the name of who wants it. */
@@ -219,7 +221,7 @@ class Hold {
     }
     this.#heldUntil = await windowEnd(floor.chain.companyId, this.#heldSince, floor.chain.attentionWindowSeconds);
     if (this.#heldUntil > Date.now() || floor.decisions.has(action.index)) return this.untilDecided(failure, policy, 'once');
-    end(floor, action.index, { state: 'failed', reason: `nobody decided until ${iso(this.#heldUntil)}` });
+    end(floor, action.index, { state: 'failed', reason: `nobody decided until ${shownTime(iso(this.#heldUntil))}` });
     return 'give-up';
   }
 }

@@ -27,6 +27,8 @@ describe('the actions meant', () => {
     ['retry', { reason: 'MailError' }, [2]],
     ['retry', { relayId: '8' }, [1]],
     ['retry', { relayId: '8', reason: 'MailError' }, []],
+    ['retry', { failed: true }, [5]],
+    ['retry', { failed: true, reason: 'MailError' }, []],
     ['runNow', {}, [4]],
     ['runNow', { assignmentId: 'A' }, []],
     ['cancel', {}, [1, 2, 3, 4], true],

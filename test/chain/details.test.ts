@@ -88,7 +88,7 @@ describe('currentDetails', () => {
     const details = currentDetails(chain, [status('failed', { error, reason: 'nobody decided until then' })]);
     assert.match(
       details,
-      /^\*\*Action 0 failed:\*\* POST .* answered 404; nobody decided until then\. Mend the cause, then: `relay retry acme c1 0`\n/,
+      /^\*\*Action 0 failed:\*\* POST .* answered 404; nobody decided until then\. Mend the cause, then: `npx relay retry acme c1 0`\n/,
     );
   });
 

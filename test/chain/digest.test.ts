@@ -58,6 +58,7 @@ const member = (n: number, more: Partial<Member> = {}): Member => ({
   chainId: `c${n}`,
   index: 0,
   relayId: '1',
+  message: 'no route',
   receivedAt: `2026-07-01T12:00:${String(n).padStart(2, '0')}.000Z`,
   ...more,
 });

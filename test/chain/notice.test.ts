@@ -28,10 +28,12 @@ const actions: ActionStatus[] = [
 const context: NoticeContext = {
   companyName: 'Acme Field Works',
   ruleName: 'Route new jobs',
-  chainUrl: 'https://relay.example/co/acme/chains/c-1',
+  apiUrl: 'https://relay.example',
   webUi: 'https://temporal.example/namespaces/default/workflows/relay%3Aacme%3Ac-1',
   namespace: 'default',
 };
+
+const chainUrl = 'https://relay.example/co/acme/chains/c-1';
 
 function notice(kind: NoticeKind, change: Partial<ActionStatus> = {}, others = actions): Notice {
   const changed = others.map((action) => (action.index === 1 ? { ...action, ...change } : action));
@@ -67,12 +69,12 @@ const where = [
   'Assignment: 1001',
   `Chain: c-1, received ${shownTime(received)}`,
   'Happened: 2024-03-05 16:17:30 UTC after 15 attempts',
-  'Chain resource: https://relay.example/co/acme/chains/c-1',
-  'Temporal Web UI: https://temporal.example/namespaces/default/workflows/relay%3Aacme%3Ac-1',
+  'Chain resource, with a token: https://relay.example/co/acme/chains/c-1',
 ];
+const webUi = 'Temporal Web UI: https://temporal.example/namespaces/default/workflows/relay%3Aacme%3Ac-1';
 const steer = (verb: string) => [
-  `npx relay ${verb} acme c-1 1`,
-  `temporal workflow signal --namespace default --workflow-id relay:acme:c-1 --name ${verb} --input '[1]'`,
+  `npx relay ${verb} acme c-1 1 --url https://relay.example`,
+  `temporal workflow signal -n default -w relay:acme:c-1 --name ${verb} -i '[1]'`,
 ];
 const goesOn = [`2 ticket_updateUDF, due ${shownTime(received)}`, `3 sendEmails: alert, due ${shownTime(later)}`];
 
@@ -89,7 +91,14 @@ describe('the text of a notice', () => {
       Done: ['0 sendEmails: greet'],
       'Held behind it': ['2 ticket_updateUDF'],
       'Will still run': [`3 sendEmails: alert, due ${shownTime(later)}`],
-      'To put it right': ['Mend what was wrong, then retry:', ...steer('retry'), 'Or go on without it:', ...steer('skip')],
+      'To put it right': [
+        'Mend what was wrong, then retry:',
+        ...steer('retry'),
+        'Or go on without it:',
+        ...steer('skip'),
+        'Or in the Web UI: More Actions, Send a Signal, retry or skip, input [1].',
+        webUi,
+      ],
     });
   });
 
@@ -149,6 +158,7 @@ describe('the text of a notice', () => {
       'To put it right': [
         'Mend what was wrong, then retry, also when the chain has closed. What was not run because of it follows:',
         ...steer('retry').slice(0, 1),
+        webUi,
       ],
     });
   });
@@ -168,6 +178,7 @@ describe('the text of a notice', () => {
     assert.deepEqual(sections.get('To put it right'), [
       'Send it to those without a copy, also when the chain has closed:',
       ...steer('retry').slice(0, 1),
+      webUi,
     ]);
   });
 
@@ -258,7 +269,7 @@ describe('the HTML of a notice', () => {
       nextAttemptAt: script,
       deliveries: [{ recipient: script, sent: false, error: script }],
     }),
-    { companyName: script, ruleName: script, chainUrl: `https://relay.example/"${script}`, webUi: script, namespace: script },
+    { companyName: script, ruleName: script, apiUrl: `https://relay.example/"${script}`, webUi: script, namespace: script },
   );
 
   it('escapes everything that others wrote', () => {
@@ -282,17 +293,17 @@ describe('the HTML of a notice', () => {
       .replaceAll('&#39;', "'");
     for (const line of rendered.text.split('\n')) {
       const words = line.trim().replace(/:$/, '');
-      if (!words.includes('http')) assert.ok(shown.includes(words), line);
+      if (!words.includes(': http')) assert.ok(shown.includes(words), line);
     }
   });
 
   it('links to the chain and to the Web UI', () => {
     const rendered = renderNotice(notice('needs-attention'), context).html;
-    for (const url of [context.chainUrl, context.webUi]) assert.ok(rendered.includes(`<a href="${url}">${url}</a>`));
+    for (const url of [chainUrl, context.webUi]) assert.ok(rendered.includes(`<a href="${url}">${url}</a>`));
   });
 
   it('makes no link of what is no web address', () => {
-    assert.ok(!renderNotice(notice('failed'), { ...context, chainUrl: 'javascript:alert(1)' }).html.includes('href="javascript'));
+    assert.ok(!renderNotice(notice('failed'), { ...context, apiUrl: 'javascript:alert(1)' }).html.includes('href="javascript'));
   });
 });
 
@@ -308,7 +319,7 @@ describe('the JSON of a notice', () => {
       chain: { chainId: 'c-1', workflowId: 'relay:acme:c-1', receivedAt: received },
       action: one.actions[1],
       actions: one.actions,
-      links: { chain: context.chainUrl, webUi: context.webUi },
+      links: { chain: chainUrl, webUi: context.webUi },
     });
   });
 });

@@ -59,6 +59,24 @@ describe('steering many chains', () => {
     assert.deepEqual([items[0]?.action, items[0]?.details.count], ['chain.bulk', 25]);
   });
 
+  it('opens again what has failed, and has it done', async () => {
+    const company = await stack.company({ onFailure: 'continue' });
+    const [one, two] = [String(Math.floor(Math.random() * 1e12)), String(Math.floor(Math.random() * 1e12))];
+    const chains: string[] = [];
+    for (let n = 0; n < 3; n += 1)
+      chains.push((await company.start([send(one, { groupId: '501' }), udf('T'), send(two, { groupId: '501' })])).chainId);
+    for (const chainId of chains) assert.equal((await company.ended(chainId)).status, 'failed');
+    await stack.assignment({ id: one });
+    await stack.assignment({ id: two });
+    const path = `/co/${company.companyId}`;
+    assert.equal((await bulk(path, { verb: 'skip', filter: { status: 'failed' } })).status, 400);
+    const filter = { status: 'failed', reason: 'PlatformError' };
+    const state = await confirmed(path, { verb: 'retry', filter }, 3);
+    assert.deepEqual([state.progress?.steered, state.progress?.actions, state.progress?.failed], [3, 6, 0]);
+    for (const chainId of chains) await company.until(chainId, ({ status }) => status === 'completed', 'the chain to complete');
+    assert.equal(bulkPreviewSchema.parse(await (await bulk(path, { verb: 'retry', filter })).json()).count, 0);
+  });
+
   it('cancels everything pending for an assignment, and nothing else', async () => {
     const company = await stack.company();
     const made = await stack.store.keys.create(company.companyId, 'desk', { kind: 'admin' });
@@ -100,7 +118,7 @@ describe('steering many chains', () => {
       { verb: 'explode' },
       {},
       { verb: 'retry', filter: { status: 'running' } },
-      { verb: 'retry', filter: { status: 'failed' } },
+      { verb: 'retry', filter: { status: 'completed' } },
       { verb: 'cancel', filter: { companyId: company.companyId } },
       { verb: 'cancel', confirm: '1' },
       { verb: 'cancel', filter: { assignment: 'x' } },

@@ -75,8 +75,8 @@ describe('many chains that fail for the same reason', () => {
     const { Text, HTML } = await stack.text(digest);
     const command = /npx relay bulk retry \S+ --reason (\S+) --since (\S+)/.exec(Text);
     assert.ok(command, Text);
-    assert.equal(Text.match(/^ {2}Assignment \d+: http/gm)?.length, Math.min(10, many - 1), Text);
-    assert.match(HTML, /<a href="http[^"]+\/chains\//);
+    assert.equal(Text.match(/^ {2}Assignment \d+, action 0: http/gm)?.length, Math.min(10, many - 1), Text);
+    assert.match(HTML, /<a href="http[^"]+\/user-metadata">/);
     assert.match(Text, /404/);
 
     for (const id of assignments) await stack.assignment({ id });

@@ -132,8 +132,26 @@ describe('steering by signals', () => {
       };
       await stack.client.workflowService.signalWorkflowExecution(signal);
     }
+    await handle.signal('rety', [0]);
+    await company.until(
+      chainId,
+      ({ ignored }) => ignored?.at(-1)?.includes('rety: there is no such signal') === true,
+      'the typing error',
+    );
     await handle.signal('retry');
     await handle.signal('reschedule', [1]);
+    const { ignored } = await company.until(
+      chainId,
+      ({ ignored }) => ignored?.at(-1)?.includes('reschedule') === true,
+      'the last',
+    );
+    assert.match(ignored?.at(-1) ?? '', / UTC, reschedule \[1\]: its input must be \[index, seconds from now\]$/);
+    await handle.signal('retry', [1]);
+    await company.until(
+      chainId,
+      ({ ignored }) => ignored?.at(-1)?.endsWith('retry [1]: action 1 is scheduled') === true,
+      'the delayed action to say that it is scheduled',
+    );
     await handle.signal('runNow', [1]);
     await company.action(chainId, 1, 'done');
     await handle.signal('reschedule', [2, 0]);

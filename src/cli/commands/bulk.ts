@@ -16,7 +16,11 @@ import { momentText, readMoment } from '../time.js';
 export const filterOptions = {
   assignment: { type: 'string', value: 'id', help: 'with an action for this assignment' },
   rule: { type: 'string', value: 'relayId', help: 'with an action of this rule' },
-  reason: { type: 'string', value: 'type', help: 'that need attention for this type of failure, such as PlatformError' },
+  reason: {
+    type: 'string',
+    value: 'type',
+    help: 'that need attention, or have failed, for this type of failure, such as PlatformError',
+  },
   since: { type: 'string', value: 'time', help: 'received then or later: 2026-07-01T12:00:00Z, or 2h for two hours ago' },
   until: { type: 'string', value: 'time', help: 'received before' },
 } as const satisfies Options;
@@ -40,6 +44,11 @@ export function filterOf({
 
 const options = {
   ...filterOptions,
+  status: {
+    type: 'string',
+    value: 'status',
+    help: 'needs-attention, running; for retry also failed: the chains are opened again',
+  },
   'all-companies': { type: 'boolean', help: 'instead of a company: in all of them' },
   confirm: { type: 'string', value: 'count', help: 'do it if it concerns so many chains, without asking' },
   ...confirmOptions,
@@ -47,7 +56,7 @@ const options = {
 
 export const bulkRetry = bulkCommand(
   'retry',
-  'try again what needs attention',
+  'try again what needs attention, or with --status failed what has failed',
   'relay bulk retry acme --reason PlatformError --since 2h',
 );
 export const bulkSkip = bulkCommand('skip', 'go on without what needs attention', 'relay bulk skip acme --rule 4711');
@@ -79,9 +88,9 @@ function bulkCommand(verb: BulkVerb, meaning: string, example: string): Command 
       'Shows how many chains it concerns and the first ten, then asks. A script says --yes, or --confirm with the count that it expects. Exit code 4 where chains did not answer.',
     example,
     nextSteps: { 409: 'Nothing was done. Look again: without --confirm it is only counted.' },
-    run: async (session, { companyId }, { yes, confirm, 'all-companies': all, ...given }) => {
+    run: async (session, { companyId }, { yes, confirm, status, 'all-companies': all, ...given }) => {
       if ((companyId === undefined) !== (all === true)) throw new UsageError('Name the company, or say --all-companies');
-      const order = { verb, filter: filterOf(given) };
+      const order = { verb, filter: { ...filterOf(given), status } };
       const count = confirm === undefined ? await ask(session, companyId, order, yes) : readCount(confirm);
       if (count === 0) return exitCodes.ok;
       return steer(session, companyId, { ...order, confirm: count });

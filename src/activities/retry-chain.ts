@@ -1,41 +1,40 @@
 /**
- * Opens a chain again that has closed, so that an action of it that failed can be retried: its workflow is reset to its end, and then waits
- * a moment for the signal that says what is to be done after all (see `reopened` in workflows/rule-chain.ts). What was done is not done again, save a
- * send or ticket update in its very last workflow task, under the same key.
+ * Retries an action of a chain, also when the chain has closed: then its workflow is reset to its end, where it waits a moment for the signal that says what
+ * is to be done after all (see `reopened` in workflows/rule-chain.ts). What was done is not done again, save a send or ticket update in its very last
+ * workflow task, under the same key.
  */
 
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { currentRunSummary, type Steering, steeringSignals } from '../workflows/messages.js';
-import { Problem } from './problem.js';
 
 /** The chain waits for seconds; where the signal was slower than that, once more. */
-const tries = 3;
+const tries = 4;
 
-/** @throws Problem 503 where the chain could not be opened. */
-export async function reopen(client: Client, workflowId: string, steering: Steering): Promise<void> {
-  const { namespace } = client.options;
+/** @throws WorkflowNotFoundError where the chain is gone, or could not be opened. */
+export async function retryChain(client: Client, workflowId: string, steering: Steering): Promise<void> {
   const handle = client.workflow.getHandle(workflowId);
-  for (let tried = 0; tried < tries; tried += 1) {
-    const { runId } = await handle.describe();
-    const workflowExecution = { workflowId, runId };
-    await client.workflowService.resetWorkflowExecution({
-      namespace,
-      workflowExecution,
-      workflowTaskFinishEventId: await resetPoint(client, workflowExecution),
-      reason: `retry of action ${steering.index} by ${steering.by ?? 'hand'}`,
-      // Of several who open it at the same time, one does.
-      requestId: runId,
-    });
+  for (let tried = 1; ; tried += 1) {
     try {
       await handle.signal(steeringSignals.retry, steering);
       return;
     } catch (error) {
-      if (!(error instanceof WorkflowNotFoundError)) throw error;
+      if (!(error instanceof WorkflowNotFoundError) || tried === tries) throw error;
     }
+    await open(client, workflowId, `retry of action ${steering.index} by ${steering.by ?? 'hand'}`);
   }
-  throw new Problem('temporal-unavailable', 'The chain could not be opened again. Try again.', {
-    headers: { 'Retry-After': '10' },
+}
+
+async function open(client: Client, workflowId: string, reason: string): Promise<void> {
+  const { runId } = await client.workflow.getHandle(workflowId).describe();
+  const workflowExecution = { workflowId, runId };
+  await client.workflowService.resetWorkflowExecution({
+    namespace: client.options.namespace,
+    workflowExecution,
+    workflowTaskFinishEventId: await resetPoint(client, workflowExecution),
+    reason,
+    // Of several who open it at the same time, one does.
+    requestId: runId,
   });
 }
 
