@@ -55,6 +55,7 @@ export function chainLines(companyId: string, chain: ShownChain, width: number |
     ...table(chain.actions, columns, width),
     ...troubleLines(companyId, chain),
     ...decisionLines(chain.actions),
+    ...(chain.ignored ? ['', 'Signals that had no effect:', ...chain.ignored.map((signal) => `  ${signal}`)] : []),
   ];
 }
 

@@ -1,6 +1,8 @@
 /** What a command is: its arguments, options, words for the help, and what it does. */
 
 import { type ParseArgsConfig, parseArgs } from 'node:util';
+import type { Problem } from './api.js';
+import { chainIdOf } from './chain-id.js';
 import { type ExitCode, UsageError } from './exit-codes.js';
 import type { Session } from './session.js';
 
@@ -31,14 +33,21 @@ export interface Definition<Known extends Options, Names extends readonly string
   details?: string;
   /** A whole command line. */
   example: string;
-  /** What to do next where the API refuses with one of these statuses. */
-  nextSteps?: Readonly<Record<number, string>>;
+  /** What to do next where the API refuses with one of these statuses; `<companyId>` and the like stand for the arguments. */
+  nextSteps?: Readonly<Record<number, string | ((problem: Problem) => string)>>;
   run(session: Session, args: ArgumentsOf<Names>, options: Values<Known>): Promise<ExitCode | undefined>;
 }
 
 export interface Command extends Omit<Definition<Options, readonly string[]>, 'run'> {
   /** What reading its words gave; `run` does the work. @throws UsageError */
-  read(words: readonly string[], commandLine: readonly string[]): { run(session: Session): Promise<ExitCode | undefined> };
+  read(words: readonly string[], commandLine: readonly string[]): Task;
+}
+
+/** A command with its arguments. */
+export interface Task {
+  run(session: Session): Promise<ExitCode | undefined>;
+  /** What to do next where the API refuses so; undefined: nothing but what is always said. */
+  nextStep(problem: Problem): string | undefined;
 }
 
 /** Options that every command has. */
@@ -61,10 +70,22 @@ export function defineCommand<const Known extends Options, const Names extends r
       if (missing !== undefined || given.length > names.length)
         throw new UsageError(missing === undefined ? 'There are too many arguments' : `<${missing}> is missing`);
       // The names and the number of arguments have just been checked, the values by parseArgs.
-      const args = Object.fromEntries(given.map((value, place) => [names[place], value])) as ArgumentsOf<Names>;
-      return { run: (session) => definition.run(session, args, values as Values<Known>) };
+      const named = withBareChainId(Object.fromEntries(given.map((value, place) => [names[place] ?? '', value])));
+      return {
+        run: (session) => definition.run(session, named as ArgumentsOf<Names>, values as Values<Known>),
+        nextStep(problem) {
+          const step = definition.nextSteps?.[problem.status];
+          const text = typeof step === 'function' ? step(problem) : step;
+          return text?.replaceAll(/<(\w+)>/g, (whole, name: string) => named[name] ?? whole);
+        },
+      };
     },
   };
+}
+
+function withBareChainId(named: Record<string, string>): Record<string, string> {
+  const { companyId, chainId } = named;
+  return companyId && chainId ? { ...named, chainId: chainIdOf(companyId, chainId) } : named;
 }
 
 function parseStrictly(options: NonNullable<ParseArgsConfig['options']>, commandLine: readonly string[]) {

@@ -1,7 +1,9 @@
 /** What went wrong, in words on standard error: what, where, and what to do next. */
 
+import { problemTypeList } from '../api/problem-types.js';
 import type { Address } from './address.js';
 import { type Problem, Refused, Unreachable } from './api.js';
+import type { Task } from './command.js';
 import { type ExitCode, exitCodes, NotConfirmed, UsageError } from './exit-codes.js';
 
 export interface Explanation {
@@ -10,12 +12,12 @@ export interface Explanation {
 }
 
 /** @returns undefined for an error that nobody expected. */
-export function explain(error: unknown, nextSteps: Readonly<Record<number, string>> = {}): Explanation | undefined {
+export function explain(error: unknown, task?: Pick<Task, 'nextStep'>): Explanation | undefined {
   if (error instanceof UsageError || error instanceof NotConfirmed)
-    return { exitCode: exitCodes.usage, lines: [`${error.message}.`] };
+    return { exitCode: exitCodes.usage, lines: [error.message.replace(/(?<!\?)$/, '.')] };
   if (error instanceof Unreachable) return { exitCode: exitCodes.unreachable, lines: [error.message, ...howToReach(error)] };
   if (error instanceof Refused) {
-    const next = nextSteps[error.problem.status] ?? nextStep(error);
+    const next = task?.nextStep(error.problem) ?? nextStep(error);
     const more = explanationOf(error);
     return {
       exitCode: exitCodes.refused,
@@ -57,7 +59,7 @@ function explanationOf({ problem: { type }, address }: Refused): string | undefi
 function nextStep({ problem, retryAfter, address, bearer }: Refused): string | undefined {
   switch (problem.status) {
     case 401:
-      return unauthorized(bearer ? address.credential : undefined);
+      return unauthorized(address, bearer);
     case 404:
       return 'See what there is: npx relay companies list, rules list <companyId>, chains list <companyId>.';
     case 429:
@@ -65,15 +67,17 @@ function nextStep({ problem, retryAfter, address, bearer }: Refused): string | u
       return `Try again${retryAfter ? ` in ${retryAfter} seconds` : ' in a moment'}.`;
     case 500:
       return "The relay's log says more.";
-    default:
+    case 400: // Its errors say what to do.
       return undefined;
+    default:
+      return problemTypeList.find(({ slug }) => problem.type.endsWith(`/${slug}`))?.whatToDo;
   }
 }
 
-function unauthorized(credential: Address['credential']): string {
-  if (!credential)
+function unauthorized({ url, credential }: Address, bearer: boolean): string {
+  if (!credential || !bearer)
     return 'Set RELAY_ADMIN_TOKEN, or RELAY_KEY for the chains of one company. For a relay on this machine, run this where its data directory (.relay) is, or set RELAY_DATA_DIR.';
-  return credential.kind === 'key'
-    ? `${credential.from} was sent: a company's key opens its own chains only; all else needs RELAY_ADMIN_TOKEN.`
-    : `What ${credential.from} holds was sent, and is not the admin token of this relay.`;
+  if (credential.kind === 'key')
+    return `${credential.from} was sent: a company's key opens its own chains only; all else needs RELAY_ADMIN_TOKEN.`;
+  return `What ${credential.from} holds was sent, and is not the admin token of the relay at ${url}. Set RELAY_ADMIN_TOKEN to that token, or for a relay on this machine unset it and set RELAY_DATA_DIR to its data directory.`;
 }

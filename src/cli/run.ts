@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { distance } from 'fastest-levenshtein';
 import { readAddress } from './address.js';
 import { Api, Refused } from './api.js';
-import { type Command, fits, type Options, standardOptions } from './command.js';
+import { type Command, fits, type Options, standardOptions, type Task } from './command.js';
 import { exitCodes, UsageError } from './exit-codes.js';
 import { explain } from './explain.js';
 import { type Commands, list, manual, overview, usage } from './help.js';
@@ -15,6 +15,7 @@ import { render } from './text.js';
 /** @returns the exit code: see exitCodes. Rejects only for an error that nobody expected. */
 export async function runCommandLine(commands: Commands, commandLine: readonly string[], terminal: Terminal): Promise<number> {
   let found: Found | undefined;
+  let task: Task | undefined;
   const { words, help, json, url } = readWords(commands, commandLine);
   try {
     if (help) {
@@ -26,11 +27,11 @@ export async function runCommandLine(commands: Commands, commandLine: readonly s
       return exitCodes.usage;
     }
     found = find(commands, words);
-    const task = found.command.read(found.words, commandLine);
+    task = found.command.read(found.words, commandLine);
     const session = new Session(new Api(readAddress(url, terminal.env)), terminal, json);
     return (await task.run(session)) ?? exitCodes.ok;
   } catch (error) {
-    const explanation = explain(error, found?.command.nextSteps);
+    const explanation = explain(error, task);
     if (!explanation) throw error;
     if (json && error instanceof Refused) terminal.err(`${error.text.trimEnd()}\n`);
     else terminal.err(explanation.lines.map((line) => `${render(line, false)}\n`).join(''));
@@ -51,7 +52,8 @@ interface Found {
 
 /** `rules show …`, `retry …`; `rules …` alone means `rules list …`. */
 function find(commands: Commands, words: readonly string[]): Found {
-  const [subject = '', verb = ''] = words;
+  // The API spells it so.
+  const [subject = '', verb = ''] = words.map((word) => (word === 'runNow' ? 'run-now' : word));
   for (const named of [[subject, verb], [subject]]) {
     const name = named.join(' ');
     const command = lookUp(commands, name);

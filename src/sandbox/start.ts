@@ -100,7 +100,7 @@ await runProcess(async (closers, signal) => {
   say('The relay is running.');
   say('');
   say(`  API                 ${links.api}`);
-  say(`  Temporal Web UI     ${links.webUi ?? '(TEMPORAL_UI_URL is not set)'}`);
+  say(`  Temporal Web UI     ${links.webUi ? `${links.webUi}/workflows` : '(TEMPORAL_UI_URL is not set)'}`);
   say(`  Pretend platform    ${platform.url}`);
   say(`  Inbox               ${mail.uiUrl ?? `(mail goes to ${new URL(mail.smtpUrl).host})`}`);
   say(`  Admin token         ${admin.where}`);

@@ -53,7 +53,7 @@ describe('a command line', () => {
   it('that is wrong gets 2, says how it is right, and asks nothing', async () => {
     for (const [words, said] of [
       [[], /Usage: relay <command>/],
-      [['chian'], /no command chian; did you mean chains\?/],
+      [['chian'], /no command chian; did you mean chains\?\n/],
       [['toString'], /no command toString/],
       [['rules'], /relay rules has list, show, create, set, enable, disable, delete\./],
       [['rules', 'enalbe', 'acme', '4711'], /no enalbe; did you mean enable\?/],
@@ -136,7 +136,11 @@ describe('a command line', () => {
         { RELAY_KEY: 's3cret' },
         /RELAY_KEY was sent: a company's key opens its own chains only/,
       ],
-      [problem(401, 'Not authorized', 'x'), { RELAY_ADMIN_TOKEN: 's3cret' }, /What RELAY_ADMIN_TOKEN holds was sent/],
+      [
+        problem(401, 'Not authorized', 'x'),
+        { RELAY_ADMIN_TOKEN: 's3cret' },
+        /What RELAY_ADMIN_TOKEN holds was sent, and is not the admin token of the relay at http\S+\. Set RELAY_ADMIN_TOKEN .* RELAY_DATA_DIR/,
+      ],
     ] as const) {
       answer = () => refusal;
       const { exitCode, out, err } = await relay(['companies', 'show', 'acme'], at(env));
@@ -147,6 +151,16 @@ describe('a command line', () => {
       const asJson = await relay(['companies', 'show', 'acme', '--json'], at(env));
       assert.deepEqual([asJson.exitCode, asJson.out, JSON.parse(asJson.err)], [1, '', refusal.body]);
     }
+  });
+
+  it('that the API refuses for a known reason is told what to do', async () => {
+    const body = { type: '/problems/key-name-taken', title: 'Key name taken', status: 409, detail: 'It is.' };
+    answer = () => ({ status: 409, body });
+    const { err } = await relay(['keys', 'create', 'acme', '--name', 'desk'], at());
+    assert.match(
+      err,
+      /^Key name taken \(409\): It is\.\nChoose another name, [^\n]*\nMore: http:\S+\/problems\/key-name-taken\n$/,
+    );
   });
 
   it('that gets no answer gets 3, and says where it asked and how to start', async () => {

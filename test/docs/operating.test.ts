@@ -1,11 +1,12 @@
 /**
  * Every command of docs/operating.md runs against a live stack. A block of commands stands behind a comment that says what it needs and what it does:
- * `<!-- test: held; then action done -->`. Each line of a block is a command of its own, with a fixture of its own.
+ * `<!-- test: held; then action done -->`. Each line of a block is a command of its own, with a fixture of its own, in a shell in which the block at the top
+ * was run.
  */
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -44,6 +45,7 @@ function blocksOf(markdown: string): Block[] {
 
 const [setUp, ...blocks] = blocksOf(text);
 assert(setUp?.needs === 'set-up');
+const { commands: setUpCommands } = setUp;
 
 const tctl = await findTctl();
 const programs = mkdtempSync(join(tmpdir(), 'relay-operating-'));
@@ -61,6 +63,8 @@ symlinkSync(
   join(programs, 'temporal'),
 );
 if ('path' in tctl) symlinkSync(tctl.path, join(programs, 'tctl'));
+mkdirSync(join(programs, '.relay'));
+writeFileSync(join(programs, '.relay', 'admin-token'), adminToken);
 
 const stack = await startStack({ attentionWindowSeconds: 40 });
 type Company = Awaited<ReturnType<typeof stack.company>>;
@@ -202,7 +206,7 @@ const outcomes: Record<string, (fixture: Fixture, wanted: string) => Promise<unk
 
 describe('docs/operating.md', () => {
   it('names at the top every variable that its commands use', () => {
-    const set = setUp.commands.flatMap((line) => [...line.matchAll(/(?:^|\s)([A-Z_]+)=/g)].map(([, name]) => name));
+    const set = setUpCommands.flatMap((line) => [...line.matchAll(/(?:^|\s)([A-Z_]+)=/g)].map(([, name]) => name));
     const used = blocks.flatMap(({ commands }) =>
       commands.flatMap((line) => [...line.matchAll(/\$\{?([A-Z_]+)/g)].map(([, name]) => name)),
     );
@@ -236,6 +240,18 @@ describe('docs/operating.md', () => {
     for (const type of new Set(failures)) assert(text.includes(`\`${type}\``), type);
   });
 
+  it('is right that temporal and tctl say of a second cancel that it succeeded, and relay does not', async () => {
+    const { company, variables } = await (fixtures.scheduled ?? assert.fail())();
+    const inCompany = { COMPANY: company.companyId, ...variables };
+    const times = async (command: string) => [(await run(command, inCompany)).code, (await run(command, inCompany)).code];
+    const chain = '"relay:$COMPANY:$CHAIN"';
+    assert.deepEqual(await times(`temporal workflow signal -w ${chain} --name cancelAction -i '[1]'`), [0, 0]);
+    await company.ended(variables.CHAIN ?? '');
+    assert.deepEqual(await times(`temporal workflow cancel -w ${chain}`), [0, 0]);
+    if ('path' in tctl) assert.deepEqual(await times(`tctl wf cancel -w ${chain}`), [0, 0]);
+    assert.deepEqual(await times('npx relay cancel "$COMPANY" "$CHAIN" 1'), [1, 1]);
+  });
+
   for (const { needs, expected, commands } of blocks) {
     for (const command of commands) {
       const skip = 'missing' in tctl && /^tctl\b/.test(command) ? tctl.missing : false;
@@ -251,7 +267,7 @@ describe('docs/operating.md', () => {
           REASON: 'PlatformError',
           ...fixture.variables,
         };
-        const { code, stdout, stderr } = await run(command, variables);
+        const { code, stdout, stderr } = await runInTime(command, variables);
         const said = `exit code ${code}\n${stdout}\n${stderr}`;
         const exits = expected.find((words) => words.startsWith('exits '));
         assert.equal(code, exits ? Number(exits.slice(6)) : 0, said);
@@ -271,22 +287,32 @@ describe('docs/operating.md', () => {
   }
 });
 
-/** Runs a command as the reader would, in a shell in which the block at the top was run. */
-function run(command: string, variables: Record<string, string>): Promise<{ code: number; stdout: string; stderr: string }> {
+interface Ran {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Once more where the chain did not wait so long: the page says so. */
+async function runInTime(command: string, variables: Record<string, string>): Promise<Ran> {
+  const ran = await run(command, variables);
+  const late = /\breset\b.*&&.*\bsignal\b/.test(command) && /already completed/.test(ran.stdout + ran.stderr);
+  return late ? run(command, variables) : ran;
+}
+
+/** Runs a command as the reader would, after the block at the top, beside a relay with other ports than the defaults. */
+function run(command: string, variables: Record<string, string>): Promise<Ran> {
   const env = {
     PATH: `${programs}:${process.env.PATH}`,
     HOME: programs,
     NO_COLOR: '1',
-    RELAY_URL: stack.links.api,
-    RELAY_ADMIN_TOKEN: adminToken,
-    TEMPORAL_ADDRESS: stack.temporalAddress,
-    TEMPORAL_NAMESPACE: 'default',
-    TEMPORAL_CLI_ADDRESS: stack.temporalAddress,
-    TEMPORAL_CLI_NAMESPACE: 'default',
-    ...variables,
+    PORT: new URL(stack.links.api).port,
+    RELAY_TEMPORAL_PORT: stack.temporalAddress.split(':').at(-1),
   };
+  const values = Object.entries(variables).map(([name, value]) => `export ${name}='${value}'`);
+  const script = [...setUpCommands, ...values, command].join('\n');
   return new Promise((resolve) => {
-    execFile('/bin/sh', ['-e', '-c', command], { env, cwd: programs, timeout: 60_000 }, (error, stdout, stderr) => {
+    execFile('/bin/sh', ['-e', '-c', script], { env, cwd: programs, timeout: 60_000 }, (error, stdout, stderr) => {
       resolve({ code: error ? Number(error.code ?? 1) : 0, stdout, stderr });
     });
   });

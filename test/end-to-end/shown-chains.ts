@@ -1,40 +1,91 @@
 /** A chain of each kind that an operator meets in the Web UI, brought to where it is worth looking at. */
 
 import assert from 'node:assert/strict';
-import type { Stack } from './stack.js';
-import { type Action, email, eventually, send, Unmet, udf } from './stack.js';
+import { chainSchema, type ShownChain } from '../../src/api/chain-view.js';
+import { acceptedSchema } from '../../src/api/relay.js';
+import { demo, ensureDemo } from '../../src/sandbox/demo.js';
+import { type Action, adminToken, email, eventually, type Stack, send, Unmet, udf } from './stack.js';
 
 export type ShownKind = 'running' | 'held' | 'failed' | 'completed' | 'delayed';
 
+/** Whose chains they are, and what they are about. */
+export interface Scene {
+  company: Pick<Awaited<ReturnType<Stack['company']>>, 'companyId' | 'start' | 'read' | 'ended' | 'action'>;
+  /** In draft. */
+  assignment: string;
+  /** In draft, too. */
+  other: string;
+  ticket: string;
+  /** What the ticket's field is set to. */
+  cfValue: string;
+  /** Id and token of the rule that goes on where an action fails; without them they are made up. */
+  carefree?: { relayId: string; relayAccessToken: string };
+}
+
+/** A company of its own, for a server on which other tests run. */
+async function ownScene(stack: Stack): Promise<Scene> {
+  const [company, assignment, other] = [await stack.company(), await stack.assignment(), await stack.assignment()];
+  return { company, assignment, other, ticket: 'T1', cfValue: 'value' };
+}
+
+/** The company and the assignments that `npm start` makes, for pictures. */
+export async function demoScene(stack: Stack): Promise<Scene> {
+  await ensureDemo(stack.store, stack.platform.url);
+  const { companyId, ...rule } = demo;
+  const url = `${stack.links.api}/co/${companyId}`;
+  const until = (chainId: string, wanted: (chain: ShownChain) => boolean, what: string) =>
+    eventually(what, async () => {
+      const chain = await company.read(chainId);
+      return wanted(chain) ? chain : new Unmet(chain);
+    });
+  const company: Scene['company'] = {
+    companyId,
+    async start(actions) {
+      const body = JSON.stringify(actions.map((action) => ({ ...rule, ...action })));
+      const response = await fetch(`${url}/relay`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+      return acceptedSchema.parse(await response.json());
+    },
+    async read(chainId) {
+      const response = await fetch(`${url}/chains/${chainId}`, { headers: { authorization: `Bearer ${adminToken}` } });
+      return chainSchema.parse(await response.json());
+    },
+    ended: (chainId) => until(chainId, ({ closedAt }) => closedAt !== undefined, 'the chain to close'),
+    action: (chainId, index, state) =>
+      until(chainId, ({ actions }) => actions[index]?.state === state, `action ${index} to be ${state}`),
+  };
+  return { company, assignment: '1003', other: '1001', ticket: '7003', cfValue: 'yes', carefree: { ...rule, relayId: '4712' } };
+}
+
 /** The workflows to look at, by kind; the running chain is still trying, the delayed one is a `DelayedAction`. Needs a retry budget of minutes. */
-export async function startShownChains(stack: Stack) {
-  const company = await stack.company();
+export async function startShownChains(stack: Stack, scene?: Scene) {
+  const { company, assignment, other, ticket, cfValue, carefree: given } = scene ?? (await ownScene(stack));
+  const note = (cfName: string, more: Action = {}) => udf(ticket, { cfName, cfValue, comment: 'Note it in the ticket', ...more });
   const made = await stack.store.rules.create(
     company.companyId,
-    { name: 'Goes on', onFailure: 'continue', onUnknown: 'resend' },
+    { name: 'Goes on', onFailure: 'continue', onUnknown: 'resend', ...given },
     { kind: 'admin' },
   );
   assert(typeof made === 'object');
   const carefree = { relayId: made.rule.relayId, relayAccessToken: made.relayAccessToken };
-  const assignment = await stack.assignment();
-  const other = await stack.assignment();
+  const toOwner: Action = { subject: 'We look for technicians', comment: 'Tell the owner first' };
+  const toManager: Action = { subject: 'Nobody has been found yet', comment: 'Alert the manager' };
 
   const workflowId = (chainId: string) => `relay:${company.companyId}:${chainId}`;
   const start = async (actions: Action[]) => (await company.start(actions)).chainId;
   const completed = await start([
-    email(['owner@demo.example', 'dispatch@demo.example'], { comment: 'Tell the owner first' }),
+    email(['owner@demo.example', 'dispatch@demo.example'], toOwner),
     send(assignment, { groupId: '501', sendRadius: '25', actionCondition: 'status==draft', comment: 'Preferred technicians' }),
-    udf('T1', { cfName: 'Sent', comment: 'Note it in the ticket' }),
+    note('Sent'),
   ]);
   const held = await start([
-    email(['owner@demo.example'], { comment: 'Tell the owner first' }),
+    email(['owner@demo.example'], toOwner),
     send('404404', { groupId: '502', comment: 'Metro technicians' }),
-    udf('T1', { cfName: 'Sent', comment: 'Note it in the ticket' }),
+    note('Sent'),
   ]);
   const failed = await start([
-    udf('T1', { cfName: 'Created', comment: 'Note it in the ticket', ...carefree }),
+    note('Created', carefree),
     send('404404', { groupId: '501', comment: 'Preferred technicians', ...carefree }),
-    email(['manager@demo.example'], { comment: 'Alert the manager', delayInSeconds: '1', ...carefree }),
+    email(['manager@demo.example'], { ...toManager, delayInSeconds: '1', ...carefree }),
   ]);
   const delayed = await start([
     send(other, { groupId: '501', comment: 'Preferred technicians now' }),
@@ -53,9 +104,9 @@ export async function startShownChains(stack: Stack) {
   await stack.breakPlatform({ status: 503, path: 'send' });
   const running = await start([
     send(assignment, { groupId: '501', comment: 'Preferred technicians' }),
-    udf('T1', { cfName: 'Sent', comment: 'Note it in the ticket' }),
+    note('Sent'),
     email(['manager@demo.example'], {
-      comment: 'Alert the manager',
+      ...toManager,
       platformAssignmentId: assignment,
       delayInSeconds: '3600',
       actionCondition: 'status==draft',

@@ -71,7 +71,7 @@ export const showBulk = defineCommand({
   arguments: ['bulkId', 'companyId?'],
   summary: 'show how far the steering of many chains is',
   details: "A company's key needs the company.",
-  example: 'relay bulk show 0f5c1d7e acme',
+  example: 'relay bulk show 0f5c1d7e-1b2c-4d3e-8f90-a1b2c3d4e5f6 acme',
   run: async (session, { bulkId, companyId }) => {
     const answer = await session.api.ask('GET', `${baseOf(companyId)}${path`/${bulkId}`}`);
     session.show(answer, bulkSchema, bulkLines);

@@ -14,6 +14,9 @@ import { filterOf, filterOptions } from './bulk.js';
 const item = z.looseObject({ chainId: z.string(), status: z.string(), receivedAt: z.string(), companyId: z.string().optional() });
 type Item = z.infer<typeof item>;
 
+/** What to do where there is no such chain. */
+export const seeWhichThereAre = 'See which there are: npx relay chains list <companyId>';
+
 export const listChains = defineCommand({
   arguments: ['companyId?'],
   options: {
@@ -51,7 +54,8 @@ export const showChain = defineCommand({
   options: { watch: { type: 'boolean', help: 'tell of every change until the chain has ended' } },
   summary: 'show how a chain stands, action by action',
   details: 'Exit code 4 where it failed, needs attention, or was cancelled or terminated.',
-  example: 'relay chains show acme 0f5c1d7e --watch',
+  example: 'relay chains show acme 0f5c1d7e-6a2b-4c3d-8e9f-1a2b3c4d5e6f --watch',
+  nextSteps: { 404: seeWhichThereAre },
   run: async (session, { companyId, chainId }, { watch }) => {
     const width = session.terminal.columns;
     if (watch) {

@@ -35,7 +35,7 @@ export const unpause = defineCommand({
   options: { what },
   summary: 'end a pause; without --what, whatever is paused',
   example: 'relay unpause acme',
-  nextSteps: { 404: 'See what is paused: npx relay pauses <companyId>.' },
+  nextSteps: { 404: 'See what is paused: npx relay pauses <companyId>' },
   run: async (session, { companyId }, { what }) => {
     const answer = await session.api.ask('DELETE', path`/admin/companies/${companyId}/pause`, { query: { what } });
     session.show(answer, endedPausesResponse, ({ ended }) => [`No longer paused: ${ended.join(', ')}. What waits goes on now.`]);

@@ -2,14 +2,23 @@
 
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { assignmentSchema, failureSchema, locationSchema } from './records.js';
+import { assignmentIdPattern, assignmentSchema, failureSchema, locationSchema } from './records.js';
 import { blankAssignment } from './seed.js';
 import type { PlatformState } from './state.js';
 
 const assignmentChangeSchema = assignmentSchema
   .omit({ sends: true })
-  .extend({ id: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/), location: locationSchema.partial() })
+  .extend({ id: z.string().regex(assignmentIdPattern), location: locationSchema.partial() })
   .partial();
+
+/** What else there is under `/control`, with bodies to begin with. */
+const requests = {
+  'PUT /control/fail': { status: 404, path: 'send' },
+  'DELETE /control/fail': null,
+  'POST /control/assignments': { id: '2001', status: 'draft' },
+  'POST /control/assignments/:id/status': { status: 'accepted' },
+  'POST /control/reset': null,
+};
 
 export function controlApi(state: PlatformState): Hono {
   const control = () => ({
@@ -25,7 +34,7 @@ export function controlApi(state: PlatformState): Hono {
       state.record({ kind: 'journal cleared' });
       return c.json([]);
     })
-    .get('/control', (c) => c.json(control()))
+    .get('/control', (c) => c.json({ ...control(), requests }))
     .put('/control/fail', async (c) => {
       const failure = failureSchema.safeParse(await c.req.json().catch(() => ({})));
       if (!failure.success) return c.json({ error: z.prettifyError(failure.error) }, 400);

@@ -4,8 +4,8 @@ import { Hono } from 'hono';
 import { html } from 'hono/html';
 import { z } from 'zod';
 import { type Html, sendPage, time } from '../page.js';
-import { type Assignment, type Call, type Failure, subjectSchema, type Ticket } from './records.js';
-import { groups } from './seed.js';
+import { type Assignment, assignmentIdPattern, type Call, type Failure, subjectSchema, type Ticket } from './records.js';
+import { blankAssignment, groups } from './seed.js';
 import type { PlatformState } from './state.js';
 
 const callsShown = 50;
@@ -38,6 +38,15 @@ export function overviewPage(state: PlatformState): Hono {
       state.reset();
       return c.redirect('/', 303);
     })
+    .post('/page/assignments', async (c) => {
+      const form = z.object({ id: z.string().trim().regex(assignmentIdPattern) }).safeParse(await c.req.parseBody());
+      if (form.success) {
+        const { id } = form.data;
+        const before = state.assignments.get(id) ?? blankAssignment;
+        state.record({ kind: 'assignment', assignment: { ...before, id, status: 'draft' } });
+      }
+      return c.redirect('/', 303);
+    })
     .post('/page/assignments/:id', async (c) => {
       const form = z.object({ status: z.string().min(1) }).safeParse(await c.req.parseBody());
       const assignment = state.assignments.get(c.req.param('id'));
@@ -58,6 +67,9 @@ function header(): Html {
 ${Object.entries(failures).map(([how, { label }]) => html`<button name="how" value="${how}">${label}</button>`)}
 <button formaction="/page/heal">Heal</button>
 <button formaction="/page/reset">Start over</button>
+</form>
+<form method="post" action="/page/assignments" class="row small">
+<label for="id">New assignment</label> <input name="id" id="id" size="12" required pattern="[A-Za-z0-9_\\-]{1,64}" placeholder="2001"> <button>Make a draft</button>
 </form>`;
 }
 

@@ -16,6 +16,9 @@ const sendSchema = z.object({
 });
 export type Send = z.infer<typeof sendSchema>;
 
+/** Of an assignment that is made here. */
+export const assignmentIdPattern = /^[A-Za-z0-9_-]{1,64}$/;
+
 export const assignmentSchema = z.object({
   id: z.string(),
   title: z.string(),

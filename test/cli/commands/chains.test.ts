@@ -322,6 +322,9 @@ describe('commands of chains', () => {
       [['retry', 'acme', 'c1', '0'], 'actions/0/retry', '', /^Action 0 of chain c1 will be tried again\./],
       [['skip', 'acme', 'c1', '0'], 'actions/0/skip', '', /will be skipped/],
       [['run-now', 'acme', 'c1', '12'], 'actions/12/runNow', '', /will run now/],
+      [['runNow', 'acme', 'c1', '12'], 'actions/12/runNow', '', /will run now/],
+      [['retry', 'acme', 'relay:acme:c1', '0'], 'actions/0/retry', '', /^Action 0 of chain c1 will/],
+      [['retry', 'acme', 'relay:acme:c1:2', '2'], 'actions/2/retry', '', /^Action 2 of chain c1 will/],
       [['cancel', 'acme', 'c1', '0'], 'actions/0/cancel', '', /^Action 0 of chain c1 will be cancelled/],
       [['cancel', 'acme', 'c1'], 'cancel', '', /^Chain c1 will be cancelled/],
       [['reschedule', 'acme', 'c1', '0', '10m'], 'actions/0/reschedule', '{"seconds":600}', /will run in 10m\./],
@@ -334,11 +337,27 @@ describe('commands of chains', () => {
         { method: 'POST', path: `/co/acme/chains/c1/${path}`, authorization: 'Bearer the-key', idempotencyKey: undefined, body },
       ]);
     }
-    const late = await run(['retry', 'acme', 'c1', '0'], () =>
-      problem(409, 'Already ended', 'This has no effect any more: chain c1 is completed.'),
-    );
-    assert.equal(late.exitCode, 1);
-    assert.match(late.err, /^Already ended \(409\): This .*\nSee how it stands: npx relay chains show/);
+  });
+
+  it('that the API refuses to steer say where to look', async () => {
+    for (const [words, status, detail, next] of [
+      [['retry', 'acme', 'c1', '0'], 409, 'This has no effect any more: chain c1 is completed.', 'chains show acme c1'],
+      [['retry', 'acme', 'c1', '9'], 404, 'There is no action 9 in chain c1.', 'chains show acme c1'],
+      [['retry', 'acme', 'c2', '0'], 404, 'There is no chain c2.', 'chains list acme'],
+      [['cancel', 'acme', 'relay:other:c2'], 404, 'There is no chain relay:other:c2.', 'chains list acme'],
+      [['chains', 'show', 'acme', 'c2'], 404, 'There is no chain c2.', 'chains list acme'],
+    ] as const) {
+      const { exitCode, err } = await run(words, () => problem(status, 'Title', detail));
+      assert.equal(exitCode, 1);
+      assert.equal(err.split('\n')[0], `Title (${status}): ${detail}`);
+      assert.match(err, new RegExp(`: npx relay ${next}\n`));
+    }
+  });
+
+  it('show signals that had no effect', async () => {
+    const ignored = ['2026-07-01 12:00:00 UTC, retry [7]: there is no action 7'];
+    const { out } = await run(['chains', 'show', 'acme', 'c1'], stages({ ...chain('running', 'running'), ignored }));
+    assert.match(out, /\nSignals that had no effect:\n {2}2026-07-01 .*, retry \[7\]: there is no action 7\n/);
   });
 
   it('list and show rejected requests, and send one again', async () => {

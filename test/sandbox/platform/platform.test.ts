@@ -154,6 +154,16 @@ describe('the pretend platform', () => {
     assert.equal(await sendsOf('1001'), 1);
   });
 
+  it('says at /control what it can be asked, in requests that it takes', async () => {
+    const requests = (await call('GET', '/control')).at('requests');
+    assert(typeof requests === 'object' && requests !== null);
+    for (const [request, body] of Object.entries(requests)) {
+      const [method = '', path = ''] = request.split(' ');
+      const { status } = await call(method, path.replace(':id', '2001'), body ?? undefined);
+      assert.ok(status < 300, request);
+    }
+  });
+
   it('takes assignments and their status from a test', async () => {
     const made = await call('POST', '/control/assignments', { title: 'Mine', location: { zip: '10001' } });
     assert.deepEqual([made.status, made.at('id'), made.at('status'), made.at('location.zip')], [201, '1006', 'draft', '10001']);
@@ -191,8 +201,14 @@ describe('the pretend platform', () => {
     await press('/page/assignments/1003', { status: 'accepted' });
     assert.equal(await statusOf('1003'), 'accepted');
     assert.equal((await press('/page/reset', {}, { 'sec-fetch-site': 'cross-site' })).status, 403);
+    await press('/page/assignments', { id: ' 404404 ' });
+    await press('/page/assignments', { id: '1003' });
+    await press('/page/assignments', { id: '../x' });
+    assert.deepEqual([await statusOf('404404'), await statusOf('1003')], ['draft', 'draft']);
+    assert.equal((await send('404404', { groupIds: ['503'] })).at('recipients'), 3);
+    assert.ok(!(await call('GET', '/')).text.includes('../x'));
     await press('/page/reset', {});
-    assert.equal(await statusOf('1003'), 'draft');
+    assert.equal((await call('GET', '/assignments/404404')).status, 404);
   });
 });
 
