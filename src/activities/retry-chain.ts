@@ -11,7 +11,12 @@ import { currentRunSummary, type Steering, steeringSignals } from '../workflows/
 /** The chain waits for seconds; where the signal was slower than that, once more. */
 const tries = 4;
 
-/** @throws WorkflowNotFoundError where the chain is gone, or could not be opened. */
+/** A chain that was cancelled stays so: opened again, it would begin cancelled, and cancel what is to be done after all. */
+export class ChainCancelled extends Error {
+  override readonly name = 'ChainCancelled';
+}
+
+/** @throws WorkflowNotFoundError where the chain is gone, or could not be opened; ChainCancelled where it has closed and was cancelled before. */
 export async function retryChain(client: Client, workflowId: string, steering: Steering): Promise<void> {
   const handle = client.workflow.getHandle(workflowId);
   for (let tried = 1; ; tried += 1) {
@@ -26,7 +31,9 @@ export async function retryChain(client: Client, workflowId: string, steering: S
 }
 
 async function open(client: Client, workflowId: string, reason: string): Promise<void> {
-  const { runId } = await client.workflow.getHandle(workflowId).describe();
+  const { runId, status, raw } = await client.workflow.getHandle(workflowId).describe();
+  if (status.name === 'RUNNING') return; // Somebody else has opened it meanwhile.
+  if (raw.workflowExtendedInfo?.cancelRequested) throw new ChainCancelled();
   const workflowExecution = { workflowId, runId };
   await client.workflowService.resetWorkflowExecution({
     namespace: client.options.namespace,

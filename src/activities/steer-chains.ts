@@ -6,7 +6,7 @@ import { actionsMeant, addProgress, type BulkOrder, type BulkProgress, noProgres
 import { statusQuery, steeringSignals } from '../workflows/messages.js';
 import type { Activities } from './activities.js';
 import type { Deps } from './deps.js';
-import { retryChain } from './retry-chain.js';
+import { ChainCancelled, retryChain } from './retry-chain.js';
 
 /** A chain answers nothing while a local try of an effect runs. */
 const answerTimeoutMs = 10_000;
@@ -49,7 +49,7 @@ async function steer(client: Client, workflowId: string, { verb, actions, by, bu
       }
     return indexes.length;
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return 0;
+    if (error instanceof WorkflowNotFoundError || error instanceof ChainCancelled) return 0;
     throw error;
   }
 }

@@ -1,11 +1,11 @@
 /** The chain resource: lists of chains, how one stands, and the ways to steer it. */
 
-import { isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
+import { type Client, isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { z } from 'zod';
-import { retryChain } from '../activities/retry-chain.js';
-import { hasEnded } from '../chain/outcome.js';
+import { ChainCancelled, retryChain } from '../activities/retry-chain.js';
+import { hasEnded, isToRedo } from '../chain/outcome.js';
 import { actorName } from '../store/audit.js';
 import type { Store } from '../store/store.js';
 import { type Steering, type SteeringName, steeringSignals } from '../workflows/messages.js';
@@ -112,7 +112,7 @@ export function chainRoutes(options: ChainsOptions): Hono<Authenticated> {
         by: actorName(c.get('actor')),
         ...(name === 'reschedule' && (await readSeconds(c.req.json()))),
       };
-      const reopens = assertSteerable(chain, action, name);
+      let reopens = assertSteerable(chain, action, name);
       await record(c, companyId, verb, {
         chainId,
         index: action.index,
@@ -120,16 +120,29 @@ export function chainRoutes(options: ChainsOptions): Hono<Authenticated> {
         ...(reopens && { reopened: true }),
       });
       try {
-        if (reopens) await retryChain(client, chain.workflowId, steering);
+        if (reopens) await retryClosed(client, chain, steering);
         else await client.workflow.getHandle(chain.workflowId).signal(steeringSignals[name], steering);
       } catch (error) {
         if (!(error instanceof WorkflowNotFoundError)) throw error;
-        if (!reopens) throw ended(`chain ${chainId} has ended`);
-        const retryLater = { headers: { 'Retry-After': '10' } };
-        throw new Problem('temporal-unavailable', 'The chain could not be opened again. Try again.', retryLater);
+        // It has closed just now: what failed can be done after all.
+        const closed = await chainOf(companyId, chainId);
+        reopens = assertSteerable(closed, closed.actions.find(({ index }) => index === action.index) ?? action, name);
+        await retryClosed(client, closed, steering);
       }
       return c.json({ chainId, index: action.index, accepted: verb, ...(reopens && { reopened: true }) }, 202);
     });
+}
+
+/** @throws Problem 409 where the chain was cancelled before it closed; 503 where it could not be opened. */
+async function retryClosed(client: Client, { chainId, workflowId }: ShownChain, steering: Steering): Promise<void> {
+  try {
+    await retryChain(client, workflowId, steering);
+  } catch (error) {
+    if (error instanceof ChainCancelled) throw ended(`chain ${chainId} was cancelled`);
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+    const retryLater = { headers: { 'Retry-After': '10' } };
+    throw new Problem('temporal-unavailable', 'The chain could not be opened again. Try again.', retryLater);
+  }
 }
 
 async function list(c: Context, { client, links }: Pick<ChainsOptions, 'client' | 'links'>, companyId?: string) {
@@ -147,7 +160,7 @@ async function list(c: Context, { client, links }: Pick<ChainsOptions, 'client' 
 
 /** @returns whether the chain has to be opened again for it. @throws Problem 409 where the signal would have no effect. */
 function assertSteerable(chain: ShownChain, { index, state }: ShownAction, name: SteeringName): boolean {
-  const missed = state === 'failed' || state === 'partly-failed';
+  const missed = isToRedo(state);
   const possible: Record<SteeringName, boolean> = {
     retry: state === 'needs-attention' || missed,
     skip: state === 'needs-attention',

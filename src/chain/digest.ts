@@ -189,6 +189,13 @@ export class Ledger {
     return { count: new Set(untold.map(chainOf)).size, actions: untold.length, first, since };
   }
 
+  /** How those ended that were not told of, which are from now on. */
+  takeEnded(): Pick<LedgerState, 'ended' | 'through' | 'since'> {
+    const { ended, through, since } = this.#state;
+    this.#state = { ...this.#state, ended: {}, through: 0 };
+    return { ended, through, since };
+  }
+
   /** @returns how many of the chain's actions are open now. */
   #count(key: string, change: 1 | -1): number {
     const chainId = chainOf(key);

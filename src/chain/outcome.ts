@@ -91,6 +91,11 @@ export function hasEnded(state: ActionState): boolean {
   return ended.has(state);
 }
 
+/** Whether an action that has ended can be done after all, also when its chain has closed. */
+export function isToRedo(state: ActionState): boolean {
+  return state === 'failed' || state === 'partly-failed';
+}
+
 /** The status of a chain that was not cancelled or terminated as a whole, from its actions alone. */
 export function chainStatus(actions: readonly Pick<ActionStatus, 'state'>[]): Exclude<ChainStatus, 'cancelled' | 'terminated'> {
   if (actions.some(({ state }) => state === 'needs-attention')) return 'needs-attention';

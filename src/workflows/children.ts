@@ -18,7 +18,7 @@ import {
   WorkflowIdReusePolicy,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/activities.js';
-import { type Chain, type ChainAction, delayedWorkflowId } from '../chain/chain.js';
+import { type Chain, type ChainAction, delayedWorkflowId, dueAt } from '../chain/chain.js';
 import { chainDetails } from '../chain/details.js';
 import type { ActionStatus } from '../chain/outcome.js';
 import { delayedSummary } from '../chain/summary.js';
@@ -26,14 +26,19 @@ import type { DelayedAction } from './delayed-action.js';
 import { type Steering, type SteeringName, steeringSignals } from './messages.js';
 import { searchAttributesOf } from './search-attributes.js';
 
+/** Longer than a local activity takes. */
+const momentMs = 3000;
+
 export interface Child {
   actions: ChainAction[];
   /** Whether it has closed. */
   closed: boolean;
+  /** Whether it may tell of itself in the next moments: it is as good as due, or somebody has steered it, and has not closed. */
+  stirs(): boolean;
   /** Resolves when it has closed, however it did, to what it says became of its actions; never rejects. */
   ended: Promise<{ actions: ActionStatus[]; how?: string }>;
-  /** Passes a person's signal on, once it is armed. */
-  signal(name: SteeringName, steering: Steering): Promise<void>;
+  /** Passes a person's signal on, once it is armed. @returns false where it is gone. */
+  signal(name: SteeringName, steering: Steering): Promise<boolean>;
 }
 
 /** Issues the start of a `DelayedAction`; the command goes out with the workflow task. */
@@ -53,19 +58,25 @@ export function armDelayed(chain: Chain, actions: ChainAction[]): Child {
     () => {},
     () => {},
   );
+  const due = Math.min(...actions.map((action) => dueAt(chain, action)));
+  let steered = false;
   const child: Child = {
     actions,
     closed: false,
+    stirs: () => !child.closed && (steered || due <= Date.now() + momentMs),
     ended: awaitEnd(started, workflowId).finally(() => {
       child.closed = true;
     }),
     async signal(name, { index, seconds, by }) {
+      steered = true;
       await armed;
       try {
         const argument = { index, ...(seconds !== undefined && { seconds }), ...(by !== undefined && { by }) };
         await getExternalWorkflowHandle(workflowId).signal(steeringSignals[name], argument);
+        return true;
       } catch (error) {
         log.warn(`the signal ${name} could not be passed on to ${workflowId}`, { error });
+        return false;
       }
     },
   };

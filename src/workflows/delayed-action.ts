@@ -1,12 +1,19 @@
 /** Runs the actions of one delay when they are due: the child workflow of a `RuleChain`. */
 
-import { CancellationScope, condition, getExternalWorkflowHandle, isCancellation, log } from '@temporalio/workflow';
+import {
+  CancellationScope,
+  condition,
+  type ExternalWorkflowHandle,
+  getExternalWorkflowHandle,
+  isCancellation,
+  log,
+} from '@temporalio/workflow';
 import { type Chain, type ChainAction, chainWorkflowId, dueAt } from '../chain/chain.js';
-import { type ActionStatus, chainStatus, hasEnded } from '../chain/outcome.js';
+import { type ActionStatus, chainStatus, hasEnded, isToRedo } from '../chain/outcome.js';
 import { shownTime, summaryOf } from '../chain/summary.js';
 import { Board } from './board.js';
 import { openDesk } from './desk.js';
-import { type Report, reportSignal } from './messages.js';
+import { type Report, reportSignal, type Steering, steeringSignals } from './messages.js';
 import { end, type Floor, runSequence } from './sequence.js';
 import { actionsFailed } from './trouble.js';
 
@@ -34,6 +41,7 @@ export async function DelayedAction(chain: Chain): Promise<ActionStatus[]> {
   const floor: Floor = {
     chain,
     board,
+    quiet: () => live === 1 && reports.idle,
     notice: (kind, index) => reports.send(board, { notice: { kind, index } }),
     ignored(signal) {
       log.warn(`a signal had no effect: ${signal}`);
@@ -47,9 +55,12 @@ export async function DelayedAction(chain: Chain): Promise<ActionStatus[]> {
   };
   const lanes: Lane[] = [];
   const running: Promise<void>[] = [];
+  let live = 0;
   const open = (lane: Lane) => {
     lanes.push(lane);
+    live += 1;
     const run = runLane(lane, floor).then(() => {
+      live -= 1;
       if (board.actions.some(({ state }) => !hasEnded(state))) reports.send(board);
     });
     run.catch(() => {}); // Awaited below, in its turn.
@@ -59,6 +70,12 @@ export async function DelayedAction(chain: Chain): Promise<ActionStatus[]> {
   const [first] = chain.actions;
   if (first) open({ actions: [...chain.actions], dueAt: dueAt(chain, first) });
   openDesk(floor, {
+    // The chain passed it on before it had heard that the action has failed, and does it again itself.
+    passOn(name, steering) {
+      const late = name === 'retry' && board.has(steering.index) && isToRedo(board.of(steering.index).state);
+      if (late) reports.passBack(steering);
+      return late;
+    },
     moveTo(index, dueAt) {
       const lane = lanes.find(({ actions }) => actions.some((action) => action.index === index));
       const place = lane?.actions.findIndex((action) => action.index === index) ?? -1;
@@ -104,22 +121,40 @@ async function allOf(running: Promise<void>[]): Promise<unknown> {
 /** Signals to the chain, one after the other, cancelled or not. A chain that is gone is told nothing. */
 class Reports {
   #sent: Promise<void> = Promise.resolve();
+  #underWay = 0;
   /** The actions as the chain knows them. */
   readonly #told = new Map<number, ActionStatus>();
 
   constructor(private readonly chainId: string) {}
+
+  /** Whether the chain has all. */
+  get idle(): boolean {
+    return this.#underWay === 0;
+  }
 
   send(board: Board, more: Omit<Report, 'actions'> = {}): void {
     const actions = board.actions.filter((action) => this.#told.get(action.index) !== action);
     for (const action of actions) this.#told.set(action.index, action);
     if (actions.length === 0 && !more.notice && !more.ignored) return;
     const report: Report = { actions, ...more };
+    this.#signal((chain) => chain.signal(reportSignal, report));
+  }
+
+  /** Gives the chain back, after what it was told before, what a person asked of an action that has failed. */
+  passBack({ index, by }: Steering): void {
+    this.#signal((chain) => chain.signal(steeringSignals.retry, { index, ...(by !== undefined && { by }) }));
+  }
+
+  #signal(signal: (chain: ExternalWorkflowHandle) => Promise<void>): void {
+    this.#underWay += 1;
     this.#sent = this.#sent.then(() =>
       CancellationScope.nonCancellable(async () => {
         try {
-          await getExternalWorkflowHandle(this.chainId).signal(reportSignal, report);
+          await signal(getExternalWorkflowHandle(this.chainId));
         } catch (error) {
           log.warn('the chain could not be told of its delayed actions', { error });
+        } finally {
+          this.#underWay -= 1;
         }
       }),
     );
@@ -128,6 +163,9 @@ class Reports {
   /** Tells how everything ended, and waits until the chain has it. */
   async last(board: Board): Promise<void> {
     this.send(board);
-    await this.#sent;
+    for (let sent: Promise<void> | undefined; sent !== this.#sent; ) {
+      sent = this.#sent;
+      await sent;
+    }
   }
 }

@@ -1,7 +1,7 @@
 /** Where people's signals arrive: `retry`, `skip`, `runNow`, `cancelAction`, `reschedule`. What makes no sense now is left without effect, never an error. */
 
 import { setDefaultSignalHandler, setHandler } from '@temporalio/workflow';
-import { chainStatus, hasEnded, type Steered } from '../chain/outcome.js';
+import { chainStatus, hasEnded, isToRedo, type Steered } from '../chain/outcome.js';
 import { cutShort } from '../chain/text.js';
 import {
   readSteering,
@@ -16,8 +16,8 @@ import { end, type Floor } from './sequence.js';
 
 /** What a workflow does with actions of its own beyond holding them. */
 export interface DeskOptions {
-  /** Takes the signal elsewhere; false: it is for here. */
-  passOn?(name: SteeringName, steering: Steering): boolean;
+  /** Takes the signal elsewhere; false: it is for here. `here` takes it here after all. */
+  passOn?(name: SteeringName, steering: Steering, here: () => void): boolean;
   /** A scheduled action is to run at this time, in Unix milliseconds, apart from the others of its group. */
   moveTo?(index: number, dueAt: number): void;
   /** An action that failed, or an e-mail that missed somebody, is to be done after all. */
@@ -45,7 +45,10 @@ export function openDesk(floor: Floor, options: DeskOptions): void {
         floor.ignored(
           `${name}${shownInput(argument)}: its input must be ${name === 'reschedule' ? '[index, seconds from now]' : 'an index or [index]'}`,
         );
-      else if (!options.passOn?.(name, steering)) steer(floor, options, name, steering);
+      else {
+        const here = () => steer(floor, options, name, steering);
+        if (!options.passOn?.(name, steering, here)) here();
+      }
     };
     setHandler(steeringSignals[name], take, { description: steeringHelp[name] });
   }
@@ -82,7 +85,7 @@ function steer(floor: Floor, options: DeskOptions, name: SteeringName, { index, 
     switch (name) {
       case 'retry':
         if (held) return () => floor.decisions.set(index, { kind: 'retry' });
-        return redo && (state === 'failed' || state === 'partly-failed') ? () => redo(index) : undefined;
+        return redo && isToRedo(state) ? () => redo(index) : undefined;
       case 'skip':
         return held ? () => floor.decisions.set(index, { kind: 'skip', by }) : undefined;
       case 'cancelAction':

@@ -3,10 +3,19 @@
  * tells of those that follow as one, and once more when all of them are through. Chains reach it by the signals `join` and `over`.
  */
 
-import { condition, continueAsNew, log, proxyActivities, setHandler, upsertMemo, workflowInfo } from '@temporalio/workflow';
+import {
+  condition,
+  log,
+  makeContinueAsNewFunc,
+  proxyActivities,
+  setHandler,
+  upsertMemo,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { Activities } from '../activities/activities.js';
 import { type Digest, Ledger, type LedgerState, type Member } from '../chain/digest.js';
 import type { DigestNews } from '../chain/digest-notice.js';
+import { Errands } from './errands.js';
 import { joinSignal, overSignal } from './messages.js';
 import { delivery } from './notices.js';
 
@@ -20,6 +29,7 @@ export async function NoticeDigest(digest: Digest, first: Member, before?: Ledge
   let joins = 0;
   let many = ledger.members > 1;
   setHandler(joinSignal, (member) => {
+    if (typeof member?.chainId !== 'string') return log.warn('a signal had no effect: join, which is no member');
     ledger.join(member);
     joins += 1;
     // Chains whose action recovers see by it that this workflow tells of that.
@@ -27,6 +37,14 @@ export async function NoticeDigest(digest: Digest, first: Member, before?: Ledge
     many ||= ledger.members > 1;
   });
   setHandler(overSignal, (key, ended) => ledger.over(key, ended));
+
+  const telling = new Errands();
+  const say = (news: DigestNews) => telling.start(() => tell(digest, news));
+  /** Those that join meanwhile do not wait for a contact that cannot be reached. @returns whether there is nothing more to tell. */
+  const allTold = async () => {
+    await condition(() => !telling.open || ledger.untold);
+    return !ledger.untold;
+  };
 
   const isFull = () => workflowInfo().continueAsNewSuggested;
   const isThrough = () => holds && many && ledger.open === 0;
@@ -36,21 +54,28 @@ export async function NoticeDigest(digest: Digest, first: Member, before?: Ledge
       () => joins,
       () => isThrough() || isFull(),
     );
-    if (isFull()) return continueAsNew<typeof NoticeDigest>(digest, first, ledger.state);
+    if (isFull()) {
+      await telling.finished();
+      // What was upserted would be lost without.
+      return makeContinueAsNewFunc<typeof NoticeDigest>({ memo: { ...workflowInfo().memo } })(digest, first, ledger.state);
+    }
     if (ledger.untold) {
-      await tell(digest, { kind: 'many', ...ledger.take() });
+      say({ kind: 'many', ...ledger.take() });
       continue;
     }
-    if (!holds || !many) return; // The chain of the only one tells of its end.
+    if (!holds || !many) {
+      if (await allTold()) return; // The chain of the only one tells of its end.
+      continue;
+    }
     const left = Date.parse(ledger.heldUntil ?? first.receivedAt) + dayMs - Date.now();
     const changed = await condition(() => ledger.open === 0 || ledger.untold || isFull(), Math.max(left, 1000), {
       summary: 'until all are through',
     });
-    if (changed && ledger.untold) await tell(digest, { kind: 'many', ...ledger.take() });
+    if (changed && ledger.untold) say({ kind: 'many', ...ledger.take() });
     else if (!isFull()) {
-      const { ended, through, since } = ledger.state;
-      if (through > 0) await tell(digest, { kind: 'through', ended, through, open: ledger.open, since });
-      if (!ledger.untold) return;
+      const { through, ...news } = ledger.takeEnded();
+      if (through > 0) say({ kind: 'through', through, open: ledger.open, ...news });
+      if (await allTold()) return;
     }
   }
 }

@@ -1,10 +1,10 @@
 /** Waiting for the end of a pause: it costs no attempt and no budget, and no attention window runs out meanwhile. */
 
-import { condition, isCancellation, log, proxyLocalActivities } from '@temporalio/workflow';
-import type { Activities } from '../activities/activities.js';
+import { condition, isCancellation, log } from '@temporalio/workflow';
 import type { ChainAction } from '../chain/chain.js';
 import { type Connector, type Pauses, pauseOf, pauseText } from '../chain/pause.js';
 import { shownTime, summaryOf } from '../chain/summary.js';
+import { look } from './look.js';
 import type { Floor } from './sequence.js';
 
 /** Seconds between two looks at a pause whose end nobody tells of: 30 at first, ever more, at most these. */
@@ -12,11 +12,12 @@ const longestLook = 600;
 
 /** Waits until the connector is paused no longer. */
 export async function waitOut(action: ChainAction, floor: Floor, connector: Connector): Promise<void> {
-  const { board, chain } = floor;
+  const { board } = floor;
   const since = new Date().toISOString();
   for (let look = 30; ; look = Math.min(2 * look, longestLook)) {
     const resumes = floor.resumes;
-    const pause = pauseOf((await readPauses(chain.companyId, since, { relayId: action.relayId, connector })).current, connector);
+    const { current } = await readPauses(floor, since, { relayId: action.relayId, connector });
+    const pause = pauseOf(current, connector);
     if (!pause) break;
     const left = pause.until === undefined ? longestLook : Math.max(1, (Date.parse(pause.until) - Date.now()) / 1000);
     const wait = Math.min(look, left) * 1000;
@@ -29,26 +30,18 @@ export async function waitOut(action: ChainAction, floor: Floor, connector: Conn
   board.update(action.index, { pausedSince: undefined, reason: undefined, nextAttemptAt: undefined });
 }
 
-/** A window of so many seconds since a time, in Unix milliseconds, ends when it would without the time that was paused, and not during a pause. */
-export async function windowEnd(companyId: string, since: number, windowSeconds: number): Promise<number> {
-  const { current, seconds } = await readPauses(companyId, new Date(since).toISOString());
-  const end = since + (windowSeconds + seconds) * 1000;
+/** An attention window since a time, in Unix milliseconds, ends when it would without the time that was paused, and not during a pause. */
+export async function windowEnd(floor: Floor, since: number): Promise<number> {
+  const { current, seconds } = await readPauses(floor, new Date(since).toISOString());
+  const end = since + (floor.chain.attentionWindowSeconds + seconds) * 1000;
   return current.length > 0 ? Math.max(end, Date.now() + longestLook * 1000) : end;
 }
 
 /** Where nobody can say, what waits rather goes on waiting. */
-async function readPauses(
-  companyId: string,
-  since: string,
-  waiting?: { relayId: string; connector: Connector },
-): Promise<Pauses> {
-  const activities = proxyLocalActivities<Activities>({
-    startToCloseTimeout: '2 seconds',
-    retry: { maximumAttempts: 2 },
-    summary: waiting ? `is the ${waiting.connector} still paused?` : 'how long was the company paused?',
-  });
+async function readPauses(floor: Floor, since: string, waiting?: { relayId: string; connector: Connector }): Promise<Pauses> {
+  const { readPauses } = look(floor, waiting ? `is the ${waiting.connector} still paused?` : 'how long was the company paused?');
   try {
-    return await activities.readPauses({ companyId, since, ...(waiting && { waiting }) });
+    return await readPauses({ companyId: floor.chain.companyId, since, ...(waiting && { waiting }) });
   } catch (error) {
     if (isCancellation(error)) throw error;
     log.warn('whether the company is paused could not be read', { error });

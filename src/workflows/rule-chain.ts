@@ -16,7 +16,7 @@ import {
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/activities.js';
 import { type Chain, planChain, toRedo } from '../chain/chain.js';
-import { chainStatus, hasEnded } from '../chain/outcome.js';
+import { chainStatus, hasEnded, isToRedo } from '../chain/outcome.js';
 import { Board } from './board.js';
 import { armDelayed, type Child } from './children.js';
 import { openDesk } from './desk.js';
@@ -34,6 +34,8 @@ export async function RuleChain(chain: Chain): Promise<ChainView> {
   const board = new Board(chain);
   const errands = new Errands();
   const notices = new Notices(chain, board);
+  const { immediate, delayed } = planChain(chain.actions);
+  const children = delayed.map((actions) => armDelayed(chain, actions));
   const floor: Floor = {
     chain,
     board,
@@ -41,14 +43,13 @@ export async function RuleChain(chain: Chain): Promise<ChainView> {
     cancels: new Map(),
     resumes: 0,
     localSince: Date.now(),
+    quiet: () => !errands.open && !children.some((child) => child.stirs()),
     notice: (kind, index) => errands.start(() => notices.tell(kind, index)),
     ignored(signal) {
       log.warn(`a signal had no effect: ${signal}`);
       board.ignore(signal);
     },
   };
-  const { immediate, delayed } = planChain(chain.actions);
-  const children = delayed.map((actions) => armDelayed(chain, actions));
   const redone = new Set<number>();
   listen(floor, errands, children, redone);
 
@@ -79,10 +80,14 @@ function listen(floor: Floor, errands: Errands, children: Child[], redone: Set<n
   };
   setHandler(reportSignal, take, { description: 'From a delayed action: how it stands.' });
   openDesk(floor, {
-    passOn(name, steering) {
+    passOn(name, steering, here) {
       const child = childOf(steering.index);
       if (!child || hasEnded(board.of(steering.index).state)) return false;
-      errands.start(() => child.signal(name, steering));
+      errands.start(async () => {
+        if (await child.signal(name, steering)) return;
+        await child.ended; // What became of its actions is known now.
+        here();
+      });
       return true;
     },
     redo(index) {
@@ -114,7 +119,7 @@ function takeEnd(floor: Floor, child: Child, { actions, how }: Awaited<Child['en
 async function reopened(board: Board, errands: Errands): Promise<void> {
   const { currentRun } = proxyLocalActivities<Activities>({ startToCloseTimeout: '2 seconds', summary: currentRunSummary });
   const known = new Set([workflowInfo().firstExecutionRunId]);
-  while (board.actions.some(({ state }) => state === 'failed' || state === 'partly-failed')) {
+  while (board.actions.some(({ state }) => isToRedo(state))) {
     const run = await currentRun();
     if (!known.has(run))
       await condition(() => errands.open, '3 seconds', { summary: 'opened again: waits to be told what to do' });

@@ -3,8 +3,8 @@
  * retry comes through, or the attention window is over.
  */
 
-import { CancellationScope, condition, isCancellation, log, proxyLocalActivities, workflowInfo } from '@temporalio/workflow';
-import type { Activities, RulePolicy } from '../activities/activities.js';
+import { CancellationScope, condition, isCancellation, log, workflowInfo } from '@temporalio/workflow';
+import type { RulePolicy } from '../activities/activities.js';
 import type { Chain, ChainAction } from '../chain/chain.js';
 import { asksIncomingValue, evaluateCondition } from '../chain/condition.js';
 import type { NoticeKind } from '../chain/notice.js';
@@ -13,6 +13,7 @@ import { automaticRetrySeconds } from '../chain/retry.js';
 import { shownTime, summaryOf } from '../chain/summary.js';
 import type { Board } from './board.js';
 import { checkCondition, type Doing, type Done, type Effort, perform } from './effects.js';
+import { look } from './look.js';
 import { waitOut, windowEnd } from './pause.js';
 
 /** What a sequence works with. */
@@ -27,6 +28,11 @@ export interface Floor {
   decisions: Map<number, Decision>;
   /** How to cancel the actions under way, one by one; with the name of who wants it. */
   cancels: Map<number, (by: string) => void>;
+  /**
+   * Whether nothing else goes on in the workflow, so that a local activity is safe. Temporal may tell the workflow of its end only after later events, where
+   * somebody asks the workflow at that moment, but before them when the history is replayed: what these had brought about would then stand in another order.
+   */
+  quiet(): boolean;
   /** How often it was told that a pause has ended. */
   resumes: number;
   /** Since when one local try may have followed the other, in Unix milliseconds. */
@@ -44,18 +50,20 @@ export async function runSequence(actions: ChainAction[], floor: Floor): Promise
   floor.localSince = Date.now();
   for (let action = actions.shift(); action; action = actions.shift()) {
     if (hasEnded(floor.board.of(action.index).state)) continue;
-    const goesOn = await runAction(action, floor);
-    if (goesOn) continue;
+    const gaveUp = await runAction(action, floor);
+    if (gaveUp === undefined) continue;
+    // Those behind it first: a chain is told of its delayed actions as soon as one has failed, and a retry then does them all.
     for (const { index } of actions.splice(0)) {
       if (!hasEnded(floor.board.of(index).state))
         end(floor, index, { state: 'not-run', reason: `action ${action.index} before it failed` });
     }
+    end(floor, action.index, { state: 'failed', reason: gaveUp });
     floor.notice('gave-up', action.index);
   }
 }
 
-/** Runs one action to its end. @returns whether what stands behind it goes on. */
-export async function runAction(action: ChainAction, floor: Floor): Promise<boolean> {
+/** Runs one action to its end. @returns why it is to end `failed`, and what stands behind it `not-run`; undefined: that goes on. */
+async function runAction(action: ChainAction, floor: Floor): Promise<string | undefined> {
   const scope = new CancellationScope();
   let by: string | undefined;
   floor.cancels.set(action.index, (who) => {
@@ -71,14 +79,14 @@ export async function runAction(action: ChainAction, floor: Floor): Promise<bool
       ...(by && { reason: `cancelled by ${by}` }),
     });
     if (CancellationScope.current().consideredCancelled) throw error;
-    return true;
+    return undefined;
   } finally {
     floor.cancels.delete(action.index);
     floor.decisions.delete(action.index);
   }
 }
 
-async function runToEnd(action: ChainAction, floor: Floor): Promise<boolean> {
+async function runToEnd(action: ChainAction, floor: Floor): Promise<string | undefined> {
   const { board } = floor;
   const hold = new Hold(action, floor);
   let effort: Effort = 'budget';
@@ -109,28 +117,28 @@ async function runToEnd(action: ChainAction, floor: Floor): Promise<boolean> {
           ...(done.recipients !== undefined && { result: { recipients: done.recipients } }),
         });
       if (effort === 'once') floor.notice('recovered', action.index);
-      return true;
+      return undefined;
     }
     if (reachedSome(action, floor)) {
       end(floor, action.index, { state: 'partly-failed', reason: done.failure.message });
       floor.notice('partly-failed', action.index);
-      return true;
+      return undefined;
     }
     const policy = await readPolicy(action, floor);
     if (policy.skips !== undefined) {
       end(floor, action.index, { state: 'skipped', reason: policy.skips });
       if (effort === 'once') floor.notice('recovered', action.index);
-      return true;
+      return undefined;
     }
     if (policy.onFailure === 'continue' && !paused) {
       end(floor, action.index, { state: 'failed', reason: done.failure.message });
       floor.notice('failed', action.index);
-      return true;
+      return undefined;
     }
 
     const next = await hold.untilDecided(done.failure, policy, effort);
-    if (next === 'skip') return true;
-    if (next === 'give-up') return false;
+    if (next === 'skip') return undefined;
+    if (typeof next === 'object') return next.gaveUp;
     effort = next;
   }
 }
@@ -139,7 +147,7 @@ async function runToEnd(action: ChainAction, floor: Floor): Promise<boolean> {
 async function attempt(action: ChainAction, floor: Floor, effort: Effort): Promise<Done> {
   const { board, chain } = floor;
   if (action.undecided) return dataMistake(action.undecided);
-  const local = effort === 'budget' && Date.now() - floor.localSince < longestLocalMs;
+  const local = effort === 'budget' && floor.quiet() && Date.now() - floor.localSince < longestLocalMs;
   if (!local) floor.localSince = Date.now();
   const doing: Doing = {
     chain,
@@ -180,7 +188,7 @@ class Hold {
   ) {}
 
   /** Holds until there is something to do next. A person's failed retry begins a new window and is noticed; an automatic one does neither. */
-  async untilDecided(failure: Trouble, policy: RulePolicy, after: Effort): Promise<Effort | 'skip' | 'give-up'> {
+  async untilDecided(failure: Trouble, policy: RulePolicy, after: Effort): Promise<Effort | 'skip' | { gaveUp: string }> {
     const { action, floor } = this;
     if (after === 'budget') {
       this.#heldSince = Date.now();
@@ -219,10 +227,9 @@ class Hold {
       this.#automaticRetries += 1;
       return 'once';
     }
-    this.#heldUntil = await windowEnd(floor.chain.companyId, this.#heldSince, floor.chain.attentionWindowSeconds);
+    this.#heldUntil = await windowEnd(floor, this.#heldSince);
     if (this.#heldUntil > Date.now() || floor.decisions.has(action.index)) return this.untilDecided(failure, policy, 'once');
-    end(floor, action.index, { state: 'failed', reason: `nobody decided until ${shownTime(iso(this.#heldUntil))}` });
-    return 'give-up';
+    return { gaveUp: `nobody decided until ${shownTime(iso(this.#heldUntil))}` };
   }
 }
 
@@ -238,14 +245,11 @@ export function end(floor: Pick<Floor, 'board'>, index: number, change: Paramete
 }
 
 /** The rule's policy now; where it cannot be read, an action is rather held than passed over. */
-async function readPolicy(action: ChainAction, { chain }: Floor): Promise<RulePolicy> {
-  const activities = proxyLocalActivities<Activities>({
-    startToCloseTimeout: '2 seconds',
-    retry: { maximumAttempts: 2 },
-    summary: summaryOf([action], `does rule ${action.relayId} hold or continue?`),
-  });
+async function readPolicy(action: ChainAction, floor: Floor): Promise<RulePolicy> {
+  const { chain } = floor;
   try {
-    return await activities.readPolicy({ companyId: chain.companyId, relayId: action.relayId });
+    const { readPolicy } = look(floor, summaryOf([action], `does rule ${action.relayId} hold or continue?`));
+    return await readPolicy({ companyId: chain.companyId, relayId: action.relayId });
   } catch (error) {
     if (isCancellation(error)) throw error;
     log.warn('the policy of a rule could not be read: its action is held', { relayId: action.relayId, error });

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { after } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
-import { NativeConnection } from '@temporalio/worker';
+import { NativeConnection, Worker } from '@temporalio/worker';
 import { pino } from 'pino';
 import type { z } from 'zod';
 import { createApi } from '../../src/api/app.js';
@@ -27,6 +27,7 @@ import { startTemporal } from '../../src/sandbox/temporal.js';
 import { openEmbedded } from '../../src/store/embedded.js';
 import { createStore, type Rule } from '../../src/store/store.js';
 import { registerSearchAttributes } from '../../src/temporal.js';
+import { bundlePath } from '../../src/worker/bundle.js';
 import { createWorker, installRuntime } from '../../src/worker/worker.js';
 
 export const adminToken = 'admin-token-of-the-tests';
@@ -50,7 +51,15 @@ export async function startStack({
   noticeDigestSeconds = 60,
 }: StackOptions = {}) {
   const closers = new Closers();
-  after(() => closers.close((name, error) => process.stderr.write(`${name}: ${String(error)}\n`)));
+  const taskQueue = `test-${randomUUID()}`;
+  after(async () => {
+    try {
+      await worker.stop();
+      await replayAll(client, taskQueue);
+    } finally {
+      await closers.close((name, error) => process.stderr.write(`${name}: ${String(error)}\n`));
+    }
+  });
   const directory = mkdtempSync(join(tmpdir(), 'relay-stack-'));
   closers.add('the directory', () => rmSync(directory, { recursive: true, force: true }));
   const logFile = join(directory, 'log');
@@ -69,7 +78,6 @@ export async function startStack({
   await registerSearchAttributes(connection, 'default');
   const client = new Client({ connection });
 
-  const taskQueue = `test-${randomUUID()}`;
   const port = await freePort('127.0.0.1');
   const links = { api: `http://127.0.0.1:${port}`, webUi: 'http://127.0.0.1:8233/namespaces/default' };
   const connectors = createConnectors({
@@ -282,6 +290,16 @@ export async function eventually<Value>(what: string, check: () => Promise<Value
     if (Date.now() > deadline) assert.fail(`waited in vain for ${what}; last seen: ${JSON.stringify(value.seen, undefined, 1)}`);
     await sleep(100);
   }
+}
+
+/** What has run can be replayed, in whatever order its events came: otherwise a worker that starts anew, or has forgotten it, could not go on with it. */
+async function replayAll(client: Client, taskQueue: string): Promise<void> {
+  async function* histories() {
+    for await (const { workflowId, runId } of client.workflow.list({ query: `TaskQueue = '${taskQueue}'` }))
+      yield { workflowId: `${workflowId} ${runId}`, history: await client.workflow.getHandle(workflowId, runId).fetchHistory() };
+  }
+  for await (const { workflowId, error } of Worker.runReplayHistories({ workflowBundle: { codePath: bundlePath } }, histories()))
+    assert.equal(error, undefined, `${workflowId} does not replay: ${error?.message}`);
 }
 
 /** The server that `npm test` started for all files, or one for this file alone. */
