@@ -83,8 +83,6 @@ export interface Activities {
   notifyRule(notice: RuleNotice): Promise<void>;
   /** Steers these chains. */
   steerChains(input: { order: BulkOrder; workflowIds: string[] }): Promise<BulkProgress>;
-  /** @returns the id of the run that asks. */
-  currentRun(): Promise<string>;
   /** Waits until a `DelayedAction` that this run did not start has closed. @returns what became of its actions, as far as it says. */
   awaitDelayed(input: { workflowId: string }): Promise<ActionStatus[]>;
 }

@@ -3,7 +3,6 @@
 import type { Activities } from './activities.js';
 import { awaitDelayed } from './await-delayed.js';
 import { checkCondition } from './check-condition.js';
-import { currentRun } from './current-run.js';
 import type { Deps } from './deps.js';
 import { joinDigest } from './join-digest.js';
 import { notifyDigest } from './notify-digest.js';
@@ -21,7 +20,6 @@ export function createActivities(deps: Deps): Activities {
   return deps.metrics.count<Activities>({
     awaitDelayed: awaitDelayed(deps),
     checkCondition: checkCondition(deps),
-    currentRun,
     joinDigest: joinDigest(deps),
     notifyDigest: notifyDigest(deps),
     notifyFailure: notifyFailure(deps),

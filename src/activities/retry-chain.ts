@@ -6,7 +6,7 @@
 
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
-import { currentRunSummary, type Steering, steeringSignals } from '../workflows/messages.js';
+import { reopenedSummary, type Steering, steeringSignals } from '../workflows/messages.js';
 
 /** The chain waits for seconds; where the signal was slower than that, once more. */
 const tries = 4;
@@ -45,7 +45,10 @@ async function open(client: Client, workflowId: string, reason: string): Promise
   });
 }
 
-/** The end of the workflow task in which the run last asked whether it was opened again; of one that did not ask, of its last. */
+/**
+ * The end of the run's last workflow task; of one that was opened before and waited in vain to be told more, of that with which it began to wait: after it
+ * the wait begins anew.
+ */
 async function resetPoint(client: Client, execution: { workflowId: string; runId: string }) {
   const { history } = await client.workflowService.getWorkflowExecutionHistoryReverse({
     namespace: client.options.namespace,
@@ -53,12 +56,12 @@ async function resetPoint(client: Client, execution: { workflowId: string; runId
     maximumPageSize: 1000,
   });
   const events = history?.events ?? [];
-  const asked = events.find(({ markerRecordedEventAttributes: marker, userMetadata }) => {
-    const summary = marker && userMetadata?.summary;
-    return summary && defaultPayloadConverter.fromPayload(summary) === currentRunSummary;
-  });
   const last = events.find(({ workflowTaskCompletedEventAttributes }) => workflowTaskCompletedEventAttributes);
-  const point = asked?.markerRecordedEventAttributes?.workflowTaskCompletedEventId ?? last?.eventId;
+  const fired = events.find(({ timerFiredEventAttributes }) => timerFiredEventAttributes)?.timerFiredEventAttributes;
+  const timer = fired && events.find(({ eventId }) => String(eventId) === String(fired.startedEventId));
+  const summary = timer?.userMetadata?.summary && defaultPayloadConverter.fromPayload(timer.userMetadata.summary);
+  const waited = summary === reopenedSummary ? timer?.timerStartedEventAttributes?.workflowTaskCompletedEventId : undefined;
+  const point = waited ?? last?.eventId;
   if (!point) throw new Error(`the history of ${execution.workflowId} ends without a workflow task`);
   return point;
 }

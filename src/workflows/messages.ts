@@ -48,8 +48,8 @@ export const statusQuery = defineQuery<ChainView>('status');
 /** How far a `BulkSteering` is. */
 export const progressQuery = defineQuery<BulkProgress>('progress');
 
-/** On the question whether a chain that failed was opened again: to open it again, it is reset to where it last asked. */
-export const currentRunSummary = 'was the chain opened again?';
+/** On the timer of a chain that was opened again and waits for signals: to open it once more, it is reset to where it began to wait. */
+export const reopenedSummary = 'opened again: waits to be told what to do';
 
 /** From a `DelayedAction` to its chain: how its actions stand; `notice` asks the chain to tell people about one of them. */
 export interface Report {

@@ -9,19 +9,17 @@ import {
   condition,
   isCancellation,
   log,
-  proxyLocalActivities,
   setHandler,
   upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { Activities } from '../activities/activities.js';
 import { type Chain, planChain, toRedo } from '../chain/chain.js';
 import { chainStatus, hasEnded, isToRedo } from '../chain/outcome.js';
 import { Board } from './board.js';
 import { armDelayed, type Child } from './children.js';
 import { openDesk } from './desk.js';
 import { Errands } from './errands.js';
-import { type ChainView, currentRunSummary, isReport, reportSignal } from './messages.js';
+import { type ChainView, isReport, reopenedSummary, reportSignal } from './messages.js';
 import { Notices } from './notices.js';
 import { end, type Floor, runSequence } from './sequence.js';
 import { actionsFailed } from './trouble.js';
@@ -113,18 +111,14 @@ function takeEnd(floor: Floor, child: Child, { actions, how }: Awaited<Child['en
 }
 
 /**
- * A chain that had closed and was reset in order to be opened again (src/api/reopen.ts) waits a moment to be told what is to be done after all, once in each
- * run. An activity says which run this is, so that the answer stands in the history.
+ * A chain that had closed and was reset in order to be opened again (src/activities/retry-chain.ts) waits a moment to be told what is to be done after all,
+ * and after that whether more is.
  */
 async function reopened(board: Board, errands: Errands): Promise<void> {
-  const { currentRun } = proxyLocalActivities<Activities>({ startToCloseTimeout: '2 seconds', summary: currentRunSummary });
-  const known = new Set([workflowInfo().firstExecutionRunId]);
+  const { runId, firstExecutionRunId } = workflowInfo();
+  if (runId === firstExecutionRunId) return;
   while (board.actions.some(({ state }) => isToRedo(state))) {
-    const run = await currentRun();
-    if (!known.has(run))
-      await condition(() => errands.open, '3 seconds', { summary: 'opened again: waits to be told what to do' });
-    else if (!errands.open) return;
-    known.add(run);
+    if (!(await condition(() => errands.open, '5 seconds', { summary: reopenedSummary }))) return;
     await errands.finished();
   }
 }

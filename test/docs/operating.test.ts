@@ -267,7 +267,7 @@ describe('docs/operating.md', () => {
           REASON: 'PlatformError',
           ...fixture.variables,
         };
-        const { code, stdout, stderr } = await runInTime(command, variables);
+        const { code, stdout, stderr } = await run(command, variables);
         const said = `exit code ${code}\n${stdout}\n${stderr}`;
         const exits = expected.find((words) => words.startsWith('exits '));
         assert.equal(code, exits ? Number(exits.slice(6)) : 0, said);
@@ -291,13 +291,6 @@ interface Ran {
   code: number;
   stdout: string;
   stderr: string;
-}
-
-/** Once more where the chain did not wait so long: the page says so. */
-async function runInTime(command: string, variables: Record<string, string>): Promise<Ran> {
-  const ran = await run(command, variables);
-  const late = /\breset\b.*&&.*\bsignal\b/.test(command) && /already completed/.test(ran.stdout + ran.stderr);
-  return late ? run(command, variables) : ran;
 }
 
 /** Runs a command as the reader would, after the block at the top, beside a relay with other ports than the defaults. */

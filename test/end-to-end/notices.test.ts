@@ -104,6 +104,45 @@ describe('many chains that fail for the same reason', () => {
     assert.match((await stack.text(digest)).Text, /^1 chain \(2 actions\) held/m);
   });
 
+  it('are told to those who can be reached, while somebody cannot', async () => {
+    const company = await stack.company({ notify: { webhookUrl: 'http://127.0.0.1:9/nobody' } });
+    const reachable = async (count: number) => (await stack.mails(company.admin, count)).map(headline);
+    await startAll(company, unknown(1));
+    await reachable(1);
+    await startAll(company, unknown(1));
+    await reachable(2);
+    await startAll(company, unknown(3));
+    const told = await eventually('the last three to be told of', async () => {
+      const lines = (await headlines(company.admin)).slice(2);
+      const count = lines.reduce((sum, line) => sum + Number(/: (\d+) chain/.exec(line)?.[1] ?? 0), 0);
+      return count === 3 ? lines : new Unmet(lines);
+    });
+    assert.ok(told.length > 0);
+  });
+
+  it('are counted once as recovered, also where more join while that is told', async () => {
+    const company = await stack.company();
+    const chains = await startAll(company, unknown(3));
+    for (const chainId of chains) await company.action(chainId, 0, 'needs-attention');
+    await stack.mails(company.admin, 2);
+    await stack.breakMail({ code: 451, to: company.admin });
+    for (const chainId of chains) await company.steer(chainId, 'skip', 0);
+    for (const chainId of chains) await company.ended(chainId);
+    const [late = ''] = await startAll(company, unknown(1));
+    await company.action(late, 0, 'needs-attention');
+    await stack.healMail();
+    await stack.mails(company.admin, 4);
+    await company.steer(late, 'skip', 0);
+    await company.ended(late);
+    await closed(company);
+    const recovered = (await headlines(company.admin)).flatMap((line) => /^Recovered: (\d+)/.exec(line)?.[1] ?? []);
+    assert.equal(
+      recovered.reduce((sum, count) => sum + Number(count), 0),
+      4,
+      recovered.join(),
+    );
+  });
+
   it('are told of apart where the reason, the company, or a contact of the rule differs', async () => {
     const [one, other] = [await stack.company(), await stack.company()];
     const own = await stack.company({ notify: { emails: [`rule@${randomUUID()}.example`] } });

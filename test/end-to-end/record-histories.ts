@@ -7,13 +7,13 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import proto from '@temporalio/proto';
-import { email, eventually, send, startStack, Unmet, udf } from './stack.js';
+import { email, eventually, replayable, send, startStack, Unmet, udf } from './stack.js';
 
 const directory = fileURLToPath(new URL('../../../test/histories/', import.meta.url));
 const stack = await startStack({ noticeDigestSeconds: 6 });
 
 async function save(name: string, workflowId: string): Promise<void> {
-  const history = await stack.client.workflow.getHandle(workflowId).fetchHistory();
+  const history = await replayable(stack.client, workflowId);
   writeFileSync(`${directory}${name}.binpb`, proto.temporal.api.history.v1.History.encode(history).finish());
 }
 

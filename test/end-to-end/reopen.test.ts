@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { email, send, startStack, udf } from './stack.js';
 
 const stack = await startStack({ attentionWindowSeconds: 2 });
@@ -131,5 +132,41 @@ describe('an action that failed while its chain is open', () => {
     );
     const chain = await company.until(chainId, ({ status }) => status === 'completed', 'the chain to complete');
     assert.deepEqual(states(chain), ['done', 'done', 'done']);
+  });
+
+  it('stays so where the chain was cancelled: opened again, it would cancel what is to be done', async () => {
+    const company = await stack.company({ onFailure: 'continue', notify: { webhookUrl: 'http://127.0.0.1:9/nobody' } });
+    const assignment = unknownAssignment();
+    const { chainId } = await company.start([send(assignment, { groupId: '501' })]);
+    // The notice keeps the chain open; cancelling drops it.
+    await company.action(chainId, 0, 'failed');
+    assert.equal((await company.steer(chainId, 'cancel')).status, 202);
+    assert.equal((await company.ended(chainId)).status, 'failed');
+    await stack.assignment({ id: assignment });
+    assert.equal((await company.steer(chainId, 'retry', 0)).status, 409);
+    assert.deepEqual(states(await company.read(chainId)), ['failed']);
+  });
+});
+
+describe('a retry about the end of an attention window', () => {
+  it('is refused or done, with what stood behind the action', async () => {
+    const company = await stack.company();
+    await Promise.all(
+      Array.from({ length: 8 }, async (_, n) => {
+        const assignment = unknownAssignment();
+        const { chainId } = await company.start([
+          send(assignment, { groupId: '501', delayInSeconds: '1' }),
+          udf('T', { delayInSeconds: '1' }),
+        ]);
+        const held = await company.action(chainId, 0, 'needs-attention');
+        await stack.assignment({ id: assignment });
+        // Not a wait for something to have happened: the moments to try are spread.
+        await sleep(Math.max(0, Date.parse(held.actions[0]?.heldUntil ?? '') - Date.now() + n * 150));
+        const { status } = await company.steer(chainId, 'retry', 0);
+        if (status !== 202) assert.equal((await company.steer(chainId, 'retry', 0)).status, 202);
+        const chain = await company.until(chainId, ({ status }) => status === 'completed', 'the chain to complete');
+        assert.deepEqual(states(chain), ['done', 'done']);
+      }),
+    );
   });
 });

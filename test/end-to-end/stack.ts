@@ -292,11 +292,20 @@ export async function eventually<Value>(what: string, check: () => Promise<Value
   }
 }
 
+/** A history as a worker sees it: the replayer takes for the run's id the one of the run from which a reset made it, otherwise. */
+export async function replayable(client: Client, workflowId: string, runId?: string) {
+  const handle = client.workflow.getHandle(workflowId, runId);
+  const history = await handle.fetchHistory();
+  const started = history.events?.[0]?.workflowExecutionStartedEventAttributes;
+  if (started) started.originalExecutionRunId = runId ?? (await handle.describe()).runId;
+  return history;
+}
+
 /** What has run can be replayed, in whatever order its events came: otherwise a worker that starts anew, or has forgotten it, could not go on with it. */
 async function replayAll(client: Client, taskQueue: string): Promise<void> {
   async function* histories() {
     for await (const { workflowId, runId } of client.workflow.list({ query: `TaskQueue = '${taskQueue}'` }))
-      yield { workflowId: `${workflowId} ${runId}`, history: await client.workflow.getHandle(workflowId, runId).fetchHistory() };
+      yield { workflowId: `${workflowId} ${runId}`, history: await replayable(client, workflowId, runId) };
   }
   for await (const { workflowId, error } of Worker.runReplayHistories({ workflowBundle: { codePath: bundlePath } }, histories()))
     assert.equal(error, undefined, `${workflowId} does not replay: ${error?.message}`);
