@@ -68,7 +68,7 @@ it('a local try is repeated under its key, an e-mail is sent again, or held wher
   const held = await post({ onUnknown: 'hold' }, email(['held@x.example']));
   const local = await post({}, send('1001', { groupId: '501' }));
   await eventually('all to be under way', async () =>
-    mail.begun.length === 2 && (await calls()).length === 1 ? true : new Unmet([mail.begun, await calls()]),
+    mail.arrived.length === 2 && (await calls()).length === 1 ? true : new Unmet([mail.arrived, await calls()]),
   );
   await worker.end('SIGKILL');
   await start('worker/main.js').says('the worker runs');

@@ -11,6 +11,8 @@ export interface SlowSmtp {
   url: string;
   /** The recipients in the order in which messages to them were begun, refused ones included. */
   begun: string[];
+  /** The recipients of messages whose body has arrived, whether or not they were taken. */
+  arrived: string[];
   /** The messages that were taken, even where the sender had gone by then. */
   got: { to: string; messageId: string | undefined }[];
 }
@@ -23,7 +25,7 @@ export async function startSlowSmtp(script: {
   hold?: (to: string) => number;
   refuse?: (to: string) => number | undefined;
 }): Promise<SlowSmtp> {
-  const smtp: Omit<SlowSmtp, 'url'> = { begun: [], got: [] };
+  const smtp: Omit<SlowSmtp, 'url'> = { begun: [], arrived: [], got: [] };
   const server = new SMTPServer({
     disabledCommands: ['STARTTLS'],
     authOptional: true,
@@ -34,8 +36,11 @@ export async function startSlowSmtp(script: {
       done(code === undefined ? null : Object.assign(new Error('told to refuse'), { responseCode: code }));
     },
     async onData(stream, session, done) {
-      const text = String(await buffer(stream));
+      const body = await buffer(stream).catch((error: Error) => error);
+      if (body instanceof Error) return done(body);
+      const text = String(body);
       const to = session.envelope.rcptTo[0]?.address ?? '';
+      smtp.arrived.push(to);
       await sleep(script.hold?.(to) ?? 0);
       smtp.got.push({ to, messageId: /^message-id: (.*)$/im.exec(text)?.[1] });
       done(null, 'taken');
