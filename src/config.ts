@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { isEmailAddress } from './chain/address.js';
+import { type Chain, chainUrl, chainWorkflowId } from './chain/chain.js';
 
 const port = (standard: number) =>
   z.coerce.number('must be a port number').int('must be a port number').min(0).max(65535).default(standard);
@@ -118,6 +119,16 @@ export function linksOf(config: Config, namespace: string, webUi = config.TEMPOR
     api: (config.RELAY_PUBLIC_URL ?? `http://${host}:${config.PORT}`).replace(/\/+$/, ''),
     ...(webUi && { webUi: `${webUi.replace(/\/+$/, '')}/namespaces/${encodeURIComponent(namespace)}` }),
   };
+}
+
+/** Where a chain is looked at: the API's resource, and its page in the Web UI, of the run if one is named. */
+export function chainLinks(
+  links: Links,
+  chain: Pick<Chain, 'companyId' | 'chainId'>,
+  runId?: string,
+): { chain: string; webUi?: string } {
+  const webUi = workflowLink(links, chainWorkflowId(chain), runId);
+  return { chain: chainUrl(links.api, chain), ...(webUi !== undefined && { webUi }) };
 }
 
 /** The Web UI's page of a workflow; of a run, where it says how its actions stand. */

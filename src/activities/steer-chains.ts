@@ -3,7 +3,7 @@
 import { activityInfo } from '@temporalio/activity';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { actionsMeant, addProgress, type BulkOrder, type BulkProgress, noProgress } from '../chain/bulk.js';
-import { statusQuery, steeringSignals } from '../workflows/messages.js';
+import { signalOf, statusQuery, steeringSignals } from '../workflows/messages.js';
 import type { Activities } from './activities.js';
 import type { Deps } from './deps.js';
 import { ChainCancelled, retryChain } from './retry-chain.js';
@@ -45,7 +45,7 @@ async function steer(client: Client, workflowId: string, { verb, actions, by, bu
       for (const index of indexes) {
         const steering = { index, by: `${by} (bulk ${bulkId})` };
         if (verb === 'retry' && actions.failed) await retryChain(client, workflowId, steering);
-        else await handle.signal(steeringSignals[verb === 'cancel' ? 'cancelAction' : verb], steering);
+        else await handle.signal(steeringSignals[signalOf[verb]], steering);
       }
     return indexes.length;
   } catch (error) {

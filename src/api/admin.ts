@@ -1,15 +1,14 @@
 /** The admin API: companies, rules, tokens, keys and the audit, for the holder of the admin token. */
 
 import { Hono } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import type { Store } from '../store/store.js';
 import { auditRoutes } from './admin/audit.js';
+import { limitBody } from './admin/body.js';
 import { companyRoutes } from './admin/companies.js';
 import { keyRoutes } from './admin/keys.js';
 import { ruleRoutes } from './admin/rules.js';
 import { tokenRoutes } from './admin/tokens.js';
 import { type Authenticated, requireAdmin } from './authentication.js';
-import { Problem } from './problem.js';
 
 export interface AdminOptions {
   store: Store;
@@ -24,14 +23,10 @@ const maxBodyBytes = 256 * 1024;
 export function adminRoutes(options: AdminOptions): Hono<Authenticated> {
   return new Hono<Authenticated>()
     .use('/admin/*', requireAdmin(options.adminToken))
-    .use('/admin/*', bodyLimit({ maxSize: maxBodyBytes, onError: refuseSize }))
+    .use('/admin/*', limitBody(maxBodyBytes))
     .route('/', companyRoutes(options))
     .route('/', ruleRoutes(options))
     .route('/', tokenRoutes(options))
     .route('/', keyRoutes(options))
     .route('/', auditRoutes(options));
-}
-
-function refuseSize(): never {
-  throw new Problem('body-too-large', `A body may have at most ${maxBodyBytes / 1024} KiB.`);
 }

@@ -3,7 +3,7 @@
 import type { Client } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { z } from 'zod';
-import { type Links, workflowLink } from '../config.js';
+import { chainLinks, type Links } from '../config.js';
 import { type ChainFilter, hashOfQuery, quoted, visibilityQuery } from './chain-filter.js';
 import { chainStatuses } from './chain-view.js';
 import { Problem } from './problem.js';
@@ -116,7 +116,6 @@ function listed(run: Run, links: Links): ListedChain {
   const { receivedAt, summary } = memoSchema.parse(run.memo);
   const { RelayCompanyId: companyId, RelayChainId: chainId } = known;
   const open = run.closedAt === undefined;
-  const webUi = workflowLink(links, run.workflowId, run.runId);
   return {
     companyId,
     chainId,
@@ -129,7 +128,7 @@ function listed(run: Run, links: Links): ListedChain {
     ...(known.RelayFailureTypes && { failureTypes: known.RelayFailureTypes }),
     ...(open && known.RelayPaused && { paused: true as const }),
     ...(summary !== undefined && { summary }),
-    links: { chain: `${links.api}/co/${companyId}/chains/${chainId}`, ...(webUi !== undefined && { webUi }) },
+    links: chainLinks(links, { companyId, chainId }, run.runId),
   };
 }
 

@@ -5,7 +5,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { z } from 'zod';
 import { type Chain, chainWorkflowId, initialStatus } from '../chain/chain.js';
 import { chainStatus, hasEnded } from '../chain/outcome.js';
-import { type Links, workflowLink } from '../config.js';
+import { chainLinks, type Links } from '../config.js';
 import { needsAttentionKey } from '../workflows/search-attributes.js';
 import { actionSchema, type ShownAction, type ShownChain, viewSchema } from './chain-view.js';
 
@@ -35,7 +35,6 @@ export async function readChain(
   const open = description.status.name === 'RUNNING';
   const actions = open ? await withDelayed(client, view.actions, !partial) : view.actions;
   const held = open && partial && description.typedSearchAttributes.get(needsAttentionKey) === true;
-  const webUi = workflowLink(links, workflowId, description.runId);
   const memo = z.object({ receivedAt: z.string() }).safeParse(description.memo);
   return {
     chainId,
@@ -46,7 +45,7 @@ export async function readChain(
     actions,
     ...(view.ignored && { ignored: view.ignored }),
     ...(partial && { partial }),
-    links: { chain: `${links.api}/co/${companyId}/chains/${chainId}`, ...(webUi !== undefined && { webUi }) },
+    links: chainLinks(links, { companyId, chainId }, description.runId),
   };
 }
 

@@ -10,7 +10,7 @@ import { chainDetails } from '../chain/details.js';
 import { chainSummary } from '../chain/summary.js';
 import type { RuleChain } from '../workflows/rule-chain.js';
 import { searchAttributesOf } from '../workflows/search-attributes.js';
-import { Problem } from './problem.js';
+import { temporalUnavailable } from './problem.js';
 import { Rejection } from './rejections.js';
 
 export interface StartOptions {
@@ -94,7 +94,7 @@ export async function startChain(options: StartOptions, accepted: AcceptedReques
       : sure
         ? 'The chain could not be started. Nothing has run. Send the request again.'
         : 'Temporal does not answer: whether the chain was started is not known. Send the request again, with the same idempotency key.';
-    throw new Problem('temporal-unavailable', detail, { headers: { 'Retry-After': '10' } });
+    throw temporalUnavailable(detail);
   }
 }
 

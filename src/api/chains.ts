@@ -2,14 +2,13 @@
 
 import { type Client, isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import { z } from 'zod';
 import { ChainCancelled, retryChain } from '../activities/retry-chain.js';
-import { hasEnded, isToRedo } from '../chain/outcome.js';
+import { hasEnded, isOpenTo, isToRedo, type SteeringVerb, steeringVerbs } from '../chain/outcome.js';
 import { actorName } from '../store/audit.js';
 import type { Store } from '../store/store.js';
-import { type Steering, type SteeringName, steeringSignals } from '../workflows/messages.js';
-import { readPage } from './admin/body.js';
+import { type Steering, signalOf, steeringSignals } from '../workflows/messages.js';
+import { limitBody, readPage } from './admin/body.js';
 import { companyId as companyIdPattern } from './admin/companies.js';
 import { type Authenticated, requireAdmin, requireAdminOrCompanyKey } from './authentication.js';
 import { bulkRoutes } from './bulk.js';
@@ -17,7 +16,7 @@ import { chainFilterSchema } from './chain-filter.js';
 import { chainCursor, listChains } from './chain-list.js';
 import { readChain } from './chain-reader.js';
 import type { ShownAction, ShownChain } from './chain-view.js';
-import { notFound, Problem, remarksOf } from './problem.js';
+import { notFound, Problem, remarksOf, temporalUnavailable } from './problem.js';
 import type { RelayOptions } from './relay.js';
 
 export interface ChainsOptions extends Pick<RelayOptions, 'client' | 'links' | 'taskQueue'> {
@@ -37,15 +36,6 @@ const notFoundCode = 5;
 /** All that a request asks of Temporal has an answer within this time, or there is none. */
 const temporalTimeoutMs = 10_000;
 
-/** The path's last word for each signal. */
-export const verbs: Record<string, SteeringName> = {
-  retry: 'retry',
-  skip: 'skip',
-  runNow: 'runNow',
-  cancel: 'cancelAction',
-  reschedule: 'reschedule',
-};
-
 export const rescheduleSchema = z.strictObject({
   seconds: z
     .number()
@@ -64,12 +54,7 @@ export function chainRoutes(options: ChainsOptions): Hono<Authenticated> {
   /** Before it is done: nothing is steered without a trace. */
   const record = (c: Context<Authenticated>, companyId: string, verb: string, details: Record<string, unknown>) =>
     store.audit.record({ actor: c.get('actor'), action: `chain.${verb}`, companyId, details });
-  const limited = bodyLimit({
-    maxSize: maxBodyBytes,
-    onError: () => {
-      throw new Problem('body-too-large', `A body may have at most ${maxBodyBytes / 1024} KiB.`);
-    },
-  });
+  const limited = limitBody(maxBodyBytes);
   const inTime: MiddlewareHandler = (_c, next) => client.withDeadline(Date.now() + temporalTimeoutMs, next);
   return new Hono<Authenticated>()
     .use('/chains/*', requireAdmin(adminToken))
@@ -101,33 +86,36 @@ export function chainRoutes(options: ChainsOptions): Hono<Authenticated> {
       return c.json({ chainId, cancelling: true }, 202);
     })
     .post('/co/:companyId/chains/:chainId/actions/:index/:verb', async (c) => {
-      const { companyId, chainId, index, verb } = c.req.param();
+      const { companyId, chainId, index, verb: asked } = c.req.param();
       const chain = await chainOf(companyId, chainId);
       const action = chain.actions.find((action) => String(action.index) === index);
-      const name = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
+      const verb = steeringVerbs.find((verb) => verb === asked);
       if (!action) throw notFound(`action ${index} in chain ${chainId}`);
-      if (!name) throw new Problem('not-found', `There is no ${verb}; there are ${Object.keys(verbs).join(', ')}.`);
+      if (!verb) throw new Problem('not-found', `There is no ${asked}; there are ${steeringVerbs.join(', ')}.`);
       const steering: Steering = {
         index: action.index,
         by: actorName(c.get('actor')),
-        ...(name === 'reschedule' && (await readSeconds(c.req.json()))),
+        ...(verb === 'reschedule' && (await readSeconds(c.req.json()))),
       };
-      let reopens = assertSteerable(chain, action, name);
+      let reopens = assertSteerable(chain, action, verb);
       await record(c, companyId, verb, {
         chainId,
         index: action.index,
-        ...(name === 'reschedule' && { seconds: steering.seconds }),
+        ...(verb === 'reschedule' && { seconds: steering.seconds }),
         ...(reopens && { reopened: true }),
       });
+      const steer = () =>
+        reopens
+          ? retryClosed(client, chain, steering)
+          : client.workflow.getHandle(chain.workflowId).signal(steeringSignals[signalOf[verb]], steering);
       try {
-        if (reopens) await retryClosed(client, chain, steering);
-        else await client.workflow.getHandle(chain.workflowId).signal(steeringSignals[name], steering);
+        await steer();
       } catch (error) {
         if (!(error instanceof WorkflowNotFoundError)) throw error;
         // It has closed just now: what failed can be done after all.
         const closed = await chainOf(companyId, chainId);
-        reopens = assertSteerable(closed, closed.actions.find(({ index }) => index === action.index) ?? action, name);
-        await retryClosed(client, closed, steering);
+        reopens = assertSteerable(closed, closed.actions.find(({ index }) => index === action.index) ?? action, verb);
+        await steer();
       }
       return c.json({ chainId, index: action.index, accepted: verb, ...(reopens && { reopened: true }) }, 202);
     });
@@ -140,8 +128,7 @@ async function retryClosed(client: Client, { chainId, workflowId }: ShownChain, 
   } catch (error) {
     if (error instanceof ChainCancelled) throw ended(`chain ${chainId} was cancelled`);
     if (!(error instanceof WorkflowNotFoundError)) throw error;
-    const retryLater = { headers: { 'Retry-After': '10' } };
-    throw new Problem('temporal-unavailable', 'The chain could not be opened again. Try again.', retryLater);
+    throw temporalUnavailable('The chain could not be opened again. Try again.');
   }
 }
 
@@ -159,26 +146,18 @@ async function list(c: Context, { client, links }: Pick<ChainsOptions, 'client' 
 }
 
 /** @returns whether the chain has to be opened again for it. @throws Problem 409 where the signal would have no effect. */
-function assertSteerable(chain: ShownChain, { index, state }: ShownAction, name: SteeringName): boolean {
-  const missed = isToRedo(state);
-  const possible: Record<SteeringName, boolean> = {
-    retry: state === 'needs-attention' || missed,
-    skip: state === 'needs-attention',
-    runNow: state === 'scheduled',
-    reschedule: state === 'scheduled',
-    cancelAction: !hasEnded(state),
-  };
+function assertSteerable(chain: ShownChain, { index, state }: ShownAction, verb: SteeringVerb): boolean {
   if (chain.closedAt) {
-    if (name === 'retry' && missed && (chain.status === 'failed' || chain.status === 'completed')) return true;
+    if (verb === 'retry' && isToRedo(state) && (chain.status === 'failed' || chain.status === 'completed')) return true;
     const again =
-      name === 'retry' && state !== 'done' && state !== 'skipped' ? '; for what was not done, send the request again' : '';
+      verb === 'retry' && state !== 'done' && state !== 'skipped' ? '; for what was not done, send the request again' : '';
     throw ended(`chain ${chain.chainId} is ${chain.status}, action ${index} is ${state}${again}`);
   }
   // Without a worker it is not known how the action stands: a signal that makes no sense is left without effect.
-  if (possible[name] || chain.partial) return false;
+  if (isOpenTo(verb, state) || chain.partial) return false;
   if (hasEnded(state)) throw ended(`action ${index} is ${state}`);
-  const wanted = name === 'runNow' || name === 'reschedule' ? 'scheduled' : 'needs-attention';
-  const now = Object.entries(verbs).flatMap(([verb, name]) => (possible[name] ? verb : []));
+  const wanted = verb === 'runNow' || verb === 'reschedule' ? 'scheduled' : 'needs-attention';
+  const now = steeringVerbs.filter((verb) => isOpenTo(verb, state));
   throw new Problem(
     'not-steerable',
     `Action ${index} is ${state}; this is for actions that are ${wanted}. Possible now: ${now.join(', ')}.`,

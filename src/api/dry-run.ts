@@ -8,7 +8,7 @@ import type { Context } from 'hono';
 import { z } from 'zod';
 import { actionDefinitions } from '../chain/actions/actions.js';
 import type { ActionDefinition } from '../chain/actions/definition.js';
-import { type ChainAction, dueAt } from '../chain/chain.js';
+import { actionFacts, type ChainAction, dueAt } from '../chain/chain.js';
 import { asksIncomingValue, type Condition, evaluateCondition, pathText } from '../chain/condition.js';
 import { type Facts, forecastChain, forecastOutcomes } from '../chain/forecast.js';
 import { type Pause, pauseOf, pauseText } from '../chain/pause.js';
@@ -115,11 +115,7 @@ export async function dryRun(options: DryRunOptions, request: DryRunRequest): Pr
       const forecast = forecasts[place] ?? { outcome: 'unknown' };
       const pause = forecast.outcome === 'runs' || forecast.outcome === 'unknown' ? pauseFor(action, pauses) : undefined;
       return {
-        index: action.index,
-        action: action.action,
-        relayId: action.relayId,
-        ...(action.comment !== undefined && { comment: action.comment }),
-        ...(action.assignmentId !== undefined && { assignmentId: action.assignmentId }),
+        ...actionFacts(action),
         runAt: new Date(dueAt({ receivedAt }, action)).toISOString(),
         ...forecast,
         ...(pause && { paused: pauseText(valuesShown ? pause : withoutReason(pause)) }),

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { actionDefinitions } from '../chain/actions/actions.js';
+import { steeringVerbs } from '../chain/outcome.js';
 import { commonFields, maxActions } from '../chain/request.js';
 import { authSchema } from '../connectors/settings.js';
 import { auditResponse } from './admin/audit.js';
@@ -14,7 +15,7 @@ import { rotatedTokenResponse, rotationRequest, tokenResponse, tokensResponse } 
 import { anyBulkRequest, bulkPreviewSchema, bulkRequest, bulkSchema } from './bulk.js';
 import { chainListSchema, listedChainSchema } from './chain-list.js';
 import { actionSchema, chainSchema } from './chain-view.js';
-import { listQuerySchema, rescheduleSchema, verbs } from './chains.js';
+import { listQuerySchema, rescheduleSchema } from './chains.js';
 import { dryRunSchema, effectSchema } from './dry-run.js';
 import { problemSchema } from './problem.js';
 import type { ProblemSlug } from './problem-types.js';
@@ -136,7 +137,7 @@ export const pathParameters: Record<string, z.ZodType> = {
     .describe('The chain, from the answer to its POST.'),
   index: z.int().min(0).describe('The zero-based place of the action in the chain.'),
   verb: z
-    .enum(Object.keys(verbs))
+    .enum(steeringVerbs)
     .describe(
       '`retry` and `skip` an action that needs attention (`retry` also one that failed or is partly failed), `runNow` and `reschedule` one that is scheduled, `cancel` one that has not ended.',
     ),

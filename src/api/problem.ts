@@ -55,6 +55,11 @@ export function notFound(what: string): Problem {
   return new Problem('not-found', `There is no ${what}.`);
 }
 
+/** 503, to be tried again soon. */
+export function temporalUnavailable(detail: string): Problem {
+  return new Problem('temporal-unavailable', detail, { headers: { 'Retry-After': '10' } });
+}
+
 /** The RFC 6901 pointer to a place in a JSON document. */
 export function jsonPointer(path: readonly PropertyKey[]): string {
   return path.map((segment) => `/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
@@ -94,16 +99,12 @@ export function answerProblems<E extends Env>(app: Hono<E>, report: (error: Erro
     // Whoever hung up reads no answer; for the metrics it is one.
     if (isHangUp(error)) return problemResponse(new Problem('bad-request', 'The request did not arrive in full.'));
     report(error);
-    if (error instanceof ServiceError || isGrpcServiceError(error)) return problemResponse(noTemporal());
+    if (error instanceof ServiceError || isGrpcServiceError(error)) {
+      return problemResponse(temporalUnavailable('Temporal does not answer as it should. Try again.'));
+    }
     return problemResponse(new Problem('internal', 'Something went wrong here; the operator can find it in the log.'));
   });
   return app;
-}
-
-function noTemporal(): Problem {
-  return new Problem('temporal-unavailable', 'Temporal does not answer as it should. Try again.', {
-    headers: { 'Retry-After': '10' },
-  });
 }
 
 /** What reading a body throws when the connection ends before it. */

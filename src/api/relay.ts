@@ -1,12 +1,12 @@
 /** `POST /co/{companyId}/relay`: takes a chain, or says what is wrong with it. */
 
 import { type Context, Hono } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import { z } from 'zod';
-import { type Chain, type ChainAction, chainWorkflowId, dueAt } from '../chain/chain.js';
+import { type Chain, type ChainAction, chainUrl, chainWorkflowId, dueAt } from '../chain/chain.js';
 import { type Remark, readRequest } from '../chain/request.js';
-import { type Links, workflowLink } from '../config.js';
+import { chainLinks, type Links } from '../config.js';
 import type { Store } from '../store/store.js';
+import { isObject, limitBody, readJson } from './admin/body.js';
 import { type AdmissionOptions, admit } from './admission.js';
 import { actorReader } from './authentication.js';
 import { hashRequest, type StartedChain, type StartOptions, startChain } from './chain-start.js';
@@ -14,7 +14,6 @@ import { asksDryRun, type DryRunOptions, dryRun } from './dry-run.js';
 import { type Counted, shareHeaders } from './limits.js';
 import { Problem } from './problem.js';
 import { Rejection, type Rejections } from './rejections.js';
-import { readStrictJson } from './strict-json.js';
 
 export interface RelayOptions extends StartOptions, DryRunOptions, AdmissionOptions {
   store: Pick<Store, 'tokens' | 'companies' | 'rules' | 'keys' | 'pauses'>;
@@ -41,12 +40,8 @@ export const acceptedSchema = z.object({
 });
 
 export function relayRoutes(options: RelayOptions): Hono<Counted> {
-  const tooLarge = () => {
-    throw new Problem('body-too-large', `A body may have at most ${maxBodyBytes / 1024} KiB.`);
-  };
   const actorOf = actorReader(options.adminToken, options.store.keys);
-  const limited = bodyLimit({ maxSize: maxBodyBytes, onError: tooLarge });
-  return new Hono<Counted>().post('/co/:companyId/relay', shareHeaders, limited, async (c) => {
+  return new Hono<Counted>().post('/co/:companyId/relay', shareHeaders, limitBody(maxBodyBytes), async (c) => {
     const companyId = c.req.param('companyId');
     const dry = asksDryRun(c);
     const bytes = await c.req.arrayBuffer();
@@ -77,14 +72,13 @@ export function readChain(elements: readonly Record<string, unknown>[]): { actio
 
 /** 202, or 200 with the first answer again. */
 export function answerStarted(c: Context, { chain, replayed }: StartedChain, warnings: Remark[], links: Links): Response {
-  c.header('Location', `/co/${chain.companyId}/chains/${chain.chainId}`);
+  c.header('Location', chainUrl('', chain));
   if (replayed) c.header('Idempotency-Replayed', 'true');
   return c.json(accepted(chain, warnings, links), replayed ? 200 : 202);
 }
 
 function accepted(chain: Chain, warnings: Remark[], links: Links): z.infer<typeof acceptedSchema> {
   const workflowId = chainWorkflowId(chain);
-  const webUi = workflowLink(links, workflowId);
   return {
     chainId: chain.chainId,
     workflowId,
@@ -96,21 +90,17 @@ function accepted(chain: Chain, warnings: Remark[], links: Links): z.infer<typeo
       runAt: new Date(dueAt(chain, action)).toISOString(),
     })),
     warnings,
-    links: { chain: `${links.api}/co/${chain.companyId}/chains/${chain.chainId}`, ...(webUi !== undefined && { webUi }) },
+    links: chainLinks(links, chain),
   };
 }
 
 /** The body as an array of objects. What is said here is said to strangers too. */
 function readElements(contentType: string | undefined, bytes: ArrayBuffer): Record<string, unknown>[] {
-  if (!/^application\/([\w.-]+\+)?json *(;|$)/i.test(contentType ?? '')) {
-    throw new Problem('unsupported-media-type', 'Send JSON, with Content-Type: application/json.');
-  }
-  const body = readStrictJson(bytes);
-  if (!body.ok) throw new Problem('malformed-json', `The body ${body.error}.`);
-  if (!Array.isArray(body.value)) {
+  const body = readJson(contentType, bytes);
+  if (!Array.isArray(body)) {
     throw new Problem('not-an-array', 'The body must be a JSON array of actions, also for a single one: [{"action": …}].');
   }
-  const elements: unknown[] = body.value;
+  const elements: unknown[] = body;
   const errors = elements
     .flatMap((element, index) => (isObject(element) ? [] : [{ pointer: `/${index}`, detail: 'must be an object' }]))
     .slice(0, maxErrors);
@@ -120,10 +110,6 @@ function readElements(contentType: string | undefined, bytes: ArrayBuffer): Reco
       errors,
     });
   return elements.filter(isObject);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** `Idempotency-Key`, bare or quoted, or `webhook-id`; `mistake` where both are given and differ, or one is unusable. */

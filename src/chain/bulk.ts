@@ -1,6 +1,6 @@
 /** Steering many chains at once: what is done to which of their actions. */
 
-import { type ActionStatus, hasEnded, type SteeringVerb } from './outcome.js';
+import { type ActionStatus, hasEnded, isOpenTo, type SteeringVerb } from './outcome.js';
 
 export const bulkVerbs = ['retry', 'skip', 'cancel', 'runNow'] as const satisfies SteeringVerb[];
 export type BulkVerb = (typeof bulkVerbs)[number];
@@ -49,7 +49,8 @@ export function actionsMeant(
   const left = actions.filter(({ state }) => !hasEnded(state));
   const meant = (failed ? actions : left).filter(
     (action) =>
-      isOpenTo(verb, action, failed) &&
+      isOpenTo(verb, action.state) &&
+      (verb !== 'retry' || action.state === (failed ? 'failed' : 'needs-attention')) &&
       (assignmentId === undefined || action.assignmentId === assignmentId) &&
       (relayId === undefined || action.relayId === relayId) &&
       (reason === undefined || (isInTrouble(action) && action.error?.type === reason)),
@@ -58,19 +59,6 @@ export function actionsMeant(
     indexes: meant.map(({ index }) => index),
     whole: verb === 'cancel' && meant.length > 0 && meant.length === left.length,
   };
-}
-
-function isOpenTo(verb: BulkVerb, { state }: ActionStatus, failed: boolean): boolean {
-  switch (verb) {
-    case 'retry':
-      return state === (failed ? 'failed' : 'needs-attention');
-    case 'skip':
-      return state === 'needs-attention';
-    case 'runNow':
-      return state === 'scheduled';
-    case 'cancel':
-      return true;
-  }
 }
 
 function isInTrouble({ state }: ActionStatus): boolean {

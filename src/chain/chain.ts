@@ -45,6 +45,11 @@ export function chainWorkflowId(chain: Pick<Chain, 'companyId' | 'chainId'>): st
   return `relay:${chain.companyId}:${chain.chainId}`;
 }
 
+/** The resource of a chain at an API. */
+export function chainUrl(apiUrl: string, { companyId, chainId }: Pick<Chain, 'companyId' | 'chainId'>): string {
+  return `${apiUrl}/co/${companyId}/chains/${chainId}`;
+}
+
 /** `relay:{companyId}:{chainId}:{first index}`. */
 export function delayedWorkflowId(chain: Pick<Chain, 'companyId' | 'chainId'>, firstIndex: number): string {
   return `${chainWorkflowId(chain)}:${firstIndex}`;
@@ -85,15 +90,22 @@ export function toRedo(
   return [...(action ? [action] : []), ...unrun];
 }
 
+/** What is said of an action wherever it is shown. */
+export function actionFacts({ index, action, relayId, comment, assignmentId }: ChainAction) {
+  return {
+    index,
+    action,
+    relayId,
+    ...(comment !== undefined && { comment }),
+    ...(assignmentId !== undefined && { assignmentId }),
+  };
+}
+
 /** How an action stands before anything has happened. */
 export function initialStatus(chain: Chain, action: ChainAction): ActionStatus {
   const first = chain.actions.find(({ delaySeconds }) => delaySeconds === action.delaySeconds);
   return {
-    index: action.index,
-    action: action.action,
-    relayId: action.relayId,
-    ...(action.comment !== undefined && { comment: action.comment }),
-    ...(action.assignmentId !== undefined && { assignmentId: action.assignmentId }),
+    ...actionFacts(action),
     state: action.delaySeconds ? 'scheduled' : 'pending',
     ...(action.delaySeconds && first && { workflowId: delayedWorkflowId(chain, first.index) }),
     runAt: new Date(dueAt(chain, action)).toISOString(),

@@ -96,6 +96,21 @@ export function isToRedo(state: ActionState): boolean {
   return state === 'failed' || state === 'partly-failed';
 }
 
+/** Whether what a verb does makes sense for an action in this state. */
+export function isOpenTo(verb: SteeringVerb, state: ActionState): boolean {
+  switch (verb) {
+    case 'retry':
+      return state === 'needs-attention' || isToRedo(state);
+    case 'skip':
+      return state === 'needs-attention';
+    case 'runNow':
+    case 'reschedule':
+      return state === 'scheduled';
+    case 'cancel':
+      return !hasEnded(state);
+  }
+}
+
 /** The status of a chain that was not cancelled or terminated as a whole, from its actions alone. */
 export function chainStatus(actions: readonly Pick<ActionStatus, 'state'>[]): Exclude<ChainStatus, 'cancelled' | 'terminated'> {
   if (actions.some(({ state }) => state === 'needs-attention')) return 'needs-attention';

@@ -1,7 +1,7 @@
 /** Where people's signals arrive: `retry`, `skip`, `runNow`, `cancelAction`, `reschedule`. What makes no sense now is left without effect, never an error. */
 
 import { setDefaultSignalHandler, setHandler } from '@temporalio/workflow';
-import { chainStatus, hasEnded, isToRedo, type Steered } from '../chain/outcome.js';
+import { chainStatus, isOpenTo, type Steered, type SteeringVerb } from '../chain/outcome.js';
 import { cutShort } from '../chain/text.js';
 import {
   readSteering,
@@ -68,32 +68,30 @@ function steer(floor: Floor, options: DeskOptions, name: SteeringName, { index, 
     return;
   }
   const { state } = board.of(index);
-  const act = deed();
+  const verb: SteeringVerb = name === 'cancelAction' ? 'cancel' : name;
+  const act = isOpenTo(verb, state) ? deed() : undefined;
   if (!act) {
     floor.ignored(`${name} [${index}]: action ${index} is ${state}`);
     return;
   }
   act();
-  const steered: Steered = { at: new Date().toISOString(), by, verb: name === 'cancelAction' ? 'cancel' : name };
+  const steered: Steered = { at: new Date().toISOString(), by, verb };
   board.update(index, { steered: [...(board.of(index).steered ?? []), steered].slice(-20) });
 
-  /** What is to be done; undefined: it makes no sense now. */
+  /** What is to be done; undefined: it is not for this workflow. */
   function deed(): (() => void) | undefined {
     const { redo, moveTo } = options;
-    const held = state === 'needs-attention';
-    const scheduled = state === 'scheduled' && moveTo !== undefined;
-    switch (name) {
+    switch (verb) {
       case 'retry':
-        if (held) return () => floor.decisions.set(index, { kind: 'retry' });
-        return redo && isToRedo(state) ? () => redo(index) : undefined;
+        if (state === 'needs-attention') return () => floor.decisions.set(index, { kind: 'retry' });
+        return redo && (() => redo(index));
       case 'skip':
-        return held ? () => floor.decisions.set(index, { kind: 'skip', by }) : undefined;
-      case 'cancelAction':
-        return hasEnded(state) ? undefined : () => cancel(floor, index, by);
+        return () => floor.decisions.set(index, { kind: 'skip', by });
+      case 'cancel':
+        return () => cancel(floor, index, by);
       case 'runNow':
-        return scheduled ? () => moveTo(index, Date.now()) : undefined;
       case 'reschedule':
-        return scheduled && seconds !== undefined ? () => moveTo(index, Date.now() + seconds * 1000) : undefined;
+        return moveTo && (() => moveTo(index, Date.now() + (seconds ?? 0) * 1000));
     }
   }
 }

@@ -8,7 +8,7 @@ import { defineQuery, defineSignal } from '@temporalio/workflow';
 import type { BulkProgress } from '../chain/bulk.js';
 import type { Ended, Member } from '../chain/digest.js';
 import type { NoticeKind } from '../chain/notice.js';
-import type { ActionStatus, ChainStatus } from '../chain/outcome.js';
+import type { ActionStatus, ChainStatus, SteeringVerb } from '../chain/outcome.js';
 
 export const steeringSignals = {
   /** Do a held action again, or write to those whom a partly failed e-mail missed. */
@@ -23,6 +23,15 @@ export const steeringSignals = {
   reschedule: defineSignal<[unknown]>('reschedule'),
 };
 export type SteeringName = keyof typeof steeringSignals;
+
+/** The signal for each verb. */
+export const signalOf: Record<SteeringVerb, SteeringName> = {
+  retry: 'retry',
+  skip: 'skip',
+  runNow: 'runNow',
+  cancel: 'cancelAction',
+  reschedule: 'reschedule',
+};
 
 /** What the Web UI says of each where it lets people choose one. */
 export const steeringHelp: Record<SteeringName, string> = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type ActionState, chainStatus, hasEnded } from '../../src/chain/outcome.js';
+import { type ActionState, chainStatus, hasEnded, isOpenTo, type SteeringVerb } from '../../src/chain/outcome.js';
 
 const open: ActionState[] = ['pending', 'scheduled', 'running', 'retrying', 'needs-attention'];
 const ended: ActionState[] = ['done', 'skipped', 'failed', 'partly-failed', 'not-run', 'cancelled'];
@@ -10,6 +10,23 @@ const status = (states: readonly ActionState[]) => chainStatus(states.map((state
 describe('hasEnded', () => {
   for (const state of open) it(`${state}: no`, () => assert.equal(hasEnded(state), false));
   for (const state of ended) it(`${state}: yes`, () => assert.equal(hasEnded(state), true));
+});
+
+describe('isOpenTo', () => {
+  const cases: [verb: SteeringVerb, states: ActionState[]][] = [
+    ['retry', ['needs-attention', 'failed', 'partly-failed']],
+    ['skip', ['needs-attention']],
+    ['runNow', ['scheduled']],
+    ['reschedule', ['scheduled']],
+    ['cancel', open],
+  ];
+  for (const [verb, states] of cases)
+    it(verb, () =>
+      assert.deepEqual(
+        [...open, ...ended].filter((state) => isOpenTo(verb, state)),
+        states,
+      ),
+    );
 });
 
 describe('chainStatus', () => {

@@ -1,6 +1,7 @@
 /** What the admin API is asked: JSON bodies and the part of a list. Every mistake becomes a 400 that names its place. */
 
-import type { Context } from 'hono';
+import type { Context, MiddlewareHandler } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
 import { z } from 'zod';
 import type { Remark } from '../../chain/request.js';
 import type { PageRequest } from '../../store/database.js';
@@ -13,20 +14,36 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/**
- * The body as a JSON object; no body at all is an empty one.
- * @throws Problem 400 where it is not strict JSON (see readStrictJson) or no object, 415 where it says to be something else.
- */
-export async function readObject(c: Context): Promise<JsonObject> {
-  const bytes = await c.req.arrayBuffer();
-  if (bytes.byteLength === 0) return {};
-  if (!/^application\/([\w.-]+\+)?json *(;|$)/i.test(c.req.header('Content-Type') ?? '')) {
+/** Refuses bodies of more bytes than these. */
+export function limitBody(maxBytes: number): MiddlewareHandler {
+  return bodyLimit({
+    maxSize: maxBytes,
+    onError: () => {
+      throw new Problem('body-too-large', `A body may have at most ${maxBytes / 1024} KiB.`);
+    },
+  });
+}
+
+/** @throws Problem 415 where the body says to be something else than JSON, 400 where it is not strict JSON (see readStrictJson). */
+export function readJson(contentType: string | undefined, bytes: ArrayBuffer): unknown {
+  if (!/^application\/([\w.-]+\+)?json *(;|$)/i.test(contentType ?? '')) {
     throw new Problem('unsupported-media-type', 'Send JSON, with Content-Type: application/json.');
   }
   const body = readStrictJson(bytes);
   if (!body.ok) throw new Problem('malformed-json', `The body ${body.error}.`);
-  if (!isObject(body.value)) throw new Problem('malformed-json', 'The body must be a JSON object.');
   return body.value;
+}
+
+/**
+ * The body as a JSON object; no body at all is an empty one.
+ * @throws Problem as readJson does, and 400 where it is no object.
+ */
+export async function readObject(c: Context): Promise<JsonObject> {
+  const bytes = await c.req.arrayBuffer();
+  if (bytes.byteLength === 0) return {};
+  const value = readJson(c.req.header('Content-Type'), bytes);
+  if (!isObject(value)) throw new Problem('malformed-json', 'The body must be a JSON object.');
+  return value;
 }
 
 /** The value as the schema reads it. `found` are mistakes that are known already. @throws Problem 400 naming all mistakes. */

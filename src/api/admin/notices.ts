@@ -3,7 +3,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import { Hono } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { ContactResult } from '../../chain/test-notice.js';
@@ -11,8 +10,8 @@ import type { Store } from '../../store/store.js';
 import type { NoticeTest } from '../../workflows/notice-test.js';
 import { companyKey } from '../../workflows/search-attributes.js';
 import { type Authenticated, requireAdmin } from '../authentication.js';
-import { Problem } from '../problem.js';
-import { parseAs, readObject } from './body.js';
+import { temporalUnavailable } from '../problem.js';
+import { limitBody, parseAs, readObject } from './body.js';
 import { noCompany } from './companies.js';
 import { noRule } from './rules.js';
 
@@ -44,9 +43,6 @@ const timeoutMs = 25_000;
 
 export function noticeRoutes({ store, client, taskQueue, adminToken, log }: NoticeOptions): Hono<Authenticated> {
   const path = '/admin/companies/:companyId/notices/test';
-  const tooLarge = () => {
-    throw new Problem('body-too-large', 'A body may have at most 16 KiB.');
-  };
   const run = async (companyId: string, relayId: string | undefined): Promise<ContactResult[]> => {
     const at = new Date().toISOString();
     return client.withDeadline(Date.now() + timeoutMs + 2_000, () =>
@@ -61,19 +57,17 @@ export function noticeRoutes({ store, client, taskQueue, adminToken, log }: Noti
       }),
     );
   };
-  return new Hono<Authenticated>()
-    .use(path, requireAdmin(adminToken), bodyLimit({ maxSize: 16 * 1024, onError: tooLarge }))
-    .post(path, async (c) => {
-      const companyId = c.req.param('companyId');
-      const { relayId } = parseAs(noticeTestRequest, await readObject(c));
-      if (!(await store.companies.get(companyId))) throw noCompany(companyId);
-      if (relayId !== undefined && !(await store.rules.get(companyId, relayId))) throw noRule(companyId, relayId);
-      try {
-        return c.json(noticeTestResponse.parse({ contacts: await run(companyId, relayId) }));
-      } catch (error) {
-        log.error({ err: error, companyId }, 'a test notice did not end');
-        const detail = `What became of the test was not told within ${timeoutMs / 1000} seconds: see whether Temporal and a worker are running.`;
-        throw new Problem('temporal-unavailable', detail, { headers: { 'Retry-After': '10' } });
-      }
-    });
+  return new Hono<Authenticated>().use(path, requireAdmin(adminToken), limitBody(16 * 1024)).post(path, async (c) => {
+    const companyId = c.req.param('companyId');
+    const { relayId } = parseAs(noticeTestRequest, await readObject(c));
+    if (!(await store.companies.get(companyId))) throw noCompany(companyId);
+    if (relayId !== undefined && !(await store.rules.get(companyId, relayId))) throw noRule(companyId, relayId);
+    try {
+      return c.json(noticeTestResponse.parse({ contacts: await run(companyId, relayId) }));
+    } catch (error) {
+      log.error({ err: error, companyId }, 'a test notice did not end');
+      const detail = `What became of the test was not told within ${timeoutMs / 1000} seconds: see whether Temporal and a worker are running.`;
+      throw temporalUnavailable(detail);
+    }
+  });
 }

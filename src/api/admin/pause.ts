@@ -2,7 +2,6 @@
 
 import type { Client } from '@temporalio/client';
 import { type Context, Hono } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { type Pausable, pausable } from '../../chain/pause.js';
@@ -11,7 +10,7 @@ import { resumeSignal } from '../../workflows/messages.js';
 import { type Authenticated, requireAdmin } from '../authentication.js';
 import { quoted } from '../chain-filter.js';
 import { notFound, Problem } from '../problem.js';
-import { parseAs, readObject } from './body.js';
+import { limitBody, parseAs, readObject } from './body.js';
 import { noCompany } from './companies.js';
 
 export interface PauseOptions {
@@ -49,11 +48,8 @@ export const endedPausesResponse = z.object({ ended: z.array(what) });
 
 export function pauseRoutes({ store, client, adminToken, log }: PauseOptions): Hono<Authenticated> {
   const path = '/admin/companies/:companyId/pause';
-  const tooLarge = () => {
-    throw new Problem('body-too-large', 'A body may have at most 16 KiB.');
-  };
   return new Hono<Authenticated>()
-    .use(path, requireAdmin(adminToken), bodyLimit({ maxSize: 16 * 1024, onError: tooLarge }))
+    .use(path, requireAdmin(adminToken), limitBody(16 * 1024))
     .get(path, async (c) => c.json(await current(store, c.req.param('companyId'))))
     .put(path, async (c) => {
       const companyId = c.req.param('companyId');
