@@ -50,7 +50,7 @@ export async function deliverNotice(
     const left = channels.filter(({ contact }) => !settled.includes(contact));
     await Promise.all(
       left.map(async (channel) => {
-        const failure = await deliverTo(channel);
+        const failure = await deliverTo(channel, rendered, key);
         if (!failure) told += 1;
         else log.warn({ contact: channel.contact, workflowId, kind, error: failure.message }, 'a notice was not delivered');
         if (failure && failure.kind !== 'permanent') open.push(failure);
@@ -58,16 +58,6 @@ export async function deliverNotice(
         Context.current().heartbeat({ settled, reached: told });
       }),
     );
-  };
-  const deliverTo = async (channel: NoticeChannel): Promise<ConnectorError | undefined> => {
-    const id = noticeId(key, channel.contact);
-    try {
-      await channel.deliver(rendered, id, { idempotencyKey: id, timeoutMs: Math.min(callTimeout(), 15_000) });
-      return undefined;
-    } catch (error) {
-      if (error instanceof ConnectorError) return error;
-      throw error;
-    }
   };
 
   const { company } = addressees;
@@ -89,6 +79,22 @@ export async function deliverNotice(
   log.info({ workflowId, kind, told }, 'notice delivered');
 }
 
+/** One try. @param key - the same for every attempt at the same notice. @returns why it did not arrive. */
+export async function deliverTo(
+  channel: NoticeChannel,
+  rendered: RenderedNotice,
+  key: string,
+): Promise<ConnectorError | undefined> {
+  const id = noticeId(key, channel.contact);
+  try {
+    await channel.deliver(rendered, id, { idempotencyKey: id, timeoutMs: Math.min(callTimeout(), 15_000) });
+    return undefined;
+  } catch (error) {
+    if (error instanceof ConnectorError) return error;
+    throw error;
+  }
+}
+
 /** The rule's own, then the company's. */
 export function contactsOf({ company, rule }: Addressees): Notify[] {
   return [rule?.notify, company.notify].filter((notify) => notify !== undefined);
@@ -101,6 +107,6 @@ export function channelsOf({ connectors }: Deps, company: Company, contacts: Not
 }
 
 /** The same for every attempt at the same notice to the same contact. */
-export function noticeId(key: string, contact: string): string {
+function noticeId(key: string, contact: string): string {
   return `${createHash('sha256').update(`${key}\n${contact}`).digest('hex').slice(0, 40)}@relay.invalid`;
 }

@@ -2,12 +2,10 @@
 
 import { activityInfo } from '@temporalio/activity';
 import { type ContactResult, renderTestNotice } from '../chain/test-notice.js';
-import { ConnectorError } from '../connectors/call.js';
 import type { NoticeChannel } from '../connectors/notice/notice.js';
 import type { Activities } from './activities.js';
-import { addresseesOf, channelsOf, contactsOf, noticeId } from './deliver-notice.js';
+import { addresseesOf, channelsOf, contactsOf, deliverTo } from './deliver-notice.js';
 import type { Deps } from './deps.js';
-import { callTimeout } from './setting.js';
 
 export function testNotice(deps: Deps): Activities['testNotice'] {
   return async (notice) => {
@@ -16,14 +14,8 @@ export function testNotice(deps: Deps): Activities['testNotice'] {
     const rendered = renderTestNotice(notice, company.name);
     const key = activityInfo().workflowExecution?.workflowId ?? '';
     const sendTo = async (channel: NoticeChannel): Promise<ContactResult> => {
-      const id = noticeId(key, channel.contact);
-      try {
-        await channel.deliver(rendered, id, { idempotencyKey: id, timeoutMs: Math.min(callTimeout(), 15_000) });
-        return { contact: channel.contact, delivered: true };
-      } catch (error) {
-        if (!(error instanceof ConnectorError)) throw error;
-        return { contact: channel.contact, delivered: false, error: error.message };
-      }
+      const failure = await deliverTo(channel, rendered, key);
+      return { contact: channel.contact, delivered: !failure, ...(failure && { error: failure.message }) };
     };
     const contacts = contactsOf(addressees);
     const operator = deps.operatorEmail === undefined ? [] : [{ emails: [deps.operatorEmail] }];

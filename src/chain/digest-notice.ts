@@ -1,6 +1,6 @@
 /** One notice for many actions that failed for the same reason, and one when they are through. */
 
-import type { Chain } from './chain.js';
+import { type Chain, chainUrl } from './chain.js';
 import type { Batch, Digest, LedgerState, Member } from './digest.js';
 import { urlOption } from './notice.js';
 import { type NoticeText, noticeText, type Section } from './notice-text.js';
@@ -78,13 +78,16 @@ function many(notice: DigestNotice & { kind: 'many' }, context: DigestNoticeCont
     {
       title: first.length < count ? `The first ${first.length}` : 'Which',
       lines: first.map((member) => {
-        const { chainId, index, assignmentId } = member;
-        const about = assignmentId ? `Assignment ${oneLine(cutShort(assignmentId, 60)).replaceAll(':', '')}` : 'Chain';
-        return `${about}, action ${index}: ${linkOf(digest, member, context) ?? chainId}`;
+        const { index, assignmentId } = member;
+        const about = assignmentId ? `Assignment ${oneLine(cutShort(assignmentId, 60))}` : 'Chain';
+        return { label: `${about}, action ${index}`, url: urlOf(digest, member, context) };
       }),
     },
     where(notice, context, [
-      `All of them, with a token: ${context.apiUrl}/co/${digest.companyId}/chains?${filterOf(notice)}&since=${encodeURIComponent(notice.since)}`,
+      {
+        label: 'All of them, with a token',
+        url: `${context.apiUrl}/co/${digest.companyId}/chains?${filterOf(notice)}&since=${encodeURIComponent(notice.since)}`,
+      },
     ]),
   ];
 }
@@ -100,14 +103,15 @@ function through(notice: DigestNotice & { kind: 'through' }, context: DigestNoti
   ];
 }
 
-function where({ digest, at }: DigestNotice, { companyName }: DigestNoticeContext, more: string[] = []): Section {
+function where({ digest, at }: DigestNotice, { companyName }: DigestNoticeContext, more: Section['lines'] = []): Section {
   const company = `Company: ${oneLine(companyName)} (${digest.companyId})`;
   return { title: 'Where', lines: [company, `Happened: ${shownTime(at)}`, ...more] };
 }
 
 /** People's browsers open the Web UI; the API wants a token. */
-function linkOf(digest: Digest, { chainId, runId }: Member, { apiUrl, webUi }: DigestNoticeContext): string | undefined {
-  return webUi({ companyId: digest.companyId, chainId }, runId) ?? `${apiUrl}/co/${digest.companyId}/chains/${chainId}`;
+function urlOf({ companyId }: Digest, { chainId, runId }: Member, { apiUrl, webUi }: DigestNoticeContext): string {
+  const chain = { companyId, chainId };
+  return webUi(chain, runId) ?? chainUrl(apiUrl, chain);
 }
 
 function filterOf({ digest }: DigestNotice): string {

@@ -10,8 +10,14 @@ export interface NoticeText {
 
 export interface Section {
   title?: string;
-  /** A command to type and `Some title: https://…` are shown as such. */
-  lines: string[];
+  /** A command to type is shown as such. */
+  lines: (string | Link)[];
+}
+
+/** `Temporal Web UI: https://…`, which can be followed. */
+export interface Link {
+  label: string;
+  url: string;
 }
 
 /** Lays a notice out; sections without lines are left out. */
@@ -21,12 +27,16 @@ export function noticeText(subject: string, sections: readonly Section[], json: 
 }
 
 function asText(sections: readonly Section[]): string {
-  return `${sections.map(({ title, lines }) => [...(title ? [`${title}:`] : []), ...lines.map((line) => (title ? `  ${line}` : line))].join('\n')).join('\n\n')}\n`;
+  const paragraphs = sections.map(({ title, lines }) => {
+    const texts = lines.map((line) => (typeof line === 'string' ? line : `${line.label}: ${line.url}`));
+    return [...(title ? [`${title}:`] : []), ...texts.map((text) => (title ? `  ${text}` : text))].join('\n');
+  });
+  return `${paragraphs.join('\n\n')}\n`;
 }
 
 function asHtml(subject: string, sections: readonly Section[]): string {
   const body = sections.map(({ title, lines }) => {
-    const items = lines.map((line) => `<div style="margin:2px 0">${linked(line)}</div>`).join('');
+    const items = lines.map((line) => `<div style="margin:2px 0">${lineHtml(line)}</div>`).join('');
     return title
       ? `<h3 style="margin:16px 0 4px;font-size:15px">${escapeHtml(title)}</h3>${items}`
       : `<div style="font-size:17px">${items}</div>`;
@@ -34,14 +44,18 @@ function asHtml(subject: string, sections: readonly Section[]): string {
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(subject)}</title></head><body style="font-family:sans-serif;font-size:14px;line-height:1.4;max-width:640px;overflow-wrap:anywhere">${body.join('')}</body></html>`;
 }
 
-function linked(line: string): string {
-  if (/^(npx relay|temporal) /.test(line))
-    return `<code style="display:block;background:#f2f2f2;padding:6px 8px">${escapeHtml(line)}</code>`;
-  const link =
-    /^(Chain resource[^:]*|Temporal Web UI|Rejected request|All of them[^:]*|Chain[^:]*|Assignment [^:]*): (https?:\S+)$/.exec(
-      line,
-    );
-  return link ? `${link[1]}: <a href="${escapeHtml(link[2] ?? '')}">${escapeHtml(link[2] ?? '')}</a>` : escapeHtml(line);
+function lineHtml(line: string | Link): string {
+  if (typeof line !== 'string') {
+    const [label, url] = [escapeHtml(line.label), escapeHtml(line.url)];
+    return /^https?:\S+$/.test(line.url) ? `${label}: <a href="${url}">${url}</a>` : `${label}: ${url}`;
+  }
+  const text = escapeHtml(line);
+  return isCommand(line) ? `<code style="display:block;background:#f2f2f2;padding:6px 8px">${text}</code>` : text;
+}
+
+/** Whether a line is to be typed into a terminal. */
+export function isCommand(line: string): boolean {
+  return /^(npx relay|temporal) /.test(line);
 }
 
 function escapeHtml(text: string): string {

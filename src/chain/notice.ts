@@ -1,6 +1,6 @@
 /** A notice: what the relay tells people about a chain that needs them, and in which words. */
 
-import { chainWorkflowId } from './chain.js';
+import { chainUrl, chainWorkflowId } from './chain.js';
 import { type NoticeText, noticeText, type Section } from './notice-text.js';
 import { type ActionStatus, hasEnded } from './outcome.js';
 import { actionTitle, shownTime } from './summary.js';
@@ -43,10 +43,6 @@ export interface NoticeContext {
 /** ` --url …` for the `relay` command, where it would not look there by itself. */
 export function urlOption(apiUrl: string): string {
   return apiUrl === 'http://127.0.0.1:8080' ? '' : ` --url ${apiUrl}`;
-}
-
-function chainUrl({ companyId, chainId }: Notice, { apiUrl }: NoticeContext): string {
-  return `${apiUrl}/co/${companyId}/chains/${chainId}`;
 }
 
 const headlines: Record<NoticeKind, string> = {
@@ -129,7 +125,7 @@ function whatHappens({ kind }: Notice, action: ActionStatus): string[] {
   ];
 }
 
-function where(notice: Notice, action: ActionStatus, context: NoticeContext): string[] {
+function where(notice: Notice, action: ActionStatus, context: NoticeContext): Section['lines'] {
   const { companyId, chainId, receivedAt, at } = notice;
   return [
     `Company: ${context.companyName} (${companyId})`,
@@ -137,8 +133,8 @@ function where(notice: Notice, action: ActionStatus, context: NoticeContext): st
     ...(action.assignmentId ? [`Assignment: ${oneLine(action.assignmentId)}`] : []),
     `Chain: ${chainId}, received ${shownTime(receivedAt)}`,
     `Happened: ${shownTime(at)}${action.attempts ? ` after ${action.attempts} attempt${action.attempts === 1 ? '' : 's'}` : ''}`,
-    ...(notice.kind === 'recovered' && context.webUi ? [`Temporal Web UI: ${context.webUi}`] : []),
-    `Chain resource, with a token: ${chainUrl(notice, context)}`,
+    ...(notice.kind === 'recovered' && context.webUi ? [{ label: 'Temporal Web UI', url: context.webUi }] : []),
+    { label: 'Chain resource, with a token', url: chainUrl(context.apiUrl, notice) },
   ];
 }
 
@@ -148,12 +144,12 @@ function titles({ actions, index }: Notice, chosen: (action: ActionStatus) => bo
     .map((action) => `${actionTitle(action)}${withTime && action.runAt ? `, due ${shownTime(action.runAt)}` : ''}`);
 }
 
-function whatToDo(notice: Notice, { error }: ActionStatus, context: NoticeContext): string[] {
+function whatToDo(notice: Notice, { error }: ActionStatus, context: NoticeContext): Section['lines'] {
   const steer = (verb: string) =>
     `npx relay ${verb} ${notice.companyId} ${notice.chainId} ${notice.index}${urlOption(context.apiUrl)}`;
   const signal = (name: string) =>
     `temporal workflow signal -n ${context.namespace} -w ${chainWorkflowId(notice)} --name ${name} -i '[${notice.index}]'`;
-  const inWebUi = context.webUi ? [`Temporal Web UI: ${context.webUi}`] : [];
+  const inWebUi = context.webUi ? [{ label: 'Temporal Web UI', url: context.webUi }] : [];
   switch (notice.kind) {
     case 'needs-attention':
       return [
@@ -192,6 +188,6 @@ function asJson(notice: Notice, action: ActionStatus, context: NoticeContext, su
     chain: { chainId: notice.chainId, workflowId: chainWorkflowId(notice), receivedAt: notice.receivedAt },
     action,
     actions: notice.actions,
-    links: { chain: chainUrl(notice, context), ...(context.webUi && { webUi: context.webUi }) },
+    links: { chain: chainUrl(context.apiUrl, notice), ...(context.webUi && { webUi: context.webUi }) },
   };
 }

@@ -1,9 +1,12 @@
 /** A notice about a rule rather than about a chain: a request that was refused, a condition that asks for what is not there, actions that wait for a pause. */
 
+import { chainUrl } from './chain.js';
+import { urlOption } from './notice.js';
 import { type NoticeText, noticeText, type Section } from './notice-text.js';
 import { type Pause, pauseText } from './pause.js';
 import type { RejectionReason } from './rejection.js';
 import type { Remark } from './request.js';
+import { shownTime } from './summary.js';
 import { cutShort, oneLine } from './text.js';
 
 interface AboutRule {
@@ -59,7 +62,7 @@ export function renderRuleNotice(notice: RuleNotice, context: RuleNoticeContext)
       lines: [
         `Company: ${oneLine(context.companyName)} (${notice.companyId})`,
         `Rule: ${oneLine(context.ruleName)} (${notice.relayId})`,
-        `Happened: ${notice.at}`,
+        `Happened: ${shownTime(notice.at)}`,
         ...words.where,
       ],
     },
@@ -79,7 +82,7 @@ interface Words {
   headline: string;
   sentence: string;
   wrong: string[];
-  where: string[];
+  where: Section['lines'];
   whatToDo: string[];
   often: string;
 }
@@ -123,7 +126,8 @@ const remedies: Record<RejectionReason, string> = {
 
 function rejectedWords({ companyId, rejectedId, reason, mistakes }: RejectedNotice, { apiUrl }: RuleNoticeContext): Words {
   const more = mistakes.length - shownMistakes;
-  const again = `npx relay rejected resend ${companyId} ${rejectedId}`;
+  const url = urlOption(apiUrl);
+  const again = `npx relay rejected resend ${companyId} ${rejectedId}${url}`;
   return {
     headline: headlines[reason],
     sentence: 'A request of this rule was refused. Nothing of it has run.',
@@ -131,11 +135,11 @@ function rejectedWords({ companyId, rejectedId, reason, mistakes }: RejectedNoti
       ...mistakes.slice(0, shownMistakes).map(({ pointer, detail }) => oneLine(`${pointer || 'the request'} ${detail}`)),
       ...(more > 0 ? [`and ${more} more`] : []),
     ],
-    where: [`Rejected request: ${apiUrl}/co/${companyId}/rejected/${rejectedId}`],
+    where: [{ label: 'Rejected request, with a token', url: `${apiUrl}/co/${companyId}/rejected/${rejectedId}` }],
     whatToDo: [
       remedies[reason],
       'The refused requests are kept for a while. To see them:',
-      `npx relay rejected list ${companyId}`,
+      `npx relay rejected list ${companyId}${url}`,
       ...(reason === 'invalid-chain'
         ? [
             'What is invalid stays invalid when it is sent again: take the request from the address above, mend it, and send that.',
@@ -147,7 +151,7 @@ function rejectedWords({ companyId, rejectedId, reason, mistakes }: RejectedNoti
 }
 
 function missingWords(notice: MissingPropertyNotice, { apiUrl }: RuleNoticeContext): Words {
-  const { companyId, chainId, index, assignmentId, path } = notice;
+  const { index, assignmentId, path } = notice;
   return {
     headline: `No such property: ${path}`,
     sentence: `A condition of this rule asks for ${path}, which the assignment does not have.`,
@@ -155,7 +159,7 @@ function missingWords(notice: MissingPropertyNotice, { apiUrl }: RuleNoticeConte
       `${path}: no such property of assignment ${oneLine(assignmentId)}, asked for by action ${index}.`,
       'What is not there equals nothing: == does not hold, != does.',
     ],
-    where: [`Chain resource: ${apiUrl}/co/${companyId}/chains/${chainId}`],
+    where: [{ label: 'Chain resource, with a token', url: chainUrl(apiUrl, notice) }],
     whatToDo: [
       'Compare the name in actionCondition with the assignment as the platform shows it; capital letters count. If not every assignment has the property, there is nothing to mend.',
     ],
@@ -172,8 +176,8 @@ function pausedWords({ companyId, at, what, until, reason }: PausedNotice, { api
       pauseText(pause),
       'When the pause is over they go on by themselves, in their order, their conditions looked at anew.',
     ],
-    where: [`Waiting chains: ${apiUrl}/co/${companyId}/chains?paused=true`],
-    whatToDo: ['Nothing has to be done. To see what waits:', `npx relay chains list ${companyId} --paused`],
+    where: [{ label: 'Waiting chains, with a token', url: `${apiUrl}/co/${companyId}/chains?paused=true` }],
+    whatToDo: ['Nothing has to be done. To see what waits:', `npx relay chains list ${companyId} --paused${urlOption(apiUrl)}`],
     often: 'You are told once for this rule and pause.',
   };
 }

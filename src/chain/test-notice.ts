@@ -1,6 +1,7 @@
 /** The notice that somebody asked for in order to see whether it arrives. */
 
 import { type NoticeText, noticeText } from './notice-text.js';
+import { shownTime } from './summary.js';
 import { oneLine } from './text.js';
 
 export interface TestNotice {
@@ -30,7 +31,7 @@ export function renderTestNotice({ companyId, relayId, at }: TestNotice, company
         lines: [
           `Company: ${oneLine(companyName)} (${companyId})`,
           ...(relayId === undefined ? [] : [`Rule: ${relayId}`]),
-          `Asked for: ${at}`,
+          `Asked for: ${shownTime(at)}`,
         ],
       },
     ],

@@ -34,13 +34,13 @@ describe('a notice about a refused request', () => {
         '/0/relayAccessToken of rule 4711 was rotated, and its grace is over',
         'Acme <b> (acme)',
         'Widen & alert (4711)',
-        rejected.at,
+        'Happened: 2026-03-02 09:12:44 UTC',
         'https://relay.example/co/acme/rejected/R1',
-        'npx relay rejected list acme',
+        'npx relay rejected list acme --url https://relay.example\n',
         'once an hour',
       ])
         assert(text.includes(part), `${part} in ${text}`);
-      assert.equal(text.includes('npx relay rejected resend acme R1'), reason !== 'invalid-chain');
+      assert.equal(text.includes('npx relay rejected resend acme R1 --url https://relay.example\n'), reason !== 'invalid-chain');
       assert.doesNotMatch(text, /undefined/);
     });
   }

@@ -7,6 +7,7 @@ import { failuresPerMinute } from '../../src/api/limits.js';
 import { problemSchema } from '../../src/api/problem.js';
 import { rejectedListSchema, wholeRejectedSchema } from '../../src/api/rejected.js';
 import { acceptedSchema } from '../../src/api/relay.js';
+import { shownTime } from '../../src/chain/summary.js';
 import { email, type Stack, send, startStack, udf } from './stack.js';
 
 const perMinute = 25;
@@ -71,7 +72,7 @@ describe('an invalid chain', () => {
         '/1/delayInSeconds must be a whole number of seconds',
         `Test company (${company.companyId})`,
         `Test rule (${company.relayId})`,
-        item.receivedAt.slice(0, 16),
+        `Happened: ${shownTime(item.receivedAt)}`,
         `npx relay rejected list ${company.companyId}`,
         `/co/${company.companyId}/rejected/${item.rejectedId}`,
       ])

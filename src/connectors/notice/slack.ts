@@ -1,5 +1,6 @@
 /** A notice as Slack's incoming webhooks take it: at most 50 blocks, of which a section has at most 3,000 characters. */
 
+import { isCommand } from '../../chain/notice-text.js';
 import { cutShort } from '../../chain/text.js';
 import type { RenderedNotice } from './notice.js';
 
@@ -47,7 +48,7 @@ function sectionsOf(paragraph: string): string[] {
 function linesOf(line: string): string[] {
   const words = line.trim();
   const pieces = words.match(new RegExp(`.{1,${pieceLength}}`, 'gsu')) ?? [];
-  if (pieces.length === 1 && /^(npx relay|temporal) [^`]*$/.test(words)) return [`\`${escaped(words)}\``];
+  if (pieces.length === 1 && isCommand(words) && !words.includes('`')) return [`\`${escaped(words)}\``];
   if (pieces.length === 1 && line === words && words.endsWith(':')) return [`*${escaped(words)}*`];
   return pieces.map(escaped);
 }
