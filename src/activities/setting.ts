@@ -1,12 +1,12 @@
 /** The company and the rule of an action as they stand now, and how an activity calls an outside system. */
 
-import { setTimeout } from 'node:timers/promises';
 import { activityInfo, Context } from '@temporalio/activity';
 import { z } from 'zod';
 import { type Chain, idempotencyKey } from '../chain/chain.js';
 import { type Connector, type Pause, pauseOf, pauseText } from '../chain/pause.js';
 import type { Call } from '../connectors/call.js';
 import type { Company, Rule } from '../store/store.js';
+import { within } from '../within.js';
 import type { ActionRef } from './activities.js';
 import type { Deps } from './deps.js';
 import { lostAttempt, mistake, paused, useOrdinary } from './failure.js';
@@ -47,7 +47,11 @@ export async function readStored(
     store.rules.get(companyId, relayId),
     store.pauses.current(companyId),
   ]);
-  const [company, rule, pauses] = await inTime(reading).catch((error: unknown) => {
+  const [company, rule, pauses] = await within(
+    Math.min(callTimeout(), longestReadMs),
+    reading,
+    "the relay's own database did not answer in time",
+  ).catch((error: unknown) => {
     const { isLocal, attempt } = activityInfo();
     if (!isLocal) Context.current().heartbeat({ untouched: attempt } satisfies z.infer<typeof untouchedSchema>);
     throw error;
@@ -61,22 +65,11 @@ export function skipReason(rule: Rule | undefined, relayId: string): string {
   return rule ? `rule ${relayId} is disabled` : `there is no rule ${relayId} any more`;
 }
 
-/** So that the settings and one call fit into an activity's 30 seconds. */
+/**
+ * So that the settings and one call fit into an activity's 30 seconds, and a database that hangs does not look like an effect of which nobody knows whether
+ * it was done, as the activity's own time-out would.
+ */
 const longestReadMs = 8_000;
-
-/** A database that hangs must not look like an effect of which nobody knows whether it was done, as the activity's own time-out would. */
-async function inTime<Read>(reading: Promise<Read>): Promise<Read> {
-  const waiting = new AbortController();
-  const late = setTimeout(Math.min(callTimeout(), longestReadMs), undefined, { signal: waiting.signal }).then(() => {
-    throw new Error("the relay's own database did not answer in time");
-  });
-  try {
-    return await Promise.race([reading, late]);
-  } finally {
-    late.catch(() => {});
-    waiting.abort();
-  }
-}
 
 /** What an attempt that ended before it had done anything leaves to the next by its heartbeat: its number. */
 const untouchedSchema = z.object({ untouched: z.number() });

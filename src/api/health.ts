@@ -4,6 +4,7 @@ import type { Client } from '@temporalio/client';
 import { Hono } from 'hono';
 import type { Metrics } from '../metrics.js';
 import type { Store } from '../store/store.js';
+import { within } from '../within.js';
 
 export function healthRoutes({ client, store, metrics }: { client: Client; store: Pick<Store, 'ping'>; metrics: Metrics }): Hono {
   const checks = {
@@ -11,7 +12,7 @@ export function healthRoutes({ client, store, metrics }: { client: Client; store
       client.withDeadline(Date.now() + 3_000, () =>
         client.workflowService.describeNamespace({ namespace: client.options.namespace }),
       ),
-    database: () => within(3_000, store.ping()),
+    database: () => within(3_000, store.ping(), 'no answer in time'),
   };
   return aliveRoutes(metrics).get('/readyz', async (c) => {
     const results = await Promise.all(
@@ -39,12 +40,4 @@ export function aliveRoutes(metrics: Metrics): Hono {
       const { text, contentType } = await metrics.expose();
       return c.body(text, 200, { 'Content-Type': contentType });
     });
-}
-
-async function within<Value>(milliseconds: number, work: Promise<Value>): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('no answer in time')), milliseconds);
-  });
-  return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
 }

@@ -27,14 +27,14 @@ export async function NoticeDigest(digest: Digest, first: Member, before?: Ledge
   const holds = digest.kind === 'needs-attention';
   const ledger = before ? new Ledger(holds, before) : Ledger.of(holds, first);
   let joins = 0;
-  let many = ledger.members > 1;
+  const many = () => ledger.members > 1;
   setHandler(joinSignal, (member) => {
     if (typeof member?.chainId !== 'string') return log.warn('a signal had no effect: join, which is no member');
+    const before = many();
     ledger.join(member);
     joins += 1;
     // Chains whose action recovers see by it that this workflow tells of that.
-    if (!many && ledger.members > 1) upsertMemo({ many: true });
-    many ||= ledger.members > 1;
+    if (!before && many()) upsertMemo({ many: true });
   });
   setHandler(overSignal, (key, ended) => ledger.over(key, ended));
 
@@ -47,7 +47,7 @@ export async function NoticeDigest(digest: Digest, first: Member, before?: Ledge
   };
 
   const isFull = () => workflowInfo().continueAsNewSuggested;
-  const isThrough = () => holds && many && ledger.open === 0;
+  const isThrough = () => holds && many() && ledger.open === 0;
   for (;;) {
     await untilQuiet(
       digest,
@@ -63,7 +63,7 @@ export async function NoticeDigest(digest: Digest, first: Member, before?: Ledge
       say({ kind: 'many', ...ledger.take() });
       continue;
     }
-    if (!holds || !many) {
+    if (!holds || !many()) {
       if (await allTold()) return; // The chain of the only one tells of its end.
       continue;
     }

@@ -14,13 +14,13 @@ const longestLook = 600;
 export async function waitOut(action: ChainAction, floor: Floor, connector: Connector): Promise<void> {
   const { board } = floor;
   const since = new Date().toISOString();
-  for (let look = 30; ; look = Math.min(2 * look, longestLook)) {
+  for (let seconds = 30; ; seconds = Math.min(2 * seconds, longestLook)) {
     const resumes = floor.resumes;
     const { current } = await readPauses(floor, since, { relayId: action.relayId, connector });
     const pause = pauseOf(current, connector);
     if (!pause) break;
     const left = pause.until === undefined ? longestLook : Math.max(1, (Date.parse(pause.until) - Date.now()) / 1000);
-    const wait = Math.min(look, left) * 1000;
+    const wait = Math.min(seconds, left) * 1000;
     const nextAttemptAt = new Date(Date.now() + wait).toISOString();
     board.update(action.index, { state: 'pending', pausedSince: since, reason: pauseText(pause), nextAttemptAt });
     await condition(() => floor.resumes > resumes, wait, {
