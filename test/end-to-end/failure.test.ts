@@ -98,7 +98,7 @@ describe('an action that fails for good', () => {
 
   it('fails when nobody decides within the attention window; what stood behind it is not run', async () => {
     const company = await stack.company();
-    const short = await startChainWithWindow(company, 2);
+    const short = await company.startHeld(2);
     const ended = await company.ended(short);
     assert.deepEqual(states(ended), ['failed', 'not-run']);
     assert.equal(ended.status, 'failed');
@@ -109,33 +109,6 @@ describe('an action that fails for good', () => {
     );
   });
 });
-
-/** The window is part of the chain's input: start the workflow with a short one. */
-async function startChainWithWindow(
-  company: Awaited<ReturnType<typeof stack.company>>,
-  attentionWindowSeconds: number,
-): Promise<string> {
-  const chainId = `window-${company.companyId}`;
-  const common = { relayId: company.relayId };
-  await stack.client.workflow.start('RuleChain', {
-    workflowId: `relay:${company.companyId}:${chainId}`,
-    taskQueue: stack.taskQueue,
-    args: [
-      {
-        companyId: company.companyId,
-        chainId,
-        receivedAt: new Date().toISOString(),
-        retryBudgetSeconds: 1,
-        attentionWindowSeconds,
-        actions: [
-          { index: 0, action: 'platform_sendAssignment', assignmentId: '404404', groupIds: ['501'], ...common },
-          { index: 1, action: 'ticket_updateUDF', ticketId: 'T', field: 'F', value: 'v', ...common },
-        ],
-      },
-    ],
-  });
-  return chainId;
-}
 
 describe('an action that fails for a while', () => {
   it('is tried again within the budget, under the same key, and nobody is told', async () => {

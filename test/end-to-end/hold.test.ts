@@ -1,7 +1,6 @@
 /** Held actions: what ends a hold, and what people are told of it. */
 
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { email, eventually, send, startStack, Unmet, udf } from './stack.js';
 
@@ -19,25 +18,7 @@ const notice = (to: string, headline: string) =>
 describe('a held action', () => {
   it('that nobody decides about: the last notice says what was not run', async () => {
     const company = await stack.company();
-    const chainId = randomUUID();
-    const common = { relayId: company.relayId };
-    await stack.client.workflow.start('RuleChain', {
-      workflowId: `relay:${company.companyId}:${chainId}`,
-      taskQueue: stack.taskQueue,
-      args: [
-        {
-          companyId: company.companyId,
-          chainId,
-          receivedAt: new Date().toISOString(),
-          retryBudgetSeconds: 1,
-          attentionWindowSeconds: 1,
-          actions: [
-            { ...common, index: 0, action: 'platform_sendAssignment', assignmentId: '404404', groupIds: ['501'] },
-            { ...common, index: 1, action: 'ticket_updateUDF', ticketId: 'T', field: 'F', value: 'v', comment: 'behind' },
-          ],
-        },
-      ],
-    });
+    const chainId = await company.startHeld(1);
     const text = await notice(company.admin, 'Given up');
     assert.match(text, /Not run:\n {2}1 ticket_updateUDF: behind\n/);
     assert(!text.includes('Will still run'), text);

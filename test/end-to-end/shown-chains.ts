@@ -1,10 +1,8 @@
 /** A chain of each kind that an operator meets in the Web UI, brought to where it is worth looking at. */
 
 import assert from 'node:assert/strict';
-import { chainSchema, type ShownChain } from '../../src/api/chain-view.js';
-import { acceptedSchema } from '../../src/api/relay.js';
 import { demo, ensureDemo } from '../../src/sandbox/demo.js';
-import { type Action, adminToken, email, eventually, type Stack, send, Unmet, udf } from './stack.js';
+import { type Action, email, eventually, type Stack, send, Unmet, udf } from './stack.js';
 
 export type ShownKind = 'running' | 'held' | 'failed' | 'completed' | 'delayed';
 
@@ -31,29 +29,15 @@ async function ownScene(stack: Stack): Promise<Scene> {
 /** The company and the assignments that `npm start` makes, for pictures. */
 export async function demoScene(stack: Stack): Promise<Scene> {
   await ensureDemo(stack.store, stack.platform.url);
-  const { companyId, ...rule } = demo;
-  const url = `${stack.links.api}/co/${companyId}`;
-  const until = (chainId: string, wanted: (chain: ShownChain) => boolean, what: string) =>
-    eventually(what, async () => {
-      const chain = await company.read(chainId);
-      return wanted(chain) ? chain : new Unmet(chain);
-    });
-  const company: Scene['company'] = {
-    companyId,
-    async start(actions) {
-      const body = JSON.stringify(actions.map((action) => ({ ...rule, ...action })));
-      const response = await fetch(`${url}/relay`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
-      return acceptedSchema.parse(await response.json());
-    },
-    async read(chainId) {
-      const response = await fetch(`${url}/chains/${chainId}`, { headers: { authorization: `Bearer ${adminToken}` } });
-      return chainSchema.parse(await response.json());
-    },
-    ended: (chainId) => until(chainId, ({ closedAt }) => closedAt !== undefined, 'the chain to close'),
-    action: (chainId, index, state) =>
-      until(chainId, ({ actions }) => actions[index]?.state === state, `action ${index} to be ${state}`),
+  const company = stack.companyOf(demo);
+  return {
+    company,
+    assignment: '1003',
+    other: '1001',
+    ticket: '7003',
+    cfValue: 'yes',
+    carefree: { relayId: '4712', relayAccessToken: demo.relayAccessToken },
   };
-  return { company, assignment: '1003', other: '1001', ticket: '7003', cfValue: 'yes', carefree: { ...rule, relayId: '4712' } };
 }
 
 /** The workflows to look at, by kind; the running chain is still trying, the delayed one is a `DelayedAction`. Needs a retry budget of minutes. */

@@ -16,6 +16,7 @@ import { chainSchema, type ShownAction, type ShownChain } from '../../src/api/ch
 import { Limits } from '../../src/api/limits.js';
 import { acceptedSchema } from '../../src/api/relay.js';
 import { serveApi } from '../../src/api/server.js';
+import { type Chain, chainWorkflowId } from '../../src/chain/chain.js';
 import { createConnectors } from '../../src/connectors/connectors.js';
 import { createLog } from '../../src/log.js';
 import { Metrics } from '../../src/metrics.js';
@@ -171,8 +172,11 @@ export async function startStack({
         actor,
       );
       assert(typeof made === 'object');
-      const { relayAccessToken } = made;
-      const { relayId } = made.rule;
+      return this.companyOf({ companyId, relayId: made.rule.relayId, relayAccessToken: made.relayAccessToken });
+    },
+
+    /** What can be asked for a company that is there, and one of its rules. */
+    companyOf({ companyId, relayId, relayAccessToken }: { companyId: string; relayId: string; relayAccessToken: string }) {
       const url = `${links.api}/co/${companyId}`;
       const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };
 
@@ -182,7 +186,7 @@ export async function startStack({
         companyId,
         relayId,
         relayAccessToken,
-        admin: notify.emails[0] ?? '',
+        admin: `admin@${companyId}.example`,
         read,
         /** POSTs actions, to which the rule and its token are added. */
         async post(actions: Action[], more: Record<string, string> = {}): Promise<Response> {
@@ -194,6 +198,23 @@ export async function startStack({
           const response = await this.post(actions);
           assert.equal(response.status, 202, await response.clone().text());
           return acceptedSchema.parse(await response.json());
+        },
+        /** Starts a chain whose first action is held for so long at most, with one behind it: the window is part of the input of its workflow. */
+        async startHeld(attentionWindowSeconds: number): Promise<string> {
+          const chainId = randomUUID();
+          const chain: Chain = {
+            companyId,
+            chainId,
+            receivedAt: new Date().toISOString(),
+            retryBudgetSeconds: 1,
+            attentionWindowSeconds,
+            actions: [
+              { index: 0, relayId, action: 'platform_sendAssignment', assignmentId: '404404', groupIds: ['501'] },
+              { index: 1, relayId, action: 'ticket_updateUDF', ticketId: 'T', field: 'F', value: 'v', comment: 'behind' },
+            ],
+          };
+          await client.workflow.start('RuleChain', { workflowId: chainWorkflowId(chain), taskQueue, args: [chain] });
+          return chainId;
         },
         /** Waits until the chain is as wanted. */
         async until(chainId: string, wanted: (chain: ShownChain) => boolean, what: string): Promise<ShownChain> {
