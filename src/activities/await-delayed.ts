@@ -3,8 +3,8 @@
 import { Context } from '@temporalio/activity';
 import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import type { Activities } from '../contract/activities.js';
 import type { DelayedAction } from '../workflows/delayed-action.js';
-import type { Activities } from './activities.js';
 import type { Deps } from './deps.js';
 
 export function awaitDelayed({ client }: Deps): Activities['awaitDelayed'] {

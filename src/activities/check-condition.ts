@@ -2,17 +2,17 @@
 
 import { activityInfo } from '@temporalio/activity';
 import { evaluateCondition, pathText } from '../chain/condition.js';
-import { Notices } from '../notices.js';
-import type { Activities } from './activities.js';
+import type { Activities } from '../contract/activities.js';
+import { Notices } from '../notices/rule-notices.js';
+import { assertNotPaused, callTimeout, readStoredContext } from './action-context.js';
 import type { Deps } from './deps.js';
 import { effectFailure } from './failure.js';
-import { assertNotPaused, callTimeout, readStored } from './setting.js';
 
 export function checkCondition(deps: Deps): Activities['checkCondition'] {
   const { connectors, client, log } = deps;
   const notices = new Notices(client, log);
   return async (input) => {
-    const setting = await readStored(deps, input);
+    const setting = await readStoredContext(deps, input);
     if ('skipped' in setting) return { holds: false, reason: setting.skipped, missing: false };
     assertNotPaused(setting.pauses, 'platform');
     try {

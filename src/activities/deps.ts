@@ -2,9 +2,9 @@
 
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
-import type { Links } from '../config.js';
 import type { Connectors } from '../connectors/connectors.js';
-import type { Metrics } from '../metrics.js';
+import type { Links } from '../service/config.js';
+import type { Metrics } from '../service/metrics.js';
 import type { Store } from '../store/store.js';
 
 export interface Deps {

@@ -4,7 +4,7 @@ import { ApplicationFailure, activityInfo } from '@temporalio/activity';
 import type { Connector } from '../chain/pause.js';
 import { waitsTooLong } from '../chain/retry.js';
 import { ConnectorError } from '../connectors/call.js';
-import type { ActionRef } from './activities.js';
+import type { ActionRef } from '../contract/activities.js';
 
 /** `details[0]` of every failure. */
 export interface TroubleDetails {

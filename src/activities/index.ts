@@ -1,6 +1,6 @@
 /** All activities, made with what they work with. */
 
-import type { Activities } from './activities.js';
+import type { Activities } from '../contract/activities.js';
 import { awaitDelayed } from './await-delayed.js';
 import { checkCondition } from './check-condition.js';
 import type { Deps } from './deps.js';

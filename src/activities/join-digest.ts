@@ -4,12 +4,12 @@ import { createHash } from 'node:crypto';
 import { activityInfo } from '@temporalio/activity';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import { type Digest, foldedReason, type Member, memberKey, reasonOf } from '../chain/digest.js';
 import { cutShort, fitBytes } from '../chain/text.js';
-import { joinSignal } from '../workflows/messages.js';
+import type { Activities } from '../contract/activities.js';
+import { joinSignal } from '../contract/messages.js';
+import { companyKey } from '../contract/search-attributes.js';
+import { type Digest, foldedReason, type Member, memberKey, reasonOf } from '../notices/digest.js';
 import type { NoticeDigest } from '../workflows/notice-digest.js';
-import { companyKey } from '../workflows/search-attributes.js';
-import type { Activities } from './activities.js';
 import type { Deps } from './deps.js';
 
 /** A first notice waits no longer than this for Temporal. */

@@ -2,10 +2,10 @@
 
 import { activityInfo } from '@temporalio/activity';
 import { chainWorkflowId } from '../chain/chain.js';
-import { renderDigestNotice } from '../chain/digest-notice.js';
-import { workflowLink } from '../config.js';
-import type { Activities } from './activities.js';
-import { addresseesOf, deliverNotice } from './deliver-notice.js';
+import type { Activities } from '../contract/activities.js';
+import { addresseesOf, deliverNotice } from '../notices/deliver.js';
+import { renderDigestNotice } from '../notices/digest-notice.js';
+import { workflowLink } from '../service/config.js';
 import type { Deps } from './deps.js';
 
 export function notifyDigest(deps: Deps): Activities['notifyDigest'] {

@@ -2,10 +2,10 @@
 
 import { activityInfo } from '@temporalio/activity';
 import { chainWorkflowId } from '../chain/chain.js';
-import { renderNotice } from '../chain/notice.js';
-import { workflowLink } from '../config.js';
-import type { Activities } from './activities.js';
-import { addresseesOf, deliverNotice } from './deliver-notice.js';
+import type { Activities } from '../contract/activities.js';
+import { renderNotice } from '../notices/chain-notice.js';
+import { addresseesOf, deliverNotice } from '../notices/deliver.js';
+import { workflowLink } from '../service/config.js';
 import type { Deps } from './deps.js';
 import { tellsOfRecovery } from './join-digest.js';
 

@@ -1,9 +1,9 @@
 /** Tells the rule's and the company's contacts about the rule itself: a refused request, a condition that asks for what is not there. */
 
 import { activityInfo } from '@temporalio/activity';
-import { renderRuleNotice } from '../chain/rule-notice.js';
-import type { Activities } from './activities.js';
-import { addresseesOf, deliverNotice } from './deliver-notice.js';
+import type { Activities } from '../contract/activities.js';
+import { addresseesOf, deliverNotice } from '../notices/deliver.js';
+import { renderRuleNotice } from '../notices/rule-notice.js';
 import type { Deps } from './deps.js';
 
 export function notifyRule(deps: Deps): Activities['notifyRule'] {

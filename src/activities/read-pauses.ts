@@ -2,8 +2,8 @@
 
 import { activityInfo } from '@temporalio/activity';
 import { pausedSeconds, pauseOf } from '../chain/pause.js';
-import { Notices } from '../notices.js';
-import type { Activities } from './activities.js';
+import type { Activities } from '../contract/activities.js';
+import { Notices } from '../notices/rule-notices.js';
 import type { Deps } from './deps.js';
 
 export function readPauses({ store, client, log }: Pick<Deps, 'store' | 'client' | 'log'>): Activities['readPauses'] {

@@ -1,8 +1,8 @@
 /** What a rule says about trouble, as it stands now. */
 
-import type { Activities } from './activities.js';
+import type { Activities } from '../contract/activities.js';
+import { skipReason } from './action-context.js';
 import type { Deps } from './deps.js';
-import { skipReason } from './setting.js';
 
 export function readPolicy({ store }: Deps): Activities['readPolicy'] {
   return async ({ companyId, relayId }) => {

@@ -1,14 +1,14 @@
 /** Sends an assignment to groups of workers. */
 
-import type { Activities } from './activities.js';
+import type { Activities } from '../contract/activities.js';
+import { effectCall, readActionContext } from './action-context.js';
 import type { Deps } from './deps.js';
 import { effectFailure } from './failure.js';
 import { effectResult } from './result.js';
-import { effectCall, readSetting } from './setting.js';
 
 export function sendAssignment(deps: Deps): Activities['sendAssignment'] {
   return async (input) => {
-    const setting = await readSetting(deps, input, 'platform');
+    const setting = await readActionContext(deps, input, 'platform');
     if ('skipped' in setting) return effectResult(setting);
     const { assignmentId = '', groupIds = [], radiusMiles } = input.action;
     try {

@@ -3,15 +3,15 @@
 import { createHash } from 'node:crypto';
 import { bareAddress } from '../chain/address.js';
 import { chainWorkflowId } from '../chain/chain.js';
-import type { ActionRef, Activities } from './activities.js';
+import type { ActionRef, Activities } from '../contract/activities.js';
+import { effectCall, readActionContext } from './action-context.js';
 import type { Deps } from './deps.js';
 import { effectFailure } from './failure.js';
 import { effectResult } from './result.js';
-import { effectCall, readSetting } from './setting.js';
 
 export function sendEmail(deps: Deps): Activities['sendEmail'] {
   return async (input) => {
-    const setting = await readSetting(deps, input, 'mail');
+    const setting = await readActionContext(deps, input, 'mail');
     if ('skipped' in setting) return effectResult(setting);
     const { company, rule } = setting;
     try {

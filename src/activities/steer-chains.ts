@@ -2,11 +2,11 @@
 
 import { activityInfo } from '@temporalio/activity';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import { actionsMeant, addProgress, type BulkOrder, type BulkProgress, noProgress } from '../chain/bulk.js';
-import { signalOf, statusQuery, steeringSignals } from '../workflows/messages.js';
-import type { Activities } from './activities.js';
+import { ChainCancelled, retryChain } from '../chains/reopen.js';
+import type { Activities } from '../contract/activities.js';
+import { actionsMeant, addProgress, type BulkOrder, type BulkProgress, noProgress } from '../contract/bulk.js';
+import { signalOf, statusQuery, steeringSignals } from '../contract/messages.js';
 import type { Deps } from './deps.js';
-import { ChainCancelled, retryChain } from './retry-chain.js';
 
 /** A chain answers nothing while a local try of an effect runs. */
 const answerTimeoutMs = 10_000;

@@ -1,10 +1,10 @@
 /** Sends a test notice to every contact, once, and says what became of each. */
 
 import { activityInfo } from '@temporalio/activity';
-import { type ContactResult, renderTestNotice } from '../chain/test-notice.js';
-import type { NoticeChannel } from '../connectors/notice/notice.js';
-import type { Activities } from './activities.js';
-import { addresseesOf, channelsOf, contactsOf, deliverTo } from './deliver-notice.js';
+import type { Activities } from '../contract/activities.js';
+import type { NoticeChannel } from '../notices/channels/channel.js';
+import { addresseesOf, channelsOf, contactsOf, deliverTo } from '../notices/deliver.js';
+import { type ContactResult, renderTestNotice } from '../notices/test-notice.js';
 import type { Deps } from './deps.js';
 
 export function testNotice(deps: Deps): Activities['testNotice'] {

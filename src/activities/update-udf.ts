@@ -1,15 +1,15 @@
 /** Sets a user-defined field of a ticket, a timestamp in the wanted format and the company's zone. */
 
 import { fieldValue } from '../chain/actions/update-udf.js';
-import type { Activities } from './activities.js';
+import type { Activities } from '../contract/activities.js';
+import { effectCall, readActionContext } from './action-context.js';
 import type { Deps } from './deps.js';
 import { effectFailure, mistake } from './failure.js';
 import { effectResult } from './result.js';
-import { effectCall, readSetting } from './setting.js';
 
 export function updateUdf(deps: Deps): Activities['updateUdf'] {
   return async (input) => {
-    const setting = await readSetting(deps, input, 'ticketing');
+    const setting = await readActionContext(deps, input, 'ticketing');
     if ('skipped' in setting) return effectResult(setting);
     const { ticketId, field } = input.action;
     const value = fieldValue(input.action, setting.company.timeZone);

@@ -3,12 +3,12 @@
 import { Hono } from 'hono';
 import type { Store } from '../store/store.js';
 import { auditRoutes } from './admin/audit.js';
-import { limitBody } from './admin/body.js';
 import { companyRoutes } from './admin/companies.js';
 import { keyRoutes } from './admin/keys.js';
 import { ruleRoutes } from './admin/rules.js';
 import { tokenRoutes } from './admin/tokens.js';
 import { type Authenticated, requireAdmin } from './authentication.js';
+import { limitBody } from './body.js';
 
 export interface AdminOptions {
   store: Store;

@@ -3,8 +3,8 @@
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
 import { Webhook } from 'standardwebhooks';
-import type { RejectionReason } from '../chain/rejection.js';
-import { maxActions, type Remark } from '../chain/request.js';
+import { type Issue, maxActions } from '../chain/request.js';
+import type { RejectionReason } from '../contract/rejected-request.js';
 import { isKnown, type Refusal, type Tokens } from '../store/tokens.js';
 import type { Counted, Limits } from './limits.js';
 import { Problem } from './problem.js';
@@ -58,7 +58,7 @@ const unauthorized =
 const challenge = { 'WWW-Authenticate': 'relayAccessToken' };
 
 /** The same 401 as a stranger's; the owner learns why. */
-function unauthorizedOwner(reason: RejectionReason, mistakes: Remark[]): Rejection {
+function unauthorizedOwner(reason: RejectionReason, mistakes: Issue[]): Rejection {
   return new Rejection(reason, 'unauthorized', unauthorized, { headers: challenge, mistakes });
 }
 

@@ -1,8 +1,8 @@
 /** The HTTP API, put together. */
 
 import { Hono } from 'hono';
-import type { Metrics } from '../metrics.js';
-import { Notices } from '../notices.js';
+import { Notices } from '../notices/rule-notices.js';
+import type { Metrics } from '../service/metrics.js';
 import type { Store } from '../store/store.js';
 import { noticeRoutes } from './admin/notices.js';
 import { pauseRoutes } from './admin/pause.js';

@@ -4,18 +4,18 @@ import { randomUUID } from 'node:crypto';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
-import { bulkVerbs } from '../chain/bulk.js';
-import { type Links, workflowLink } from '../config.js';
+import { chainFilterSchema } from '../chains/filter.js';
+import { listChains, listedChainSchema } from '../chains/list.js';
+import type { StartOptions } from '../chains/start.js';
+import { bulkVerbs } from '../contract/bulk.js';
+import { progressQuery } from '../contract/messages.js';
+import { companyKey } from '../contract/search-attributes.js';
+import { type Links, workflowLink } from '../service/config.js';
 import { actorName } from '../store/audit.js';
 import type { Store } from '../store/store.js';
 import type { BulkSteering } from '../workflows/bulk-steering.js';
-import { progressQuery } from '../workflows/messages.js';
-import { companyKey } from '../workflows/search-attributes.js';
-import { invalid, parseAs, readObject } from './admin/body.js';
 import type { Authenticated } from './authentication.js';
-import { chainFilterSchema } from './chain-filter.js';
-import { listChains, listedChainSchema } from './chain-list.js';
-import type { StartOptions } from './chain-start.js';
+import { invalid, parseAs, readObject } from './body.js';
 import { notFound, Problem } from './problem.js';
 
 export interface BulkOptions extends Pick<StartOptions, 'client' | 'taskQueue'> {

@@ -3,19 +3,19 @@
 import { type Client, isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { z } from 'zod';
-import { ChainCancelled, retryChain } from '../activities/retry-chain.js';
 import { hasEnded, isOpenTo, isToRedo, type SteeringVerb, steeringVerbs } from '../chain/outcome.js';
+import { chainFilterSchema } from '../chains/filter.js';
+import { chainCursor, listChains } from '../chains/list.js';
+import { readChain } from '../chains/read.js';
+import { ChainCancelled, retryChain } from '../chains/reopen.js';
+import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
+import { type Steering, signalOf, steeringSignals } from '../contract/messages.js';
 import { actorName } from '../store/audit.js';
 import type { Store } from '../store/store.js';
-import { type Steering, signalOf, steeringSignals } from '../workflows/messages.js';
-import { limitBody, readPage } from './admin/body.js';
 import { companyId as companyIdPattern } from './admin/companies.js';
 import { type Authenticated, requireAdmin, requireAdminOrCompanyKey } from './authentication.js';
+import { limitBody, readPage } from './body.js';
 import { bulkRoutes } from './bulk.js';
-import { chainFilterSchema } from './chain-filter.js';
-import { chainCursor, listChains } from './chain-list.js';
-import { readChain } from './chain-reader.js';
-import type { ShownAction, ShownChain } from './chain-view.js';
 import { notFound, Problem, remarksOf, temporalUnavailable } from './problem.js';
 import type { RelayOptions } from './relay.js';
 
@@ -46,7 +46,7 @@ export const rescheduleSchema = z.strictObject({
 
 export function chainRoutes(options: ChainsOptions): Hono<Authenticated> {
   const { client, links, store, adminToken } = options;
-  const chainOf = async (companyId: string, chainId: string): Promise<ShownChain> => {
+  const chainOf = async (companyId: string, chainId: string): Promise<ChainResource> => {
     const chain = /^[\w-]{1,128}$/.test(chainId) ? await readChain(client, links, companyId, chainId) : undefined;
     if (chain) return chain;
     throw notFound((await store.companies.get(companyId)) ? `chain ${chainId}` : `company ${companyId}`);
@@ -122,7 +122,7 @@ export function chainRoutes(options: ChainsOptions): Hono<Authenticated> {
 }
 
 /** @throws Problem 409 where the chain was cancelled before it closed; 503 where it could not be opened. */
-async function retryClosed(client: Client, { chainId, workflowId }: ShownChain, steering: Steering): Promise<void> {
+async function retryClosed(client: Client, { chainId, workflowId }: ChainResource, steering: Steering): Promise<void> {
   try {
     await retryChain(client, workflowId, steering);
   } catch (error) {
@@ -146,7 +146,7 @@ async function list(c: Context, { client, links }: Pick<ChainsOptions, 'client' 
 }
 
 /** @returns whether the chain has to be opened again for it. @throws Problem 409 where the signal would have no effect. */
-function assertSteerable(chain: ShownChain, { index, state }: ShownAction, verb: SteeringVerb): boolean {
+function assertSteerable(chain: ChainResource, { index, state }: ActionResource, verb: SteeringVerb): boolean {
   if (chain.closedAt) {
     if (verb === 'retry' && isToRedo(state) && (chain.status === 'failed' || chain.status === 'completed')) return true;
     const again =

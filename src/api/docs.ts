@@ -1,7 +1,7 @@
 /** The API's own documentation: the OpenAPI document, a page made of it, and a page for each type of problem. Open to everybody. */
 
 import { Hono } from 'hono';
-import type { Links } from '../config.js';
+import type { Links } from '../service/config.js';
 import { docsPage } from './docs-page.js';
 import { openApi } from './openapi.js';
 import { sendPage } from './page.js';

@@ -12,7 +12,7 @@ import { actionFacts, type ChainAction, dueAt } from '../chain/chain.js';
 import { asksIncomingValue, type Condition, evaluateCondition, pathText } from '../chain/condition.js';
 import { type Facts, forecastChain, forecastOutcomes } from '../chain/forecast.js';
 import { type Pause, pauseOf, pauseText } from '../chain/pause.js';
-import type { Remark } from '../chain/request.js';
+import type { Issue } from '../chain/request.js';
 import { ConnectorError } from '../connectors/call.js';
 import type { Connectors } from '../connectors/connectors.js';
 import type { Company, Rule, Store } from '../store/store.js';
@@ -26,7 +26,7 @@ export interface DryRunOptions {
 export interface DryRunRequest {
   companyId: string;
   actions: readonly ChainAction[];
-  warnings: Remark[];
+  warnings: Issue[];
   /** Whether the caller may see what the platform said. */
   valuesShown: boolean;
 }
@@ -149,8 +149,9 @@ async function askPlatform(
   const answers = new Map<string, Answer>();
   const deadline = Date.now() + platformTimeMs;
   for (const action of actions) {
-    const { assignmentId: id, condition, undecided } = action;
-    if (!condition || asksIncomingValue(condition) || id === undefined || undecided !== undefined || answers.has(id)) continue;
+    const { assignmentId: id, condition, cannotSchedule } = action;
+    if (!condition || asksIncomingValue(condition) || id === undefined || cannotSchedule !== undefined || answers.has(id))
+      continue;
     answers.set(id, await ask(id));
   }
   return answers;
@@ -168,7 +169,7 @@ async function askPlatform(
 }
 
 function evaluate(action: ChainAction, answers: Map<string, Answer>, valuesShown: boolean): Facts['condition'] {
-  if (!action.condition || action.undecided !== undefined) return undefined;
+  if (!action.condition || action.cannotSchedule !== undefined) return undefined;
   if (asksIncomingValue(action.condition)) {
     // What came with the request is no news to its sender.
     const { holds, reason } = evaluateCondition(action.condition, action);
@@ -190,7 +191,7 @@ function previewOf(
   connectors: DryRunOptions['connectors'],
 ): { effect?: Record<string, unknown>; obstacle?: string } {
   const definition: ActionDefinition | undefined = actionDefinitions.find(({ name }) => name === action.action);
-  if (!definition || action.mistake !== undefined) return {};
+  if (!definition || action.invalidData !== undefined) return {};
   try {
     if (definition.system === 'platform') connectors.platformOf(company);
     if (definition.system === 'ticketing') connectors.ticketingOf(company);

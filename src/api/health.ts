@@ -2,9 +2,9 @@
 
 import type { Client } from '@temporalio/client';
 import { Hono } from 'hono';
-import type { Metrics } from '../metrics.js';
+import type { Metrics } from '../service/metrics.js';
+import { withTimeout } from '../service/with-timeout.js';
 import type { Store } from '../store/store.js';
-import { within } from '../within.js';
 
 export function healthRoutes({ client, store, metrics }: { client: Client; store: Pick<Store, 'ping'>; metrics: Metrics }): Hono {
   const checks = {
@@ -12,7 +12,7 @@ export function healthRoutes({ client, store, metrics }: { client: Client; store
       client.withDeadline(Date.now() + 3_000, () =>
         client.workflowService.describeNamespace({ namespace: client.options.namespace }),
       ),
-    database: () => within(3_000, store.ping(), 'no answer in time'),
+    database: () => withTimeout(3_000, store.ping(), 'no answer in time'),
   };
   return aliveRoutes(metrics).get('/readyz', async (c) => {
     const results = await Promise.all(

@@ -16,7 +16,7 @@ import { Problem, problemResponse } from './problem.js';
 export const failuresPerMinute = 60;
 
 /** How much of what it may do somebody has used. */
-export interface Share {
+export interface RateLimit {
   exceeded: boolean;
   /** `RateLimit-…`, and `Retry-After` where it is exceeded. */
   headers: Readonly<Record<string, string>>;
@@ -45,16 +45,16 @@ export class Limits {
   }
 
   /** Counts a request of a company. Never rejects: where nobody can count, nobody is refused. */
-  ofCompany(companyId: string): Promise<Share> {
+  ofCompany(companyId: string): Promise<RateLimit> {
     return this.#take(this.#companies, companyId);
   }
 
   /** Counts a failed authentication. */
-  ofAddress(address: string): Promise<Share> {
+  ofAddress(address: string): Promise<RateLimit> {
     return this.#take(this.#addresses, addressGroup(address));
   }
 
-  async #take(limiter: Limiter, key: string): Promise<Share> {
+  async #take(limiter: Limiter, key: string): Promise<RateLimit> {
     try {
       return share(limiter, await limiter.consume(key), false);
     } catch (error) {
@@ -83,7 +83,7 @@ function limiter(keyPrefix: string, points: number, shared: Queries | undefined)
   });
 }
 
-function share({ points }: Limiter, { remainingPoints, msBeforeNext }: RateLimiterRes, exceeded: boolean): Share {
+function share({ points }: Limiter, { remainingPoints, msBeforeNext }: RateLimiterRes, exceeded: boolean): RateLimit {
   const reset = String(Math.max(1, Math.ceil(msBeforeNext / 1000)));
   return {
     exceeded,
@@ -112,7 +112,7 @@ export function addressGroup(address: string): string {
 
 /** The environment of handlers behind `shareHeaders`. */
 export interface Counted {
-  Variables: { share?: Share };
+  Variables: { share?: RateLimit };
 }
 
 /** Puts the headers of `c.get('share')` on the answer, whatever it is. */

@@ -1,17 +1,17 @@
 /** `npm run api`: the API on its own; state is in PostgreSQL and Temporal. */
 
 import { Client, Connection } from '@temporalio/client';
-import { linksOf, needed, readConfig } from '../config.js';
 import { createConnectors } from '../connectors/connectors.js';
-import { createLog } from '../log.js';
-import { Metrics } from '../metrics.js';
-import { runProcess } from '../process.js';
+import { linksOf, needed, readConfig } from '../service/config.js';
+import { createLog } from '../service/log.js';
+import { Metrics } from '../service/metrics.js';
+import { runProcess } from '../service/process.js';
+import { serveApi } from '../service/server.js';
+import { MissingSearchAttributes, registerSearchAttributes, temporalAddress } from '../service/temporal.js';
 import { openPostgres } from '../store/postgres.js';
 import { createStore } from '../store/store.js';
-import { MissingSearchAttributes, registerSearchAttributes, temporalAddress } from '../temporal.js';
 import { createApi } from './app.js';
 import { Limits } from './limits.js';
-import { serveApi } from './server.js';
 
 await runProcess(
   async (closers, stop) => {

@@ -4,7 +4,9 @@ import { z } from 'zod';
 import { actionDefinitions } from '../chain/actions/actions.js';
 import { steeringVerbs } from '../chain/outcome.js';
 import { commonFields, maxActions } from '../chain/request.js';
+import { chainListSchema, listedChainSchema } from '../chains/list.js';
 import { authSchema } from '../connectors/settings.js';
+import { actionSchema, chainSchema } from '../contract/chain-resource.js';
 import { auditResponse } from './admin/audit.js';
 import { companiesResponse, companyRequest, companyResponse } from './admin/companies.js';
 import { createdKeyResponse, keyResponse, keysResponse, newKeyRequest } from './admin/keys.js';
@@ -13,8 +15,6 @@ import { endedPausesResponse, pauseRequest, pauseSchema, pausesResponse } from '
 import { createdRuleResponse, newRuleRequest, ruleChange, ruleResponse, rulesResponse } from './admin/rules.js';
 import { rotatedTokenResponse, rotationRequest, tokenResponse, tokensResponse } from './admin/tokens.js';
 import { anyBulkRequest, bulkPreviewSchema, bulkRequest, bulkSchema } from './bulk.js';
-import { chainListSchema, listedChainSchema } from './chain-list.js';
-import { actionSchema, chainSchema } from './chain-view.js';
 import { listQuerySchema, rescheduleSchema } from './chains.js';
 import { dryRunSchema, effectSchema } from './dry-run.js';
 import { problemSchema } from './problem.js';

@@ -3,7 +3,7 @@
  * Texts are for people who call the API; `code` stands in backticks.
  */
 
-import type { Remark } from '../chain/request.js';
+import type { Issue } from '../chain/request.js';
 
 export interface ProblemType {
   status: number;
@@ -13,7 +13,7 @@ export interface ProblemType {
   meaning: string;
   whatToDo: string;
   /** What such a problem may say. */
-  example: { detail: string; errors?: readonly Remark[] };
+  example: { detail: string; errors?: readonly Issue[] };
 }
 
 export const problemTypes = {

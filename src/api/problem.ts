@@ -5,7 +5,7 @@ import type { Env, Hono, MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import { z } from 'zod';
-import type { Remark } from '../chain/request.js';
+import type { Issue } from '../chain/request.js';
 import { type ProblemSlug, problemTypes } from './problem-types.js';
 
 export const problemSchema = z.object({
@@ -33,7 +33,7 @@ export class Problem extends Error {
     readonly slug: ProblemSlug,
     /** This time: what was wrong, where, and what to do. */
     readonly detail: string,
-    readonly more: { errors?: readonly Remark[]; headers?: Readonly<Record<string, string>> } = {},
+    readonly more: { errors?: readonly Issue[]; headers?: Readonly<Record<string, string>> } = {},
   ) {
     const { status, title } = problemTypes[slug];
     super(`${title}: ${detail}`);
@@ -66,8 +66,8 @@ export function jsonPointer(path: readonly PropertyKey[]): string {
 }
 
 /** What zod found, each mistake at its place. Never shows a value, which may be secret. */
-export function remarksOf(error: z.ZodError): Remark[] {
-  return error.issues.flatMap((issue): Remark[] => {
+export function remarksOf(error: z.ZodError): Issue[] {
+  return error.issues.flatMap((issue): Issue[] => {
     if (issue.code === 'unrecognized_keys') {
       return issue.keys.map((key) => ({
         pointer: jsonPointer([...issue.path, key]),

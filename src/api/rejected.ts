@@ -2,14 +2,14 @@
 
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { rejectionReasons } from '../chain/rejection.js';
-import type { Links } from '../config.js';
+import { hashRequest, type StartOptions, startChain } from '../chains/start.js';
+import { rejectionReasons } from '../contract/rejected-request.js';
+import type { Links } from '../service/config.js';
 import type { ListedRejectedRequest, RejectedRequest } from '../store/rejected.js';
 import type { Store } from '../store/store.js';
-import { numberCursor, readPage } from './admin/body.js';
 import { takeShare } from './admission.js';
 import { type Authenticated, requireAdminOrCompanyKey } from './authentication.js';
-import { hashRequest, type StartOptions, startChain } from './chain-start.js';
+import { numberCursor, readPage } from './body.js';
 import { type Counted, type Limits, shareHeaders } from './limits.js';
 import { notFound, Problem, problemSchema } from './problem.js';
 import { type Rejections, relayIdOf } from './rejections.js';

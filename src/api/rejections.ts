@@ -1,23 +1,23 @@
 /** Refused requests of senders who are known: kept, so that they can be sent again, and told of to those who wrote the rule. */
 
 import type { Logger } from 'pino';
-import type { RejectionReason } from '../chain/rejection.js';
-import { isNearMiss, type Remark } from '../chain/request.js';
+import { type Issue, isNearMiss } from '../chain/request.js';
 import { cutShort } from '../chain/text.js';
-import type { Notices } from '../notices.js';
+import type { RejectionReason } from '../contract/rejected-request.js';
+import type { Notices } from '../notices/rule-notices.js';
 import type { Store } from '../store/store.js';
 import { Problem } from './problem.js';
 import type { ProblemSlug } from './problem-types.js';
 
 export type RejectionDetails = Problem['more'] & {
   /** What the owner is told; otherwise what the answer says. */
-  mistakes?: readonly Remark[];
+  mistakes?: readonly Issue[];
 };
 
 /** A problem of a request whose sender is known to the company. The answer is that of any problem; the owner learns more than it says. */
 export class Rejection extends Problem {
   /** What was wrong, for the owner; at least one. */
-  readonly mistakes: readonly Remark[];
+  readonly mistakes: readonly Issue[];
 
   constructor(
     readonly reason: RejectionReason,
@@ -115,8 +115,8 @@ export class Rejections {
 }
 
 /** What concerns the request as a whole is told to the rule of its first action. */
-function byRule(mistakes: readonly Remark[], relayIds: readonly string[]): Map<string, Remark[]> {
-  const ofRules = new Map<string, Remark[]>();
+function byRule(mistakes: readonly Issue[], relayIds: readonly string[]): Map<string, Issue[]> {
+  const ofRules = new Map<string, Issue[]>();
   for (const mistake of mistakes) {
     const relayId = relayIds[Number(/^\/(\d+)/.exec(mistake.pointer)?.[1] ?? 0)] ?? '';
     ofRules.set(relayId, [...(ofRules.get(relayId) ?? []), mistake]);

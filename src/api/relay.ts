@@ -3,13 +3,13 @@
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { type Chain, type ChainAction, chainUrl, chainWorkflowId, dueAt } from '../chain/chain.js';
-import { type Remark, readRequest } from '../chain/request.js';
-import { chainLinks, type Links } from '../config.js';
+import { type Issue, readRequest } from '../chain/request.js';
+import { hashRequest, type StartedChain, type StartOptions, startChain } from '../chains/start.js';
+import { chainLinks, type Links } from '../service/config.js';
 import type { Store } from '../store/store.js';
-import { isObject, limitBody, readJson } from './admin/body.js';
 import { type AdmissionOptions, admit } from './admission.js';
 import { actorReader } from './authentication.js';
-import { hashRequest, type StartedChain, type StartOptions, startChain } from './chain-start.js';
+import { isObject, limitBody, readJson } from './body.js';
 import { asksDryRun, type DryRunOptions, dryRun } from './dry-run.js';
 import { type Counted, shareHeaders } from './limits.js';
 import { Problem } from './problem.js';
@@ -62,7 +62,7 @@ export function relayRoutes(options: RelayOptions): Hono<Counted> {
 }
 
 /** @throws Rejection 400 naming every mistake. */
-export function readChain(elements: readonly Record<string, unknown>[]): { actions: ChainAction[]; warnings: Remark[] } {
+export function readChain(elements: readonly Record<string, unknown>[]): { actions: ChainAction[]; warnings: Issue[] } {
   const request = readRequest(elements);
   if (request.ok) return request;
   const errors = request.problems.slice(0, maxErrors);
@@ -71,13 +71,13 @@ export function readChain(elements: readonly Record<string, unknown>[]): { actio
 }
 
 /** 202, or 200 with the first answer again. */
-export function answerStarted(c: Context, { chain, replayed }: StartedChain, warnings: Remark[], links: Links): Response {
+export function answerStarted(c: Context, { chain, replayed }: StartedChain, warnings: Issue[], links: Links): Response {
   c.header('Location', chainUrl('', chain));
   if (replayed) c.header('Idempotency-Replayed', 'true');
   return c.json(accepted(chain, warnings, links), replayed ? 200 : 202);
 }
 
-function accepted(chain: Chain, warnings: Remark[], links: Links): z.infer<typeof acceptedSchema> {
+function accepted(chain: Chain, warnings: Issue[], links: Links): z.infer<typeof acceptedSchema> {
   const workflowId = chainWorkflowId(chain);
   return {
     chainId: chain.chainId,

@@ -22,9 +22,9 @@ export type ChainAction = Task & {
   incomingValue?: string;
   comment?: string;
   /** The event's data leave open when or whether to run it: needs attention before its condition is looked at. */
-  undecided?: string;
+  cannotSchedule?: string;
   /** The event's data leave open what to do: needs attention once its condition holds. */
-  mistake?: string;
+  invalidData?: string;
 };
 
 /** The input of a `RuleChain` workflow. */

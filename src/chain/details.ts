@@ -45,7 +45,7 @@ export function currentDetails(
     ...noted.map((action) => note(chain, action)),
     ...ignored.map((signal) => `**A signal had no effect:** ${plain(fitBytes(signal, 300))}.`),
   ];
-  return withTable(notes.join('\n\n'), ['#', 'State', 'Action', 'Remark'], rows);
+  return withTable(notes.join('\n\n'), ['#', 'State', 'Action', 'Issue'], rows);
 }
 
 function note({ companyId, chainId }: Pick<Chain, 'companyId' | 'chainId'>, action: ActionStatus): string {

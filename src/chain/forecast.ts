@@ -48,10 +48,10 @@ function forecast(action: ChainAction, { rule, condition, obstacle }: Facts): Fo
     reason,
   });
   if (!rule?.enabled) return { outcome: 'skipped', reason: `rule ${action.relayId} is ${rule ? 'disabled' : 'gone'}` };
-  if (action.undecided !== undefined) return trouble(action.undecided);
+  if (action.cannotSchedule !== undefined) return trouble(action.cannotSchedule);
   if (condition && 'error' in condition)
     return condition.retryable ? { outcome: 'unknown', reason: condition.error } : trouble(condition.error);
   if (condition && !condition.holds) return { outcome: 'skipped', reason: condition.reason ?? 'its condition does not hold' };
-  if (action.mistake !== undefined) return trouble(action.mistake);
+  if (action.invalidData !== undefined) return trouble(action.invalidData);
   return obstacle === undefined ? { outcome: 'runs' } : trouble(obstacle);
 }

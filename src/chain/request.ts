@@ -3,13 +3,13 @@
 import { distance } from 'fastest-levenshtein';
 import { z } from 'zod';
 import { actionDefinitions } from './actions/actions.js';
-import { type ActionDefinition, type Findings, parseFields, ruledText, shortText, text } from './actions/definition.js';
+import { type ActionDefinition, type Issues, parseFields, ruledText, shortText, text } from './actions/definition.js';
 import type { ChainAction, Task } from './chain.js';
 import { asksIncomingValue, parseCondition } from './condition.js';
 import { blankness, cutShort, isBlank, unsubstituted } from './text.js';
 
 /** Something to say about one place of the request; `pointer` as in RFC 6901: `/1/delayInSeconds`. */
-export interface Remark {
+export interface Issue {
   pointer: string;
   detail: string;
 }
@@ -52,7 +52,7 @@ export const commonFields = {
 };
 const commonSchema = z.object(commonFields);
 
-export type ReadRequest = { ok: true; actions: ChainAction[]; warnings: Remark[] } | { ok: false; problems: Remark[] };
+export type ReadRequest = { ok: true; actions: ChainAction[]; warnings: Issue[] } | { ok: false; problems: Issue[] };
 
 /** Reads the actions of a request, whose elements are known to be objects. */
 export function readRequest(elements: readonly Record<string, unknown>[]): ReadRequest {
@@ -63,8 +63,8 @@ export function readRequest(elements: readonly Record<string, unknown>[]): ReadR
       problems: [{ pointer: '', detail: `has ${elements.length} actions; at most ${maxActions} are allowed` }],
     };
   }
-  const problems: Remark[] = [];
-  const warnings: Remark[] = [];
+  const problems: Issue[] = [];
+  const warnings: Issue[] = [];
   const actions = elements.map((element, index) => readAction(element, index, problems, warnings));
   return problems.length > 0
     ? { ok: false, problems }
@@ -74,13 +74,13 @@ export function readRequest(elements: readonly Record<string, unknown>[]): ReadR
 function readAction(
   element: Record<string, unknown>,
   index: number,
-  problems: Remark[],
-  warnings: Remark[],
+  problems: Issue[],
+  warnings: Issue[],
 ): ChainAction | undefined {
   const at = (field: string) => `/${index}/${field}`;
   const mistakes: string[] = [];
-  const undecided: string[] = [];
-  const noting = (list: string[]): Findings => ({
+  const cannotSchedule: string[] = [];
+  const noting = (list: string[]): Issues => ({
     problem: (field, detail) => problems.push({ pointer: at(field), detail }),
     warning: (field, detail) => warnings.push({ pointer: at(field), detail }),
     mistake: (field, detail) => {
@@ -88,28 +88,28 @@ function readAction(
       warnings.push({ pointer: at(field), detail: `${detail}; this action will need attention` });
     },
   });
-  const findings = noting(mistakes);
+  const issues = noting(mistakes);
 
   const fields = withTexts(element);
   const definition = actionDefinitions.find(({ name }) => name === fields.action);
-  checkNames(fields, definition, findings);
-  const common = parseFields(commonSchema, fields, findings);
-  const task: Task | undefined = definition?.parse(fields, findings);
+  checkNames(fields, definition, issues);
+  const common = parseFields(commonSchema, fields, issues);
+  const task: Task | undefined = definition?.parse(fields, issues);
   const asked = asksAssignment(fields.actionCondition);
-  const assignment = readAssignment(fields.platformAssignmentId, definition, asked, noting(asked ? undecided : mistakes));
+  const assignment = readAssignment(fields.platformAssignmentId, definition, asked, noting(asked ? cannotSchedule : mistakes));
   if (!common || !task) return undefined;
   if ((common.comment ?? '').length > maxCommentLength)
-    findings.warning('comment', `is longer than ${maxCommentLength} characters and is cut`);
+    issues.warning('comment', `is longer than ${maxCommentLength} characters and is cut`);
   return {
     ...task,
     index,
     relayId: common.relayId,
     ...assignment,
-    ...readTiming(common, noting(undecided)),
+    ...readTiming(common, noting(cannotSchedule)),
     ...(common.incomingValue !== undefined && { incomingValue: common.incomingValue }),
     ...(common.comment !== undefined && { comment: cutShort(common.comment, maxCommentLength) }),
-    ...(undecided.length > 0 && { undecided: undecided.join('; ') }),
-    ...(mistakes.length > 0 && { mistake: mistakes.join('; ') }),
+    ...(cannotSchedule.length > 0 && { cannotSchedule: cannotSchedule.join('; ') }),
+    ...(mistakes.length > 0 && { invalidData: mistakes.join('; ') }),
   };
 }
 
@@ -125,35 +125,35 @@ function readAssignment(
   id: unknown,
   definition: ActionDefinition | undefined,
   asked: boolean,
-  findings: Findings,
+  issues: Issues,
 ): Pick<ChainAction, 'assignmentId'> {
   const needed = definition?.needsAssignment || asked;
   if (id === undefined && needed) {
     const where = definition?.needsAssignment ? `for ${definition.name}` : 'where actionCondition asks about the assignment';
-    findings.problem('platformAssignmentId', `is required ${where}`);
+    issues.problem('platformAssignmentId', `is required ${where}`);
   }
   if (typeof id !== 'string') return {};
   if (!isBlank(id)) return { assignmentId: id.trim() };
-  if (needed) findings.mistake('platformAssignmentId', blankness(id));
+  if (needed) issues.mistake('platformAssignmentId', blankness(id));
   return {};
 }
 
 /** When and whether: the delay and the condition. */
-function readTiming(common: z.infer<typeof commonSchema>, findings: Findings): Pick<ChainAction, 'delaySeconds' | 'condition'> {
+function readTiming(common: z.infer<typeof commonSchema>, issues: Issues): Pick<ChainAction, 'delaySeconds' | 'condition'> {
   const timing: Pick<ChainAction, 'delaySeconds' | 'condition'> = {};
   const delay = common.delayInSeconds;
   if (delay !== undefined) {
-    if (isBlank(delay)) findings.mistake('delayInSeconds', blankness(delay));
+    if (isBlank(delay)) issues.mistake('delayInSeconds', blankness(delay));
     else timing.delaySeconds = Number(delay);
   }
   if (common.actionCondition !== undefined) {
     const left = unsubstituted(common.actionCondition);
     const parsed = parseCondition(common.actionCondition);
-    if (left) findings.mistake('actionCondition', `contains ${cutShort(left, 80)}, which was not substituted`);
+    if (left) issues.mistake('actionCondition', `contains ${cutShort(left, 80)}, which was not substituted`);
     else if (parsed.ok) {
       timing.condition = parsed.condition;
       const incoming = asksIncomingValue(parsed.condition) ? unsubstituted(common.incomingValue ?? '') : undefined;
-      if (incoming) findings.mistake('incomingValue', `contains ${cutShort(incoming, 80)}, which was not substituted`);
+      if (incoming) issues.mistake('incomingValue', `contains ${cutShort(incoming, 80)}, which was not substituted`);
     }
   }
   return timing;
@@ -171,7 +171,7 @@ function withTexts(element: Record<string, unknown>): Record<string, unknown> {
 }
 
 /** Refuses names that are a near miss of a known one; other unknown names are ignored, with a warning. */
-function checkNames(fields: Record<string, unknown>, definition: ActionDefinition | undefined, findings: Findings): void {
+function checkNames(fields: Record<string, unknown>, definition: ActionDefinition | undefined, issues: Issues): void {
   const known = [
     ...Object.keys(commonFields),
     ...(definition ? [definition] : actionDefinitions).flatMap(({ fields }) => Object.keys(fields)),
@@ -179,8 +179,8 @@ function checkNames(fields: Record<string, unknown>, definition: ActionDefinitio
   for (const name of Object.keys(fields).filter((name) => !known.includes(name))) {
     const meant = known.find((candidate) => isNearMiss(name, candidate));
     const field = name.replaceAll('~', '~0').replaceAll('/', '~1');
-    if (meant) findings.problem(field, `is not a field; did you mean ${meant}?`);
-    else findings.warning(field, `is not a field${definition ? ` of ${definition.name}` : ''} and is ignored`);
+    if (meant) issues.problem(field, `is not a field; did you mean ${meant}?`);
+    else issues.warning(field, `is not a field${definition ? ` of ${definition.name}` : ''} and is ignored`);
   }
 }
 

@@ -1,6 +1,6 @@
 /** How a chain looks in a terminal: its actions as a table, and for those in trouble what to do about them. */
 
-import type { ShownAction, ShownChain } from '../api/chain-view.js';
+import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
 import { type ExitCode, exitCodes } from './exit-codes.js';
 import { table } from './table.js';
 import type { Line, Painted, Tone } from './text.js';
@@ -23,7 +23,7 @@ export function stateCell(state: string): Painted {
 }
 
 /** How a chain stands, as the end of a sentence. */
-export const statusWords: Record<ShownChain['status'], string> = {
+export const statusWords: Record<ChainResource['status'], string> = {
   running: 'is running',
   'needs-attention': 'needs attention',
   completed: 'is completed',
@@ -33,17 +33,17 @@ export const statusWords: Record<ShownChain['status'], string> = {
 };
 
 /** What a chain's status makes of the exit code. */
-export function exitCodeOf(status: ShownChain['status']): ExitCode {
+export function exitCodeOf(status: ChainResource['status']): ExitCode {
   return status === 'completed' || status === 'running' ? exitCodes.ok : exitCodes.trouble;
 }
 
 /** The whole chain. */
-export function chainLines(companyId: string, chain: ShownChain, width: number | undefined): Line[] {
+export function chainLines(companyId: string, chain: ChainResource, width: number | undefined): Line[] {
   const columns = [
     { heading: 'ACTION', cell: titleOf },
-    { heading: 'STATE', cell: ({ state }: ShownAction) => stateCell(state) },
+    { heading: 'STATE', cell: ({ state }: ActionResource) => stateCell(state) },
     { heading: 'WHEN', cell: when },
-    { heading: 'ATTEMPTS', cell: ({ attempts }: ShownAction) => (attempts === undefined ? '' : String(attempts)) },
+    { heading: 'ATTEMPTS', cell: ({ attempts }: ActionResource) => (attempts === undefined ? '' : String(attempts)) },
     { heading: 'REMARK', cell: remark },
   ];
   return [
@@ -60,7 +60,7 @@ export function chainLines(companyId: string, chain: ShownChain, width: number |
 }
 
 /** Who steered it. */
-function decisionLines(actions: readonly ShownAction[]): Line[] {
+function decisionLines(actions: readonly ActionResource[]): Line[] {
   const lines = actions.flatMap((action) =>
     (action.steered ?? []).map(({ at, by, verb }) => `  ${titleOf(action)}: ${verb} by ${by}, ${momentText(at)}`),
   );
@@ -68,7 +68,7 @@ function decisionLines(actions: readonly ShownAction[]): Line[] {
 }
 
 /** An action's state in one line, with the time at which it was seen. */
-export function actionLine(action: ShownAction): Line {
+export function actionLine(action: ActionResource): Line {
   const said = remark(action);
   const attempts = action.state === 'retrying' && action.attempts ? ` (attempts: ${action.attempts})` : '';
   const seen = momentText(new Date().toISOString()).slice(11, 19);
@@ -81,7 +81,7 @@ export function actionLine(action: ShownAction): Line {
 }
 
 /** For every action in trouble: its error in full, and the commands that decide about it. */
-export function troubleLines(companyId: string, chain: ShownChain): Line[] {
+export function troubleLines(companyId: string, chain: ChainResource): Line[] {
   const open = chain.closedAt === undefined;
   // For a retry, a chain that has ended by itself is opened again.
   const again = chain.status === 'failed' || chain.status === 'completed';
@@ -109,17 +109,17 @@ export function troubleLines(companyId: string, chain: ShownChain): Line[] {
 }
 
 /** `2 sendEmails: tell the manager`. */
-function titleOf({ index, action, comment }: ShownAction): string {
+function titleOf({ index, action, comment }: ActionResource): string {
   return `${index} ${action}${comment ? `: ${comment}` : ''}`;
 }
 
-function when({ endedAt, startedAt, runAt, state }: ShownAction): string {
+function when({ endedAt, startedAt, runAt, state }: ActionResource): string {
   if (endedAt) return momentText(endedAt);
   if (state === 'scheduled' && runAt) return momentFromNow(runAt);
   return startedAt ? momentText(startedAt) : '';
 }
 
-function remark({ reason, error, result, state }: ShownAction): string {
+function remark({ reason, error, result, state }: ActionResource): string {
   if (reason !== undefined) return reason;
   if (error && state !== 'done') return error.message;
   if (result?.recipients !== undefined) return `${result.recipients} recipient${result.recipients === 1 ? '' : 's'}`;

@@ -1,7 +1,7 @@
 /** Follows a chain until it has come to rest, telling of every change. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { chainSchema, type ShownAction, type ShownChain } from '../api/chain-view.js';
+import { type ActionResource, type ChainResource, chainSchema } from '../contract/chain-resource.js';
 import { type Answer, path, Refused, Unreachable } from './api.js';
 import { actionLine } from './chain-lines.js';
 import type { Session } from './session.js';
@@ -17,8 +17,8 @@ export async function followChain(
   session: Session,
   companyId: string,
   chainId: string,
-  rests: (chain: ShownChain) => boolean,
-): Promise<{ answer: Answer; chain: ShownChain }> {
+  rests: (chain: ChainResource) => boolean,
+): Promise<{ answer: Answer; chain: ChainResource }> {
   const shown = new Map<number, string>();
   let pause = shortestPauseMs;
   for (;;) {
@@ -33,7 +33,7 @@ export async function followChain(
   }
 }
 
-function stateOf({ state, attempts }: ShownAction): string {
+function stateOf({ state, attempts }: ActionResource): string {
   return state === 'retrying' ? `${state} ${attempts}` : state;
 }
 

@@ -1,13 +1,13 @@
 /** From a company's settings to its connectors. A new kind of connector is its own file, its settings schema and one line here. */
 
+import type { NoticeChannel } from '../notices/channels/channel.js';
+import { createEmailChannel } from '../notices/channels/email.js';
+import { createWebhookChannel } from '../notices/channels/webhook.js';
 import type { Company } from '../store/store.js';
 import { ConnectorError } from './call.js';
 import { createHttpClient, type HttpClient } from './http.js';
 import type { Mailer } from './mail/mail.js';
 import { createMailer } from './mail/smtp.js';
-import { createEmailChannel } from './notice/email.js';
-import type { NoticeChannel } from './notice/notice.js';
-import { createWebhookChannel } from './notice/webhook.js';
 import { createHttpPlatform } from './platform/http.js';
 import type { Platform } from './platform/platform.js';
 import type { Notify, PlatformSettings, TicketingSettings } from './settings.js';

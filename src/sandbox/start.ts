@@ -8,20 +8,20 @@ import { NativeConnection } from '@temporalio/worker';
 import { pino } from 'pino';
 import { createApi } from '../api/app.js';
 import { Limits } from '../api/limits.js';
-import { serveApi } from '../api/server.js';
-import { type Config, linksOf, readConfig } from '../config.js';
 import { createConnectors } from '../connectors/connectors.js';
-import { createLog } from '../log.js';
-import { Metrics } from '../metrics.js';
-import { type Closers, runProcess } from '../process.js';
+import { type Config, linksOf, readConfig } from '../service/config.js';
+import { createLog } from '../service/log.js';
+import { Metrics } from '../service/metrics.js';
+import { type Closers, runProcess } from '../service/process.js';
+import { serveApi } from '../service/server.js';
+import { registerSearchAttributes, type TemporalAddress, temporalAddress } from '../service/temporal.js';
 import { openEmbedded } from '../store/embedded.js';
 import { openPostgres } from '../store/postgres.js';
 import { createStore } from '../store/store.js';
-import { registerSearchAttributes, type TemporalAddress, temporalAddress } from '../temporal.js';
 import { createWorker, installRuntime } from '../worker/worker.js';
 import { openDataDirectory } from './data-directory.js';
 import { demo, ensureDemo } from './demo.js';
-import { startMailSink } from './mail/sink.js';
+import { startMailCatcher } from './mail/catcher.js';
 import { startPlatform } from './platform/platform.js';
 import { assertPortFree } from './ports.js';
 import { startTemporal } from './temporal.js';
@@ -118,7 +118,7 @@ await runProcess(async (closers, signal) => {
 
 async function mailServer(config: Config, directory: string, closers: Closers): Promise<{ smtpUrl: string; uiUrl?: string }> {
   if (config.SMTP_URL) return { smtpUrl: config.SMTP_URL };
-  const sink = await startMailSink({
+  const sink = await startMailCatcher({
     host: config.HOST,
     smtpPort: config.RELAY_SMTP_PORT,
     uiPort: config.RELAY_MAIL_UI_PORT,

@@ -16,7 +16,7 @@ export function actorName(actor: Actor): string {
 }
 
 /** Something done; `action` is `<subject>.<verb>`: `rule.create`, `token.revoke`, `chain.retry`. */
-export interface Deed {
+export interface AuditEvent {
   actor: Actor;
   action: string;
   companyId?: string;
@@ -37,7 +37,7 @@ const entryRow = z
 export type AuditEntry = z.infer<typeof entryRow>;
 
 /** Writes the entry where the change is being made. */
-export async function recordDeed(queries: Queries, deed: Deed): Promise<void> {
+export async function recordDeed(queries: Queries, deed: AuditEvent): Promise<void> {
   await queries.query(
     'INSERT INTO audit (company_id, actor, action, details) VALUES ($1, $2::text::jsonb, $3, $4::text::jsonb)',
     [deed.companyId ?? null, json(deed.actor), deed.action, json(deed.details ?? {})],
@@ -48,7 +48,7 @@ export class Audit {
   constructor(private readonly database: Database) {}
 
   /** For what is done outside the store, such as steering a chain. */
-  record(deed: Deed): Promise<void> {
+  record(deed: AuditEvent): Promise<void> {
     return recordDeed(this.database, deed);
   }
 

@@ -1,7 +1,7 @@
 /** Requests that were refused although their sender is known: kept without their tokens, bounded in number and age, to be sent again. */
 
 import { z } from 'zod';
-import { type RejectionReason, rejectionReasons } from '../chain/rejection.js';
+import { type RejectionReason, rejectionReasons } from '../contract/rejected-request.js';
 import { type Actor, recordDeed } from './audit.js';
 import { makeId } from './credential.js';
 import { type Database, json, type Page, type PageRequest, page, read, withoutNulls } from './database.js';

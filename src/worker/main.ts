@@ -3,15 +3,15 @@
 import { Client } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { aliveRoutes } from '../api/health.js';
-import { serveApi } from '../api/server.js';
-import { deploymentVersion, linksOf, needed, readConfig } from '../config.js';
 import { createConnectors } from '../connectors/connectors.js';
-import { createLog } from '../log.js';
-import { Metrics } from '../metrics.js';
-import { runProcess } from '../process.js';
+import { deploymentVersion, linksOf, needed, readConfig } from '../service/config.js';
+import { createLog } from '../service/log.js';
+import { Metrics } from '../service/metrics.js';
+import { runProcess } from '../service/process.js';
+import { serveApi } from '../service/server.js';
+import { MissingSearchAttributes, registerSearchAttributes, temporalAddress } from '../service/temporal.js';
 import { openPostgres } from '../store/postgres.js';
 import { createStore } from '../store/store.js';
-import { MissingSearchAttributes, registerSearchAttributes, temporalAddress } from '../temporal.js';
 import { createWorker, installRuntime } from './worker.js';
 
 await runProcess(

@@ -5,7 +5,7 @@ import { type Chain, initialStatus } from '../chain/chain.js';
 import { currentDetails } from '../chain/details.js';
 import type { ActionStatus } from '../chain/outcome.js';
 import { shownTime } from '../chain/summary.js';
-import { standingOf } from './search-attributes.js';
+import { standingOf } from '../contract/search-attributes.js';
 
 /** A change of an action's standing; `undefined` takes a fact away. */
 export type Change = { [Fact in keyof Omit<ActionStatus, 'index'>]?: ActionStatus[Fact] | undefined };

@@ -1,9 +1,9 @@
 /** Steers many chains, a batch after the other: what was confirmed is done, whatever happens to the process that asked for it. */
 
 import { proxyActivities, setHandler } from '@temporalio/workflow';
-import type { Activities } from '../activities/activities.js';
-import { addProgress, type BulkOrder, type BulkProgress, noProgress } from '../chain/bulk.js';
-import { progressQuery } from './messages.js';
+import type { Activities } from '../contract/activities.js';
+import { addProgress, type BulkOrder, type BulkProgress, noProgress } from '../contract/bulk.js';
+import { progressQuery } from '../contract/messages.js';
 
 /** So many chains in one activity. */
 const batchSize = 20;

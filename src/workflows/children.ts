@@ -17,14 +17,14 @@ import {
   startChild,
   WorkflowIdReusePolicy,
 } from '@temporalio/workflow';
-import type { Activities } from '../activities/activities.js';
 import { type Chain, type ChainAction, delayedWorkflowId, dueAt } from '../chain/chain.js';
 import { chainDetails } from '../chain/details.js';
 import type { ActionStatus } from '../chain/outcome.js';
 import { delayedSummary } from '../chain/summary.js';
+import type { Activities } from '../contract/activities.js';
+import { type Steering, type SteeringName, steeringSignals } from '../contract/messages.js';
+import { searchAttributesOf } from '../contract/search-attributes.js';
 import type { DelayedAction } from './delayed-action.js';
-import { type Steering, type SteeringName, steeringSignals } from './messages.js';
-import { searchAttributesOf } from './search-attributes.js';
 
 /** Longer than a local activity takes. */
 const momentMs = 3000;

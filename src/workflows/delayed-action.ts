@@ -11,9 +11,9 @@ import {
 import { type Chain, type ChainAction, chainWorkflowId, dueAt } from '../chain/chain.js';
 import { type ActionStatus, chainStatus, hasEnded, isToRedo } from '../chain/outcome.js';
 import { shownTime, summaryOf } from '../chain/summary.js';
+import { type Report, reportSignal, type Steering, steeringSignals } from '../contract/messages.js';
 import { Board } from './board.js';
 import { openDesk } from './desk.js';
-import { type Report, reportSignal, type Steering, steeringSignals } from './messages.js';
 import { end, type Floor, runSequence } from './sequence.js';
 import { actionsFailed } from './trouble.js';
 

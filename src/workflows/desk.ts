@@ -11,7 +11,7 @@ import {
   statusQuery,
   steeringHelp,
   steeringSignals,
-} from './messages.js';
+} from '../contract/messages.js';
 import { end, type Floor } from './sequence.js';
 
 /** What a workflow does with actions of its own beyond holding them. */

@@ -11,13 +11,13 @@ import {
   proxyLocalActivities,
   sleep,
 } from '@temporalio/workflow';
-import type { ActionRef, Activities, EffectResult } from '../activities/activities.js';
 import type { ActionName, Chain, ChainAction } from '../chain/chain.js';
 import { conditionText, type Verdict } from '../chain/condition.js';
 import type { Delivery, Trouble } from '../chain/outcome.js';
 import { attemptsWithin, backoffSeconds, retryPolicy, waitsTooLong } from '../chain/retry.js';
 import { summaryOf } from '../chain/summary.js';
 import { cutShort } from '../chain/text.js';
+import type { ActionRef, Activities, EffectResult } from '../contract/activities.js';
 import { type FailedAttempt, readFailure } from './trouble.js';
 
 /** How hard to try: through the retry budget, or one ordinary attempt (the relay's own try during a hold). */

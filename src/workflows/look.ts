@@ -1,7 +1,7 @@
 /** Looks at the settings, for which nothing is done to the world. */
 
 import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
-import type { Activities } from '../activities/activities.js';
+import type { Activities } from '../contract/activities.js';
 import type { Floor } from './sequence.js';
 
 /** Activities for a look, local ones where that is safe. */

@@ -12,11 +12,11 @@ import {
   upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { Activities } from '../activities/activities.js';
-import { type Digest, Ledger, type LedgerState, type Member } from '../chain/digest.js';
-import type { DigestNews } from '../chain/digest-notice.js';
+import type { Activities } from '../contract/activities.js';
+import { joinSignal, overSignal } from '../contract/messages.js';
+import { type Digest, Ledger, type LedgerState, type Member } from '../notices/digest.js';
+import type { DigestNews } from '../notices/digest-notice.js';
 import { Errands } from './errands.js';
-import { joinSignal, overSignal } from './messages.js';
 import { delivery } from './notices.js';
 
 /** Those of which nobody says that they are over are waited for a day longer than they are held. */

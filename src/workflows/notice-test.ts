@@ -1,8 +1,8 @@
 /** Sends a test notice to every contact, once, on the way that notices take. */
 
 import { proxyActivities } from '@temporalio/workflow';
-import type { Activities } from '../activities/activities.js';
-import type { ContactResult, TestNotice } from '../chain/test-notice.js';
+import type { Activities } from '../contract/activities.js';
+import type { ContactResult, TestNotice } from '../notices/test-notice.js';
 
 export async function NoticeTest(notice: TestNotice): Promise<ContactResult[]> {
   const { testNotice } = proxyActivities<Activities>({

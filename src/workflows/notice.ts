@@ -1,8 +1,8 @@
 /** Tells the contacts of a rule about it. Its workflow id, which names the mistake and the hour or day, sees to it that this happens once. */
 
 import { proxyActivities } from '@temporalio/workflow';
-import type { Activities } from '../activities/activities.js';
-import type { RuleNotice } from '../chain/rule-notice.js';
+import type { Activities } from '../contract/activities.js';
+import type { RuleNotice } from '../notices/rule-notice.js';
 import { delivery } from './notices.js';
 
 /** @throws ActivityFailure where a day was not enough to reach everybody. */

@@ -10,14 +10,14 @@ import {
   log,
   proxyActivities,
 } from '@temporalio/workflow';
-import type { Activities, Failure, Joined } from '../activities/activities.js';
 import type { Chain } from '../chain/chain.js';
-import { memberKey } from '../chain/digest.js';
-import type { Notice, NoticeKind } from '../chain/notice.js';
 import { hasEnded } from '../chain/outcome.js';
 import { summaryOf } from '../chain/summary.js';
+import type { Activities, Failure, Joined } from '../contract/activities.js';
+import { overSignal } from '../contract/messages.js';
+import type { Notice, NoticeKind } from '../notices/chain-notice.js';
+import { memberKey } from '../notices/digest.js';
 import type { Board } from './board.js';
-import { overSignal } from './messages.js';
 
 /** How a notice is delivered: retried for a day, dropped when its workflow is cancelled. */
 export const delivery: ActivityOptions = {

@@ -15,11 +15,11 @@ import {
 } from '@temporalio/workflow';
 import { type Chain, planChain, toRedo } from '../chain/chain.js';
 import { chainStatus, hasEnded, isToRedo } from '../chain/outcome.js';
+import { type ChainView, isReport, reopenedSummary, reportSignal } from '../contract/messages.js';
 import { Board } from './board.js';
 import { armDelayed, type Child } from './children.js';
 import { openDesk } from './desk.js';
 import { Errands } from './errands.js';
-import { type ChainView, isReport, reopenedSummary, reportSignal } from './messages.js';
 import { Notices } from './notices.js';
 import { end, type Floor, runSequence } from './sequence.js';
 import { actionsFailed } from './trouble.js';
@@ -111,7 +111,7 @@ function takeEnd(floor: Floor, child: Child, { actions, how }: Awaited<Child['en
 }
 
 /**
- * A chain that had closed and was reset in order to be opened again (src/activities/retry-chain.ts) waits a moment to be told what is to be done after all,
+ * A chain that had closed and was reset in order to be opened again (src/chains/reopen.ts) waits a moment to be told what is to be done after all,
  * and after that whether more is.
  */
 async function reopened(board: Board, errands: Errands): Promise<void> {

@@ -4,13 +4,13 @@
  */
 
 import { CancellationScope, condition, isCancellation, log, workflowInfo } from '@temporalio/workflow';
-import type { RulePolicy } from '../activities/activities.js';
 import type { Chain, ChainAction } from '../chain/chain.js';
 import { asksIncomingValue, evaluateCondition } from '../chain/condition.js';
-import type { NoticeKind } from '../chain/notice.js';
 import { hasEnded, type Trouble } from '../chain/outcome.js';
 import { automaticRetrySeconds } from '../chain/retry.js';
 import { shownTime, summaryOf } from '../chain/summary.js';
+import type { RulePolicy } from '../contract/activities.js';
+import type { NoticeKind } from '../notices/chain-notice.js';
 import type { Board } from './board.js';
 import { checkCondition, type Doing, type Done, type Effort, perform } from './effects.js';
 import { look } from './look.js';
@@ -146,7 +146,7 @@ async function runToEnd(action: ChainAction, floor: Floor): Promise<string | und
 /** One try: the condition, then the effect. */
 async function attempt(action: ChainAction, floor: Floor, effort: Effort): Promise<Done> {
   const { board, chain } = floor;
-  if (action.undecided) return dataMistake(action.undecided);
+  if (action.cannotSchedule) return dataMistake(action.cannotSchedule);
   const local = effort === 'budget' && floor.quiet() && Date.now() - floor.localSince < longestLocalMs;
   if (!local) floor.localSince = Date.now();
   const doing: Doing = {
@@ -167,7 +167,7 @@ async function attempt(action: ChainAction, floor: Floor, effort: Effort): Promi
     if ('failure' in asked) return { attempts: asked.failure.attempts, failure: asked.failure };
     if (!asked.verdict.holds) return { attempts: 0, skipped: asked.verdict.reason };
   }
-  if (action.mistake) return dataMistake(action.mistake);
+  if (action.invalidData) return dataMistake(action.invalidData);
   return perform(doing);
 }
 

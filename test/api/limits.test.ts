@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { Hono } from 'hono';
 import { addressGroup, failuresPerMinute, Limits, limitFailures } from '../../src/api/limits.js';
 import { answerProblems, Problem, problemSchema } from '../../src/api/problem.js';
-import { createLog } from '../../src/log.js';
+import { createLog } from '../../src/service/log.js';
 import type { Database } from '../../src/store/database.js';
 import { testDatabases } from '../store/databases.js';
 

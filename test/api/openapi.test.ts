@@ -11,8 +11,8 @@ import { type OpenApi, openApi } from '../../src/api/openapi.js';
 import { problemTypeList } from '../../src/api/problem-types.js';
 import { readRequest } from '../../src/chain/request.js';
 import { createConnectors } from '../../src/connectors/connectors.js';
-import { createLog } from '../../src/log.js';
-import { Metrics } from '../../src/metrics.js';
+import { createLog } from '../../src/service/log.js';
+import { Metrics } from '../../src/service/metrics.js';
 import { openEmbedded } from '../../src/store/embedded.js';
 import { createStore } from '../../src/store/store.js';
 

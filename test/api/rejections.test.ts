@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Rejection, Rejections } from '../../src/api/rejections.js';
-import type { RuleNotice } from '../../src/chain/rule-notice.js';
-import { createLog } from '../../src/log.js';
+import type { RuleNotice } from '../../src/notices/rule-notice.js';
+import { createLog } from '../../src/service/log.js';
 import type { NewRejectedRequest } from '../../src/store/rejected.js';
 
 /** Rejections over a store that keeps what it is given, or does as told. */

@@ -107,7 +107,7 @@ describe('initialStatus', () => {
   const later = '2024-03-05T16:08:09.500Z';
   const chain = chainOf([
     action(0),
-    action(1, { delaySeconds: 0, comment: 'note', assignmentId: '1001', mistake: 'x' }),
+    action(1, { delaySeconds: 0, comment: 'note', assignmentId: '1001', invalidData: 'x' }),
     action(2, { delaySeconds: 60 }),
     action(3, { delaySeconds: 60, comment: '' }),
   ]);

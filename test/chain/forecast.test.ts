@@ -33,25 +33,25 @@ describe('forecastChain: one action', () => {
     ],
     [
       'a condition that does not hold spares a mistake',
-      action({ mistake: 'sendRadius is blank' }),
+      action({ invalidData: 'sendRadius is blank' }),
       { rule: hold, condition: { holds: false, reason: 'status was "sent"' } },
       { outcome: 'skipped', reason: 'status was "sent"' },
     ],
     [
       'a mistake',
-      action({ mistake: 'sendRadius is blank' }),
+      action({ invalidData: 'sendRadius is blank' }),
       { rule: hold, condition: { holds: true } },
       { outcome: 'needs-attention', reason: 'sendRadius is blank' },
     ],
     [
-      'undecided comes before the condition',
-      action({ undecided: 'delayInSeconds is blank' }),
+      'cannotSchedule comes before the condition',
+      action({ cannotSchedule: 'delayInSeconds is blank' }),
       { rule: hold, condition: { holds: false } },
       { outcome: 'needs-attention', reason: 'delayInSeconds is blank' },
     ],
     [
       'a mistake under onFailure: continue',
-      action({ mistake: 'sendRadius is blank' }),
+      action({ invalidData: 'sendRadius is blank' }),
       { rule: goOn },
       { outcome: 'failed', reason: 'sendRadius is blank' },
     ],
@@ -70,7 +70,7 @@ describe('forecastChain: one action', () => {
     ['a disabled rule', action(), { rule: { ...hold, enabled: false } }, { outcome: 'skipped', reason: 'rule 4711 is disabled' }],
     [
       'a disabled rule whose data are wrong',
-      action({ mistake: 'is blank' }),
+      action({ invalidData: 'is blank' }),
       { rule: { ...hold, enabled: false } },
       { outcome: 'skipped', reason: 'rule 4711 is disabled' },
     ],
@@ -95,10 +95,10 @@ describe('forecastChain: what stands behind an action that needs attention', () 
     ).map(({ outcome }) => outcome);
   const actions = [
     action({ index: 0 }),
-    action({ index: 1, mistake: 'x' }),
+    action({ index: 1, invalidData: 'x' }),
     action({ index: 2, delaySeconds: 60 }),
     action({ index: 3 }),
-    action({ index: 4, delaySeconds: 120, mistake: 'x' }),
+    action({ index: 4, delaySeconds: 120, invalidData: 'x' }),
     action({ index: 5, delaySeconds: 60 }),
     action({ index: 6, delaySeconds: 120 }),
     action({ index: 7, delaySeconds: 0 }),

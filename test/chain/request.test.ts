@@ -294,29 +294,34 @@ describe('values', () => {
       'a blank assignment where none is needed',
       mail,
       { platformAssignmentId: '' },
-      { assignmentId: undefined, mistake: undefined },
+      { assignmentId: undefined, invalidData: undefined },
     ],
     [
       'an unsubstituted assignment where none is needed',
       mail,
       { platformAssignmentId: '${a}' },
-      { assignmentId: undefined, undecided: undefined },
+      { assignmentId: undefined, cannotSchedule: undefined },
     ],
     [
       'a blank incoming value',
       mail,
       { incomingValue: '', actionCondition: 'incomingValue==' },
-      { incomingValue: '', undecided: undefined },
+      { incomingValue: '', cannotSchedule: undefined },
     ],
-    ['no incoming value', mail, { actionCondition: 'incomingValue==x' }, { incomingValue: undefined, undecided: undefined }],
+    ['no incoming value', mail, { actionCondition: 'incomingValue==x' }, { incomingValue: undefined, cannotSchedule: undefined }],
     [
       'an unsubstituted incoming value that nobody asks for',
       mail,
       { incomingValue: '${x}' },
-      { incomingValue: '${x}', undecided: undefined },
+      { incomingValue: '${x}', cannotSchedule: undefined },
     ],
     ['a long incoming value', mail, { incomingValue: 'x'.repeat(20_000) }, { incomingValue: 'x'.repeat(20_000) }],
-    ['a comment with a variable left', mail, { comment: '${x}' }, { comment: '${x}', mistake: undefined, undecided: undefined }],
+    [
+      'a comment with a variable left',
+      mail,
+      { comment: '${x}' },
+      { comment: '${x}', invalidData: undefined, cannotSchedule: undefined },
+    ],
   ];
   for (const [what, base, fields, read] of cases) {
     it(what, () => {
@@ -337,87 +342,87 @@ describe('what is wrong in the data of the event makes the action need attention
   const longName = `\${custom_field_${'0123456789abcdef'.repeat(6)}}`;
   const asked = { platformAssignmentId: '1001', actionCondition: 'status==draft' };
   const ofIncoming = { actionCondition: 'incomingValue==x' };
-  type Found = { undecided?: string; mistake?: string };
+  type Found = { cannotSchedule?: string; invalidData?: string };
   const cases: [what: string, base: Record<string, unknown>, fields: Record<string, unknown>, found: Found][] = [
-    ['a blank delay', send, { delayInSeconds: '' }, { undecided: 'delayInSeconds is blank' }],
-    ['a delay of spaces', send, { delayInSeconds: ' ' }, { undecided: 'delayInSeconds is blank' }],
-    ['an unsubstituted delay', send, { delayInSeconds: '${x}' }, { undecided: 'delayInSeconds is "${x}", not substituted' }],
+    ['a blank delay', send, { delayInSeconds: '' }, { cannotSchedule: 'delayInSeconds is blank' }],
+    ['a delay of spaces', send, { delayInSeconds: ' ' }, { cannotSchedule: 'delayInSeconds is blank' }],
+    ['an unsubstituted delay', send, { delayInSeconds: '${x}' }, { cannotSchedule: 'delayInSeconds is "${x}", not substituted' }],
     [
       'a delay with a variable left',
       send,
       { delayInSeconds: '1${x}' },
-      { undecided: 'delayInSeconds is "1${x}", not substituted' },
+      { cannotSchedule: 'delayInSeconds is "1${x}", not substituted' },
     ],
     [
       'an unsubstituted delay of any length',
       send,
       { delayInSeconds: longName },
-      { undecided: `delayInSeconds is "${longName.slice(0, 79)}…", not substituted` },
+      { cannotSchedule: `delayInSeconds is "${longName.slice(0, 79)}…", not substituted` },
     ],
-    ['a blank assignment of a send', send, { platformAssignmentId: '' }, { mistake: 'platformAssignmentId is blank' }],
+    ['a blank assignment of a send', send, { platformAssignmentId: '' }, { invalidData: 'platformAssignmentId is blank' }],
     [
       'an unsubstituted assignment of a send',
       send,
       { platformAssignmentId: '${assignment_id}' },
-      { mistake: 'platformAssignmentId is "${assignment_id}", not substituted' },
+      { invalidData: 'platformAssignmentId is "${assignment_id}", not substituted' },
     ],
     [
       'a blank assignment in a condition',
       mail,
       { ...asked, platformAssignmentId: ' ' },
-      { undecided: 'platformAssignmentId is blank' },
+      { cannotSchedule: 'platformAssignmentId is blank' },
     ],
     [
       'a blank assignment of a send with a condition',
       send,
       { ...asked, platformAssignmentId: '' },
-      { undecided: 'platformAssignmentId is blank' },
+      { cannotSchedule: 'platformAssignmentId is blank' },
     ],
     [
       'a blank assignment of a send, condition on the incoming value',
       send,
       { ...ofIncoming, platformAssignmentId: '' },
-      { mistake: 'platformAssignmentId is blank' },
+      { invalidData: 'platformAssignmentId is blank' },
     ],
     [
       'a condition with a variable left',
       send,
       { actionCondition: 'status==${x}' },
-      { undecided: 'actionCondition contains ${x}, which was not substituted' },
+      { cannotSchedule: 'actionCondition contains ${x}, which was not substituted' },
     ],
     [
       'a condition that is a variable',
       mail,
       { actionCondition: '${x}' },
-      { undecided: 'actionCondition contains ${x}, which was not substituted' },
+      { cannotSchedule: 'actionCondition contains ${x}, which was not substituted' },
     ],
     [
       'an unsubstituted incoming value',
       mail,
       { ...ofIncoming, incomingValue: '${x}' },
-      { undecided: 'incomingValue contains ${x}, which was not substituted' },
+      { cannotSchedule: 'incomingValue contains ${x}, which was not substituted' },
     ],
     [
       'no valid recipient',
       mail,
       { emails: [''] },
-      { mistake: 'emails has no valid e-mail address: every recipient is blank or invalid' },
+      { invalidData: 'emails has no valid e-mail address: every recipient is blank or invalid' },
     ],
     [
       'no group',
       send,
       { sendToGroups: '${g}' },
-      { mistake: 'sendToGroups names no group: a blank list is never "send to everybody"' },
+      { invalidData: 'sendToGroups names no group: a blank list is never "send to everybody"' },
     ],
-    ['a blank radius', send, { sendRadius: '' }, { mistake: 'sendRadius is blank: a number of miles is needed' }],
-    ['a blank ticket', update, { externalSystemTicketId: '' }, { mistake: 'externalSystemTicketId is blank' }],
+    ['a blank radius', send, { sendRadius: '' }, { invalidData: 'sendRadius is blank: a number of miles is needed' }],
+    ['a blank ticket', update, { externalSystemTicketId: '' }, { invalidData: 'externalSystemTicketId is blank' }],
     [
       'several: all are named',
       send,
       { delayInSeconds: '', actionCondition: '${c}', sendRadius: '', sendToGroups: '' },
       {
-        undecided: 'delayInSeconds is blank; actionCondition contains ${c}, which was not substituted',
-        mistake:
+        cannotSchedule: 'delayInSeconds is blank; actionCondition contains ${c}, which was not substituted',
+        invalidData:
           'sendToGroups names no group: a blank list is never "send to everybody"; sendRadius is blank: a number of miles is needed',
       },
     ],
@@ -427,8 +432,8 @@ describe('what is wrong in the data of the event makes the action need attention
       const { actions, warnings } = accepted(readRequest([send, { ...base, ...fields }, mail]));
       assert.equal(actions.length, 3);
       assert.deepEqual(
-        { undecided: actions[1]?.undecided, mistake: actions[1]?.mistake },
-        { undecided: undefined, mistake: undefined, ...found },
+        { cannotSchedule: actions[1]?.cannotSchedule, invalidData: actions[1]?.invalidData },
+        { cannotSchedule: undefined, invalidData: undefined, ...found },
       );
       const count = Object.values(found).join('; ').split('; ').length;
       assert.equal(warnings.filter((warning) => warning.endsWith('; this action will need attention')).length, count);

@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { environmentVariables } from '../../src/config.js';
+import { environmentVariables } from '../../src/service/config.js';
 
 const root = new URL('../../../', import.meta.url);
 const serviceSchema = z.object({

@@ -11,9 +11,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { rejectionReasons } from '../../src/chain/rejection.js';
+import { rejectionReasons } from '../../src/contract/rejected-request.js';
+import { searchAttributeKeys } from '../../src/contract/search-attributes.js';
 import { findTemporal } from '../../src/sandbox/temporal-binary.js';
-import { searchAttributeKeys } from '../../src/workflows/search-attributes.js';
 import { adminToken, eventually, send, startStack, Unmet, udf } from '../end-to-end/stack.js';
 import { findTctl } from './tctl.js';
 

@@ -7,8 +7,8 @@ import { createApi } from '../../src/api/app.js';
 import { Limits } from '../../src/api/limits.js';
 import { problemSchema } from '../../src/api/problem.js';
 import { acceptedSchema } from '../../src/api/relay.js';
-import { createLog } from '../../src/log.js';
-import { Metrics } from '../../src/metrics.js';
+import { createLog } from '../../src/service/log.js';
+import { Metrics } from '../../src/service/metrics.js';
 import { startLossyProxy } from './lossy-proxy.js';
 import { type Action, adminToken, startStack, udf } from './stack.js';
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, it } from 'node:test';
-import { chainSchema, type ShownChain } from '../../src/api/chain-view.js';
+import { type ChainResource, chainSchema } from '../../src/contract/chain-resource.js';
 import { startPlatform } from '../../src/sandbox/platform/platform.js';
 import { freePort } from '../../src/sandbox/ports.js';
 import { createDatabase } from '../store/databases.js';
@@ -60,7 +60,8 @@ it('a local try is repeated under its key, an e-mail is sent again, or held wher
     const { relayId, relayAccessToken } = await call('POST', '/admin/companies/acme/rules', { name: 'Rule', ...rule });
     return (await call('POST', '/co/acme/relay', [{ relayId, relayAccessToken, ...action }])).chainId;
   };
-  const read = async (chainId: string): Promise<ShownChain> => chainSchema.parse(await call('GET', `/co/acme/chains/${chainId}`));
+  const read = async (chainId: string): Promise<ChainResource> =>
+    chainSchema.parse(await call('GET', `/co/acme/chains/${chainId}`));
   const calls = async (): Promise<Call[]> => (await fetch(`${platform.url}/journal`)).json() as Promise<Call[]>;
 
   await fetch(`${platform.url}/control/fail`, { method: 'PUT', body: JSON.stringify({ delayMs: 1600, path: 'send', times: 1 }) });

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, describe, it } from 'node:test';
 import { Client, Connection } from '@temporalio/client';
-import { startMailSink } from '../../src/sandbox/mail/sink.js';
+import { startMailCatcher } from '../../src/sandbox/mail/catcher.js';
 import { startPlatform } from '../../src/sandbox/platform/platform.js';
 import { freePort } from '../../src/sandbox/ports.js';
 import { createDatabase } from '../store/databases.js';
@@ -29,7 +29,7 @@ async function deployment() {
   closing.push(() => database.drop());
   const platform = await startPlatform({ host: '127.0.0.1', port: 0 });
   closing.push(() => platform.close());
-  const mail = await startMailSink({ host: '127.0.0.1', smtpPort: 0, uiPort: 0 });
+  const mail = await startMailCatcher({ host: '127.0.0.1', smtpPort: 0, uiPort: 0 });
   closing.push(() => mail.close());
   const adminToken = randomUUID();
   const port = await freePort('127.0.0.1');

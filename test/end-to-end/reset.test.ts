@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, it } from 'node:test';
-import type { ShownChain } from '../../src/api/chain-view.js';
+import type { ChainResource } from '../../src/contract/chain-resource.js';
 import { type Action, email, eventually, send, startStack, Unmet, udf } from './stack.js';
 
 const stack = await startStack({ retryBudgetSeconds: 120 });
@@ -158,7 +158,7 @@ describe('a reset at every workflow task', () => {
         assert(at);
         await reset(workflowId, runId, at);
         await shape.finish(company, chainId);
-        const chain: ShownChain = await company.ended(chainId);
+        const chain: ChainResource = await company.ended(chainId);
         assert.deepEqual(
           chain.actions.map(({ state }) => state),
           shape.states,

@@ -12,22 +12,22 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import { pino } from 'pino';
 import type { z } from 'zod';
 import { createApi } from '../../src/api/app.js';
-import { chainSchema, type ShownAction, type ShownChain } from '../../src/api/chain-view.js';
 import { Limits } from '../../src/api/limits.js';
 import { acceptedSchema } from '../../src/api/relay.js';
-import { serveApi } from '../../src/api/server.js';
 import { type Chain, chainWorkflowId } from '../../src/chain/chain.js';
 import { createConnectors } from '../../src/connectors/connectors.js';
-import { createLog } from '../../src/log.js';
-import { Metrics } from '../../src/metrics.js';
-import { Closers } from '../../src/process.js';
-import { startMailSink } from '../../src/sandbox/mail/sink.js';
+import { type ActionResource, type ChainResource, chainSchema } from '../../src/contract/chain-resource.js';
+import { startMailCatcher } from '../../src/sandbox/mail/catcher.js';
 import { startPlatform } from '../../src/sandbox/platform/platform.js';
 import { freePort } from '../../src/sandbox/ports.js';
 import { startTemporal } from '../../src/sandbox/temporal.js';
+import { createLog } from '../../src/service/log.js';
+import { Metrics } from '../../src/service/metrics.js';
+import { Closers } from '../../src/service/process.js';
+import { serveApi } from '../../src/service/server.js';
+import { registerSearchAttributes } from '../../src/service/temporal.js';
 import { openEmbedded } from '../../src/store/embedded.js';
 import { createStore, type Rule } from '../../src/store/store.js';
-import { registerSearchAttributes } from '../../src/temporal.js';
 import { bundlePath } from '../../src/worker/bundle.js';
 import { createWorker, installRuntime } from '../../src/worker/worker.js';
 
@@ -71,7 +71,7 @@ export async function startStack({
   closers.add('the store', () => store.close());
   const platform = await startPlatform({ host: '127.0.0.1', port: 0 });
   closers.add('the platform', () => platform.close());
-  const mail = await startMailSink({ host: '127.0.0.1', smtpPort: 0, uiPort: 0 });
+  const mail = await startMailCatcher({ host: '127.0.0.1', smtpPort: 0, uiPort: 0 });
   closers.add('the mail sink', () => mail.close());
   const address = await temporalAddress(closers);
   const connection = await NativeConnection.connect({ address });
@@ -180,7 +180,7 @@ export async function startStack({
       const url = `${links.api}/co/${companyId}`;
       const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };
 
-      const read = async (chainId: string): Promise<ShownChain> =>
+      const read = async (chainId: string): Promise<ChainResource> =>
         chainSchema.parse(await json(`${url}/chains/${chainId}`, { headers }));
       return {
         companyId,
@@ -217,18 +217,18 @@ export async function startStack({
           return chainId;
         },
         /** Waits until the chain is as wanted. */
-        async until(chainId: string, wanted: (chain: ShownChain) => boolean, what: string): Promise<ShownChain> {
+        async until(chainId: string, wanted: (chain: ChainResource) => boolean, what: string): Promise<ChainResource> {
           return eventually(what, async () => {
             const chain = await read(chainId);
             return wanted(chain) ? chain : new Unmet(chain);
           });
         },
         /** Waits until the chain has closed. */
-        ended(chainId: string): Promise<ShownChain> {
+        ended(chainId: string): Promise<ChainResource> {
           return this.until(chainId, ({ closedAt }) => closedAt !== undefined, 'the chain to close');
         },
         /** Waits until an action is in a state. */
-        action(chainId: string, index: number, state: ShownAction['state']): Promise<ShownChain> {
+        action(chainId: string, index: number, state: ActionResource['state']): Promise<ChainResource> {
           return this.until(chainId, ({ actions }) => actions[index]?.state === state, `action ${index} to be ${state}`);
         },
         steer(chainId: string, verb: string, index?: number, body?: unknown): Promise<Response> {

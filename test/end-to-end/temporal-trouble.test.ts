@@ -9,10 +9,10 @@ import { NativeConnection } from '@temporalio/worker';
 import { pino } from 'pino';
 import { createApi } from '../../src/api/app.js';
 import { Limits } from '../../src/api/limits.js';
-import { serveApi } from '../../src/api/server.js';
 import { createConnectors } from '../../src/connectors/connectors.js';
-import { Metrics } from '../../src/metrics.js';
 import { freePort } from '../../src/sandbox/ports.js';
+import { Metrics } from '../../src/service/metrics.js';
+import { serveApi } from '../../src/service/server.js';
 import { adminToken, startStack, udf } from './stack.js';
 
 const stack = await startStack();

@@ -4,7 +4,7 @@ import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import type { AdminOptions } from '../admin.js';
 import type { Authenticated } from '../authentication.js';
-import { numberCursor, readPage } from './body.js';
+import { numberCursor, readPage } from '../body.js';
 import { noCompany } from './companies.js';
 
 export const auditResponse = z.object({

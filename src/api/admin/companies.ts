@@ -3,15 +3,15 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { isEmailAddress } from '../../chain/address.js';
-import type { Remark } from '../../chain/request.js';
+import type { Issue } from '../../chain/request.js';
 import { isTimeZone } from '../../chain/timestamp/index.js';
 import { mailSettingsSchema, notifySchema, platformSettingsSchema, ticketingSettingsSchema } from '../../connectors/settings.js';
 import type { StoredCompany } from '../../store/companies.js';
 import type { Company } from '../../store/store.js';
 import type { AdminOptions } from '../admin.js';
 import type { Authenticated } from '../authentication.js';
+import { invalid, type JsonObject, label, parseAs, readObject, readPage } from '../body.js';
 import { notFound, Problem } from '../problem.js';
-import { invalid, type JsonObject, label, parseAs, readObject, readPage } from './body.js';
 import { keepConnection, keepMail, keepNotify, keepSecret, mask, redactConnection, redactMail, redactNotify } from './secrets.js';
 
 export const companyId = /^[\w-]{1,64}$/;
@@ -125,7 +125,7 @@ function readCompany(
   stored: StoredCompany | undefined,
   operatorEmail: string | undefined,
 ): Company {
-  const problems: Remark[] = [];
+  const problems: Issue[] = [];
   const settings = parseAs(
     companyRequest,
     {

@@ -4,8 +4,8 @@ import { Hono } from 'hono';
 import { z } from 'zod';
 import type { AdminOptions } from '../admin.js';
 import type { Authenticated } from '../authentication.js';
+import { label, parseAs, readObject } from '../body.js';
 import { notFound, Problem } from '../problem.js';
-import { label, parseAs, readObject } from './body.js';
 import { noCompany } from './companies.js';
 
 export const newKeyRequest = z.strictObject({ name: label });

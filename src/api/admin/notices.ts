@@ -5,13 +5,13 @@ import type { Client } from '@temporalio/client';
 import { Hono } from 'hono';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { ContactResult } from '../../chain/test-notice.js';
+import { companyKey } from '../../contract/search-attributes.js';
+import type { ContactResult } from '../../notices/test-notice.js';
 import type { Store } from '../../store/store.js';
 import type { NoticeTest } from '../../workflows/notice-test.js';
-import { companyKey } from '../../workflows/search-attributes.js';
 import { type Authenticated, requireAdmin } from '../authentication.js';
+import { limitBody, parseAs, readObject } from '../body.js';
 import { temporalUnavailable } from '../problem.js';
-import { limitBody, parseAs, readObject } from './body.js';
 import { noCompany } from './companies.js';
 import { noRule } from './rules.js';
 

@@ -5,12 +5,12 @@ import { type Context, Hono } from 'hono';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { type Pausable, pausable } from '../../chain/pause.js';
+import { quoted } from '../../chains/filter.js';
+import { resumeSignal } from '../../contract/messages.js';
 import type { Store } from '../../store/store.js';
-import { resumeSignal } from '../../workflows/messages.js';
 import { type Authenticated, requireAdmin } from '../authentication.js';
-import { quoted } from '../chain-filter.js';
+import { limitBody, parseAs, readObject } from '../body.js';
 import { notFound, Problem } from '../problem.js';
-import { limitBody, parseAs, readObject } from './body.js';
 import { noCompany } from './companies.js';
 
 export interface PauseOptions {

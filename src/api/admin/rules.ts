@@ -2,15 +2,15 @@
 
 import { Hono } from 'hono';
 import { z } from 'zod';
-import type { Remark } from '../../chain/request.js';
+import type { Issue } from '../../chain/request.js';
 import { notifySchema } from '../../connectors/settings.js';
 import { isMistyped } from '../../store/credential.js';
 import type { StoredRule } from '../../store/rules.js';
 import type { Rule } from '../../store/store.js';
 import type { AdminOptions } from '../admin.js';
 import type { Authenticated } from '../authentication.js';
+import { type JsonObject, label, numberCursor, parseAs, readObject, readPage } from '../body.js';
 import { notFound, Problem } from '../problem.js';
-import { type JsonObject, label, numberCursor, parseAs, readObject, readPage } from './body.js';
 import { noCompany, notifyRequest } from './companies.js';
 import { keepNotify, redactNotify } from './secrets.js';
 
@@ -120,12 +120,12 @@ export function noRule(companyId: string, relayId: string): Problem {
 }
 
 function readNewRule(body: JsonObject): z.infer<typeof newRuleRequest> {
-  const problems: Remark[] = [];
+  const problems: Issue[] = [];
   return parseAs(newRuleRequest, { ...body, notify: keepNotify(body.notify, undefined, '/notify', problems) }, problems);
 }
 
 function changed(stored: StoredRule, body: JsonObject): Omit<Rule, 'companyId' | 'relayId'> {
-  const problems: Remark[] = [];
+  const problems: Issue[] = [];
   const given = { ...body, notify: keepNotify(body.notify, stored.notify, '/notify', problems) };
   const { name, notify, onFailure, onUnknown, enabled } = parseAs(ruleChange, given, problems);
   return {

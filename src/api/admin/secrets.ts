@@ -9,9 +9,9 @@
  * Every other field of a section that is given is replaced: left out or `null`, it is gone.
  */
 
-import type { Remark } from '../../chain/request.js';
+import type { Issue } from '../../chain/request.js';
 import type { Auth, MailSettings, Notify, PlatformSettings, TicketingSettings } from '../../connectors/settings.js';
-import { isObject, type JsonObject } from './body.js';
+import { isObject, type JsonObject } from '../body.js';
 
 export const mask = '***';
 
@@ -58,7 +58,7 @@ export function keepConnection(
   given: unknown,
   stored: PlatformSettings | TicketingSettings | undefined,
   at: string,
-  problems: Remark[],
+  problems: Issue[],
 ): unknown {
   if (given === undefined) return stored;
   if (!isObject(given) || given.auth === null) return withoutNullFields(given);
@@ -70,11 +70,11 @@ export function keepConnection(
   return withoutNullFields({ ...given, auth });
 }
 
-export function keepMail(given: unknown, stored: MailSettings | undefined, at: string, problems: Remark[]): unknown {
+export function keepMail(given: unknown, stored: MailSettings | undefined, at: string, problems: Issue[]): unknown {
   return keepUrl(given, stored, stored && redactMail(stored), 'smtpUrl', at, problems);
 }
 
-export function keepNotify(given: unknown, stored: Notify | undefined, at: string, problems: Remark[]): unknown {
+export function keepNotify(given: unknown, stored: Notify | undefined, at: string, problems: Issue[]): unknown {
   const signed = isObject(given) ? { ...given, webhookSecret: keepSecret(given.webhookSecret, stored?.webhookSecret) } : given;
   return keepUrl(signed, stored, stored && redactNotify(stored), 'webhookUrl', at, problems);
 }
@@ -90,7 +90,7 @@ function keepUrl<Field extends 'smtpUrl' | 'webhookUrl'>(
   shown: { [field in Field]?: string | undefined } | undefined,
   field: Field,
   at: string,
-  problems: Remark[],
+  problems: Issue[],
 ): unknown {
   if (given === undefined) return stored;
   if (!isObject(given)) return given;

@@ -4,8 +4,8 @@ import { Hono } from 'hono';
 import { z } from 'zod';
 import type { AdminOptions } from '../admin.js';
 import type { Authenticated } from '../authentication.js';
+import { parseAs, readObject } from '../body.js';
 import { notFound } from '../problem.js';
-import { parseAs, readObject } from './body.js';
 import { noRule } from './rules.js';
 
 export const rotationRequest = z.strictObject({

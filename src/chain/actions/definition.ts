@@ -25,7 +25,7 @@ export function ruledText(wrong: (text: string) => string | undefined) {
 }
 
 /** Where reading an action reports what it finds. `field` is the field's name, or `name/0` for an element. */
-export interface Findings {
+export interface Issues {
   /** Wrong in the rule itself: rejects the request with 400. What one field says wrong belongs in its schema, so that all is named at once. */
   problem(field: string, detail: string): void;
   /** Wrong in the event's data: the action will need attention. */
@@ -51,8 +51,8 @@ export interface ActionDefinition<Task = unknown> {
   effect: z.ZodObject;
   /** @param timeZone - of the company. */
   preview(task: Task, timeZone: string): Preview;
-  /** Reads the fields into the task; undefined where one is missing or of the wrong type. Whatever is amiss goes to `findings`. */
-  parse(fields: Record<string, unknown>, findings: Findings): Task | undefined;
+  /** Reads the fields into the task; undefined where one is missing or of the wrong type. Whatever is amiss goes to `issues`. */
+  parse(fields: Record<string, unknown>, issues: Issues): Task | undefined;
 }
 
 /** Defines an action: `read` gets the fields well-typed and turns them into the task. */
@@ -63,15 +63,15 @@ export function defineAction<Fields extends z.ZodRawShape, Effect extends z.ZodO
   name: Task['action'];
   fields: Fields;
   effect: Effect;
-  read(fields: z.infer<z.ZodObject<Fields>>, findings: Findings): Task;
+  read(fields: z.infer<z.ZodObject<Fields>>, issues: Issues): Task;
   preview(task: Task, timeZone: string): Preview<z.infer<Effect>>;
 }): ActionDefinition<Task> {
   const schema = z.object(definition.fields);
   return {
     ...definition,
-    parse(fields, findings) {
-      const parsed = parseFields(schema, fields, findings);
-      return parsed && read(parsed, findings);
+    parse(fields, issues) {
+      const parsed = parseFields(schema, fields, issues);
+      return parsed && read(parsed, issues);
     },
   };
 }
@@ -80,10 +80,10 @@ export function defineAction<Fields extends z.ZodRawShape, Effect extends z.ZodO
 export function parseFields<Schema extends z.ZodType>(
   schema: Schema,
   fields: unknown,
-  findings: Findings,
+  issues: Issues,
 ): z.infer<Schema> | undefined {
   const parsed = schema.safeParse(fields);
   if (parsed.success) return parsed.data;
-  for (const issue of parsed.error.issues) findings.problem(issue.path.join('/'), issue.message);
+  for (const issue of parsed.error.issues) issues.problem(issue.path.join('/'), issue.message);
   return undefined;
 }

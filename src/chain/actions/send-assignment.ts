@@ -25,7 +25,7 @@ export const sendAssignment = defineAction({
       .optional()
       .describe('Search radius around the assignment, in miles.'),
   },
-  read(fields, findings): SendAssignment {
+  read(fields, issues): SendAssignment {
     const task: SendAssignment = { action: 'platform_sendAssignment' };
     if (fields.groupId !== undefined || fields.sendToGroups !== undefined) {
       const listed = { groupId: [fields.groupId ?? ''], sendToGroups: (fields.sendToGroups ?? '').split(',') };
@@ -33,16 +33,16 @@ export const sendAssignment = defineAction({
       task.groupIds = [...new Set(ids.filter((id) => !isBlank(id)))];
       if (task.groupIds.length === 0) {
         const field = fields.sendToGroups === undefined ? 'groupId' : 'sendToGroups';
-        findings.mistake(field, 'names no group: a blank list is never "send to everybody"');
+        issues.mistake(field, 'names no group: a blank list is never "send to everybody"');
       } else {
         for (const [field, ids] of Object.entries(listed))
           for (const id of ids.filter((id) => id.trim() !== '' && isBlank(id)))
-            findings.warning(field, `"${cutShort(id.trim(), 80)}" was not substituted and is left out`);
+            issues.warning(field, `"${cutShort(id.trim(), 80)}" was not substituted and is left out`);
       }
     }
     if (fields.sendRadius !== undefined) {
       if (isBlank(fields.sendRadius))
-        findings.mistake('sendRadius', `${blankness(fields.sendRadius)}: a number of miles is needed`);
+        issues.mistake('sendRadius', `${blankness(fields.sendRadius)}: a number of miles is needed`);
       else task.radiusMiles = Number(fields.sendRadius);
     }
     return task;

@@ -38,17 +38,17 @@ export const sendEmails = defineAction({
     body: text.describe('Plain-text body.'),
     bodyHtml: text.describe('HTML body.'),
   },
-  read(fields, findings): SendEmails {
+  read(fields, issues): SendEmails {
     const { recipients, dropped } = readRecipients(fields.emails);
     for (const one of dropped)
-      findings.warning('emails', `"${cutShort(one, 80)}" is no e-mail address${recipients.length > 0 ? ' and is left out' : ''}`);
-    if (recipients.length === 0) findings.mistake('emails', 'has no valid e-mail address: every recipient is blank or invalid');
+      issues.warning('emails', `"${cutShort(one, 80)}" is no e-mail address${recipients.length > 0 ? ' and is left out' : ''}`);
+    if (recipients.length === 0) issues.mistake('emails', 'has no valid e-mail address: every recipient is blank or invalid');
     else
       for (const [index, element] of fields.emails.entries())
-        if (element.trim() === '') findings.warning(`emails/${index}`, 'is blank and is left out');
+        if (element.trim() === '') issues.warning(`emails/${index}`, 'is blank and is left out');
     for (const field of ['subject', 'body', 'bodyHtml'] as const) {
       const left = unsubstituted(fields[field]);
-      if (left) findings.warning(field, `${cutShort(left, 80)} was not substituted and is sent as it stands`);
+      if (left) issues.warning(field, `${cutShort(left, 80)} was not substituted and is sent as it stands`);
     }
     return { action: 'sendEmails', recipients, subject: fields.subject, body: fields.body, bodyHtml: fields.bodyHtml };
   },

@@ -31,17 +31,17 @@ export const updateUdf = defineAction({
       .optional()
       .describe('Java timestamp pattern in which a timestamp in cfValue is written.'),
   },
-  read(fields, findings): UpdateUdf {
+  read(fields, issues): UpdateUdf {
     for (const field of ['externalSystemTicketId', 'cfName'] as const) {
-      if (isBlank(fields[field])) findings.mistake(field, blankness(fields[field]));
+      if (isBlank(fields[field])) issues.mistake(field, blankness(fields[field]));
     }
     const left = unsubstituted(fields.cfValue);
-    if (left) findings.mistake('cfValue', `contains ${cutShort(left, 80)}, which was not substituted`);
+    if (left) issues.mistake('cfValue', `contains ${cutShort(left, 80)}, which was not substituted`);
     const format = fields.cfTargetDateFormat;
-    if (format !== undefined && isBlank(format)) findings.mistake('cfTargetDateFormat', blankness(format));
+    if (format !== undefined && isBlank(format)) issues.mistake('cfTargetDateFormat', blankness(format));
     else if (format !== undefined) {
       const parsed = parsePattern(format);
-      for (const warning of parsed.ok ? parsed.warnings : []) findings.warning('cfTargetDateFormat', warning);
+      for (const warning of parsed.ok ? parsed.warnings : []) issues.warning('cfTargetDateFormat', warning);
     }
     return {
       action: 'ticket_updateUDF',

@@ -1,7 +1,7 @@
 /** What the API says to a chain that it accepts, and how that is shown. */
 
 import { z } from 'zod';
-import { chainSchema } from '../../api/chain-view.js';
+import { chainSchema } from '../../contract/chain-resource.js';
 import type { Answer } from '../api.js';
 import { exitCodeOf, statusWords, troubleLines } from '../chain-lines.js';
 import type { ExitCode } from '../exit-codes.js';

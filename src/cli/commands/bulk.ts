@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { z } from 'zod';
 import { bulkPreviewSchema, bulkSchema } from '../../api/bulk.js';
-import type { BulkVerb } from '../../chain/bulk.js';
+import type { BulkVerb } from '../../contract/bulk.js';
 import { path } from '../api.js';
 import { stateCell } from '../chain-lines.js';
 import { type Command, defineCommand, type Options } from '../command.js';

@@ -1,7 +1,7 @@
 /** `relay chains`: which chains there are, and how one stands. */
 
 import { z } from 'zod';
-import { chainSchema, chainStatuses } from '../../api/chain-view.js';
+import { chainSchema, chainStatuses } from '../../contract/chain-resource.js';
 import { path } from '../api.js';
 import { chainLines, exitCodeOf, stateCell } from '../chain-lines.js';
 import { defineCommand } from '../command.js';

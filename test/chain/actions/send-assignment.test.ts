@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type SendAssignment, sendAssignment } from '../../../src/chain/actions/send-assignment.js';
-import { type Reading, readAs } from './recorded-findings.js';
+import { type Reading, readAs } from './recorded-issues.js';
 
 const action = 'platform_sendAssignment';
 const noGroup = 'names no group: a blank list is never "send to everybody"';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { maxRecipients, sendEmails } from '../../../src/chain/actions/send-emails.js';
-import { type Reading, readAs } from './recorded-findings.js';
+import { type Reading, readAs } from './recorded-issues.js';
 
 const message = { subject: 'Hello', body: 'text', bodyHtml: '<p>text</p>' };
 const noRecipient = 'emails: has no valid e-mail address: every recipient is blank or invalid';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type UpdateUdf, updateUdf } from '../../../src/chain/actions/update-udf.js';
-import { type Reading, readAs } from './recorded-findings.js';
+import { type Reading, readAs } from './recorded-issues.js';
 
 const fields = { externalSystemTicketId: 'T-1', cfName: 'Checked in', cfValue: '1709672829' };
 const task: UpdateUdf = { action: 'ticket_updateUDF', ticketId: 'T-1', field: 'Checked in', value: '1709672829' };

@@ -5,8 +5,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import type { ShownChain } from '../../../src/api/chain-view.js';
 import { fillIn } from '../../../src/cli/commands/send.js';
+import type { ChainResource } from '../../../src/contract/chain-resource.js';
 import { type Asked, problem, type ScriptedAnswer, scripted } from '../local-api.js';
 import { relay, type Scripted } from '../scripted-terminal.js';
 
@@ -22,9 +22,9 @@ const accepted = {
   warnings: [{ pointer: '/0/foo', detail: 'is not a field of sendEmails and is ignored' }],
   links: { chain: 'http://127.0.0.1:8080/co/acme/chains/c1', webUi: 'http://127.0.0.1:8233/x' },
 };
-type State = ShownChain['actions'][number]['state'];
+type State = ChainResource['actions'][number]['state'];
 
-function chain(status: ShownChain['status'], first: State, more: object = {}): ShownChain {
+function chain(status: ChainResource['status'], first: State, more: object = {}): ChainResource {
   const ended = ['completed', 'failed', 'cancelled', 'terminated'].includes(status);
   return {
     chainId: 'c1',
@@ -65,7 +65,7 @@ describe('commands of chains', () => {
     return relay(words, { env: { RELAY_URL: server.url, RELAY_KEY: 'the-key', ...env }, ...more });
   }
   /** Each look at the chain sees the next of these; the last stays. */
-  function stages(...chains: readonly (ShownChain | ScriptedAnswer)[]): typeof answers {
+  function stages(...chains: readonly (ChainResource | ScriptedAnswer)[]): typeof answers {
     const left = [...chains];
     return ({ method }) => {
       if (method === 'POST') return { status: 202, body: accepted };

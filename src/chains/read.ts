@@ -1,0 +1,147 @@
+/** Reads a chain from Temporal: an open one asks its workflow, with a deadline; a closed one needs no worker. */
+
+import { type Client, type WorkflowExecutionDescription, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { z } from 'zod';
+import { type Chain, chainWorkflowId, initialStatus } from '../chain/chain.js';
+import { chainStatus, hasEnded } from '../chain/outcome.js';
+import { type ActionResource, actionSchema, type ChainResource, viewSchema } from '../contract/chain-resource.js';
+import { needsAttentionKey } from '../contract/search-attributes.js';
+import { chainLinks, type Links } from '../service/config.js';
+
+type View = z.infer<typeof viewSchema>;
+const partialChainSchema = z.custom<Chain>((value) => typeof value === 'object' && value !== null && 'actions' in value);
+
+/** What a workflow leaves behind: a chain its view, delayed actions their list. */
+const endSchema = z.union([
+  viewSchema,
+  z.array(actionSchema).transform((actions): View => ({ status: chainStatus(actions), actions })),
+]);
+
+/** How long a workflow has to answer a query. While a local try runs it does not answer. */
+const queryTimeoutMs = 3_000;
+
+/** @returns undefined where the company has no such chain. */
+export async function readChain(
+  client: Client,
+  links: Links,
+  companyId: string,
+  chainId: string,
+): Promise<ChainResource | undefined> {
+  const workflowId = chainWorkflowId({ companyId, chainId });
+  const description = await describe(client, workflowId);
+  if (!description) return undefined;
+  const { view, partial } = await readView(client, description);
+  const open = description.status.name === 'RUNNING';
+  const actions = open ? await withDelayed(client, view.actions, !partial) : view.actions;
+  const held = open && partial && description.typedSearchAttributes.get(needsAttentionKey) === true;
+  const memo = z.object({ receivedAt: z.string() }).safeParse(description.memo);
+  return {
+    chainId,
+    workflowId,
+    status: held ? 'needs-attention' : open && !partial ? chainStatus(actions) : view.status,
+    receivedAt: memo.data?.receivedAt ?? description.startTime.toISOString(),
+    ...(description.closeTime && { closedAt: description.closeTime.toISOString() }),
+    actions,
+    ...(view.ignored && { ignored: view.ignored }),
+    ...(partial && { partial }),
+    links: chainLinks(links, { companyId, chainId }, description.runId),
+  };
+}
+
+async function describe(client: Client, workflowId: string): Promise<WorkflowExecutionDescription | undefined> {
+  try {
+    return await client.workflow.getHandle(workflowId).describe();
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+/** @param worker - whether it is worth asking the workflow. */
+async function readView(
+  client: Client,
+  description: WorkflowExecutionDescription,
+  worker = true,
+): Promise<{ view: View; partial: boolean }> {
+  const handle = client.workflow.getHandle(description.workflowId, description.runId);
+  const status = description.status.name;
+  const said = status === 'RUNNING' || status === 'TERMINATED' ? await ask() : await ended();
+  const view = said ?? (await startedWith(client, description));
+  if (status === 'TERMINATED') return { view: { ...view, status: 'terminated' }, partial: said === undefined };
+  return { view: { ...view, actions: withAttempts(view.actions, description) }, partial: said === undefined };
+
+  async function ask(): Promise<View | undefined> {
+    if (!worker) return undefined;
+    try {
+      return viewSchema.parse(await client.withDeadline(Date.now() + queryTimeoutMs, () => handle.query('status')));
+    } catch {
+      return undefined;
+    }
+  }
+
+  async function ended(): Promise<View | undefined> {
+    if (status === 'CANCELLED') return z.object({ ended: viewSchema }).safeParse(description.memo).data?.ended ?? ask();
+    try {
+      return endSchema.safeParse(await handle.result()).data;
+    } catch (error) {
+      const cause = error instanceof WorkflowFailedError ? error.cause : undefined;
+      return cause instanceof ApplicationFailure ? endSchema.safeParse(cause.details?.[0]).data : undefined;
+    }
+  }
+}
+
+/** Without a worker: what the chain was started with, and what the server counts. */
+async function startedWith(client: Client, { workflowId, runId, status }: WorkflowExecutionDescription): Promise<View> {
+  const { history } = await client.workflowService.getWorkflowExecutionHistory({
+    namespace: client.options.namespace,
+    execution: { workflowId, runId },
+    maximumPageSize: 1,
+  });
+  const payload = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads?.[0];
+  const chain = partialChainSchema.parse(payload && client.options.loadedDataConverter.payloadConverter.fromPayload(payload));
+  const statuses = { RUNNING: 'running', CANCELLED: 'cancelled', TERMINATED: 'terminated', COMPLETED: 'completed' } as const;
+  const shown = Object.entries(statuses).find(([name]) => name === status.name)?.[1] ?? 'failed';
+  return { status: shown, actions: chain.actions.map((action) => initialStatus(chain, action)) };
+}
+
+/** Attempts and last errors of activities under way, which only the server knows. */
+function withAttempts(actions: ActionResource[], { raw }: Pick<WorkflowExecutionDescription, 'raw'>): ActionResource[] {
+  return actions.map((action) => {
+    const pending = (raw.pendingActivities ?? []).filter(({ activityId }) => activityId?.startsWith(`${action.index}/`));
+    const failing = pending.find(({ lastFailure }) => lastFailure);
+    const attempt = Math.max(0, ...pending.map(({ attempt }) => attempt ?? 0));
+    if (hasEnded(action.state) || pending.length === 0) return action;
+    const before = action.attempts ?? (action.state === 'retrying' ? 1 : 0);
+    const failure = failing?.lastFailure;
+    return {
+      ...action,
+      state: failing && action.state === 'running' ? 'retrying' : action.state,
+      attempts: before + (failing ? attempt - 1 : 0),
+      ...(failure && {
+        error: { type: failure.applicationFailureInfo?.type ?? 'Timeout', message: failure.message ?? '', retryable: true },
+      }),
+    };
+  });
+}
+
+/**
+ * Delayed actions that are due are asked of their own workflow, which tells the chain only what others have to know at once; what has closed needs no
+ * worker.
+ */
+async function withDelayed(client: Client, actions: ActionResource[], worker: boolean): Promise<ActionResource[]> {
+  const due = actions.filter(
+    ({ state, runAt, workflowId }) => workflowId && !hasEnded(state) && runAt && Date.parse(runAt) <= Date.now(),
+  );
+  const workflowIds = new Set(due.flatMap(({ workflowId }) => workflowId ?? []));
+  const asked = await Promise.all(
+    [...workflowIds].map(async (workflowId) => {
+      const description = await describe(client, workflowId);
+      if (!description) return [];
+      const { view, partial } = await readView(client, description, worker);
+      return partial && worker ? [] : view.actions;
+    }),
+  );
+  const fresh = new Map(asked.flat().map((action) => [action.index, action]));
+  return actions.map((action) => (action.workflowId ? fresh.get(action.index) : undefined) ?? action);
+}

@@ -1,0 +1,135 @@
+/** Starts the workflow of an accepted request, at most once for an idempotency key. */
+
+import { createHash, randomUUID } from 'node:crypto';
+import { type Client, WorkflowIdReusePolicy, WorkflowNotFoundError } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import type { Logger } from 'pino';
+import { z } from 'zod';
+import { temporalUnavailable } from '../api/problem.js';
+import { Rejection } from '../api/rejections.js';
+import { type Chain, type ChainAction, chainWorkflowId } from '../chain/chain.js';
+import { chainDetails } from '../chain/details.js';
+import { chainSummary } from '../chain/summary.js';
+import { searchAttributesOf } from '../contract/search-attributes.js';
+import type { RuleChain } from '../workflows/rule-chain.js';
+
+export interface StartOptions {
+  client: Client;
+  taskQueue: string;
+  /** Whether a worker shares the client's connection: the first workflow task then comes with the answer. */
+  eager: boolean;
+  retryBudgetSeconds: number;
+  attentionWindowSeconds: number;
+  log: Logger;
+}
+
+export interface AcceptedRequest {
+  companyId: string;
+  actions: ChainAction[];
+  idempotencyKey?: string;
+  /** What the request asks for, without tokens: the same for the same request. */
+  hash: string;
+}
+
+export interface StartedChain {
+  chain: Chain;
+  /** The key was used before with the same body: this is the chain of that time. */
+  replayed: boolean;
+}
+
+const memoSchema = z.object({ receivedAt: z.string(), hash: z.string(), request: z.string() });
+
+/** How long Temporal has to accept a start. */
+const startTimeoutMs = 10_000;
+
+/**
+ * @returns once Temporal has durably accepted the start.
+ * @throws Rejection 422 where the key was used with another body; Problem 503 where Temporal did not accept.
+ */
+export async function startChain(options: StartOptions, accepted: AcceptedRequest): Promise<StartedChain> {
+  const { client, log } = options;
+  const chain: Chain = {
+    companyId: accepted.companyId,
+    chainId: accepted.idempotencyKey === undefined ? randomUUID() : keyedChainId(accepted.companyId, accepted.idempotencyKey),
+    receivedAt: new Date().toISOString(),
+    actions: accepted.actions,
+    retryBudgetSeconds: options.retryBudgetSeconds,
+    attentionWindowSeconds: options.attentionWindowSeconds,
+  };
+  const workflowId = chainWorkflowId(chain);
+  const summary = chainSummary(chain, chain.actions);
+  const request = randomUUID();
+  try {
+    await client.withDeadline(Date.now() + startTimeoutMs, () =>
+      client.workflow.start<typeof RuleChain>('RuleChain', {
+        workflowId,
+        args: [chain],
+        taskQueue: options.taskQueue,
+        workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+        requestEagerStart: options.eager,
+        memo: { receivedAt: chain.receivedAt, hash: accepted.hash, request, summary },
+        typedSearchAttributes: searchAttributesOf(chain, chain.actions),
+        staticSummary: summary,
+        staticDetails: chainDetails(chain, chain.actions),
+        priority: { fairnessKey: chain.companyId },
+      }),
+    );
+    return { chain, replayed: false };
+  } catch (error) {
+    // What was started is found, also when the answer to the start was lost.
+    const { found, sure } = await findStarted(options, workflowId);
+    if (found?.request === request) return { chain, replayed: false };
+    if (found?.hash === accepted.hash) return { chain: { ...chain, receivedAt: found.receivedAt }, replayed: true };
+    if (found) {
+      throw new Rejection(
+        'idempotency-key-reused',
+        'idempotency-key-reused',
+        'This idempotency key was used before with another body. Use a new key for a new request.',
+      );
+    }
+    log.error({ err: error, workflowId }, 'Temporal did not accept a chain');
+    const known = error instanceof WorkflowExecutionAlreadyStartedError;
+    const detail = known
+      ? 'The chain is known, but cannot be read at the moment.'
+      : sure
+        ? 'The chain could not be started. Nothing has run. Send the request again.'
+        : 'Temporal does not answer: whether the chain was started is not known. Send the request again, with the same idempotency key.';
+    throw temporalUnavailable(detail);
+  }
+}
+
+/** @returns `sure`: where nothing is found, there is nothing. */
+async function findStarted(
+  { client }: StartOptions,
+  workflowId: string,
+): Promise<{ found?: z.infer<typeof memoSchema> | undefined; sure: boolean }> {
+  try {
+    const { memo } = await client.withDeadline(Date.now() + startTimeoutMs / 2, () =>
+      client.workflow.getHandle(workflowId).describe(),
+    );
+    return { found: memoSchema.safeParse(memo).data, sure: false };
+  } catch (error) {
+    return { sure: error instanceof WorkflowNotFoundError };
+  }
+}
+
+function keyedChainId(companyId: string, key: string): string {
+  return createHash('sha256').update(`${companyId}\n${key}`).digest('hex').slice(0, 32);
+}
+
+/** A hash of the request's elements without their tokens, whatever the order of their fields. */
+export function hashRequest(elements: readonly Record<string, unknown>[]): string {
+  const canonical = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(canonical);
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value)
+        .filter(([name]) => name !== 'relayAccessToken')
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([name, inner]) => [name, canonical(inner)]),
+    );
+  };
+  return createHash('sha256')
+    .update(JSON.stringify(canonical(elements)))
+    .digest('hex');
+}

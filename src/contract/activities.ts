@@ -1,0 +1,88 @@
+/** What the workflows may ask of the world: the names, inputs and results of every activity. Their inputs and results enter the history, so no secret may. */
+
+import type { ChainAction } from '../chain/chain.js';
+import type { Condition, Verdict } from '../chain/condition.js';
+import type { ActionStatus } from '../chain/outcome.js';
+import type { Connector, Pauses } from '../chain/pause.js';
+import type { Notice, NoticeKind } from '../notices/chain-notice.js';
+import type { DigestNotice } from '../notices/digest-notice.js';
+import type { RuleNotice } from '../notices/rule-notice.js';
+import type { ContactResult, TestNotice } from '../notices/test-notice.js';
+import type { BulkOrder, BulkProgress } from './bulk.js';
+
+/** One action of one chain: whose settings apply, and under which key its effects are done. */
+export interface ActionRef {
+  companyId: string;
+  chainId: string;
+  index: number;
+  relayId: string;
+  /** A `Retry-After` longer than this makes the action need attention at once, so that people know; it is obeyed all the same. */
+  retryBudgetSeconds: number;
+}
+
+export type Input<Name extends ChainAction['action']> = ActionRef & { action: Extract<ChainAction, { action: Name }> };
+
+/** What an effect came to. */
+export interface EffectResult {
+  /** The attempt that ended it, from 1. */
+  attempts: number;
+  /** Set where nothing was done because nothing was to be done: the rule is disabled. */
+  skipped?: string;
+  /** How many the other side says it reached. */
+  recipients?: number;
+}
+
+/** An action of which people are to be told. */
+export interface Failure extends Pick<Notice, 'companyId' | 'chainId' | 'at' | 'receivedAt'> {
+  kind: Exclude<NoticeKind, 'recovered'>;
+  action: ActionStatus;
+}
+
+/** How people are told of it. */
+export interface Joined {
+  /** Whether by itself, as the first is; otherwise the digest does. */
+  tell: boolean;
+  /** The `NoticeDigest` that wants to know when the action is over. */
+  digest?: string;
+}
+
+/** What the rule says about trouble, as it stands now. */
+export interface RulePolicy {
+  onFailure: 'hold' | 'continue';
+  onUnknown: 'resend' | 'hold';
+  /** Why its actions are not done at all: it is disabled, or gone. */
+  skips?: string;
+}
+
+/**
+ * Every activity throws `ApplicationFailure` with `details: [TroubleDetails]` (see `failure.ts`); the types are listed in docs/operating.md.
+ * `sendAssignment`, `updateUdf` and `checkCondition` may be tried as local activities first.
+ */
+export interface Activities {
+  /** Asks the platform for the assignment and evaluates the condition on it. */
+  checkCondition(input: ActionRef & { assignmentId: string; condition: Condition }): Promise<Verdict>;
+  /** Sends the assignment to groups of workers. */
+  sendAssignment(input: Input<'platform_sendAssignment'>): Promise<EffectResult>;
+  /** Sends one message to one recipient. */
+  sendEmail(input: ActionRef & { recipient: string; subject: string; body: string; bodyHtml: string }): Promise<EffectResult>;
+  /** Sets a field of a ticket. */
+  updateUdf(input: Input<'ticket_updateUDF'>): Promise<EffectResult>;
+  /** The rule's policy as it stands now. */
+  readPolicy(input: { companyId: string; relayId: string }): Promise<RulePolicy>;
+  /** The pauses of the company, now and since a time (ISO 8601). An action that waits for one has it told to people, once for a pause and rule. */
+  readPauses(input: { companyId: string; since: string; waiting?: { relayId: string; connector: Connector } }): Promise<Pauses>;
+  /** Has people told of a failure together with others that have the same reason, unless it is the first of them. */
+  joinDigest(failure: Failure): Promise<Joined>;
+  /** Tells the rule's and the company's contacts about an action; not where a digest tells of its recovery. */
+  notifyFailure(notice: Notice): Promise<void>;
+  /** Tells them about many actions at once. */
+  notifyDigest(notice: DigestNotice): Promise<void>;
+  /** Sends a test to each contact, once. */
+  testNotice(notice: TestNotice): Promise<ContactResult[]>;
+  /** Tells them about the rule itself. */
+  notifyRule(notice: RuleNotice): Promise<void>;
+  /** Steers these chains. */
+  steerChains(input: { order: BulkOrder; workflowIds: string[] }): Promise<BulkProgress>;
+  /** Waits until a `DelayedAction` that this run did not start has closed. @returns what became of its actions, as far as it says. */
+  awaitDelayed(input: { workflowId: string }): Promise<ActionStatus[]>;
+}

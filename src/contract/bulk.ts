@@ -1,0 +1,80 @@
+/** Steering many chains at once: what is done to which of their actions. */
+
+import { type ActionStatus, hasEnded, isOpenTo, type SteeringVerb } from '../chain/outcome.js';
+
+export const bulkVerbs = ['retry', 'skip', 'cancel', 'runNow'] as const satisfies SteeringVerb[];
+export type BulkVerb = (typeof bulkVerbs)[number];
+
+/** Which actions of a chain are meant; what is absent means any. */
+export interface ActionFilter {
+  assignmentId?: string | undefined;
+  relayId?: string | undefined;
+  /** The type of the failure for which it is held, or has failed. */
+  reason?: string | undefined;
+  /** Those that have failed, rather than those that are held. */
+  failed?: boolean | undefined;
+}
+
+/** What somebody decided about many chains. */
+export interface BulkOrder {
+  bulkId: string;
+  verb: BulkVerb;
+  actions: ActionFilter;
+  /** As in `Steered`. */
+  by: string;
+}
+
+/** How far it is. */
+export interface BulkProgress {
+  /** Chains that have been looked at. */
+  done: number;
+  /** Chains of which at least one action was steered. */
+  steered: number;
+  /** Actions that were steered. */
+  actions: number;
+  /** Chains in which there was nothing to do any more. */
+  unchanged: number;
+  /** Chains that did not answer. */
+  failed: number;
+  /** Some of those, with why. */
+  failures: { workflowId: string; error: string }[];
+}
+
+/** The actions to be steered; `whole` where a cancellation concerns all that is left of the chain. */
+export function actionsMeant(
+  verb: BulkVerb,
+  { assignmentId, relayId, reason, failed = false }: ActionFilter,
+  actions: readonly ActionStatus[],
+): { indexes: number[]; whole: boolean } {
+  const left = actions.filter(({ state }) => !hasEnded(state));
+  const meant = (failed ? actions : left).filter(
+    (action) =>
+      isOpenTo(verb, action.state) &&
+      (verb !== 'retry' || action.state === (failed ? 'failed' : 'needs-attention')) &&
+      (assignmentId === undefined || action.assignmentId === assignmentId) &&
+      (relayId === undefined || action.relayId === relayId) &&
+      (reason === undefined || (isInTrouble(action) && action.error?.type === reason)),
+  );
+  return {
+    indexes: meant.map(({ index }) => index),
+    whole: verb === 'cancel' && meant.length > 0 && meant.length === left.length,
+  };
+}
+
+function isInTrouble({ state }: ActionStatus): boolean {
+  return state === 'needs-attention' || state === 'failed';
+}
+
+export const noProgress: BulkProgress = { done: 0, steered: 0, actions: 0, unchanged: 0, failed: 0, failures: [] };
+
+/** Both together; of the failures the first ten. */
+export function addProgress(one: BulkProgress, other: BulkProgress): BulkProgress {
+  return {
+    done: one.done + other.done,
+    steered: one.steered + other.steered,
+    actions: one.actions + other.actions,
+    unchanged: one.unchanged + other.unchanged,
+    failed: one.failed + other.failed,
+    failures: [...one.failures, ...other.failures].slice(0, 10),
+  };
+}

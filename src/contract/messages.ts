@@ -1,0 +1,104 @@
+/**
+ * The signals and queries of a chain. Each signal takes one JSON argument, since tctl sends no more:
+ * an index, `[index]`, `{"index": 1}`, and for `reschedule` `[index, seconds from now]` or `{"index": 1, "seconds": 60}`.
+ * They go to the chain's workflow, which passes them on.
+ */
+
+import { defineQuery, defineSignal } from '@temporalio/workflow';
+import type { ActionStatus, ChainStatus, SteeringVerb } from '../chain/outcome.js';
+import type { NoticeKind } from '../notices/chain-notice.js';
+import type { Ended, Member } from '../notices/digest.js';
+import type { BulkProgress } from './bulk.js';
+
+export const steeringSignals = {
+  /** Do a held action again, or write to those whom a partly failed e-mail missed. */
+  retry: defineSignal<[unknown]>('retry'),
+  /** End a held action as `skipped`; what stands behind it goes on. */
+  skip: defineSignal<[unknown]>('skip'),
+  /** Run a scheduled action now. */
+  runNow: defineSignal<[unknown]>('runNow'),
+  /** End an action as `cancelled`; what stands behind it goes on. */
+  cancelAction: defineSignal<[unknown]>('cancelAction'),
+  /** Run a scheduled action so many seconds from now. */
+  reschedule: defineSignal<[unknown]>('reschedule'),
+};
+export type SteeringName = keyof typeof steeringSignals;
+
+/** The signal for each verb. */
+export const signalOf: Record<SteeringVerb, SteeringName> = {
+  retry: 'retry',
+  skip: 'skip',
+  runNow: 'runNow',
+  cancel: 'cancelAction',
+  reschedule: 'reschedule',
+};
+
+/** What the Web UI says of each where it lets people choose one. */
+export const steeringHelp: Record<SteeringName, string> = {
+  retry: 'Tries a held action again, or sends an e-mail to those whom it missed. Input: [index]',
+  skip: 'Goes on without a held action. Input: [index]',
+  runNow: 'Runs a scheduled action now. Input: [index]',
+  cancelAction: 'Cancels one action; what stands behind it goes on. Input: [index]',
+  reschedule: 'Moves a scheduled action. Input: [index, seconds from now]',
+};
+
+/** To every workflow that waits for a pause, when it has ended: look again. */
+export const resumeSignal = defineSignal('resume');
+
+/** A chain as it stands: `{ status, actions }`. */
+export interface ChainView {
+  status: ChainStatus;
+  actions: ActionStatus[];
+  /** The last signals that had no effect, with why; absent: none. */
+  ignored?: string[];
+}
+export const statusQuery = defineQuery<ChainView>('status');
+
+/** How far a `BulkSteering` is. */
+export const progressQuery = defineQuery<BulkProgress>('progress');
+
+/** On the timer of a chain that was opened again and waits for signals: to open it once more, it is reset to where it began to wait. */
+export const reopenedSummary = 'opened again: waits to be told what to do';
+
+/** From a `DelayedAction` to its chain: how its actions stand; `notice` asks the chain to tell people about one of them. */
+export interface Report {
+  actions: ActionStatus[];
+  notice?: { kind: NoticeKind; index: number };
+  /** A signal that had no effect, with why. */
+  ignored?: string;
+}
+export const reportSignal = defineSignal<[Report]>('report');
+
+/** To a `NoticeDigest`: an action failed for its reason. */
+export const joinSignal = defineSignal<[Member]>('join');
+/** To a `NoticeDigest`: `memberKey` of an action that is not held for its reason any more, and how it stands. */
+export const overSignal = defineSignal<[key: string, Ended]>('over');
+
+/** Whether a signal's argument is a report: one that somebody typed must not stop the chain. */
+export function isReport(argument: unknown): argument is Report {
+  if (typeof argument !== 'object' || argument === null || !('actions' in argument)) return false;
+  const ofAction = (status: unknown) => typeof status === 'object' && status !== null && 'index' in status && 'state' in status;
+  return Array.isArray(argument.actions) && argument.actions.every(ofAction);
+}
+
+export interface Steering {
+  index: number;
+  /** For `reschedule`: seconds from now. */
+  seconds?: number;
+  /** Who asked, where the API says so. */
+  by?: string;
+}
+
+/** Reads a signal's argument in any of its forms; undefined where it is none of them. */
+export function readSteering(argument: unknown): Steering | undefined {
+  if (Array.isArray(argument) && argument.length > 2) return undefined;
+  const [index, seconds, by] =
+    typeof argument === 'object' && argument !== null && !Array.isArray(argument)
+      ? ['index', 'seconds', 'by'].map((name) => Reflect.get(argument, name))
+      : [argument].flat();
+  const whole = (value: unknown) => (typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value);
+  const [at, after] = [whole(index), whole(seconds)];
+  if (typeof at !== 'number' || !Number.isSafeInteger(at) || at < 0) return undefined;
+  if (after !== undefined && (typeof after !== 'number' || !(after >= 0) || after > 366 * 24 * 3600)) return undefined;
+  return { index: at, ...(after !== undefined && { seconds: after }), ...(typeof by === 'string' && { by }) };
+}

@@ -1,0 +1,17 @@
+/** A time for what has none of its own. */
+
+import { setTimeout } from 'node:timers/promises';
+
+/** @throws Error with this message where the work is not done in time; it goes on unheard. */
+export async function withTimeout<Value>(milliseconds: number, work: Promise<Value>, message: string): Promise<Value> {
+  const done = new AbortController();
+  const late = setTimeout(milliseconds, undefined, { signal: done.signal }).then(() => {
+    throw new Error(message);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    late.catch(() => {});
+    done.abort();
+  }
+}

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ApplicationFailure } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { readActionContext } from '../../src/activities/action-context.js';
+import type { Deps } from '../../src/activities/deps.js';
+
+const ref = { companyId: 'acme', chainId: 'c', index: 0, relayId: '7', retryBudgetSeconds: 600 };
+const company = { companyId: 'acme', name: 'Acme', timeZone: 'UTC' };
+const working = () => Promise.resolve(company);
+
+/** One attempt at reading the setting of a rule that says `onUnknown: "hold"`. @returns what it threw, and what it left to the next attempt. */
+async function attempt(companies: () => Promise<unknown>, info: { attempt?: number; heartbeatDetails?: unknown } = {}) {
+  const store = {
+    companies: { get: companies },
+    rules: { get: () => Promise.resolve({ companyId: 'acme', relayId: '7', enabled: true, onUnknown: 'hold' }) },
+    pauses: { current: () => Promise.resolve([]) },
+  } as unknown as Deps['store'];
+  const activity = new MockActivityEnvironment({ startToCloseTimeoutMs: 400, ...info });
+  let left: unknown;
+  activity.on('heartbeat', (details: unknown) => {
+    left = details;
+  });
+  const thrown = await activity
+    .run(() => readActionContext({ store }, ref, 'mail'))
+    .then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+  return { thrown, left };
+}
+
+describe('the setting of an effect under onUnknown: "hold"', () => {
+  it('is read by the first attempt', async () => {
+    assert.equal((await attempt(working)).thrown, undefined);
+  });
+
+  it('a second attempt means that nobody knows how the first one ended', async () => {
+    const { thrown } = await attempt(working, { attempt: 2 });
+    assert(thrown instanceof ApplicationFailure);
+    assert.deepEqual([thrown.type, thrown.nonRetryable], ['OutcomeUnknown', true]);
+  });
+
+  const broken: [string, () => Promise<unknown>][] = [
+    ['is down', () => Promise.reject(new Error('connection refused'))],
+    ['hangs', () => new Promise(() => {})],
+  ];
+  for (const [name, companies] of broken) {
+    it(`a database that ${name}: the attempt has done nothing, and the next one knows it`, async () => {
+      const { thrown, left } = await attempt(companies);
+      assert(thrown instanceof Error && !(thrown instanceof ApplicationFailure));
+      assert.equal((await attempt(working, { attempt: 2, heartbeatDetails: left })).thrown, undefined);
+      const third = await attempt(working, { attempt: 3, heartbeatDetails: left });
+      assert(third.thrown instanceof ApplicationFailure, 'the second attempt was lost');
+    });
+  }
+});

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { hashRequest } from '../../src/chains/start.js';
+
+describe('hashRequest', () => {
+  const base = [
+    { action: 'sendEmails', relayId: '7', relayAccessToken: 'a', emails: ['a@x.org', 'b@x.org'], extra: { a: 1, b: [2] } },
+  ];
+  const parse = (text: string): Record<string, unknown>[] => JSON.parse(text);
+
+  const same: [what: string, elements: Record<string, unknown>[]][] = [
+    ['another token', [{ ...base[0], relayAccessToken: 'b' }]],
+    ['no token', parse(JSON.stringify(base).replace('"relayAccessToken":"a",', ''))],
+    ['fields in another order', [Object.fromEntries(Object.entries(base[0] ?? {}).reverse())]],
+    ['inner fields in another order', [{ ...base[0], extra: { b: [2], a: 1 } }]],
+    ['other white space', parse(JSON.stringify(base, null, 4))],
+  ];
+  for (const [what, elements] of same)
+    it(`is the same with ${what}`, () => assert.equal(hashRequest(elements), hashRequest(base)));
+
+  const other: [what: string, elements: Record<string, unknown>[]][] = [
+    ['another value', [{ ...base[0], relayId: '8' }]],
+    ['a field more', [{ ...base[0], comment: '' }]],
+    ['a list in another order', [{ ...base[0], emails: ['b@x.org', 'a@x.org'] }]],
+    ['the action twice', [...base, ...base]],
+    ['no action', []],
+    ['a number for a text', [{ ...base[0], relayId: 7 }]],
+    [
+      'a list of pairs for an object',
+      [
+        {
+          ...base[0],
+          extra: [
+            ['a', 1],
+            ['b', [2]],
+          ],
+        },
+      ],
+    ],
+    ['a field of another name', [{ ...base[0], extra: { a: 1, c: [2] } }]],
+  ];
+  for (const [what, elements] of other)
+    it(`differs with ${what}`, () => assert.notEqual(hashRequest(elements), hashRequest(base)));
+
+  it('differs where actions change places', () => {
+    const [one, two] = [{ action: 'a' }, { action: 'b' }];
+    assert.notEqual(hashRequest([one, two]), hashRequest([two, one]));
+  });
+
+  it('depends on what is asked, and on nothing else', () => {
+    const shuffled = (value: unknown): unknown => {
+      if (Array.isArray(value)) return value.map(shuffled);
+      if (typeof value !== 'object' || value === null) return value;
+      return Object.fromEntries(
+        Object.entries(value)
+          .map(([name, inner]) => [name, shuffled(inner)])
+          .reverse(),
+      );
+    };
+    const element = fc.dictionary(fc.string(), fc.jsonValue(), { noNullPrototype: true });
+    fc.assert(
+      fc.property(fc.array(element, { maxLength: 3 }), fc.string(), (elements, token) => {
+        const again = elements.map((one) => ({ ...Object(shuffled(one)), relayAccessToken: token }));
+        assert.equal(hashRequest(again), hashRequest(elements));
+        assert.match(hashRequest(elements), /^[0-9a-f]{64}$/);
+      }),
+    );
+  });
+});

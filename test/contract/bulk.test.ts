@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { ActionState, ActionStatus } from '../../src/chain/outcome.js';
+import { type ActionFilter, actionsMeant, addProgress, type BulkVerb, noProgress } from '../../src/contract/bulk.js';
+
+const action = (index: number, state: ActionState, assignmentId: string, type?: string): ActionStatus => ({
+  index,
+  action: 'ticket_updateUDF',
+  relayId: index % 2 === 0 ? '7' : '8',
+  assignmentId,
+  state,
+  ...(type && { error: { type, message: '', retryable: false } }),
+});
+const actions = [
+  action(0, 'done', 'A'),
+  action(1, 'needs-attention', 'A', 'PlatformError'),
+  action(2, 'needs-attention', 'B', 'MailError'),
+  action(3, 'pending', 'A', 'PlatformError'),
+  action(4, 'scheduled', 'B'),
+  action(5, 'failed', 'A', 'PlatformError'),
+];
+
+describe('the actions meant', () => {
+  const cases: [verb: BulkVerb, filter: ActionFilter, indexes: number[], whole?: true][] = [
+    ['retry', {}, [1, 2]],
+    ['skip', { assignmentId: 'A' }, [1]],
+    ['retry', { reason: 'MailError' }, [2]],
+    ['retry', { relayId: '8' }, [1]],
+    ['retry', { relayId: '8', reason: 'MailError' }, []],
+    ['retry', { failed: true }, [5]],
+    ['retry', { failed: true, reason: 'MailError' }, []],
+    ['runNow', {}, [4]],
+    ['runNow', { assignmentId: 'A' }, []],
+    ['cancel', {}, [1, 2, 3, 4], true],
+    ['cancel', { assignmentId: 'A' }, [1, 3]],
+    ['cancel', { reason: 'PlatformError' }, [1]],
+  ];
+  for (const [verb, filter, indexes, whole = false] of cases)
+    it(`${verb} ${JSON.stringify(filter)}`, () => assert.deepEqual(actionsMeant(verb, filter, actions), { indexes, whole }));
+
+  it('are never a whole chain where nothing is left', () =>
+    assert.deepEqual(actionsMeant('cancel', {}, [action(0, 'done', 'A')]), { indexes: [], whole: false }));
+});
+
+it('progress adds up, with the first ten failures', () => {
+  const failed = { ...noProgress, done: 1, failed: 1, failures: [{ workflowId: 'w', error: 'e' }] };
+  const sum = Array.from({ length: 12 }, () => failed).reduce(addProgress, {
+    ...noProgress,
+    done: 2,
+    steered: 1,
+    actions: 3,
+    unchanged: 1,
+  });
+  assert.deepEqual([sum.done, sum.steered, sum.actions, sum.unchanged, sum.failed, sum.failures.length], [14, 1, 3, 1, 12, 10]);
+});

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Digest, Member } from '../../src/notices/digest.js';
+import { type DigestNotice, renderDigestNotice } from '../../src/notices/digest-notice.js';
+
+const since = '2026-07-01T12:00:00.000Z';
+const digest: Digest = {
+  companyId: 'acme',
+  relayId: '7',
+  kind: 'needs-attention',
+  reason: { type: 'PlatformError', message: 'POST /assignments/1/send answered 404: no assignment 1' },
+  windowSeconds: 60,
+};
+const member = (n: number, more: Partial<Member> = {}): Member => ({
+  chainId: `c-${n}`,
+  index: 1,
+  relayId: '7',
+  assignmentId: `${n}`,
+  message: `POST /assignments/${n}/send answered 404: no assignment ${n}`,
+  runId: `r-${n}`,
+  receivedAt: since,
+  heldUntil: `2026-07-04T12:00:0${n}.000Z`,
+  ...more,
+});
+const context = {
+  companyName: 'Acme',
+  apiUrl: 'http://127.0.0.1:8080',
+  webUi: ({ chainId }: { chainId: string }, runId?: string) => `http://127.0.0.1:8233/w/${chainId}/${runId}`,
+};
+const many = (kind: Digest['kind'], count: number, actions: number, first: Member[]): DigestNotice => ({
+  kind: 'many',
+  digest: { ...digest, kind },
+  count,
+  actions,
+  first,
+  since,
+  at: '2026-07-01T12:01:00.000Z',
+});
+const rendered = (notice: DigestNotice, more = {}) => renderDigestNotice(notice, { ...context, ...more });
+
+describe('a notice about many chains', () => {
+  it('says how many, why, until when, and one command that retries them', () => {
+    const { subject, text } = rendered(many('needs-attention', 214, 300, [member(2), member(1)]));
+    assert.equal(subject, '[relay] Needs attention: 214 chains, PlatformError (Acme)');
+    assert.equal(
+      text,
+      `214 chains (300 actions) held, for the same reason.
+
+What was wrong:
+  POST /assignments/2/send answered 404: no assignment 2 (PlatformError)
+  Ids and numbers differ from one to the other.
+
+What happens now:
+  Without a decision they fail, the first at 2026-07-04 12:00:01 UTC; what stands behind them is not run.
+
+To put it right:
+  Mend what was wrong, then retry them all (it counts first, and asks):
+  npx relay bulk retry acme --reason PlatformError --since ${since}
+  You are told once when all of them are through.
+
+The first 2:
+  Assignment 2, action 1: http://127.0.0.1:8233/w/c-2/r-2
+  Assignment 1, action 1: http://127.0.0.1:8233/w/c-1/r-1
+
+Where:
+  Company: Acme (acme)
+  Happened: 2026-07-01 12:01:00 UTC
+  All of them, with a token: http://127.0.0.1:8080/co/acme/chains?status=needs-attention&reason=PlatformError&since=2026-07-01T12%3A00%3A00.000Z
+`,
+    );
+  });
+
+  it('retries few by name, at the address of the API, and speaks of what is shown', () => {
+    const { text, html } = rendered(many('needs-attention', 1, 1, [member(3)]), { apiUrl: 'https://relay.example' });
+    assert.match(text, /^1 chain held, for the same reason\.\n\nWhat was wrong:\n {2}POST \/assignments\/3\/send[^\n]+\n\n/);
+    assert.match(text, /^ {2}npx relay retry acme c-3 1 --url https:\/\/relay\.example$/m);
+    assert.doesNotMatch(text, /bulk|all of them are through/);
+    assert.match(html, /<a href="http:\/\/127\.0\.0\.1:8233\/w\/c-3\/r-3">/);
+  });
+
+  for (const kind of ['gave-up', 'failed'] as const)
+    it(`that failed (${kind}): retries those that have closed`, () => {
+      const { text } = rendered(many(kind, 20, 20, [member(1)]));
+      assert.match(text, /npx relay bulk retry acme --status failed --reason PlatformError --since /);
+      assert.match(text, /chains\?status=failed&reason=PlatformError/);
+    });
+
+  it('links to the API where there is no Web UI', () => {
+    const { text } = rendered(many('failed', 1, 1, [member(1)]), { webUi: () => undefined });
+    assert.match(text, /^ {2}Assignment 1, action 1: http:\/\/127\.0\.0\.1:8080\/co\/acme\/chains\/c-1$/m);
+  });
+
+  it('is one of recovery when they are through', () => {
+    const notice: DigestNotice = {
+      kind: 'through',
+      digest,
+      ended: { done: 3, cancelled: 1 },
+      through: 2,
+      open: 1,
+      since,
+      at: since,
+    };
+    const { subject, text, json } = rendered(notice);
+    assert.equal(subject, '[relay] Recovered: 2 chains, PlatformError (Acme)');
+    assert.match(text, /^2 chains that had failed for the same reason are through\.$/m);
+    assert.match(text, /^ {2}done: 3\n {2}cancelled: 1\n {2}not known: 1$/m);
+    const { type, count, ended, open } = json as Record<string, unknown>;
+    assert.deepEqual([type, count, ended, open], ['relay.recovered.many', 2, { done: 3, cancelled: 1 }, 1]);
+  });
+});

@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { createTransport, type SendMailOptions } from 'nodemailer';
+import { startMailCatcher } from '../../../src/sandbox/mail/catcher.js';
+import { freePort } from '../../../src/sandbox/ports.js';
+import { call } from '../http.js';
+
+type Sink = Awaited<ReturnType<typeof startMailCatcher>>;
+
+const api = (sink: Sink, method: string, path: string, body?: unknown) => call(sink.uiUrl, method, path, body);
+const total = async (sink: Sink) => (await api(sink, 'GET', '/api/v1/messages')).at('total');
+
+async function deliver(sink: Sink, mail: SendMailOptions) {
+  const transport = createTransport(sink.smtpUrl, { from: '"The relay" <relay@example.com>' });
+  try {
+    return await transport.sendMail(mail);
+  } finally {
+    transport.close();
+  }
+}
+
+const alert = {
+  to: '"Ada Lund" <ada@example.com>',
+  subject: 'Nobody took 1002 ✓',
+  text: 'Assignment 1002\nis still a draft.',
+  messageId: '<a.0.x@relay>',
+};
+
+describe('the mail sink', () => {
+  let sink: Sink;
+  before(async () => {
+    sink = await startMailCatcher({ host: '127.0.0.1', smtpPort: 0, uiPort: 0 });
+  });
+  after(() => sink.close());
+  beforeEach(async () => {
+    await api(sink, 'DELETE', '/control/fail');
+    await api(sink, 'DELETE', '/api/v1/messages');
+  });
+
+  it('lists what it got, as Mailpit does', async () => {
+    await deliver(sink, alert);
+    await deliver(sink, { ...alert, to: 'ben@example.com', subject: 'Second' });
+    const page = await api(sink, 'GET', '/api/v1/messages?limit=1');
+    assert.deepEqual(['total', 'unread', 'count', 'messages_count', 'start'].map(page.at), [2, 2, 1, 2, 0]);
+    assert.deepEqual(page.table('messages', 'Subject'), [['Second']]);
+    const oldest = await api(sink, 'GET', '/api/v1/messages?start=1');
+    assert.deepEqual(oldest.table('messages', 'MessageID', 'Subject', 'Read'), [['a.0.x@relay', alert.subject, false]]);
+    assert.deepEqual(oldest.at('messages.0.From'), { Name: 'The relay', Address: 'relay@example.com' });
+    assert.deepEqual(oldest.at('messages.0.To'), [{ Name: 'Ada Lund', Address: 'ada@example.com' }]);
+    assert.equal(oldest.at('messages.0.Snippet'), 'Assignment 1002 is still a draft.');
+    assert.ok(Math.abs(Date.parse(String(oldest.at('messages.0.Created'))) - Date.now()) < 60_000);
+  });
+
+  it('shows one whole, and remembers that it was read', async () => {
+    await deliver(sink, {
+      ...alert,
+      html: '<p>Assignment <b>1002</b></p>',
+      replyTo: 'admin@example.com',
+      bcc: 'secret@example.com',
+    });
+    const message = await api(sink, 'GET', '/api/v1/message/latest');
+    assert.equal(String(message.at('Text')).trim(), alert.text);
+    assert.equal(String(message.at('HTML')).trim(), '<p>Assignment <b>1002</b></p>');
+    assert.deepEqual(message.at('ReplyTo'), [{ Name: '', Address: 'admin@example.com' }]);
+    assert.equal(message.at('ReturnPath'), 'relay@example.com');
+    assert.equal((await api(sink, 'GET', '/api/v1/messages')).at('unread'), 0);
+    const raw = await api(sink, 'GET', `/api/v1/message/${message.at('ID')}/raw`);
+    assert.match(raw.headers.get('content-type') ?? '', /^text\/plain/);
+    assert.match(
+      raw.text,
+      /^Return-Path: <relay@example\.com>\r\nDelivered-To: ada@example\.com\r\nDelivered-To: secret@example\.com\r\n/,
+    );
+    const headers = await api(sink, 'GET', `/api/v1/message/${message.at('ID')}/headers`);
+    assert.deepEqual(headers.at('Message-ID'), ['<a.0.x@relay>']);
+    assert.equal((await api(sink, 'GET', '/api/v1/message/none')).status, 404);
+  });
+
+  it('takes every login', async () => {
+    const transport = createTransport(sink.smtpUrl.replace('//', '//any:thing@'));
+    await transport.sendMail({ ...alert, from: 'relay@example.com' });
+    transport.close();
+    assert.equal(await total(sink), 1);
+  });
+
+  describe('finds messages', () => {
+    for (const [query, found] of [
+      ['to:"ada@example.com"', 1],
+      ['to:ADA', 1],
+      ['to:"Ada Lund"', 1],
+      ['to:ben', 0],
+      ['from:relay subject:"took 1002"', 1],
+      ['from:relay subject:other', 0],
+      ['message-id:a.0.x', 1],
+      ['draft', 1],
+      ['-draft', 0],
+      ['', 1],
+    ] as const) {
+      it(`${query || '(no query)'}: ${found}`, async () => {
+        await deliver(sink, alert);
+        const answer = await api(sink, 'GET', `/api/v1/search?query=${encodeURIComponent(query)}`);
+        assert.deepEqual([answer.table('messages').length, answer.at('messages_count'), answer.at('total')], [found, found, 1]);
+      });
+    }
+  });
+
+  it('deletes one, or all', async () => {
+    await deliver(sink, alert);
+    await deliver(sink, alert);
+    const ID = (await api(sink, 'GET', '/api/v1/messages')).at('messages.0.ID');
+    assert.equal((await api(sink, 'DELETE', '/api/v1/messages', { IDs: [ID] })).text, 'ok');
+    assert.equal(await total(sink), 1);
+    await api(sink, 'DELETE', '/api/v1/messages');
+    assert.equal(await total(sink), 0);
+  });
+
+  it('refuses recipients as it is told, so often, and only those', async () => {
+    await api(sink, 'PUT', '/control/fail', { code: 451, to: 'ADA@', times: 1 });
+    await deliver(sink, { ...alert, to: 'ben@example.com' });
+    await assert.rejects(deliver(sink, alert), { responseCode: 451 });
+    await deliver(sink, alert);
+    await api(sink, 'PUT', '/control/fail', { code: 550 });
+    await assert.rejects(deliver(sink, alert), { responseCode: 550 });
+    await assert.rejects(deliver(sink, alert), { responseCode: 550 });
+    assert.deepEqual((await api(sink, 'GET', '/control')).at(''), { fail: { code: 550 } });
+    assert.equal(await total(sink), 2);
+    for (const body of [{}, { code: 250 }, { code: 451, dropAfterBody: true }]) {
+      assert.equal((await api(sink, 'PUT', '/control/fail', body)).status, 400, JSON.stringify(body));
+    }
+  });
+
+  it('keeps a message and breaks the connection, so that nobody knows', async () => {
+    await api(sink, 'PUT', '/control/fail', { dropAfterBody: true, times: 1 });
+    await assert.rejects(deliver(sink, alert), { code: 'ECONNECTION' });
+    assert.equal(await total(sink), 1);
+    await deliver(sink, alert);
+  });
+
+  it('shows the inbox in the browser, with strangers kept in their place', async () => {
+    const nasty = '<script>alert(1)</script>';
+    await deliver(sink, {
+      ...alert,
+      subject: nasty,
+      text: nasty,
+      html: `<p>Hello</p>${nasty}`,
+      to: `"${nasty}" <ada@example.com>`,
+    });
+    const list = await api(sink, 'GET', '/');
+    assert.doesNotMatch(list.text, /<script>/);
+    const link = /href="(\/message\/[^"]+)"/.exec(list.text)?.[1] ?? '';
+    const page = await api(sink, 'GET', link);
+    assert.doesNotMatch(page.text, /<script>/);
+    const frame = /<iframe[^>]* sandbox="([^"]*)"[^>]* src="([^"]+)"/.exec(page.text);
+    assert.doesNotMatch(frame?.[1] ?? 'allow-scripts', /allow-scripts|allow-same-origin/);
+    const view = await api(sink, 'GET', frame?.[2] ?? '');
+    assert.match(view.text, /<p>Hello<\/p>/);
+    assert.match(view.headers.get('content-security-policy') ?? '', /default-src 'none'.*sandbox/);
+    assert.equal((await api(sink, 'GET', (frame?.[2] ?? '').replace('.html', '.txt'))).text.trim(), nasty);
+    assert.equal((await api(sink, 'GET', '/message/none')).status, 404);
+
+    const press = (path: string) => fetch(sink.uiUrl + path, { method: 'POST', redirect: 'manual' });
+    assert.equal((await press('/page/fail/451')).status, 303);
+    assert.match((await api(sink, 'GET', '/')).text, /mail is refused with 451/);
+    await press('/page/heal');
+    await press('/page/empty');
+    assert.match((await api(sink, 'GET', '/')).text, /0 messages/);
+  });
+});
+
+describe('a mail sink that is started', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'relay-mail-'));
+  after(() => rmSync(directory, { recursive: true }));
+
+  it('still has the messages from before', async () => {
+    const options = { host: '127.0.0.1', smtpPort: 0, uiPort: 0, directory: join(directory, 'mail') };
+    const first = await startMailCatcher(options);
+    await deliver(first, alert);
+    await deliver(first, { ...alert, subject: 'Second' });
+    const before = (await api(first, 'GET', '/api/v1/messages')).text;
+    await first.close();
+    const second = await startMailCatcher(options);
+    assert.equal((await api(second, 'GET', '/api/v1/messages')).text, before);
+    assert.match((await api(second, 'GET', '/api/v1/message/latest/raw')).text, /Subject: Second/);
+    await api(second, 'DELETE', '/api/v1/messages');
+    assert.deepEqual(readdirSync(options.directory), []);
+    await second.close();
+  });
+
+  it('names the variable of the port that is taken, and leaves nothing open', async () => {
+    const port = await freePort('127.0.0.1');
+    const other = await freePort('127.0.0.1');
+    const taken = createServer().listen(port, '127.0.0.1');
+    const refusal = (variable: string) => ({
+      name: 'StartError',
+      message: `port ${port} is taken: stop what uses it, or set ${variable}`,
+    });
+    await assert.rejects(startMailCatcher({ host: '127.0.0.1', smtpPort: port, uiPort: other }), refusal('RELAY_SMTP_PORT'));
+    await assert.rejects(startMailCatcher({ host: '127.0.0.1', smtpPort: other, uiPort: port }), refusal('RELAY_MAIL_UI_PORT'));
+    taken.close();
+    await (await startMailCatcher({ host: '127.0.0.1', smtpPort: other, uiPort: port })).close();
+  });
+});

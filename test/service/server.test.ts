@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { after, describe, it } from 'node:test';
+import { Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { answerProblems, Problem, problemSchema } from '../../src/api/problem.js';
+import { freePort } from '../../src/sandbox/ports.js';
+import { serveApi } from '../../src/service/server.js';
+
+const unexpected: Error[] = [];
+const tooLarge = () => {
+  throw new Problem('body-too-large', 'At most 1000 bytes.');
+};
+const app = answerProblems(new Hono(), (error) => unexpected.push(error)).post(
+  '/body',
+  bodyLimit({ maxSize: 1000, onError: tooLarge }),
+  async (c) => c.json({ bytes: (await c.req.arrayBuffer()).byteLength }),
+);
+const port = await freePort('127.0.0.1');
+const server = await serveApi(app, { host: '127.0.0.1', port, requestTimeoutMs: 600 });
+after(() => server.close());
+
+/** Writes to a socket, drips into it until it is closed, and gives what came back. */
+async function exchange(text: string, drip?: string): Promise<{ head: string; body: string }> {
+  const socket = connect(port, '127.0.0.1');
+  let answer = '';
+  socket.setEncoding('utf8').on('data', (data: string) => {
+    answer += data;
+  });
+  socket.on('error', () => {});
+  socket.write(text);
+  const dripping = setInterval(() => drip !== undefined && socket.write(drip), 20);
+  await once(socket, 'close');
+  clearInterval(dripping);
+  const [head = '', body = ''] = answer.split('\r\n\r\n');
+  return { head, body };
+}
+
+describe('a request that never ends', () => {
+  const cases: [what: string, start: string, drip: string][] = [
+    ['a body with a length', 'POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 900\r\n\r\n', '['],
+    ['a body in chunks', 'POST /body HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n', '1\r\n[\r\n'],
+    ['a body that does not come', 'POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 900\r\n\r\n', ''],
+    ['headers', 'POST /body HTTP/1.1\r\nHost: x\r\nX: ', 'x'],
+  ];
+  for (const [what, start, drip] of cases) {
+    it(`is cut off: ${what}`, async () => {
+      const { head, body } = await exchange(start, drip);
+      assert.match(head, /^HTTP\/1\.1 408 Request Timeout\r\n(.*\r\n)*Content-Type: application\/problem\+json/);
+      assert.equal(problemSchema.parse(JSON.parse(body)).type, '/problems/request-timeout');
+      assert.deepEqual(unexpected, [], 'it is no error of ours');
+    });
+  }
+
+  it('is no error of ours when its sender hangs up', async () => {
+    const socket = connect(port, '127.0.0.1');
+    socket.write('POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 900\r\n\r\n[');
+    socket.end();
+    socket.resume();
+    await once(socket, 'close');
+    const response = await fetch(`http://127.0.0.1:${port}/body`, { method: 'POST', body: 'x' });
+    assert.deepEqual(await response.json(), { bytes: 1 });
+    assert.deepEqual(unexpected, []);
+  });
+});
+
+describe('a body that nobody reads', () => {
+  for (const [path, status] of [
+    ['body', 413],
+    ['nowhere', 404],
+  ] as const) {
+    it(`spoils no later request of its connection: ${status}`, async () => {
+      const ask = async (path: string, bytes: number) => {
+        const response = await fetch(`http://127.0.0.1:${port}/${path}`, { method: 'POST', body: 'x'.repeat(bytes) });
+        await response.text();
+        return { status: response.status, connection: response.headers.get('connection') };
+      };
+      for (const bytes of [2_000, 300_000, 3_000_000]) assert.deepEqual(await ask(path, bytes), { status, connection: 'close' });
+      for (let n = 0; n < 20; n += 1) {
+        assert.equal((await ask(path, n % 2 ? 2_000 : 300_000)).status, status);
+        assert.deepEqual(await ask('body', 10), { status: 200, connection: 'keep-alive' });
+      }
+    });
+  }
+});
+
+describe('what is no HTTP request', () => {
+  const cases: [what: string, text: string, status: number][] = [
+    ['garbage', '\u0000\u0001\u0002\r\n\r\n', 400],
+    ['two lengths', 'POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx', 400],
+    ['a length and chunks', 'POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\nx', 400],
+    ['no host', 'POST /body HTTP/1.1\r\nContent-Length: 1\r\nConnection: close\r\n\r\nx', 400],
+    ['a host that is none', 'POST /body HTTP/1.1\r\nHost: a b/c\r\nContent-Length: 1\r\nConnection: close\r\n\r\nx', 400],
+    ['too many headers', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+  ];
+  for (const [what, text, status] of cases) {
+    it(`is answered with a problem: ${what}`, async () => {
+      const { head, body } = await exchange(text);
+      assert.match(head, new RegExp(`^HTTP/1\\.1 ${status} `));
+      assert.match(head, /content-type: application\/problem\+json/i);
+      assert.equal(problemSchema.parse(JSON.parse(body)).status, status);
+      assert.deepEqual(unexpected, []);
+    });
+  }
+});
