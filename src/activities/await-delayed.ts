@@ -1,27 +1,37 @@
-/** Waits, after a reset, for a delayed action that runs already. */
+/** Waits, after a reset, for a delayed action that was started before it. */
 
-import { Context } from '@temporalio/activity';
+import { activityInfo } from '@temporalio/activity';
 import { WorkflowFailedError } from '@temporalio/client';
-import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure } from '@temporalio/common';
+import type { ActionStatus } from '../chain/outcome.js';
+import { backoffSeconds } from '../chain/retry.js';
 import type { Activities } from '../contract/activities.js';
-import type { DelayedAction } from '../workflows/delayed-action.js';
 import type { Deps } from './deps.js';
 
-export function awaitDelayed({ client }: Deps): Activities['awaitDelayed'] {
+/**
+ * A delayed action may run for a year, and an attempt at an activity holds one of the worker's slots. So each attempt only looks
+ * whether the workflow has closed. If it has not, the attempt fails, and the next one begins after a back-off, which holds no slot.
+ */
+export function awaitDelayed({ client }: Pick<Deps, 'client'>): Activities['awaitDelayed'] {
   return async ({ workflowId }) => {
-    const beat = setInterval(() => Context.current().heartbeat(), 10_000);
+    const handle = client.workflow.getHandle<() => Promise<ActionStatus[]>>(workflowId);
+    const { closeTime } = await handle.describe();
+    if (!closeTime)
+      throw ApplicationFailure.create({
+        type: 'DelayedActionRunning',
+        message: `${workflowId} has not ended yet`,
+        nextRetryDelay: backoffSeconds(activityInfo().attempt) * 1000,
+        category: ApplicationFailureCategory.BENIGN, // Logged at level debug: it is no fault.
+      });
     try {
-      const handle = client.workflow.getHandle<typeof DelayedAction>(workflowId);
-      return await Promise.race([handle.result(), Context.current().cancelled]);
+      return await handle.result();
     } catch (error) {
-      // The ways in which it may end: its failure carries what became of its actions, the other ways say nothing.
       if (!(error instanceof WorkflowFailedError)) throw error;
       const { cause, message } = error;
-      const ended = cause instanceof CancelledFailure ? 'DelayedActionCancelled' : 'DelayedActionEnded';
-      const said = cause instanceof ApplicationFailure ? cause : { type: ended, details: [] };
-      throw ApplicationFailure.nonRetryable(cause?.message ?? message, said.type, ...(said.details ?? []));
-    } finally {
-      clearInterval(beat);
+      // Only a failure says what became of the actions; a cancellation or a termination carries nothing.
+      const type = cause instanceof CancelledFailure ? 'DelayedActionCancelled' : 'DelayedActionEnded';
+      const { type: ended, details } = cause instanceof ApplicationFailure ? cause : { type, details: [] };
+      throw ApplicationFailure.nonRetryable(cause?.message ?? message, ended, ...(details ?? []));
     }
   };
 }

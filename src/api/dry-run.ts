@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { actionDefinitions } from '../chain/actions/actions.js';
 import type { ActionDefinition } from '../chain/actions/definition.js';
 import { actionFacts, type ChainAction, dueAt } from '../chain/chain.js';
-import { asksIncomingValue, type Condition, evaluateCondition, pathText } from '../chain/condition.js';
+import { asksIncomingValue, conditionText, evaluateCondition } from '../chain/condition.js';
 import { type Facts, forecastChain, forecastOutcomes } from '../chain/forecast.js';
 import { type Pause, pauseOf, pauseText } from '../chain/pause.js';
 import type { Issue } from '../chain/request.js';
@@ -212,10 +212,6 @@ function pauseFor(action: ChainAction, pauses: readonly Pause[]): Pause | undefi
 /** The words of whoever paused are for those who may read the company's chains. */
 function withoutReason({ reason: _, ...pause }: Pause): Pause {
   return pause;
-}
-
-function conditionText({ path, operator, value }: Condition): string {
-  return `${pathText(path)}${operator}${value}`;
 }
 
 function withoutRetryable(condition: Facts['condition']) {

@@ -1,7 +1,7 @@
 /** The letters of `java.time.format.DateTimeFormatter` (`ofPattern`, Locale US, JDK 17), in the order of its documentation. */
 import { NO_REFORM } from './calendar.js';
+import type { Dialect, Letter } from './dialect.js';
 import { amPm, hourOfHalfDay, type Moment, momentAt, monthName, padded, weekdayName, yearOfEra } from './moment.js';
-import type { Dialect, Letter } from './pattern.js';
 import { zoneAt } from './zone.js';
 
 export const dateTimeFormatter: Dialect = {

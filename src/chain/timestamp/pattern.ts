@@ -1,25 +1,8 @@
 /** What a Java timestamp pattern means. It is read whole: as SimpleDateFormat reads it, or else as DateTimeFormatter does. */
 import { dateTimeFormatter } from './date-time-formatter.js';
+import type { Dialect, Letter } from './dialect.js';
 import type { Moment } from './moment.js';
 import { simpleDateFormat } from './simple-date-format.js';
-
-/** One letter of the pattern language: how often it may stand in a row, and what a row of `width` prints. */
-export interface Letter {
-  allows(width: number): boolean;
-  print(t: Moment, width: number): string;
-}
-
-/** One of the two readings that Java has for a pattern. */
-export interface Dialect {
-  name: 'SimpleDateFormat' | 'DateTimeFormatter';
-  /** Splits a pattern into quoted text, rows of one letter, and single other characters. */
-  token: RegExp;
-  letters: Record<string, Letter>;
-  /** Whether `p` pads, `[ ]` enclose an optional section (an instant has every field, so it is always printed) and `{ } #` are reserved. */
-  extended: boolean;
-  /** The instant by this reading's calendar and time zone rules. */
-  at(epochMillis: number, zone: string): Moment;
-}
 
 interface Row {
   letters: string;

@@ -1,7 +1,7 @@
 /** The letters of `java.text.SimpleDateFormat` (Locale US), in the order of its documentation. */
 import { REFORM } from './calendar.js';
+import type { Dialect, Letter } from './dialect.js';
 import { amPm, hourOfHalfDay, type Moment, momentAt, monthName, padded, weekdayName, yearOfEra } from './moment.js';
-import type { Dialect, Letter } from './pattern.js';
 import { oldZoneAt } from './zone.js';
 
 export const simpleDateFormat: Dialect = {
