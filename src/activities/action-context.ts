@@ -1,54 +1,42 @@
-/** The company and the rule of an action as they stand now, and how an activity calls an outside system. */
+/** What the store says at this moment about the company and the rule of an action. */
 
 import { activityInfo, Context } from '@temporalio/activity';
 import { z } from 'zod';
-import { type Chain, idempotencyKey } from '../chain/chain.js';
 import { type Connector, type Pause, pauseOf, pauseText } from '../chain/pause.js';
-import type { Call } from '../connectors/call.js';
 import type { ActionRef } from '../contract/activities.js';
 import { withTimeout } from '../service/with-timeout.js';
 import type { Company, Rule } from '../store/store.js';
 import type { Deps } from './deps.js';
-import { lostAttempt, mistake, paused, useOrdinary } from './failure.js';
+import { mistake, paused } from './failure.js';
 
 export interface ActionContext {
   company: Company;
   rule: Rule;
+  /** The company's pauses that are on. */
+  pauses: Pause[];
 }
+
+/** Milliseconds. Settings and one call fit into the 30 seconds of an activity, so that a database that hangs does not look like a lost effect. */
+const longestReadMs = 8_000;
+
+/** What an attempt that failed before its call leaves to the next one as heartbeat details: its own number. */
+const untouchedSchema = z.object({ untouched: z.number() });
 
 /**
- * Reads the company and the rule.
- * @returns what to do it with; or why nothing is to be done: the rule is disabled, or gone.
- * @param connector - what the effect needs.
- * @throws ApplicationFailure `ConfigurationMistake` where the company is gone; `Paused` where the connector is paused; and where the rule says
- * `onUnknown: "hold"`, `UseOrdinary` in a local try and `OutcomeUnknown` where an attempt was lost.
+ * Reads the company, the rule and the pauses; or why nothing is to be done, because the rule is disabled or gone.
+ * @throws ApplicationFailure `ConfigurationMistake` where the company is gone.
  */
 export async function readActionContext(
-  deps: Pick<Deps, 'store'>,
-  ref: ActionRef,
-  connector: Connector,
-): Promise<ActionContext | { skipped: string }> {
-  const stored = await readStoredContext(deps, ref);
-  if ('skipped' in stored) return stored;
-  const { rule, pauses } = stored;
-  if (rule.onUnknown === 'hold' && earlierAttemptLost()) throw lostAttempt();
-  assertNotPaused(pauses, connector);
-  if (rule.onUnknown === 'hold' && activityInfo().isLocal) throw useOrdinary();
-  return stored;
-}
-
-/** The company, the rule and the pauses; or why nothing is to be done. @throws ApplicationFailure `ConfigurationMistake` where the company is gone. */
-export async function readStoredContext(
   { store }: Pick<Deps, 'store'>,
   { companyId, relayId }: ActionRef,
-): Promise<(ActionContext & { pauses: Pause[] }) | { skipped: string }> {
+): Promise<ActionContext | { skipped: string }> {
   const reading = Promise.all([
     store.companies.get(companyId),
     store.rules.get(companyId, relayId),
     store.pauses.current(companyId),
   ]);
   const [company, rule, pauses] = await withTimeout(
-    Math.min(callTimeout(), longestReadMs),
+    Math.min(callTimeoutMs(), longestReadMs),
     reading,
     "the relay's own database did not answer in time",
   ).catch((error: unknown) => {
@@ -66,16 +54,10 @@ export function skipReason(rule: Rule | undefined, relayId: string): string {
 }
 
 /**
- * So that the settings and one call fit into an activity's 30 seconds, and a database that hangs does not look like an effect of which nobody knows whether
- * it was done, as the activity's own time-out would.
+ * Whether the attempt before this one may have done its effect without reporting it. Under `onUnknown: "hold"`, and only there: Temporal
+ * then repeats an attempt only where it was lost, or where it could not read the settings and said so by its heartbeat.
  */
-const longestReadMs = 8_000;
-
-/** What an attempt that ended before it had done anything leaves to the next by its heartbeat: its number. */
-const untouchedSchema = z.object({ untouched: z.number() });
-
-/** Whether there was an attempt whose end nobody knows: under `onUnknown: "hold"` every failure of an effect ends its activity. */
-function earlierAttemptLost(): boolean {
+export function earlierAttemptLost(): boolean {
   const { attempt, heartbeatDetails } = activityInfo();
   return attempt > 1 && untouchedSchema.safeParse(heartbeatDetails).data?.untouched !== attempt - 1;
 }
@@ -86,12 +68,7 @@ export function assertNotPaused(pauses: readonly Pause[], connector: Connector):
   if (pause) throw paused(connector, pauseText(pause));
 }
 
-/** A call that ends before the activity's time is over, under the key of the action's effect. */
-export function effectCall(ref: Pick<Chain, 'companyId' | 'chainId'> & { index: number }): Call {
-  return { idempotencyKey: idempotencyKey(ref, ref.index), timeoutMs: callTimeout() };
-}
-
 /** Milliseconds for one call: what the activity has, less what reading the settings and answering takes; at most 20 seconds. */
-export function callTimeout(): number {
+export function callTimeoutMs(): number {
   return Math.min(activityInfo().startToCloseTimeoutMs - 300, 20_000);
 }

@@ -4,7 +4,7 @@ import { activityInfo } from '@temporalio/activity';
 import { evaluateCondition, pathText } from '../chain/condition.js';
 import type { Activities } from '../contract/activities.js';
 import { Notices } from '../notices/rule-notices.js';
-import { assertNotPaused, callTimeout, readStoredContext } from './action-context.js';
+import { assertNotPaused, callTimeoutMs, readActionContext } from './action-context.js';
 import type { Deps } from './deps.js';
 import { effectFailure } from './failure.js';
 
@@ -12,18 +12,17 @@ export function checkCondition(deps: Deps): Activities['checkCondition'] {
   const { connectors, client, log } = deps;
   const notices = new Notices(client, log);
   return async (input) => {
-    const setting = await readStoredContext(deps, input);
-    if ('skipped' in setting) return { holds: false, reason: setting.skipped, missing: false };
-    assertNotPaused(setting.pauses, 'platform');
+    const context = await readActionContext(deps, input);
+    if ('skipped' in context) return { holds: false, reason: context.skipped, missing: false };
+    assertNotPaused(context.pauses, 'platform');
     try {
-      const assignment = await connectors
-        .platformOf(setting.company)
-        .getAssignment(input.assignmentId, { timeoutMs: callTimeout() });
+      const platform = connectors.platformOf(context.company);
+      const assignment = await platform.getAssignment(input.assignmentId, { timeoutMs: callTimeoutMs() });
       const verdict = evaluateCondition(input.condition, assignment);
       if (verdict.missing) warnOfMissing(notices, input);
       return verdict;
     } catch (error) {
-      throw effectFailure('PlatformError', error, input);
+      throw effectFailure('platform', error, input);
     }
   };
 }

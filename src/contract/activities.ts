@@ -46,6 +46,22 @@ export interface Joined {
   digest?: string;
 }
 
+/** `details[0]` of every failure of an activity. */
+export interface FailureDetails {
+  /** Whether trying again without changing anything can help. */
+  retryable: boolean;
+  /** Nobody can say whether the effect took place. */
+  unknown?: boolean;
+  /** The other side's `Retry-After`. */
+  retryAfterSeconds?: number;
+  /** HTTP status or SMTP reply code. */
+  status?: number;
+  /** Nothing was tried: this connector is paused. */
+  paused?: Connector;
+  /** The attempt that failed, from 1. */
+  attempt: number;
+}
+
 /** What the rule says about trouble, as it stands now. */
 export interface RulePolicy {
   onFailure: 'hold' | 'continue';
@@ -55,7 +71,7 @@ export interface RulePolicy {
 }
 
 /**
- * Every activity throws `ApplicationFailure` with `details: [TroubleDetails]` (see `failure.ts`); the types are listed in docs/operating.md.
+ * Every activity throws `ApplicationFailure` with `details: [FailureDetails]`; the types are listed in docs/operating.md.
  * `sendAssignment`, `updateUdf` and `checkCondition` may be tried as local activities first.
  */
 export interface Activities {

@@ -3,11 +3,11 @@
 import { createHash } from 'node:crypto';
 import { ApplicationFailure, activityInfo, Context } from '@temporalio/activity';
 import { z } from 'zod';
-import { callTimeout } from '../activities/action-context.js';
+import { callTimeoutMs } from '../activities/action-context.js';
 import type { Deps } from '../activities/deps.js';
-import type { TroubleDetails } from '../activities/failure.js';
 import { ConnectorError } from '../connectors/call.js';
 import type { Notify } from '../connectors/settings.js';
+import type { FailureDetails } from '../contract/activities.js';
 import type { Company, Rule } from '../store/store.js';
 import type { NoticeChannel, RenderedNotice } from './channels/channel.js';
 
@@ -73,7 +73,7 @@ export async function deliverNotice(
       { workflowId, kind, why },
       told === 0 ? 'a notice has reached nobody yet' : 'a notice has not reached everybody yet',
     );
-    const details: TroubleDetails = { retryable: true, attempt: activityInfo().attempt };
+    const details: FailureDetails = { retryable: true, attempt: activityInfo().attempt };
     throw ApplicationFailure.create({ type: 'NoticeNotDelivered', message: why, details: [details] });
   }
   log.info({ workflowId, kind, told }, 'notice delivered');
@@ -87,7 +87,7 @@ export async function deliverTo(
 ): Promise<ConnectorError | undefined> {
   const id = noticeId(key, channel.contact);
   try {
-    await channel.deliver(rendered, id, { idempotencyKey: id, timeoutMs: Math.min(callTimeout(), 15_000) });
+    await channel.deliver(rendered, id, { idempotencyKey: id, timeoutMs: Math.min(callTimeoutMs(), 15_000) });
     return undefined;
   } catch (error) {
     if (error instanceof ConnectorError) return error;

@@ -8,7 +8,7 @@ import { ConnectorError } from '../../src/connectors/call.js';
 const ref = { companyId: 'acme', chainId: 'c', index: 0, relayId: '7', retryBudgetSeconds: 600 };
 
 function failure(error: ConnectorError, { attempt = 1, once = false } = {}) {
-  const run = async () => effectFailure('PlatformError', error, ref, { once });
+  const run = async () => effectFailure('platform', error, ref, { once });
   return new MockActivityEnvironment({ attempt }).run<[], ApplicationFailure, typeof run>(run);
 }
 

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { readActionContext } from '../../src/activities/action-context.js';
 import type { Deps } from '../../src/activities/deps.js';
+import { effectActivity } from '../../src/activities/effect.js';
 
 const ref = { companyId: 'acme', chainId: 'c', index: 0, relayId: '7', retryBudgetSeconds: 600 };
 const company = { companyId: 'acme', name: 'Acme', timeZone: 'UTC' };
 const working = () => Promise.resolve(company);
 
-/** One attempt at reading the setting of a rule that says `onUnknown: "hold"`. @returns what it threw, and what it left to the next attempt. */
+/** One attempt at an effect under a rule that says `onUnknown: "hold"`. @returns what it threw, and what it left to the next attempt. */
 async function attempt(companies: () => Promise<unknown>, info: { attempt?: number; heartbeatDetails?: unknown } = {}) {
   const store = {
     companies: { get: companies },
@@ -22,7 +22,7 @@ async function attempt(companies: () => Promise<unknown>, info: { attempt?: numb
     left = details;
   });
   const thrown = await activity
-    .run(() => readActionContext({ store }, ref, 'mail'))
+    .run(() => effectActivity({ store }, 'mail', async () => {})(ref))
     .then(
       () => undefined,
       (error: unknown) => error,
@@ -30,7 +30,7 @@ async function attempt(companies: () => Promise<unknown>, info: { attempt?: numb
   return { thrown, left };
 }
 
-describe('the setting of an effect under onUnknown: "hold"', () => {
+describe('the settings of an effect under onUnknown: "hold"', () => {
   it('is read by the first attempt', async () => {
     assert.equal((await attempt(working)).thrown, undefined);
   });

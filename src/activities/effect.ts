@@ -1,0 +1,47 @@
+/** What all effects have in common: the settings as they stand now, the call under the action's key, and how a failed call is reported. */
+
+import { activityInfo } from '@temporalio/activity';
+import { idempotencyKey } from '../chain/chain.js';
+import type { Connector } from '../chain/pause.js';
+import type { Call } from '../connectors/call.js';
+import type { ActionRef, EffectResult } from '../contract/activities.js';
+import type { Company } from '../store/store.js';
+import { type ActionContext, assertNotPaused, callTimeoutMs, earlierAttemptLost, readActionContext } from './action-context.js';
+import type { Deps } from './deps.js';
+import { effectFailure, lostAttempt, useOrdinary } from './failure.js';
+
+/**
+ * Makes the activity of an effect.
+ * @param connector - the system of the company that `act` calls; its pauses keep the effect waiting.
+ * @param act - does it, with one call; @throws ConnectorError, or an ApplicationFailure of its own.
+ * @returns the activity. It answers `skipped` where the rule is disabled or gone.
+ * @throws ApplicationFailure those of `readActionContext` and `effectFailure`; `Paused`; under a rule with `onUnknown: "hold"` also
+ * `UseOrdinary` in a local try, and `OutcomeUnknown` where an earlier attempt was lost.
+ */
+export function effectActivity<Input extends ActionRef>(
+  deps: Pick<Deps, 'store'>,
+  connector: Connector,
+  act: (input: Input, company: Company, call: Call) => Promise<{ recipients?: number } | undefined>,
+): (input: Input) => Promise<EffectResult> {
+  return async (input) => {
+    const attempts = activityInfo().attempt;
+    const context = await readActionContext(deps, input);
+    if ('skipped' in context) return { attempts, skipped: context.skipped };
+    assertMayTry(context, connector);
+    const { company, rule } = context;
+    try {
+      const call = { idempotencyKey: idempotencyKey(input, input.index), timeoutMs: callTimeoutMs() };
+      return { attempts, ...(await act(input, company, call)) };
+    } catch (error) {
+      throw effectFailure(connector, error, input, { once: rule.onUnknown === 'hold' });
+    }
+  };
+}
+
+/** A lost attempt comes before a pause: a person has to look at what it did, and a pause says that nothing was tried. */
+function assertMayTry({ rule, pauses }: ActionContext, connector: Connector): void {
+  const once = rule.onUnknown === 'hold';
+  if (once && earlierAttemptLost()) throw lostAttempt();
+  assertNotPaused(pauses, connector);
+  if (once && activityInfo().isLocal) throw useOrdinary();
+}
