@@ -1,8 +1,5 @@
 /** From a company's settings to its connectors. A new kind of connector is its own file, its settings schema and one line here. */
 
-import type { NoticeChannel } from '../notices/channels/channel.js';
-import { createEmailChannel } from '../notices/channels/email.js';
-import { createWebhookChannel } from '../notices/channels/webhook.js';
 import type { Company } from '../store/store.js';
 import { ConnectorError } from './call.js';
 import { createHttpClient, type HttpClient } from './http.js';
@@ -10,7 +7,7 @@ import type { Mailer } from './mail/mail.js';
 import { createMailer } from './mail/smtp.js';
 import { createHttpPlatform } from './platform/http.js';
 import type { Platform } from './platform/platform.js';
-import type { Notify, PlatformSettings, TicketingSettings } from './settings.js';
+import type { PlatformSettings, TicketingSettings } from './settings.js';
 import { createHttpTicketing } from './ticketing/http.js';
 import type { Ticketing } from './ticketing/ticketing.js';
 
@@ -40,11 +37,10 @@ export interface Connectors {
   mailerOf(company: Company): Mailer;
   /** Whom the company's e-mails are from and where answers go, ready for a Message. */
   senderOf(company: Company): { from: string; replyTo?: string };
-  /**
-   * One channel for every contact. Notices go through the operator's mail server where there is one, since the company's may be
-   * what they report.
-   */
-  noticeChannelsOf(company: Company, contacts: Notify): NoticeChannel[];
+  /** How notices are mailed: by the operator's mail server where there is one, since the company's may be what they report. */
+  noticeMailOf(company: Company): { mailer: Mailer; from: string };
+  /** For webhooks, with the same guard as the connectors. */
+  http: HttpClient;
   /** Closes all connections; calls under way fail. */
   close(): Promise<void>;
 }
@@ -83,15 +79,12 @@ export function createConnectors({ allowPrivateNetworks, smtpUrl, mailFrom }: Co
         : missing(companyId, 'ticket system', '{"ticketing": {"kind": "http", "baseUrl": "https://…"}}'),
     mailerOf,
     senderOf,
-    noticeChannelsOf(company, { emails = [], webhookUrl, webhookSecret, webhookFormat }) {
-      const from = operatorMailer ? mailFrom : senderOf(company).from;
-      // the company's is looked up when it is needed, so that a missing one does not keep a notice from the webhook
-      const mailer: Mailer = operatorMailer ?? { send: async (message, call) => mailerOf(company).send(message, call) };
-      const channels = emails.map((to) => createEmailChannel({ mailer, from, to }));
-      return webhookUrl === undefined
-        ? channels
-        : [...channels, createWebhookChannel({ webhookUrl, secret: webhookSecret, format: webhookFormat, http })];
+    noticeMailOf(company) {
+      if (operatorMailer) return { mailer: operatorMailer, from: mailFrom };
+      // The company's is looked up when it is needed, so that a missing one does not keep a notice from the webhook.
+      return { mailer: { send: async (message, call) => mailerOf(company).send(message, call) }, from: senderOf(company).from };
     },
+    http,
     close: () => http.close(),
   };
 }

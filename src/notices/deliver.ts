@@ -10,6 +10,7 @@ import type { Notify } from '../connectors/settings.js';
 import type { FailureDetails } from '../contract/activities.js';
 import type { Company, Rule } from '../store/store.js';
 import type { NoticeChannel, RenderedNotice } from './channels/channel.js';
+import { channelsOf as channelsOfContact } from './channels/channels.js';
 
 /** Who is told. */
 export interface Addressees {
@@ -102,7 +103,7 @@ export function contactsOf({ company, rule }: Addressees): Notify[] {
 
 /** The channels to all contacts, each once. */
 export function channelsOf({ connectors }: Deps, company: Company, contacts: Notify[]): NoticeChannel[] {
-  const channels = contacts.flatMap((contact) => connectors.noticeChannelsOf(company, contact));
+  const channels = contacts.flatMap((contact) => channelsOfContact(connectors, company, contact));
   return [...new Map(channels.map((channel) => [channel.contact, channel])).values()];
 }
 

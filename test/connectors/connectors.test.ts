@@ -18,7 +18,6 @@ const message: Message = {
   text: 't',
   messageId: 'm@relay.invalid',
 };
-const notice = { subject: 's', text: 't', html: 'h', json: {} };
 const bare: Company = { companyId: 'acme', name: 'Acme', timeZone: 'UTC' };
 const own = (port: number): Company => ({ ...bare, mail: { smtpUrl: `smtp://127.0.0.1:${port}` } });
 
@@ -56,14 +55,12 @@ describe('connectors of a company', () => {
   });
 
   it("are guarded, and the operator's mail server is not", async () => {
-    const { platformOf, mailerOf, noticeChannelsOf } = connectors({ allowPrivateNetworks: false });
-    const [webhook] = noticeChannelsOf(bare, { webhookUrl: server.url });
-    assert.ok(webhook);
+    const { platformOf, mailerOf, http } = connectors({ allowPrivateNetworks: false });
     const platform = platformOf({ ...bare, platform: { kind: 'http', baseUrl: server.url } });
     for (const attempt of [
       platform.getAssignment('A1', call),
       mailerOf(own(companyMail.port)).send(message, call),
-      webhook.deliver(notice, 'n', call),
+      http.request({ method: 'POST', url: new URL(server.url), call, what: 'the webhookUrl in notify' }),
     ]) {
       assert.match((await failing(attempt)).message, /RELAY_ALLOW_PRIVATE_NETWORKS/);
     }
@@ -88,37 +85,5 @@ describe("a company's e-mail", () => {
       from: 'a@acme.example',
       replyTo: 'b@acme.example',
     });
-  });
-});
-
-describe('notices', () => {
-  it('have a channel for every contact', () => {
-    const channels = connectors().noticeChannelsOf(bare, {
-      emails: ['ada@example.com', 'bob@example.com'],
-      webhookUrl: 'https://chat.example/T0/s3cret',
-    });
-    const [ada, bob, webhook, ...others] = channels.map(({ contact }) => contact);
-    assert.deepEqual([ada, bob, others], ['ada@example.com', 'bob@example.com', []]);
-    assert.match(webhook ?? '', /^webhook [0-9a-f]{8} at https:\/\/chat\.example$/);
-    assert.deepEqual(connectors().noticeChannelsOf(bare, {}), []);
-  });
-
-  it("go through the operator's mail server, since the company's may be what they report", async () => {
-    operatorMail.lines.length = 0;
-    const [channel] = connectors().noticeChannelsOf(own(1), { emails: ['ada@example.com'] });
-    await channel?.deliver(notice, 'n@relay.invalid', call);
-    assert.ok(operatorMail.lines.includes('MAIL FROM:<relay@example.org>'));
-  });
-
-  it("go through the company's where there is no other, and reach the webhook where there is none at all", async () => {
-    const { noticeChannelsOf } = connectors({ smtpUrl: undefined });
-    companyMail.lines.length = 0;
-    await noticeChannelsOf(own(companyMail.port), { emails: ['ada@example.com'] })[0]?.deliver(notice, 'n@relay.invalid', call);
-    assert.ok(companyMail.lines.includes('DATA'));
-
-    const [email, webhook] = noticeChannelsOf(bare, { emails: ['ada@example.com'], webhookUrl: server.url });
-    assert.ok(email && webhook);
-    assert.match((await failing(email.deliver(notice, 'n@relay.invalid', call))).message, /has no mail server/);
-    await webhook.deliver(notice, 'n', call);
   });
 });

@@ -21,16 +21,14 @@ async function attempt(
   { attempt = 1, heartbeatDetails }: { attempt?: number; heartbeatDetails?: unknown } = {},
 ) {
   const told: string[] = [];
-  const noticeChannelsOf = (_company: unknown, { emails = [] }: { emails?: string[] }) =>
-    emails.map((contact) => ({
-      contact,
-      deliver: async () => {
-        await deliver(contact);
-        told.push(contact);
-      },
-    }));
+  const mailer = {
+    send: async ({ to }: { to: string }) => {
+      await deliver(to);
+      told.push(to);
+    },
+  };
   const deps = {
-    connectors: { noticeChannelsOf },
+    connectors: { noticeMailOf: () => ({ mailer, from: 'relay@relay.example' }) },
     operatorEmail: operator,
     log: pino({ level: 'silent' }),
     metrics: new Metrics(),
