@@ -9,7 +9,7 @@ import { pauseRoutes } from './admin/pause.js';
 import { adminRoutes } from './admin.js';
 import { chainRoutes } from './chains.js';
 import { docsRoutes } from './docs.js';
-import { healthRoutes } from './health.js';
+import { healthRoutes } from '../service/health.js';
 import { limitFailures } from './limits.js';
 import { answerProblems } from './problem.js';
 import { rejectedRoutes } from './rejected.js';

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import emailSendEmail from '../../examples/email-send-email.json' with { type: 'json' };
 import twoGroups from '../../examples/two-groups.json' with { type: 'json' };
 import widenThenAlert from '../../examples/widen-then-alert.json' with { type: 'json' };
+import { version } from '../contract/version.js';
 import {
   type Access,
   type Answer,
@@ -59,9 +60,6 @@ interface Example {
   summary: string;
   value: unknown;
 }
-
-/** Of the API, not of the program: raised when callers have something to know. */
-const version = '1.0.0';
 
 const description = `Takes an ordered list of actions from a webhook, runs them in order, some delayed, some conditional, and tells somebody when one fails.
 

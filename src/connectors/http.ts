@@ -3,10 +3,9 @@
  * and telling by the kind of its errors whether trying again may help.
  */
 
-import { readFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { Agent, errors, request as send } from 'undici';
-import { z } from 'zod';
+import { version } from '../contract/version.js';
 import { authIn, credentialsOf } from './auth.js';
 import { type Call, ConnectorError } from './call.js';
 import { withDeadline } from './deadline.js';
@@ -48,10 +47,6 @@ export interface HttpClient {
 const MAX_ANSWER_BYTES = 1024 * 1024;
 /** Of the body of an error only the beginning is wanted. */
 const MAX_ERROR_BYTES = 64 * 1024;
-
-const { version } = z
-  .object({ version: z.string() })
-  .parse(JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')));
 
 /** @param options.allowPrivateNetworks without it, only public addresses are connected to (see destination.ts) */
 export function createHttpClient({ allowPrivateNetworks }: { allowPrivateNetworks: boolean }): HttpClient {

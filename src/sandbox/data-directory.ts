@@ -6,9 +6,9 @@
 import { readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { StartError } from '../service/start-error.js';
 import { makeDirectory } from './make-directory.js';
 import { isRunning, startOf } from './processes.js';
-import { StartError } from './start-error.js';
 
 export interface DataDirectory {
   /** Absolute, symbolic links followed. */

@@ -2,7 +2,7 @@
 
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { StartError } from './start-error.js';
+import { StartError } from '../service/start-error.js';
 
 /**
  * @param variable the environment variable that sets this port

@@ -1,24 +1,21 @@
 /** `npm start`: everything that a laptop needs in one process, with all state in one directory. */
 
 import { randomBytes } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Client } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { pino } from 'pino';
 import { createApi } from '../api/app.js';
 import { Limits } from '../api/limits.js';
-import { createConnectors } from '../connectors/connectors.js';
-import { type Config, linksOf, readConfig } from '../service/config.js';
+import { openParts } from '../process/parts.js';
+import { type Closers, runProcess } from '../process/run.js';
+import { type Config, readConfig } from '../service/config.js';
 import { createLog } from '../service/log.js';
-import { Metrics } from '../service/metrics.js';
-import { type Closers, runProcess } from '../service/process.js';
 import { serveApi } from '../service/server.js';
-import { registerSearchAttributes, type TemporalAddress, temporalAddress } from '../service/temporal.js';
+import { reach, registerSearchAttributes, type TemporalAddress, temporalAddress } from '../service/temporal.js';
 import { openEmbedded } from '../store/embedded.js';
 import { openPostgres } from '../store/postgres.js';
-import { createStore } from '../store/store.js';
-import { createWorker, installRuntime } from '../worker/worker.js';
+import { installRuntime, startWorker } from '../worker/worker.js';
 import { openDataDirectory } from './data-directory.js';
 import { demo, ensureDemo } from './demo.js';
 import { startMailCatcher } from './mail/catcher.js';
@@ -28,136 +25,81 @@ import { startTemporal } from './temporal.js';
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
-await runProcess(async (closers, signal) => {
-  const config = readConfig(process.env);
+await runProcess(async (closers, stop) => {
+  const config = laptopConfig();
+  const { HOST: host, PORT: port } = config;
   const directory = await openDataDirectory(config.RELAY_DATA_DIR);
   closers.add('the data directory', () => directory.release());
-  await assertPortFree(config.HOST, config.PORT, 'PORT');
-
-  const log = createLog(
-    config.RELAY_LOG_LEVEL,
-    pino.destination({ dest: join(directory.path, 'relay.log'), append: true, sync: true }),
-  );
+  await assertPortFree(host, port, 'PORT');
+  const inDirectory = (name: string) => join(directory.path, name);
+  const log = createLog(config.RELAY_LOG_LEVEL, pino.destination({ dest: inDirectory('relay.log'), append: true, sync: true }));
   installRuntime(log);
-  const store = createStore(
-    config.DATABASE_URL ? await openPostgres(config.DATABASE_URL) : await openEmbedded(join(directory.path, 'store')),
-  );
-  closers.add('the store', () => store.close());
 
-  const platform = await startPlatform({
-    host: config.HOST,
-    port: config.RELAY_SANDBOX_PORT,
-    stateFile: join(directory.path, 'platform.jsonl'),
-  });
-  closers.add('the pretend platform', () => platform.close());
-  const mail = await mailServer(config, directory.path, closers);
-  const temporal = await temporalServer(config, directory.path, closers, signal);
-
-  const connection = await NativeConnection.connect(temporal.connection);
-  closers.add('the connection to Temporal', () => connection.close());
-  await registerSearchAttributes(connection, temporal.namespace);
-  const client = new Client({ connection, namespace: temporal.namespace });
-  const links = linksOf(config, temporal.namespace, temporal.uiUrl);
-  const connectors = createConnectors({
-    allowPrivateNetworks: config.RELAY_ALLOW_PRIVATE_NETWORKS ?? true,
-    smtpUrl: mail.smtpUrl,
-    mailFrom: config.MAIL_FROM,
-  });
-  closers.add('the connectors', () => connectors.close());
-  const shared = {
-    store,
-    connectors,
-    client,
-    links,
+  const platform = await startPlatform({ host, port: config.RELAY_SANDBOX_PORT, stateFile: inDirectory('platform.jsonl') });
+  closers.add('the pretend platform', platform.close);
+  const mail = await mailServer(config, inDirectory('mail'), closers);
+  const temporal = await temporalServer(config, directory.path, closers, stop);
+  const parts = await openParts(closers, {
+    config,
     log,
-    metrics: new Metrics(),
-    taskQueue: config.RELAY_TASK_QUEUE,
-    noticeDigestSeconds: config.RELAY_NOTICE_DIGEST_SECONDS,
-    operatorEmail: config.RELAY_OPERATOR_EMAIL ?? 'operator@relay.example',
-  };
-
-  const worker = await createWorker({ ...shared, connection, namespace: temporal.namespace });
-  const running = worker.run();
-  closers.add('the worker', async () => {
-    if (worker.getState() === 'RUNNING') worker.shutdown();
-    await running;
+    openDatabase: () => (config.DATABASE_URL ? openPostgres(config.DATABASE_URL) : openEmbedded(inDirectory('store'))),
+    temporal,
+    connect: () => reach(temporal, () => NativeConnection.connect(temporal.connection)),
+    smtpUrl: mail.smtpUrl,
   });
+  await reach(temporal, () => registerSearchAttributes(parts.connection, parts.namespace));
+  const worker = await startWorker(parts);
+  closers.add('the worker', worker.stop);
+  const admin = adminToken(config, inDirectory('admin-token'));
+  const limits = new Limits({ perMinute: config.RELAY_RATE_LIMIT_PER_MINUTE, log });
+  const api = await serveApi(createApi({ ...parts, limits, adminToken: admin.token, eager: true }), { host, port });
+  closers.add('the API', api.close);
 
-  const admin = adminToken(config, directory.path);
-  const app = createApi({
-    ...shared,
-    limits: new Limits({ perMinute: config.RELAY_RATE_LIMIT_PER_MINUTE, log }),
-    adminToken: admin.token,
-    eager: true,
-    retryBudgetSeconds: config.RELAY_RETRY_BUDGET_SECONDS,
-    attentionWindowSeconds: config.RELAY_ATTENTION_WINDOW_SECONDS,
-  });
-  const api = await serveApi(app, { host: config.HOST, port: config.PORT });
-  closers.add('the API', () => api.close());
+  const hasDemo = await ensureDemo(parts.store, platform.url);
+  const { links } = parts;
+  say(`
+The relay is running.
 
-  const hasDemo = await ensureDemo(store, platform.url);
-  say('');
-  say('The relay is running.');
-  say('');
-  say(`  API                 ${links.api}`);
-  say(`  Temporal Web UI     ${links.webUi ? `${links.webUi}/workflows` : '(TEMPORAL_UI_URL is not set)'}`);
-  say(`  Pretend platform    ${platform.url}`);
-  say(`  Inbox               ${mail.uiUrl ?? `(mail goes to ${new URL(mail.smtpUrl).host})`}`);
-  say(`  Admin token         ${admin.where}`);
-  say(`  Log                 ${join(directory.path, 'relay.log')}`);
-  if (hasDemo) {
-    say('');
-    say('Try it: send assignment 1001 to everybody in group 501.');
-    say('');
-    say(curlLine(links.api));
-  }
-  say('');
-  say('Ctrl-C stops everything; the next start goes on with what is pending.');
-  return { running };
+  API                 ${links.api}
+  Temporal Web UI     ${links.webUi ? `${links.webUi}/workflows` : '(TEMPORAL_UI_URL is not set)'}
+  Pretend platform    ${platform.url}
+  Inbox               ${mail.uiUrl ?? `(mail goes to ${new URL(mail.smtpUrl).host})`}
+  Admin token         ${admin.where}
+  Log                 ${inDirectory('relay.log')}
+${hasDemo ? `\nTry it: send assignment 1001 to everybody in group 501.\n\n${curlLine(links.api)}\n` : ''}
+Ctrl-C stops everything; the next start goes on with what is pending.`);
+  return worker;
 }, say);
+
+/** The environment, with what a laptop takes for granted: connectors may call this machine, and an address for what nobody else is told. */
+function laptopConfig(): Config {
+  const config = readConfig(process.env);
+  const { RELAY_ALLOW_PRIVATE_NETWORKS = true, RELAY_OPERATOR_EMAIL = 'operator@relay.example' } = config;
+  return { ...config, RELAY_ALLOW_PRIVATE_NETWORKS, RELAY_OPERATOR_EMAIL };
+}
 
 async function mailServer(config: Config, directory: string, closers: Closers): Promise<{ smtpUrl: string; uiUrl?: string }> {
   if (config.SMTP_URL) return { smtpUrl: config.SMTP_URL };
-  const sink = await startMailCatcher({
-    host: config.HOST,
-    smtpPort: config.RELAY_SMTP_PORT,
-    uiPort: config.RELAY_MAIL_UI_PORT,
-    directory: join(directory, 'mail'),
-  });
-  closers.add('the mail sink', () => sink.close());
-  return sink;
+  const { HOST: host, RELAY_SMTP_PORT: smtpPort, RELAY_MAIL_UI_PORT: uiPort } = config;
+  const catcher = await startMailCatcher({ host, smtpPort, uiPort, directory });
+  closers.add('the mail catcher', catcher.close);
+  return catcher;
 }
 
-async function temporalServer(
-  config: Config,
-  directory: string,
-  closers: Closers,
-  signal: AbortSignal,
-): Promise<TemporalAddress & { uiUrl?: string }> {
+async function temporalServer(config: Config, dataDir: string, closers: Closers, signal: AbortSignal): Promise<TemporalAddress> {
   const address = temporalAddress();
   if (config.TEMPORAL_ADDRESS) return address;
-  const server = await startTemporal({
-    dataDir: directory,
-    host: config.HOST,
-    port: config.RELAY_TEMPORAL_PORT,
-    uiPort: config.RELAY_TEMPORAL_UI_PORT,
-    namespace: address.namespace,
-    say,
-    signal,
-  });
-  closers.add('the Temporal server', () => server.stop());
-  return { connection: { address: server.address }, namespace: address.namespace, uiUrl: config.TEMPORAL_UI_URL ?? server.uiUrl };
+  const { HOST: host, RELAY_TEMPORAL_PORT: port, RELAY_TEMPORAL_UI_PORT: uiPort } = config;
+  const { namespace } = address;
+  const server = await startTemporal({ dataDir, host, port, uiPort, namespace, say, signal });
+  closers.add('the Temporal server', server.stop);
+  return { connection: { address: server.address }, namespace, uiUrl: config.TEMPORAL_UI_URL ?? server.uiUrl };
 }
 
-/** RELAY_ADMIN_TOKEN, or one that is made once and kept in the data directory. */
-function adminToken(config: Config, directory: string): { token: string; where: string } {
-  if (config.RELAY_ADMIN_TOKEN) return { token: config.RELAY_ADMIN_TOKEN, where: 'RELAY_ADMIN_TOKEN' };
-  const file = join(directory, 'admin-token');
-  try {
-    writeFileSync(file, `${randomBytes(24).toString('hex')}\n`, { mode: 0o600, flag: 'wx' });
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-  }
+/** RELAY_ADMIN_TOKEN, or one that is made once and kept in the file. */
+function adminToken({ RELAY_ADMIN_TOKEN }: Config, file: string): { token: string; where: string } {
+  if (RELAY_ADMIN_TOKEN) return { token: RELAY_ADMIN_TOKEN, where: 'RELAY_ADMIN_TOKEN' };
+  if (!existsSync(file)) writeFileSync(file, `${randomBytes(24).toString('hex')}\n`, { mode: 0o600 });
   return { token: readFileSync(file, 'utf8').trim(), where: `in ${file}` };
 }
 

@@ -7,9 +7,9 @@ import { delimiter, isAbsolute, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { StartError } from '../service/start-error.js';
 import { makeDirectory } from './make-directory.js';
 import { superviseChild } from './processes.js';
-import { StartError } from './start-error.js';
 
 /** The newest version that `go install` takes: later ones carry a replace directive. */
 const version = '1.5.1';

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { isEmailAddress } from '../chain/address.js';
 import { type Chain, chainUrl, chainWorkflowId } from '../chain/chain.js';
+import { StartError } from './start-error.js';
 
 const port = (standard: number) =>
   z.coerce.number('must be a port number').int('must be a port number').min(0).max(65535).default(standard);
@@ -65,7 +66,7 @@ export type Config = z.infer<typeof environment>;
 export const environmentVariables = Object.keys(environment.shape);
 
 /** A mistake in the environment: one line for each variable. */
-export class ConfigError extends Error {
+export class ConfigError extends StartError {
   override readonly name = 'ConfigError';
 }
 

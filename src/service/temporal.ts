@@ -1,47 +1,66 @@
 /** How the processes reach Temporal: addresses and credentials from the environment, and the search attributes that the server must know. */
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, type ConnectionLike } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { searchAttributeKeys } from '../contract/search-attributes.js';
+import type { Log } from './log.js';
+import { StartError } from './start-error.js';
 
 export interface TemporalAddress {
   connection: ReturnType<typeof loadClientConnectConfig>['connectionOptions'];
   namespace: string;
+  /** Address of the Web UI, where it is known. */
+  uiUrl?: string;
 }
 
-/** The address from TEMPORAL_ADDRESS and the other variables that `@temporalio/envconfig` reads. */
+/**
+ * The address from TEMPORAL_ADDRESS and the other variables that `@temporalio/envconfig` reads.
+ * @throws StartError where they make no sense together, or name a file that cannot be read.
+ */
 export function temporalAddress(): TemporalAddress {
-  const { connectionOptions, namespace } = loadClientConnectConfig();
-  return { connection: connectionOptions, namespace: namespace ?? 'default' };
-}
-
-/** The server does not know the search attributes and does not let us register them. */
-export class MissingSearchAttributes extends Error {
-  override readonly name = 'MissingSearchAttributes';
-
-  constructor(
-    readonly missing: readonly string[],
-    namespace: string,
-    cause: unknown,
-  ) {
-    const types: Record<string, string> = { KEYWORD: 'Keyword', BOOL: 'Bool', KEYWORD_LIST: 'KeywordList' };
-    const flags = searchAttributeKeys
-      .filter(({ name }) => missing.includes(name))
-      .map(({ name, type }) => `--name ${name} --type ${types[type]}`);
-    super(
-      `the Temporal namespace ${namespace} lacks the search attributes ${missing.join(', ')}, and this process may not register them. Run:\n` +
-        `  temporal operator search-attribute create --namespace ${namespace} ${flags.join(' ')}`,
-      { cause },
-    );
+  try {
+    const { connectionOptions, namespace } = loadClientConnectConfig();
+    return { connection: connectionOptions, namespace: namespace ?? 'default' };
+  } catch (error) {
+    throw new StartError(`the TEMPORAL_… variables cannot be used: ${reasonOf(error)}`, { cause: error });
   }
 }
 
-// temporal.api.enums.v1.IndexedValueType
-const indexedTypes: Record<string, number> = { KEYWORD: 2, BOOL: 5, KEYWORD_LIST: 7 };
+/**
+ * Does what needs Temporal when a process starts.
+ * @param again where Temporal cannot be reached, it is logged and tried again every two seconds; absent: one try
+ * @throws StartError, of `work` or one that names the address and what to do.
+ */
+export async function reach<Value>(
+  { connection, namespace }: TemporalAddress,
+  work: () => Promise<Value>,
+  again?: { log: Log; stop: AbortSignal },
+): Promise<Value> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof StartError || again?.stop.aborted) throw error;
+      const away = `Temporal cannot be reached at ${connection.address ?? 'localhost:7233'}, namespace ${namespace}: ${reasonOf(error)}`;
+      if (!again)
+        throw new StartError(`${away}. Start it, or correct TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE.`, { cause: error });
+      again.log.warn(`${away}; trying again`);
+      await sleep(2_000, undefined, { signal: again.stop });
+    }
+  }
+}
+
+// `number` is that of temporal.api.enums.v1.IndexedValueType.
+const types = {
+  KEYWORD: { number: 2, name: 'Keyword' },
+  BOOL: { number: 5, name: 'Bool' },
+  KEYWORD_LIST: { number: 7, name: 'KeywordList' },
+};
 
 /**
- * Registers what the server does not know yet, and waits until it can be used.
- * @throws MissingSearchAttributes with the command to run, where the server does not let us.
+ * Registers the search attributes that the server does not know yet, and waits until they can be used.
+ * @throws StartError with the command to run, where the server does not let us.
  */
 export async function registerSearchAttributes(connection: ConnectionLike, namespace: string): Promise<void> {
   const client = new Client({ connection, namespace });
@@ -49,25 +68,35 @@ export async function registerSearchAttributes(connection: ConnectionLike, names
   const missing = searchAttributeKeys.filter(({ name }) => !(name in (customAttributes ?? {})));
   if (missing.length > 0) {
     try {
-      const searchAttributes = Object.fromEntries(missing.map(({ name, type }) => [name, indexedTypes[type] ?? 0]));
+      const searchAttributes = Object.fromEntries(missing.map(({ name, type }) => [name, types[type].number]));
       await client.connection.operatorService.addSearchAttributes({ namespace, searchAttributes });
     } catch (error) {
-      const names = missing.map(({ name }) => name);
-      throw new MissingSearchAttributes(names, namespace, error);
+      const flags = missing.map(({ name, type }) => `--name ${name} --type ${types[type].name}`);
+      throw new StartError(
+        `the Temporal namespace ${namespace} lacks the search attributes ${missing.map(({ name }) => name).join(', ')}, and this process may not register them. Run:\n` +
+          `  temporal operator search-attribute create --namespace ${namespace} ${flags.join(' ')}`,
+        { cause: error },
+      );
     }
   }
-  await usable(client, Date.now() + 60_000);
+  await untilUsable(client, Date.now() + 60_000);
 }
 
 /** A server knows a new search attribute only after its caches have been refreshed. */
-async function usable(client: Client, deadline: number): Promise<void> {
+async function untilUsable(client: Client, deadline: number): Promise<void> {
   for (;;) {
     try {
       await client.workflow.count(searchAttributeKeys.map(({ name }) => `${name} IS NULL`).join(' AND '));
       return;
     } catch (error) {
       if (Date.now() > deadline) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 250));
+      await sleep(250);
     }
   }
+}
+
+/** What a gRPC error says of the cause; the native client's is found in its message. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return 'details' in error && typeof error.details === 'string' && error.details !== '' ? error.details : error.message;
 }

@@ -1,6 +1,7 @@
 /** The schema, as the ordered list of steps that made it. Add steps at the end; never change one that has been released. */
 
 import { z } from 'zod';
+import { StartError } from '../service/start-error.js';
 import { type Database, read } from './database.js';
 
 /** Step n (from 1) leads to version n; each is a list of single statements. */
@@ -103,7 +104,7 @@ const steps: readonly (readonly string[])[] = [
 const lock = 7_353_529;
 
 /** The database was last opened by a newer version of this program. */
-export class NewerSchemaError extends Error {
+export class NewerSchemaError extends StartError {
   override readonly name = 'NewerSchemaError';
 }
 

@@ -1,13 +1,14 @@
 /** The store's database in production: a PostgreSQL server, through a pool of connections. */
 
 import pg from 'pg';
+import { StartError } from '../service/start-error.js';
 import type { Database, Parameter, Queries } from './database.js';
 import { migrate } from './migrations.js';
 
 /**
  * Connects and brings the schema up to date.
  * @param databaseUrl `postgres://user:password@host:port/database`
- * @throws Error that names DATABASE_URL and never shows it.
+ * @throws StartError that names DATABASE_URL and never shows it.
  */
 export async function openPostgres(databaseUrl: string): Promise<Database> {
   const pool = new pg.Pool(settings(databaseUrl));
@@ -36,7 +37,10 @@ export async function openPostgres(databaseUrl: string): Promise<Database> {
   };
   try {
     await pool.query('SELECT 1').catch((error: unknown) => {
-      throw new Error(`The database that DATABASE_URL names cannot be reached: ${reason(error)}`, { cause: error });
+      throw new StartError(
+        `The database that DATABASE_URL names cannot be reached: ${reason(error)}. Start PostgreSQL, or correct the host, port, user and password there.`,
+        { cause: error },
+      );
     });
     await migrate(database);
     return database;
@@ -58,7 +62,7 @@ function settings(databaseUrl: string): pg.PoolConfig {
     // Reads the URL and connects to nothing. Its own error would carry the URL, password and all.
     new pg.Client(config);
   } catch {
-    throw new Error('DATABASE_URL is not a PostgreSQL URL such as postgres://user:password@host:5432/database');
+    throw new StartError('DATABASE_URL is not a PostgreSQL URL such as postgres://user:password@host:5432/database');
   }
   return config;
 }

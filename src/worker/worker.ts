@@ -1,7 +1,7 @@
 /** A Temporal worker with all workflows and activities. */
 
 import type { WorkerDeploymentVersion } from '@temporalio/common';
-import { type NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { DefaultLogger, type NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import type { Deps } from '../activities/deps.js';
 import { createActivities } from '../activities/index.js';
 import type { Log } from '../service/log.js';
@@ -15,8 +15,15 @@ export interface WorkerOptions extends Deps {
   version?: WorkerDeploymentVersion;
 }
 
-export function createWorker(options: WorkerOptions): Promise<Worker> {
-  return Worker.create({
+export interface RunningWorker {
+  /** Settles when it has stopped; rejects where it could not go on. */
+  running: Promise<void>;
+  /** Takes no more work, and waits for what is under way. */
+  stop(): Promise<void>;
+}
+
+export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
+  const worker = await Worker.create({
     connection: options.connection,
     namespace: options.namespace,
     taskQueue: options.taskQueue,
@@ -32,22 +39,23 @@ export function createWorker(options: WorkerOptions): Promise<Worker> {
     // Effects end by themselves within half a minute: they are waited for.
     shutdownGraceTime: '30 seconds',
   });
+  const running = worker.run();
+  return {
+    running,
+    async stop() {
+      if (worker.getState() === 'RUNNING') worker.shutdown();
+      await running;
+    },
+  };
 }
 
 /** Sends the SDK's own log into ours. To be called before any connection is made. */
 export function installRuntime(log: Log): void {
-  const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
-  const write = (level: keyof typeof levels, message: string, meta?: object) => log[levels[level]]({ ...meta }, message);
+  // What the SDK calls worth knowing is detail here.
+  const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const;
   Runtime.install({
     shutdownSignals: [],
-    logger: {
-      log: (level, message, meta) => write(level, message, meta),
-      trace: (message, meta) => write('TRACE', message, meta),
-      debug: (message, meta) => write('DEBUG', message, meta),
-      info: (message, meta) => write('DEBUG', message, meta),
-      warn: (message, meta) => write('WARN', message, meta),
-      error: (message, meta) => write('ERROR', message, meta),
-    },
+    logger: new DefaultLogger('TRACE', ({ level, message, meta }) => log[levels[level]](meta ?? {}, message)),
     telemetryOptions: { logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } } },
   });
 }

@@ -7,6 +7,7 @@ import { Client, Connection } from '@temporalio/client';
 import { startMailCatcher } from '../../src/sandbox/mail/catcher.js';
 import { startPlatform } from '../../src/sandbox/platform/platform.js';
 import { freePort } from '../../src/sandbox/ports.js';
+import { openPostgres } from '../../src/store/postgres.js';
 import { createDatabase } from '../store/databases.js';
 import { type Process, startProcess } from './process.js';
 import { eventually, Unmet, udf } from './stack.js';
@@ -23,7 +24,13 @@ function start(main: string, env: Record<string, string>): Process {
   return started;
 }
 
-/** A database, a pretend platform and a mail sink, and what processes need to use them. */
+/** What each process needs beside a database. */
+const needs: Record<string, Record<string, string>> = {
+  'api/main.js': { RELAY_ADMIN_TOKEN: randomUUID(), PORT: String(await freePort('127.0.0.1')) },
+  'worker/main.js': { SMTP_URL: 'smtp://127.0.0.1:1' },
+};
+
+/** A database, a pretend platform and a mail catcher, and what processes need to use them. */
 async function deployment() {
   const database = await createDatabase();
   closing.push(() => database.drop());
@@ -76,6 +83,36 @@ describe('npm run api and npm run worker', () => {
     assert.equal(await worker.ended, 1);
     assert.match(worker.output(), /^DATABASE_URL is not set: .*\nSMTP_URL is not set: .*\n$/);
   });
+
+  for (const [main, more] of Object.entries(needs)) {
+    it(`say in one line that the database cannot be reached: ${main}`, async () => {
+      const refused = start(main, { ...more, DATABASE_URL: 'postgres://relay:s3cret@127.0.0.1:1/relay' });
+      assert.equal(await refused.ended, 1);
+      assert.match(refused.output(), /^[^\n]*DATABASE_URL[^\n]*ECONNREFUSED[^\n]*Start PostgreSQL[^\n]*\n$/);
+      assert.doesNotMatch(refused.output(), /s3cret/);
+    });
+
+    it(`say in one line that the database is of a newer program: ${main}`, { skip }, async () => {
+      const database = await createDatabase();
+      closing.push(() => database.drop());
+      const newer = await openPostgres(database.url);
+      await newer.query('UPDATE relay_schema SET version = 1000');
+      await newer.close();
+      const refused = start(main, { ...more, DATABASE_URL: database.url });
+      assert.equal(await refused.ended, 1);
+      assert.match(refused.output(), /^[^\n]*schema version 1000[^\n]*start the newer program\.\n$/);
+    });
+
+    it(`log in one line that Temporal cannot be reached, and try again: ${main}`, { skip }, async () => {
+      const database = await createDatabase();
+      closing.push(() => database.drop());
+      const TEMPORAL_ADDRESS = `127.0.0.1:${await freePort('127.0.0.1')}`;
+      const alone = start(main, { ...more, DATABASE_URL: database.url, TEMPORAL_ADDRESS });
+      await alone.says(new RegExp(`Temporal cannot be reached at ${TEMPORAL_ADDRESS}, namespace default: .*; trying again`));
+      assert.doesNotMatch(alone.output(), /\bat .*\.[jt]s:/, 'no stack');
+      assert.equal(await alone.end('SIGTERM'), 0);
+    });
+  }
 
   it('run a chain that is made by the admin API; several workers, one killed; the API alone answers 503 without Temporal', {
     skip,

@@ -1,4 +1,4 @@
-/** The whole relay in the test's process: real Temporal server, store, API, worker, pretend platform, mail sink, each file on a task queue of its own. */
+/** The whole relay in the test's process: real Temporal server, store, API, worker, pretend platform, mail catcher, each file on a task queue of its own. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -17,19 +17,19 @@ import { acceptedSchema } from '../../src/api/relay.js';
 import { type Chain, chainWorkflowId } from '../../src/chain/chain.js';
 import { createConnectors } from '../../src/connectors/connectors.js';
 import { type ActionResource, type ChainResource, chainSchema } from '../../src/contract/chain-resource.js';
+import { Closers } from '../../src/process/run.js';
 import { startMailCatcher } from '../../src/sandbox/mail/catcher.js';
 import { startPlatform } from '../../src/sandbox/platform/platform.js';
 import { freePort } from '../../src/sandbox/ports.js';
 import { startTemporal } from '../../src/sandbox/temporal.js';
 import { createLog } from '../../src/service/log.js';
 import { Metrics } from '../../src/service/metrics.js';
-import { Closers } from '../../src/service/process.js';
 import { serveApi } from '../../src/service/server.js';
 import { registerSearchAttributes } from '../../src/service/temporal.js';
 import { openEmbedded } from '../../src/store/embedded.js';
 import { createStore, type Rule } from '../../src/store/store.js';
 import { bundlePath } from '../../src/worker/bundle.js';
-import { createWorker, installRuntime } from '../../src/worker/worker.js';
+import { installRuntime, startWorker } from '../../src/worker/worker.js';
 
 export const adminToken = 'admin-token-of-the-tests';
 const actor = { kind: 'admin' } as const;
@@ -72,7 +72,7 @@ export async function startStack({
   const platform = await startPlatform({ host: '127.0.0.1', port: 0 });
   closers.add('the platform', () => platform.close());
   const mail = await startMailCatcher({ host: '127.0.0.1', smtpPort: 0, uiPort: 0 });
-  closers.add('the mail sink', () => mail.close());
+  closers.add('the mail catcher', () => mail.close());
   const address = await temporalAddress(closers);
   const connection = await NativeConnection.connect({ address });
   closers.add('the connection', () => connection.close());
@@ -89,41 +89,16 @@ export async function startStack({
   closers.add('the connectors', () => connectors.close());
   const metrics = new Metrics();
   const operatorEmail = 'operator@relay.example';
-  const startWorker = async () => {
-    const worker = await createWorker({
-      store,
-      connectors,
-      client,
-      connection,
-      namespace: 'default',
-      taskQueue,
-      links,
-      operatorEmail,
-      noticeDigestSeconds,
-      log,
-      metrics,
-    });
-    const running = worker.run();
-    return async () => {
-      if (worker.getState() === 'RUNNING') worker.shutdown();
-      await running;
-    };
-  };
-  const worker = { stop: await startWorker() };
+  const shared = { store, connectors, client, taskQueue, links, operatorEmail, log, metrics };
+  const start = () => startWorker({ ...shared, connection, namespace: 'default', noticeDigestSeconds });
+  let worker = await start();
   closers.add('the worker', () => worker.stop());
 
   const api = await serveApi(
     createApi({
-      store,
-      connectors,
-      client,
-      log,
-      metrics,
+      ...shared,
       limits: new Limits({ perMinute: rateLimitPerMinute, log }),
       adminToken,
-      links,
-      operatorEmail,
-      taskQueue,
       eager: true,
       retryBudgetSeconds,
       attentionWindowSeconds,
@@ -153,7 +128,7 @@ export async function startStack({
     logged: () => readFileSync(logFile, 'utf8'),
     stopWorker: () => worker.stop(),
     async restartWorker() {
-      worker.stop = await startWorker();
+      worker = await start();
     },
 
     /** A company of its own for a test, with one rule. */

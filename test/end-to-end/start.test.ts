@@ -166,6 +166,12 @@ describe('npm start refuses, with one line that says what to do and exit code 1'
     assert.match(refused.output(), /^PORT must be a port number\nRELAY_ADMIN_TOKEN must have at least 16 characters\n$/);
   });
 
+  it('when the Temporal server that is named cannot be reached', async () => {
+    const refused = start({ RELAY_DATA_DIR: join(directory, 'away'), TEMPORAL_ADDRESS: '127.0.0.1:1' });
+    assert.equal(await refused.ended, 1);
+    assert.match(refused.output(), /^Temporal cannot be reached at 127\.0\.0\.1:1, [^\n]*TEMPORAL_ADDRESS[^\n]*\n$/);
+  });
+
   it('when no Temporal server can be had', async () => {
     const refused = start({
       RELAY_DATA_DIR: join(directory, 'none'),

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { after, describe, it } from 'node:test';
 import { assertPortFree, authority, freePort } from '../../src/sandbox/ports.js';
-import { StartError } from '../../src/sandbox/start-error.js';
+import { StartError } from '../../src/service/start-error.js';
 
 describe('ports', () => {
   const taken = createServer();

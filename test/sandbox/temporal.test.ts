@@ -11,7 +11,7 @@ import { Client, Connection } from '@temporalio/client';
 import { z } from 'zod';
 import { assertPortFree, freePort } from '../../src/sandbox/ports.js';
 import { startOf } from '../../src/sandbox/processes.js';
-import { StartError } from '../../src/sandbox/start-error.js';
+import { StartError } from '../../src/service/start-error.js';
 import { startTemporal, type TemporalServer } from '../../src/sandbox/temporal.js';
 
 const holder = fileURLToPath(new URL('./hold-temporal.js', import.meta.url));

@@ -1,6 +1,6 @@
 /** The life of a process: start, run until somebody asks it to stop, stop in the reverse order of starting. */
 
-import { ConfigError } from './config.js';
+import { StartError } from '../service/start-error.js';
 
 /** What has been started, to be stopped last in first out. */
 export class Closers {
@@ -22,44 +22,39 @@ export class Closers {
   }
 }
 
-/** An error whose message is all that the person at the terminal needs. */
-function isPlain(error: unknown): error is Error {
-  return (
-    error instanceof ConfigError ||
-    (error instanceof Error && ['StartError', 'MissingSearchAttributes', 'StoreError'].includes(error.name))
-  );
-}
-
 /**
- * Runs a process until SIGINT, SIGTERM, or until what it runs ends.
- * @param start - starts everything; `running` settles only when something went wrong.
+ * Runs a process until SIGINT, SIGTERM, or until what it runs ends. A StartError is said in one line, every other error with its stack.
+ * Exit code: 0 when it was asked to stop, otherwise 1.
+ * @param start starts everything; `running` settles only when something went wrong
  */
 export async function runProcess(
-  start: (closers: Closers, signal: AbortSignal) => Promise<{ running: Promise<unknown> }>,
-  say: (line: string) => void,
+  start: (closers: Closers, stop: AbortSignal) => Promise<{ running: Promise<unknown> }>,
+  say: (line: string) => void = (line) => process.stderr.write(`${line}\n`),
 ): Promise<void> {
   const closers = new Closers();
   const stop = new AbortController();
+  const asked = new Promise<void>((resolve) => stop.signal.addEventListener('abort', () => resolve()));
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
     process.on(name, () => {
       if (!stop.signal.aborted) say('stopping…');
       stop.abort(name);
     });
   }
-  const asked = new Promise<void>((resolve) => stop.signal.addEventListener('abort', () => resolve()));
   let code = 0;
   try {
-    const started = await start(closers, stop.signal);
-    await Promise.race([started.running, asked]);
+    const { running } = await start(closers, stop.signal);
+    await Promise.race([running, asked]);
     if (!stop.signal.aborted) throw new Error('ended without being asked to');
   } catch (error) {
     if (!stop.signal.aborted) {
       code = 1;
-      say(isPlain(error) ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error));
+      say(error instanceof Error && !(error instanceof StartError) ? (error.stack ?? error.message) : messageOf(error));
     }
   }
-  await closers.close((name, error) =>
-    say(`${name} did not stop cleanly: ${error instanceof Error ? error.message : String(error)}`),
-  );
+  await closers.close((name, error) => say(`${name} did not stop cleanly: ${messageOf(error)}`));
   process.exit(code);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
