@@ -6,12 +6,12 @@ import type { UpdateUdf } from './actions/update-udf.js';
 import type { Condition } from './condition.js';
 import type { ActionStatus } from './outcome.js';
 
-/** What the actions do: one of these for every action of `actions/actions.ts`. */
-export type Task = SendAssignment | SendEmails | UpdateUdf;
-export type ActionName = Task['action'];
+/** What an action does, read from its own fields: one type for each action of `actions/actions.ts`. */
+export type ActionEffect = SendAssignment | SendEmails | UpdateUdf;
+export type ActionName = ActionEffect['action'];
 
 /** One action of an accepted chain. */
-export type ChainAction = Task & {
+export type ChainAction = ActionEffect & {
   /** Zero-based place in the request's array. */
   index: number;
   relayId: string;

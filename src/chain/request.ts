@@ -4,7 +4,7 @@ import { distance } from 'fastest-levenshtein';
 import { z } from 'zod';
 import { actionDefinitions } from './actions/actions.js';
 import { type ActionDefinition, type Issues, parseFields, ruledText, shortText, text } from './actions/definition.js';
-import type { ChainAction, Task } from './chain.js';
+import type { ActionEffect, ChainAction } from './chain.js';
 import { asksIncomingValue, parseCondition } from './condition.js';
 import { blankness, cutShort, isBlank, unsubstituted } from './text.js';
 
@@ -94,14 +94,14 @@ function readAction(
   const definition = actionDefinitions.find(({ name }) => name === fields.action);
   checkNames(fields, definition, issues);
   const common = parseFields(commonSchema, fields, issues);
-  const task: Task | undefined = definition?.parse(fields, issues);
+  const effect: ActionEffect | undefined = definition?.parse(fields, issues);
   const asked = asksAssignment(fields.actionCondition);
   const assignment = readAssignment(fields.platformAssignmentId, definition, asked, noting(asked ? cannotSchedule : mistakes));
-  if (!common || !task) return undefined;
+  if (!common || !effect) return undefined;
   if ((common.comment ?? '').length > maxCommentLength)
     issues.warning('comment', `is longer than ${maxCommentLength} characters and is cut`);
   return {
-    ...task,
+    ...effect,
     index,
     relayId: common.relayId,
     ...assignment,

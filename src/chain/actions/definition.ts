@@ -1,9 +1,10 @@
-/** How an action is defined: its fields as they arrive, and how they are read into a task. */
+/** How an action is defined: its fields in the request, and the effect that they ask for. */
 
 import { z } from 'zod';
+import type { Connector } from '../pause.js';
 import { unsubstituted } from '../text.js';
 
-/** A field's text. A JSON boolean has been made its text before, and so has a number unless it is beyond the safe integers. */
+/** A field's text. `readRequest` has made JSON booleans and numbers their text before, except numbers beyond the safe integers. */
 export const text = z.string({
   error: ({ input }) => {
     if (input === undefined) return 'is required';
@@ -11,12 +12,15 @@ export const text = z.string({
   },
 });
 
-/** A text of at most so many characters. */
-export function shortText(length: number) {
-  return text.max(length, `must have at most ${length} characters`);
+/** A text with a limit to its characters. */
+export function shortText(most: number) {
+  return text.max(most, `must have at most ${most} characters`);
 }
 
-/** A text with a rule: `wrong` says what breaks it. Where a `${variable}` is left there is nothing to judge yet: that is for `read`. */
+/**
+ * A text of a certain form.
+ * @param wrong - says what is wrong with a text; not asked where a `${variable}` is left, which is a mistake in the data, not in the rule.
+ */
 export function ruledText(wrong: (text: string) => string | undefined) {
   return text.superRefine((value, context) => {
     const error = unsubstituted(value) ? undefined : wrong(value);
@@ -24,48 +28,48 @@ export function ruledText(wrong: (text: string) => string | undefined) {
   });
 }
 
-/** Where reading an action reports what it finds. `field` is the field's name, or `name/0` for an element. */
+/** Takes what is wrong in an action. `field` is the field's name, or `name/0` for an element of an array. */
 export interface Issues {
-  /** Wrong in the rule itself: rejects the request with 400. What one field says wrong belongs in its schema, so that all is named at once. */
+  /** Wrong in the rule itself: rejects the request with 400. What concerns one field alone belongs in its schema. */
   problem(field: string, detail: string): void;
   /** Wrong in the event's data: the action will need attention. */
   mistake(field: string, detail: string): void;
-  /** Worth knowing, changes nothing. */
+  /** Worth knowing; the action runs all the same. */
   warning(field: string, detail: string): void;
 }
 
-/** What an action would do, to whom, with what: for a dry run. `obstacle`: why its effect could not even be attempted. */
-export type Preview<Effect = Record<string, unknown>> = { effect: Effect } | { obstacle: string };
+/** What a dry run tells of an action: its effect, or why that could not even be attempted. */
+export type Preview<Shown = Record<string, unknown>> = { effect: Shown } | { obstacle: string };
 
-export interface ActionDefinition<Task = unknown> {
+export interface ActionDefinition<Effect = unknown> {
   name: string;
   /** One line for the docs: what it does. */
   description: string;
-  /** Whether it does something to an assignment, so that `platformAssignmentId` is required. */
+  /** Whether `platformAssignmentId` is required. */
   needsAssignment: boolean;
-  /** The one of the company's systems that it acts on. */
-  system: 'platform' | 'ticketing' | 'mail';
+  /** The outside system that it acts on. */
+  system: Connector;
   /** The action's own fields, beside the common ones. */
   fields: z.ZodRawShape;
-  /** What a preview tells; a loose object, so that those of all actions can stand in one union. */
+  /** The effect as a dry run shows it; a loose object, so that those of all actions can stand in one union. */
   effect: z.ZodObject;
-  /** @param timeZone - of the company. */
-  preview(task: Task, timeZone: string): Preview;
-  /** Reads the fields into the task; undefined where one is missing or of the wrong type. Whatever is amiss goes to `issues`. */
-  parse(fields: Record<string, unknown>, issues: Issues): Task | undefined;
+  /** @param timeZone - the company's. */
+  preview(effect: Effect, timeZone: string): Preview;
+  /** @returns the effect; undefined where a field is missing or of the wrong type. */
+  parse(fields: Record<string, unknown>, issues: Issues): Effect | undefined;
 }
 
-/** Defines an action: `read` gets the fields well-typed and turns them into the task. */
-export function defineAction<Fields extends z.ZodRawShape, Effect extends z.ZodObject, Task extends { action: string }>({
+/** Defines an action. `read` gets the fields as their schemas have parsed them. */
+export function defineAction<Fields extends z.ZodRawShape, Shown extends z.ZodObject, Effect extends { action: string }>({
   read,
   ...definition
-}: Omit<ActionDefinition<Task>, 'parse'> & {
-  name: Task['action'];
+}: Omit<ActionDefinition<Effect>, 'parse'> & {
+  name: Effect['action'];
   fields: Fields;
-  effect: Effect;
-  read(fields: z.infer<z.ZodObject<Fields>>, issues: Issues): Task;
-  preview(task: Task, timeZone: string): Preview<z.infer<Effect>>;
-}): ActionDefinition<Task> {
+  effect: Shown;
+  read(fields: z.infer<z.ZodObject<Fields>>, issues: Issues): Effect;
+  preview(effect: Effect, timeZone: string): Preview<z.infer<Shown>>;
+}): ActionDefinition<Effect> {
   const schema = z.object(definition.fields);
   return {
     ...definition,
@@ -76,7 +80,7 @@ export function defineAction<Fields extends z.ZodRawShape, Effect extends z.ZodO
   };
 }
 
-/** `schema.safeParse`, its issues reported as problems. */
+/** `schema.safeParse`; what it finds wrong goes to `issues` as problems. */
 export function parseFields<Schema extends z.ZodType>(
   schema: Schema,
   fields: unknown,

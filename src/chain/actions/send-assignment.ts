@@ -26,12 +26,12 @@ export const sendAssignment = defineAction({
       .describe('Search radius around the assignment, in miles.'),
   },
   read(fields, issues): SendAssignment {
-    const task: SendAssignment = { action: 'platform_sendAssignment' };
+    const effect: SendAssignment = { action: 'platform_sendAssignment' };
     if (fields.groupId !== undefined || fields.sendToGroups !== undefined) {
       const listed = { groupId: [fields.groupId ?? ''], sendToGroups: (fields.sendToGroups ?? '').split(',') };
       const ids = Object.values(listed).flatMap((ids) => ids.map((id) => id.trim()));
-      task.groupIds = [...new Set(ids.filter((id) => !isBlank(id)))];
-      if (task.groupIds.length === 0) {
+      effect.groupIds = [...new Set(ids.filter((id) => !isBlank(id)))];
+      if (effect.groupIds.length === 0) {
         const field = fields.sendToGroups === undefined ? 'groupId' : 'sendToGroups';
         issues.mistake(field, 'names no group: a blank list is never "send to everybody"');
       } else {
@@ -43,9 +43,9 @@ export const sendAssignment = defineAction({
     if (fields.sendRadius !== undefined) {
       if (isBlank(fields.sendRadius))
         issues.mistake('sendRadius', `${blankness(fields.sendRadius)}: a number of miles is needed`);
-      else task.radiusMiles = Number(fields.sendRadius);
+      else effect.radiusMiles = Number(fields.sendRadius);
     }
-    return task;
+    return effect;
   },
   effect: z.looseObject({
     groupIds: z.array(z.string()).optional().describe('Absent: the platform decides.'),

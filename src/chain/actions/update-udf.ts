@@ -56,10 +56,10 @@ export const updateUdf = defineAction({
     field: z.string(),
     value: z.string().describe("As it would be written: a timestamp already in its format and in the company's time zone."),
   }),
-  preview(task, timeZone) {
-    const value = fieldValue(task, timeZone);
+  preview(effect, timeZone) {
+    const value = fieldValue(effect, timeZone);
     if ('error' in value) return { obstacle: value.error };
-    return { effect: { ticketId: task.ticketId, field: task.field, value: value.text } };
+    return { effect: { ticketId: effect.ticketId, field: effect.field, value: value.text } };
   },
 });
 

@@ -9,47 +9,47 @@ const notMiles = 'sendRadius: must be a number of miles, such as "25" or "2.5"';
 
 describe('platform_sendAssignment', () => {
   const cases: [what: string, fields: Record<string, unknown>, reading: Partial<Reading<Omit<SendAssignment, 'action'>>>][] = [
-    ['neither group nor radius: the platform decides', {}, { task: {} }],
-    ['one group', { groupId: '501' }, { task: { groupIds: ['501'] } }],
-    ['several groups', { sendToGroups: '501,502' }, { task: { groupIds: ['501', '502'] } }],
-    ['blanks around groups', { groupId: ' 501 ', sendToGroups: ' 502 ,\t503 ' }, { task: { groupIds: ['501', '502', '503'] } }],
+    ['neither group nor radius: the platform decides', {}, { effect: {} }],
+    ['one group', { groupId: '501' }, { effect: { groupIds: ['501'] } }],
+    ['several groups', { sendToGroups: '501,502' }, { effect: { groupIds: ['501', '502'] } }],
+    ['blanks around groups', { groupId: ' 501 ', sendToGroups: ' 502 ,\t503 ' }, { effect: { groupIds: ['501', '502', '503'] } }],
     [
       'both: the union, in order, without duplicates or blanks',
       { groupId: '503', sendToGroups: '501,,503, ,502,501,' },
-      { task: { groupIds: ['503', '501', '502'] } },
+      { effect: { groupIds: ['503', '501', '502'] } },
     ],
-    ['a group with blanks inside', { sendToGroups: 'north side,south' }, { task: { groupIds: ['north side', 'south'] } }],
-    ['a blank groupId beside groups', { groupId: ' ', sendToGroups: '501' }, { task: { groupIds: ['501'] } }],
-    ['blank sendToGroups beside a group', { groupId: '501', sendToGroups: '' }, { task: { groupIds: ['501'] } }],
-    ['a blank groupId', { groupId: '' }, { task: { groupIds: [] }, mistakes: [`groupId: ${noGroup}`] }],
-    ['blank sendToGroups', { sendToGroups: ' , ,' }, { task: { groupIds: [] }, mistakes: [`sendToGroups: ${noGroup}`] }],
-    ['both blank', { groupId: '', sendToGroups: '' }, { task: { groupIds: [] }, mistakes: [`sendToGroups: ${noGroup}`] }],
-    ['an unsubstituted group', { groupId: '${g}' }, { task: { groupIds: [] }, mistakes: [`groupId: ${noGroup}`] }],
+    ['a group with blanks inside', { sendToGroups: 'north side,south' }, { effect: { groupIds: ['north side', 'south'] } }],
+    ['a blank groupId beside groups', { groupId: ' ', sendToGroups: '501' }, { effect: { groupIds: ['501'] } }],
+    ['blank sendToGroups beside a group', { groupId: '501', sendToGroups: '' }, { effect: { groupIds: ['501'] } }],
+    ['a blank groupId', { groupId: '' }, { effect: { groupIds: [] }, mistakes: [`groupId: ${noGroup}`] }],
+    ['blank sendToGroups', { sendToGroups: ' , ,' }, { effect: { groupIds: [] }, mistakes: [`sendToGroups: ${noGroup}`] }],
+    ['both blank', { groupId: '', sendToGroups: '' }, { effect: { groupIds: [] }, mistakes: [`sendToGroups: ${noGroup}`] }],
+    ['an unsubstituted group', { groupId: '${g}' }, { effect: { groupIds: [] }, mistakes: [`groupId: ${noGroup}`] }],
     [
       'only unsubstituted groups',
       { sendToGroups: '${a},${b}' },
-      { task: { groupIds: [] }, mistakes: [`sendToGroups: ${noGroup}`] },
+      { effect: { groupIds: [] }, mistakes: [`sendToGroups: ${noGroup}`] },
     ],
     [
       'an unsubstituted group beside others',
       { sendToGroups: '501,${custom_field_7}' },
-      { task: { groupIds: ['501'] }, warnings: ['sendToGroups: "${custom_field_7}" was not substituted and is left out'] },
+      { effect: { groupIds: ['501'] }, warnings: ['sendToGroups: "${custom_field_7}" was not substituted and is left out'] },
     ],
     [
       'an unsubstituted groupId beside groups',
       { groupId: '${g}', sendToGroups: '501' },
-      { task: { groupIds: ['501'] }, warnings: ['groupId: "${g}" was not substituted and is left out'] },
+      { effect: { groupIds: ['501'] }, warnings: ['groupId: "${g}" was not substituted and is left out'] },
     ],
-    ['a radius', { sendRadius: '25' }, { task: { radiusMiles: 25 } }],
-    ['a radius with a fraction', { sendRadius: ' 2.5 ' }, { task: { radiusMiles: 2.5 } }],
-    ['no radius at all', { sendRadius: '0' }, { task: { radiusMiles: 0 } }],
-    ['a blank radius', { sendRadius: '' }, { task: {}, mistakes: ['sendRadius: is blank: a number of miles is needed'] }],
-    ['a radius of spaces', { sendRadius: '  ' }, { task: {}, mistakes: ['sendRadius: is blank: a number of miles is needed'] }],
+    ['a radius', { sendRadius: '25' }, { effect: { radiusMiles: 25 } }],
+    ['a radius with a fraction', { sendRadius: ' 2.5 ' }, { effect: { radiusMiles: 2.5 } }],
+    ['no radius at all', { sendRadius: '0' }, { effect: { radiusMiles: 0 } }],
+    ['a blank radius', { sendRadius: '' }, { effect: {}, mistakes: ['sendRadius: is blank: a number of miles is needed'] }],
+    ['a radius of spaces', { sendRadius: '  ' }, { effect: {}, mistakes: ['sendRadius: is blank: a number of miles is needed'] }],
     [
       'an unsubstituted radius',
       { sendRadius: '${custom_field_0123456789abcdef0123456789abcdef0123456789abcdef}' },
       {
-        task: {},
+        effect: {},
         mistakes: [
           'sendRadius: is "${custom_field_0123456789abcdef0123456789abcdef0123456789abcdef}", not substituted: a number of miles is needed',
         ],
@@ -68,10 +68,10 @@ describe('platform_sendAssignment', () => {
     ['a group beyond length', { groupId: 'x'.repeat(1001) }, { problems: ['groupId: must have at most 1000 characters'] }],
     ['two problems: both are named', { groupId: null, sendRadius: 'far' }, { problems: ['groupId: must be a string', notMiles] }],
   ];
-  for (const [what, fields, { task, ...found }] of cases) {
+  for (const [what, fields, { effect, ...found }] of cases) {
     it(what, () => {
       assert.deepEqual(readAs(sendAssignment, fields), {
-        task: task && { action, ...task },
+        effect: effect && { action, ...effect },
         problems: [],
         mistakes: [],
         warnings: [],

@@ -8,7 +8,7 @@ const noRecipient = 'emails: has no valid e-mail address: every recipient is bla
 const many = (count: number) => Array.from({ length: count }, (_, n) => `w${n}@x.org`);
 
 describe('sendEmails', () => {
-  type Expected = Partial<Omit<Reading<unknown>, 'task'>> & { recipients?: string[] };
+  type Expected = Partial<Omit<Reading<unknown>, 'effect'>> & { recipients?: string[] };
   const cases: [what: string, fields: Record<string, unknown>, expected: Expected][] = [
     ['one recipient', { emails: ['a@x.org'] }, { recipients: ['a@x.org'] }],
     ['a list in an element', { emails: ['a@x.org,b@x.org', 'c@x.org'] }, { recipients: ['a@x.org', 'b@x.org', 'c@x.org'] }],
@@ -78,7 +78,13 @@ describe('sendEmails', () => {
     it(what, () => {
       const sent = { ...message, ...fields };
       assert.deepEqual(readAs(sendEmails, sent), {
-        task: recipients && { action: 'sendEmails', recipients, subject: sent.subject, body: sent.body, bodyHtml: sent.bodyHtml },
+        effect: recipients && {
+          action: 'sendEmails',
+          recipients,
+          subject: sent.subject,
+          body: sent.body,
+          bodyHtml: sent.bodyHtml,
+        },
         problems: [],
         mistakes: [],
         warnings: [],

@@ -4,55 +4,59 @@ import { type UpdateUdf, updateUdf } from '../../../src/chain/actions/update-udf
 import { type Reading, readAs } from './recorded-issues.js';
 
 const fields = { externalSystemTicketId: 'T-1', cfName: 'Checked in', cfValue: '1709672829' };
-const task: UpdateUdf = { action: 'ticket_updateUDF', ticketId: 'T-1', field: 'Checked in', value: '1709672829' };
+const effect: UpdateUdf = { action: 'ticket_updateUDF', ticketId: 'T-1', field: 'Checked in', value: '1709672829' };
 
 describe('ticket_updateUDF', () => {
   const cases: [what: string, fields: Record<string, unknown>, reading: Partial<Reading<Partial<UpdateUdf>>>][] = [
-    ['a value as it is', {}, { task: {} }],
-    ['a blank value: clears the field', { cfValue: '' }, { task: { value: '' } }],
-    ['a ticket with blanks around', { externalSystemTicketId: ' T-2 ' }, { task: { ticketId: 'T-2' } }],
-    ['a pattern', { cfTargetDateFormat: 'yyyy-MM-dd HH:mm' }, { task: { dateFormat: 'yyyy-MM-dd HH:mm' } }],
-    ['a pattern of DateTimeFormatter only', { cfTargetDateFormat: 'yyyy-MM-dd VV' }, { task: { dateFormat: 'yyyy-MM-dd VV' } }],
+    ['a value as it is', {}, { effect: {} }],
+    ['a blank value: clears the field', { cfValue: '' }, { effect: { value: '' } }],
+    ['a ticket with blanks around', { externalSystemTicketId: ' T-2 ' }, { effect: { ticketId: 'T-2' } }],
+    ['a pattern', { cfTargetDateFormat: 'yyyy-MM-dd HH:mm' }, { effect: { dateFormat: 'yyyy-MM-dd HH:mm' } }],
+    ['a pattern of DateTimeFormatter only', { cfTargetDateFormat: 'yyyy-MM-dd VV' }, { effect: { dateFormat: 'yyyy-MM-dd VV' } }],
     // Whether the value can be read depends on the company's time zone, as it is when the action runs.
-    ['an unparsable timestamp', { cfValue: 'soon', cfTargetDateFormat: 'yyyy' }, { task: { value: 'soon', dateFormat: 'yyyy' } }],
+    [
+      'an unparsable timestamp',
+      { cfValue: 'soon', cfTargetDateFormat: 'yyyy' },
+      { effect: { value: 'soon', dateFormat: 'yyyy' } },
+    ],
     [
       'an abbreviation that several zones have',
       { cfValue: '3/5/2024 4:07 PM IST', cfTargetDateFormat: 'yyyy' },
-      { task: { value: '3/5/2024 4:07 PM IST', dateFormat: 'yyyy' } },
+      { effect: { value: '3/5/2024 4:07 PM IST', dateFormat: 'yyyy' } },
     ],
     [
       'a blank ticket',
       { externalSystemTicketId: ' ' },
-      { task: { ticketId: '' }, mistakes: ['externalSystemTicketId: is blank'] },
+      { effect: { ticketId: '' }, mistakes: ['externalSystemTicketId: is blank'] },
     ],
     [
       'an unsubstituted ticket',
       { externalSystemTicketId: '${custom_field_9}' },
       {
-        task: { ticketId: '${custom_field_9}' },
+        effect: { ticketId: '${custom_field_9}' },
         mistakes: ['externalSystemTicketId: is "${custom_field_9}", not substituted'],
       },
     ],
-    ['a blank name', { cfName: '' }, { task: { field: '' }, mistakes: ['cfName: is blank'] }],
+    ['a blank name', { cfName: '' }, { effect: { field: '' }, mistakes: ['cfName: is blank'] }],
     [
       'an unsubstituted value',
       { cfValue: 'at ${checked_in_on}' },
       {
-        task: { value: 'at ${checked_in_on}' },
+        effect: { value: 'at ${checked_in_on}' },
         mistakes: ['cfValue: contains ${checked_in_on}, which was not substituted'],
       },
     ],
     [
       'an unsubstituted pattern',
       { cfTargetDateFormat: '${format}' },
-      { task: { dateFormat: '${format}' }, mistakes: ['cfTargetDateFormat: is "${format}", not substituted'] },
+      { effect: { dateFormat: '${format}' }, mistakes: ['cfTargetDateFormat: is "${format}", not substituted'] },
     ],
-    ['a blank pattern', { cfTargetDateFormat: '' }, { task: { dateFormat: '' }, mistakes: ['cfTargetDateFormat: is blank'] }],
+    ['a blank pattern', { cfTargetDateFormat: '' }, { effect: { dateFormat: '' }, mistakes: ['cfTargetDateFormat: is blank'] }],
     [
       'several mistakes: all are named',
       { externalSystemTicketId: '', cfName: ' ', cfValue: '${x}' },
       {
-        task: { ticketId: '', field: ' ', value: '${x}' },
+        effect: { ticketId: '', field: ' ', value: '${x}' },
         mistakes: ['externalSystemTicketId: is blank', 'cfName: is blank', 'cfValue: contains ${x}, which was not substituted'],
       },
     ],
@@ -68,10 +72,10 @@ describe('ticket_updateUDF', () => {
       { problems: ['externalSystemTicketId: must have at most 256 characters'] },
     ],
   ];
-  for (const [what, given, { task: changed, ...found }] of cases) {
+  for (const [what, given, { effect: changed, ...found }] of cases) {
     it(what, () => {
       assert.deepEqual(readAs(updateUdf, { ...fields, ...given }), {
-        task: changed && { ...task, ...changed },
+        effect: changed && { ...effect, ...changed },
         problems: [],
         mistakes: [],
         warnings: [],
@@ -86,8 +90,8 @@ describe('ticket_updateUDF', () => {
     ['{yyyy}b', 'b'],
   ] as const) {
     it(`refuses the pattern ${cfTargetDateFormat}, also where a field is missing`, () => {
-      const { task, problems } = readAs(updateUdf, { ...fields, cfName: undefined, cfTargetDateFormat });
-      assert.equal(task, undefined);
+      const { effect, problems } = readAs(updateUdf, { ...fields, cfName: undefined, cfTargetDateFormat });
+      assert.equal(effect, undefined);
       assert.equal(problems[0], 'cfName: is required');
       assert.match(problems[1] ?? '', /^cfTargetDateFormat: /);
       assert.ok(problems[1]?.includes(`${letter} at place`), problems[1]);
