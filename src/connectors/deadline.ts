@@ -1,4 +1,7 @@
-/** The one time limit of a call: its time-out and its cancellation, as a single signal. */
+/**
+ * The time-out and the cancellation of a call as one signal. `AbortSignal.any` would do in Node 22; in Node 20 a signal made by it of
+ * `AbortSignal.timeout` may be garbage-collected, and never fire.
+ */
 
 import type { Call } from './call.js';
 

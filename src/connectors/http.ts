@@ -1,43 +1,40 @@
-/**
- * The one HTTP client for outside systems: guarded against internal addresses, bounded in time and size, following no redirects,
- * and telling by the kind of its errors whether trying again may help.
- */
+/** The HTTP client for outside systems: kept from internal addresses, bounded in time and size, following no redirects. */
 
 import type { Readable } from 'node:stream';
-import { Agent, errors, request as send } from 'undici';
+import { Agent, errors, request as undici } from 'undici';
 import { version } from '../contract/version.js';
 import { authIn, credentialsOf } from './auth.js';
 import { type Call, ConnectorError } from './call.js';
 import { withDeadline } from './deadline.js';
 import { assertPublicHost, publicLookup } from './destination.js';
+import { type ErrorContext, responseError, shownUrl } from './error-response.js';
 import { excerpt } from './excerpt.js';
-import { type Asked, refusalError, shownUrl } from './http-refusal.js';
 import { parseJson } from './json.js';
 import { networkFailure } from './network-error.js';
 import type { Auth } from './settings.js';
 
 export interface HttpRequest {
-  /** A GET reads and needs a JSON answer; everything else writes, and is done with any 2xx. */
+  /** A GET needs a JSON body in the response; everything else is done with any 2xx. */
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** User and password in it serve as basic auth where `auth` is missing. */
   url: URL;
   /** Names in lower case. */
   headers?: Record<string, string>;
-  auth?: Auth | undefined;
+  auth?: Auth;
   /** Sent as JSON. */
   body?: unknown;
   call: Call;
   /** Where the address and its auth were set, for the advice in errors: `the company's platform settings`. */
   what: string;
-  /** The path is a secret as well, as those of chat webhooks are: errors show the host only. */
+  /** The path is a secret as well, as those of chat webhooks are: errors show only the host. */
   secretPath?: boolean;
 }
 
 export interface HttpClient {
   /**
-   * The JSON of a 2xx answer. `undefined` for a write whose answer was not JSON, larger than 1 MiB or broken off: its status had
-   * said that it was done.
-   * @throws ConnectorError: `retryable` for network errors, time-outs, 408, 425, 429 and 5xx, otherwise `permanent`; never `unknown`
+   * @returns the JSON of a 2xx response. Where the method is not GET the status alone says that it was done: then `undefined` for a
+   * body that is not JSON, larger than 1 MiB or broken off.
+   * @throws ConnectorError `retryable` for network errors, time-outs, 408, 425, 429 and 5xx, otherwise `permanent`; never `unknown`
    */
   request(request: HttpRequest): Promise<unknown>;
   /** Closes all connections; requests under way fail. */
@@ -45,10 +42,10 @@ export interface HttpClient {
 }
 
 const MAX_ANSWER_BYTES = 1024 * 1024;
-/** Of the body of an error only the beginning is wanted. */
+/** Enough of an error's body to find what it says. */
 const MAX_ERROR_BYTES = 64 * 1024;
 
-/** @param options.allowPrivateNetworks without it, only public addresses are connected to (see destination.ts) */
+/** @param options.allowPrivateNetworks - without it, only public addresses are connected to (see destination.ts) */
 export function createHttpClient({ allowPrivateNetworks }: { allowPrivateNetworks: boolean }): HttpClient {
   const agent = new Agent({
     connect: allowPrivateNetworks ? {} : { lookup: publicLookup },
@@ -57,14 +54,10 @@ export function createHttpClient({ allowPrivateNetworks }: { allowPrivateNetwork
     bodyTimeout: 0,
   });
 
-  /** Up to the headers of the answer. */
-  async function exchange(
-    { method, url, body, ...request }: HttpRequest,
-    credentials: Record<string, string>,
-    signal: AbortSignal,
-  ) {
+  /** Sends the request. @returns the response as soon as its headers are there. */
+  async function send({ method, url, body, ...request }: HttpRequest, credentials: Record<string, string>, signal: AbortSignal) {
     if (!allowPrivateNetworks) assertPublicHost(url.hostname);
-    return send(new URL(url.pathname + url.search, url.origin), {
+    return undici(new URL(url.pathname + url.search, url.origin), {
       dispatcher: agent,
       method,
       headers: {
@@ -72,8 +65,8 @@ export function createHttpClient({ allowPrivateNetworks }: { allowPrivateNetwork
         'accept-encoding': 'identity',
         'user-agent': `relay/${version}`,
         ...credentials,
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...(request.call.idempotencyKey !== undefined && { 'idempotency-key': request.call.idempotencyKey }),
+        'content-type': body === undefined ? undefined : 'application/json',
+        'idempotency-key': request.call.idempotencyKey,
         ...request.headers,
       },
       body: body === undefined ? null : JSON.stringify(body),
@@ -86,7 +79,7 @@ export function createHttpClient({ allowPrivateNetworks }: { allowPrivateNetwork
       withDeadline(request.call, async (signal) => {
         const { method, url, what, secretPath = false } = request;
         const { headers: credentials, secrets } = credentialsOf(request.auth ?? authIn(url));
-        const asked: Asked = {
+        const context: ErrorContext = {
           label: `${method} ${shownUrl(url, secretPath)}`,
           url,
           what,
@@ -94,15 +87,15 @@ export function createHttpClient({ allowPrivateNetworks }: { allowPrivateNetwork
           secrets: [...secrets, ...url.searchParams.values(), ...(secretPath ? [url.pathname] : [])],
         };
         try {
-          const { statusCode: status, headers, body } = await exchange(request, credentials, signal);
+          const { statusCode: status, headers, body } = await send(request, credentials, signal);
           if (status < 200 || status > 299) {
-            const { text } = await read(body, MAX_ERROR_BYTES).catch(() => ({ text: '' })); // the status has said enough
-            throw refusalError(asked, { status, headers, body: text });
+            const { text } = await read(body, MAX_ERROR_BYTES).catch(() => ({ text: '' }));
+            throw responseError(context, { status, headers, body: text });
           }
-          const json = readJson(asked, status, body);
+          const json = readJson(context, status, body);
           return await (method === 'GET' ? json : json.catch(() => undefined));
         } catch (error) {
-          throw connectorError(asked, error, signal);
+          throw connectorError(context, error, signal);
         }
       }),
     close: () => agent.destroy(),
@@ -121,7 +114,7 @@ async function read(body: Readable, limit: number): Promise<{ text: string; whol
   return { text: new TextDecoder().decode(Buffer.concat(chunks)), whole: size <= limit };
 }
 
-async function readJson({ label, secrets }: Asked, status: number, body: Readable): Promise<unknown> {
+async function readJson({ label, secrets }: ErrorContext, status: number, body: Readable): Promise<unknown> {
   const { text, whole } = await read(body, MAX_ANSWER_BYTES);
   if (!whole)
     throw new ConnectorError('permanent', `${label} answered ${status} with more than 1 MiB, the most that is read`, { status });
@@ -136,11 +129,11 @@ async function readJson({ label, secrets }: Asked, status: number, body: Readabl
 /** undici's codes for a request that it will not send, such as one with a line break in a header. */
 const UNSENDABLE = ['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED', 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH'];
 
-/** Codes of a connection that was there and broke. */
+/** Codes of a connection that broke after it had been made: the request may have arrived. */
 const BROKEN = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'];
 
-/** Turns whatever ended a request into the one error of connectors. */
-function connectorError({ label, what, secrets }: Asked, error: unknown, signal: AbortSignal): ConnectorError {
+/** Whatever ended a request, as a ConnectorError. */
+function connectorError({ label, what, secrets }: ErrorContext, error: unknown, signal: AbortSignal): ConnectorError {
   if (error instanceof ConnectorError) return error;
   if (signal.aborted) return new ConnectorError('retryable', `${label}: ${signal.reason.message}`, { unanswered: true });
   if (error instanceof Error && 'code' in error && UNSENDABLE.includes(String(error.code))) {
@@ -151,5 +144,5 @@ function connectorError({ label, what, secrets }: Asked, error: unknown, signal:
     return new ConnectorError('retryable', `${label}: the answer was not HTTP`, { unanswered: true });
   const { kind, words } = networkFailure(error);
   const broken = error instanceof Error && 'code' in error && BROKEN.includes(String(error.code));
-  return new ConnectorError(kind, `${label}: ${words}`, broken ? { unanswered: true } : {});
+  return new ConnectorError(kind, `${label}: ${words}`, { unanswered: broken || undefined });
 }

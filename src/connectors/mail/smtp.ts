@@ -1,4 +1,4 @@
-/** E-mail through an SMTP server, one connection a message, with a plain answer to the question whether the message went out. */
+/** E-mail through an SMTP server, one connection for each message, so that it is known for each whether its body had left. */
 
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -11,12 +11,12 @@ import { withDeadline } from '../deadline.js';
 import { assertPublicHost, publicLookup } from '../destination.js';
 import { excerpt } from '../excerpt.js';
 import { networkFailure } from '../network-error.js';
-import { parseMailbox } from './address.js';
+import { parseEmailAddress } from './address.js';
 import type { Mailer, Message } from './mail.js';
 
 /**
- * @param smtpUrl `smtp://user:password@host:port` or `smtps://…`, user and password percent-encoded; port 587 or 465 if none is given
- * @param options.allowPrivateNetworks without it, only public addresses are connected to, and passwords go over TLS only
+ * @param smtpUrl - `smtp://user:password@host:port` or `smtps://…`, user and password percent-encoded; port 587 or 465 if none is given
+ * @param options.allowPrivateNetworks - without it, only public addresses are connected to, and passwords go over TLS only
  * @throws ConnectorError `permanent` if `smtpUrl` is no such URL
  */
 export function createMailer(smtpUrl: string, { allowPrivateNetworks = false }: { allowPrivateNetworks?: boolean } = {}): Mailer {
@@ -24,26 +24,22 @@ export function createMailer(smtpUrl: string, { allowPrivateNetworks = false }: 
 
   async function openSocket(signal: AbortSignal): Promise<Socket> {
     if (!allowPrivateNetworks) assertPublicHost(host);
-    const socket = connect({ host, port, signal, ...(!allowPrivateNetworks && { lookup: publicLookup }) });
+    const socket = connect({ host, port, signal, lookup: allowPrivateNetworks ? undefined : publicLookup });
     await once(socket, 'connect');
-    socket.on('error', () => {}); // nodemailer's listeners come and go; an abort in between must not end the process
+    socket.on('error', () => {}); // Nodemailer's listeners come and go: an abort in between must not end the process.
     return socket;
   }
 
-  /** Hands over the message; the error, if any, comes with whether the whole body had been written by then. */
-  async function deliver(
-    message: Message,
-    timeoutMs: number,
-    signal: AbortSignal,
-  ): Promise<{ error?: unknown; bodyLeft: boolean }> {
+  async function send(message: Message, timeoutMs: number, signal: AbortSignal): Promise<void> {
     let socket: Socket | undefined;
     let bodyLeft = false;
-    const timeout = Math.ceil(timeoutMs * 0.9); // a step's own time-out says more than the deadline of the whole
+    const timeout = Math.ceil(timeoutMs * 0.9); // Shorter than the deadline, since the error of a step says more.
     const transport = createTransport({
       host,
       port,
       secure,
-      ...(auth && { auth: { user: auth.username, pass: auth.password }, requireTLS: !allowPrivateNetworks }),
+      auth: auth && { user: auth.username, pass: auth.password },
+      requireTLS: auth !== undefined && !allowPrivateNetworks,
       connectionTimeout: timeout,
       greetingTimeout: timeout,
       socketTimeout: timeout,
@@ -55,7 +51,7 @@ export function createMailer(smtpUrl: string, { allowPrivateNetworks = false }: 
           done(null, { connection });
         }, done);
       },
-      // a connection closed before and one closed after the body give the same error; only this event tells them apart
+      // A connection closed before the body and one closed after it give the same error; only this event tells them apart.
       logger: {
         info: (event: { tnx?: unknown }) => {
           if (event.tnx === 'message') bodyLeft = true;
@@ -64,33 +60,25 @@ export function createMailer(smtpUrl: string, { allowPrivateNetworks = false }: 
     });
     try {
       await transport.sendMail({
-        from: parseMailbox(message.from),
-        to: parseMailbox(message.to),
-        ...(message.replyTo !== undefined && { replyTo: parseMailbox(message.replyTo) }),
+        from: parseEmailAddress(message.from),
+        to: parseEmailAddress(message.to),
+        replyTo: message.replyTo === undefined ? undefined : parseEmailAddress(message.replyTo),
         subject: message.subject,
         text: message.text,
-        ...(message.html !== undefined && { html: message.html }),
+        html: message.html,
         messageId: `<${message.messageId}>`,
-        headers: { 'Auto-Submitted': 'auto-generated' }, // keeps out-of-office replies away (RFC 3834)
+        headers: { 'Auto-Submitted': 'auto-generated' }, // Keeps out-of-office replies away (RFC 3834).
         signal,
       });
-      return { bodyLeft };
     } catch (error) {
       socket?.destroy();
-      return { error, bodyLeft };
+      if (error instanceof ConnectorError) throw error;
+      const { kind, words, status } = failure(error, { bodyLeft, signal, secrets: auth ? secretsOf(auth) : [] });
+      throw new ConnectorError(kind, `mail server ${host}:${port}: ${words}`, { status });
     }
   }
 
-  return {
-    send: (message, call) =>
-      withDeadline(call, async (signal) => {
-        const { error, bodyLeft } = await deliver(message, call.timeoutMs, signal);
-        if (error === undefined) return;
-        if (error instanceof ConnectorError) throw error;
-        const { kind, words, status } = failure(error, { bodyLeft, signal, secrets: auth ? secretsOf(auth) : [] });
-        throw new ConnectorError(kind, `mail server ${host}:${port}: ${words}`, status === undefined ? {} : { status });
-      }),
-  };
+  return { send: (message, call) => withDeadline(call, (signal) => send(message, call.timeoutMs, signal)) };
 }
 
 interface SmtpServer {
@@ -103,7 +91,7 @@ interface SmtpServer {
 
 function parseSmtpUrl(smtpUrl: string): SmtpServer {
   const url = URL.canParse(smtpUrl) ? new URL(smtpUrl) : undefined;
-  // Unicode arrives percent-encoded, IPv6 in brackets
+  // URL keeps Unicode percent-encoded for this scheme, and IPv6 in brackets.
   const host = domainToASCII(percentDecoded(url?.hostname ?? '')).replace(/^\[(.*)\]$/, '$1');
   if (url === undefined || !/^smtps?:$/.test(url.protocol) || host === '') {
     throw new ConnectorError(
@@ -121,7 +109,7 @@ function secretsOf({ username, password }: BasicAuth): string[] {
   return [username, password, base64(username), base64(password), base64(`\0${username}\0${password}`)];
 }
 
-/** What nodemailer's errors tell. */
+/** An error of nodemailer. */
 const smtpErrorSchema = z.object({
   message: z.string().catch(''),
   code: z.string().optional().catch(undefined),
@@ -131,16 +119,10 @@ const smtpErrorSchema = z.object({
   responseCode: z.number().catch(0),
 });
 
-interface Circumstances {
-  bodyLeft: boolean;
-  signal: AbortSignal;
-  secrets: string[];
-}
-
 /** An answer of the server decides (4yz or 5yz); without one, whether the body had left. */
 function failure(
   error: unknown,
-  { bodyLeft, signal, secrets }: Circumstances,
+  { bodyLeft, signal, secrets }: { bodyLeft: boolean; signal: AbortSignal; secrets: string[] },
 ): { kind: FailureKind; words: string; status?: number } {
   const { message, code, command, response, responseCode } = smtpErrorSchema.catch({ message: '', responseCode: 0 }).parse(error);
   if (responseCode >= 400 && responseCode <= 599) {
@@ -151,14 +133,10 @@ function failure(
   if (!bodyLeft && (code === 'EENVELOPE' || code === 'EMESSAGE'))
     return { kind: 'permanent', words: excerpt(message, { secrets }) };
 
-  const broken: { kind: FailureKind; words: string } = signal.aborted
-    ? { kind: 'retryable', words: signal.reason.message }
-    : networkFailure(error);
+  const broken = signal.aborted ? { kind: 'retryable' as const, words: signal.reason.message } : networkFailure(error);
   if (!bodyLeft) return broken;
-  return {
-    kind: 'unknown',
-    words: `${broken.words}; the whole message had been handed over, but not confirmed, so it may have been sent`,
-  };
+  const words = `${broken.words}; the whole message had been handed over, but not confirmed, so it may have been sent`;
+  return { kind: 'unknown', words };
 }
 
 function advice(code: string | undefined): string {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { parseMailbox } from '../../../src/connectors/mail/address.js';
+import { parseEmailAddress } from '../../../src/connectors/mail/address.js';
 
-describe('parseMailbox', () => {
+describe('parseEmailAddress', () => {
   const cases: [text: string, name: string, address: string][] = [
     ['ada@example.com', '', 'ada@example.com'],
     [' ada@example.com ', '', 'ada@example.com'],
@@ -14,7 +14,7 @@ describe('parseMailbox', () => {
     ['Zoë 割 <zoë@bücher.example>', 'Zoë 割', 'zoë@bücher.example'],
     ['eve@evil.example <ada@example.com>', 'eve@evil.example', 'ada@example.com'],
   ];
-  for (const [text, name, address] of cases) it(text, () => assert.deepEqual(parseMailbox(text), { name, address }));
+  for (const [text, name, address] of cases) it(text, () => assert.deepEqual(parseEmailAddress(text), { name, address }));
 
   const refused = [
     '',
@@ -29,6 +29,6 @@ describe('parseMailbox', () => {
   ];
   for (const text of refused) {
     it(`refuses ${JSON.stringify(text)}`, () =>
-      assert.throws(() => parseMailbox(text), { name: 'ConnectorError', kind: 'permanent' }));
+      assert.throws(() => parseEmailAddress(text), { name: 'ConnectorError', kind: 'permanent' }));
   }
 });

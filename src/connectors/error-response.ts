@@ -1,12 +1,12 @@
-/** HTTP answers other than 2xx, turned into errors that say what was asked, what came back and what to do. */
+/** HTTP responses other than 2xx, turned into errors that say what was asked, what came back and what to do. */
 
 import { z } from 'zod';
 import { ConnectorError } from './call.js';
 import { excerpt } from './excerpt.js';
 import { parseJson } from './json.js';
 
-/** What an error message needs to know of a request. */
-export interface Asked {
+/** What an error message says of a request, and what it must not say. */
+export interface ErrorContext {
   /** `POST https://…/send`, fit to be shown. */
   label: string;
   url: URL;
@@ -17,25 +17,25 @@ export interface Asked {
   secrets: string[];
 }
 
-export interface Refusal {
+export interface ErrorResponse {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   body: string;
 }
 
 /** 408, 425, 429 and 5xx are `retryable`, and only then is `Retry-After` heeded; all else is `permanent`. */
-export function refusalError(asked: Asked, { status, headers, body }: Refusal): ConnectorError {
+export function responseError(context: ErrorContext, { status, headers, body }: ErrorResponse): ConnectorError {
   const retryable = status >= 500 || [408, 425, 429].includes(status);
   const retryAfterSeconds = retryable ? retryAfter(first(headers['retry-after'])) : undefined;
-  const explanation = explanationIn(body, asked.secrets);
+  const explanation = explanationIn(body, context.secrets);
   return new ConnectorError(
     retryable ? 'retryable' : 'permanent',
-    `${asked.label} answered ${status}${explanation && `: ${explanation}`}${advice(asked, status, first(headers.location))}`,
-    { status, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) },
+    `${context.label} answered ${status}${explanation && `: ${explanation}`}${advice(context, status, first(headers.location))}`,
+    { status, retryAfterSeconds },
   );
 }
 
-/** Host and path without user, password and query, which may hold secrets; without the path, too, where that is one. */
+/** Host and path, without user, password and query, which may hold secrets; the path is left out where it is a secret as well. */
 export function shownUrl(url: URL, secretPath: boolean): string {
   return excerpt(url.origin + (secretPath ? '/…' : url.pathname), { max: 300 });
 }
@@ -44,7 +44,7 @@ function first(header: string | string[] | undefined): string | undefined {
   return typeof header === 'string' ? header : header?.[0];
 }
 
-function advice({ what, url, secretPath }: Asked, status: number, location: string | undefined): string {
+function advice({ what, url, secretPath }: ErrorContext, status: number, location: string | undefined): string {
   if (status === 401 || status === 403) return `; check the auth of ${what}`;
   if (status === 404 || status === 410) return `; check that it is there, and the address in ${what}`;
   if (status < 300 || status > 399) return '';
@@ -64,7 +64,7 @@ const problemSchema = z.object({
   title: sentence.optional().catch(undefined),
 });
 
-/** What the other side says went wrong: the usual fields of a JSON answer, otherwise its text without HTML tags. */
+/** What the other side says went wrong: one of the usual fields of a JSON body, otherwise the body's text without HTML tags. */
 function explanationIn(body: string, secrets: string[]): string {
   const { detail, message, error, title } = problemIn(body);
   return excerpt(detail ?? message ?? error ?? title ?? body.replace(/<[^<>]*>/g, ' '), { secrets });
