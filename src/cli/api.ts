@@ -15,11 +15,12 @@ export const problemSchema = z.object({
 export type Problem = z.infer<typeof problemSchema>;
 
 /** An answer that is no refusal. */
-export interface Answer {
+export interface Answer<Body = unknown> {
   status: number;
   headers: Headers;
   /** The body as it came; empty where there is none. */
   text: string;
+  body: Body;
 }
 
 /** The API answered with a problem document. */
@@ -35,6 +36,8 @@ export class Refused extends Error {
     readonly address: Address,
     /** Whether the bearer went with the request. */
     readonly bearer: boolean,
+    /** What to do next, where this command knows more than is always said. */
+    readonly nextStep: string | undefined,
   ) {
     super(problem.title);
   }
@@ -63,36 +66,38 @@ export interface Question {
   bearer?: boolean;
   /** A status that is an answer although it is none of success. */
   alsoAnswer?: number;
+  /** What to do next where the API refuses so; undefined: what is always said. */
+  nextStep?: (problem: Problem) => string | undefined;
 }
 
 /** The API itself waits up to 15 seconds for Temporal. */
 const patienceMs = 30_000;
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export class Api {
   constructor(readonly address: Address) {}
 
   /**
    * @param path - see `path`.
+   * @param schema - the form of the answer's body.
    * @throws Refused, Unreachable
    */
-  async ask(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, question: Question = {}): Promise<Answer> {
+  async ask<Body>(method: Method, path: string, schema: z.ZodType<Body>, question: Question = {}): Promise<Answer<Body>> {
     const { response, text } = await this.#exchange(method, path, question);
     const { status, headers } = response;
-    if (response.ok || status === question.alsoAnswer) return { status, headers, text };
-    const problem = problemSchema.safeParse(parseJson(text));
-    if (problem.success) {
+    if (response.ok || status === question.alsoAnswer) {
+      const { success, data } = schema.safeParse(parseJson(text));
+      if (success) return { status, headers, text, body: data };
+      throw this.#unlike('answers in a form that this command does not know');
+    }
+    const { success, data: problem } = problemSchema.safeParse(parseJson(text));
+    if (success) {
       const retryAfter = headers.get('Retry-After') ?? undefined;
-      throw new Refused(problem.data, text, retryAfter, this.address, question.bearer ?? true);
+      throw new Refused(problem, text, retryAfter, this.address, question.bearer ?? true, question.nextStep?.(problem));
     }
     const target = headers.get('Location');
     throw this.#unlike(status >= 300 && status < 400 && target ? `sends on to ${originOf(target)}` : `answers ${status}`);
-  }
-
-  /** The answer's body in the form that this command knows. @throws Unreachable where it has another. */
-  read<Schema extends z.ZodType>(schema: Schema, answer: Answer): z.infer<Schema> {
-    const parsed = schema.safeParse(parseJson(answer.text));
-    if (parsed.success) return parsed.data;
-    throw this.#unlike('answers in a form that this command does not know');
   }
 
   async #exchange(method: string, path: string, { body, headers, query, bearer = true }: Question) {
@@ -108,7 +113,7 @@ export class Api {
           ...(body !== undefined && { 'Content-Type': 'application/json' }),
           ...headers,
         },
-        ...(body !== undefined && { body: body instanceof Uint8Array ? body : JSON.stringify(body) }),
+        body: body instanceof Uint8Array ? body : JSON.stringify(body),
         redirect: 'manual',
         signal: AbortSignal.timeout(patienceMs),
       });

@@ -2,7 +2,7 @@
 
 import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
 import { type ExitCode, exitCodes } from './exit-codes.js';
-import { table } from './table.js';
+import { type Columns, table } from './table.js';
 import type { Line, Painted, Tone } from './text.js';
 import { momentFromNow, momentText } from './time.js';
 
@@ -39,13 +39,13 @@ export function exitCodeOf(status: ChainResource['status']): ExitCode {
 
 /** The whole chain. */
 export function chainLines(companyId: string, chain: ChainResource, width: number | undefined): Line[] {
-  const columns = [
-    { heading: 'ACTION', cell: titleOf },
-    { heading: 'STATE', cell: ({ state }: ActionResource) => stateCell(state) },
-    { heading: 'WHEN', cell: when },
-    { heading: 'ATTEMPTS', cell: ({ attempts }: ActionResource) => (attempts === undefined ? '' : String(attempts)) },
-    { heading: 'REMARK', cell: remark },
-  ];
+  const columns: Columns<ActionResource> = {
+    ACTION: titleOf,
+    STATE: ({ state }) => stateCell(state),
+    WHEN: when,
+    ATTEMPTS: 'attempts',
+    REMARK: remark,
+  };
   return [
     [{ text: `Chain ${chain.chainId} of company ${companyId}: ` }, stateCell(chain.status)],
     `Received ${momentFromNow(chain.receivedAt)}${chain.closedAt ? `, closed ${momentText(chain.closedAt)}` : ''}`,
@@ -124,4 +124,14 @@ function remark({ reason, error, result, state }: ActionResource): string {
   if (error && state !== 'done') return error.message;
   if (result?.recipients !== undefined) return `${result.recipients} recipient${result.recipients === 1 ? '' : 's'}`;
   return '';
+}
+
+/**
+ * People name a chain by its id, or by its workflow's, as Temporal and the notices show it.
+ * @returns `ID` for `relay:acme:ID`, and for `relay:acme:ID:2` of a delayed action, where that is of this company; else what was given.
+ */
+export function chainIdOf(companyId: string, given: string): string {
+  const [relay, company, chainId, firstIndex = '0', ...more] = given.split(':');
+  const named = relay === 'relay' && company === companyId && chainId && /^\d+$/.test(firstIndex) && more.length === 0;
+  return named ? chainId : given;
 }

@@ -1,58 +1,34 @@
-/** Every command by its name. */
+/** Every command. A new one is a file in `commands/`, or a part of the file of its subject, and a line here. */
 
+import type { Command } from '@commander-js/extra-typings';
 import { audit } from './commands/audit.js';
-import { bulkCancel, bulkRetry, bulkRunNow, bulkSkip, showBulk } from './commands/bulk.js';
-import { listChains, showChain } from './commands/chains.js';
-import { deleteCompany, listCompanies, setCompany, showCompany } from './commands/companies.js';
+import { bulk } from './commands/bulk.js';
+import { chains } from './commands/chains.js';
+import { companies } from './commands/companies.js';
 import { health } from './commands/health.js';
-import { createKey, deleteKey, listKeys } from './commands/keys.js';
-import { testNotices } from './commands/notices.js';
-import { pause, pauses, unpause } from './commands/pause.js';
-import { listRejected, resendRejected, showRejected } from './commands/rejected.js';
-import { createRule, deleteRule, disableRule, enableRule, listRules, setRule, showRule } from './commands/rules.js';
+import { keys } from './commands/keys.js';
+import { notices } from './commands/notices.js';
+import { pause } from './commands/pause.js';
+import { rejected } from './commands/rejected.js';
+import { rules } from './commands/rules.js';
 import { send } from './commands/send.js';
-import { cancel, reschedule, retry, runNow, skip } from './commands/steering.js';
-import { listTokens, revokeToken, rotateToken } from './commands/tokens.js';
-import type { Commands } from './help.js';
+import { steer } from './commands/steer.js';
+import { tokens } from './commands/tokens.js';
+import type { Session } from './session.js';
 
-export const commands: Commands = {
-  'companies list': listCompanies,
-  'companies show': showCompany,
-  'companies set': setCompany,
-  'companies delete': deleteCompany,
-  'rules list': listRules,
-  'rules show': showRule,
-  'rules create': createRule,
-  'rules set': setRule,
-  'rules enable': enableRule,
-  'rules disable': disableRule,
-  'rules delete': deleteRule,
-  'tokens list': listTokens,
-  'tokens rotate': rotateToken,
-  'tokens revoke': revokeToken,
-  'keys list': listKeys,
-  'keys create': createKey,
-  'keys delete': deleteKey,
+/** In the order of `relay --help`. Each adds its commands to the program; their actions use the session. */
+export const commands: readonly ((relay: Command, session: Session) => void)[] = [
+  companies,
+  rules,
+  tokens,
+  keys,
   send,
-  'chains list': listChains,
-  'chains show': showChain,
-  retry,
-  skip,
-  'run-now': runNow,
-  reschedule,
-  cancel,
-  'bulk retry': bulkRetry,
-  'bulk skip': bulkSkip,
-  'bulk cancel': bulkCancel,
-  'bulk run-now': bulkRunNow,
-  'bulk show': showBulk,
+  chains,
+  steer,
+  bulk,
   pause,
-  unpause,
-  pauses,
-  'notices test': testNotices,
-  'rejected list': listRejected,
-  'rejected show': showRejected,
-  'rejected resend': resendRejected,
+  notices,
+  rejected,
   audit,
   health,
-};
+];

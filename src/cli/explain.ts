@@ -3,7 +3,6 @@
 import { problemTypeList } from '../api/problem-types.js';
 import type { Address } from './address.js';
 import { type Problem, Refused, Unreachable } from './api.js';
-import type { Task } from './command.js';
 import { type ExitCode, exitCodes, NotConfirmed, UsageError } from './exit-codes.js';
 
 export interface Explanation {
@@ -12,12 +11,12 @@ export interface Explanation {
 }
 
 /** @returns undefined for an error that nobody expected. */
-export function explain(error: unknown, task?: Pick<Task, 'nextStep'>): Explanation | undefined {
+export function explain(error: unknown): Explanation | undefined {
   if (error instanceof UsageError || error instanceof NotConfirmed)
     return { exitCode: exitCodes.usage, lines: [error.message.replace(/(?<!\?)$/, '.')] };
   if (error instanceof Unreachable) return { exitCode: exitCodes.unreachable, lines: [error.message, ...howToReach(error)] };
   if (error instanceof Refused) {
-    const next = task?.nextStep(error.problem) ?? nextStep(error);
+    const next = error.nextStep ?? nextStep(error);
     const more = explanationOf(error);
     return {
       exitCode: exitCodes.refused,

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ActionResource, type ChainResource, chainSchema } from '../contract/chain-resource.js';
-import { type Answer, path, Refused, Unreachable } from './api.js';
+import { type Answer, path, type Question, Refused, Unreachable } from './api.js';
 import { actionLine } from './chain-lines.js';
 import type { Session } from './session.js';
 
@@ -18,16 +18,16 @@ export async function followChain(
   companyId: string,
   chainId: string,
   rests: (chain: ChainResource) => boolean,
-): Promise<{ answer: Answer; chain: ChainResource }> {
+  nextStep?: Question['nextStep'],
+): Promise<Answer<ChainResource>> {
   const shown = new Map<number, string>();
   let pause = shortestPauseMs;
   for (;;) {
-    const answer = await askPatiently(session, path`/co/${companyId}/chains/${chainId}`);
-    const chain = session.api.read(chainSchema, answer);
-    const changed = chain.actions.filter((action) => shown.get(action.index) !== stateOf(action));
+    const answer = await askPatiently(session, path`/co/${companyId}/chains/${chainId}`, nextStep);
+    const changed = answer.body.actions.filter((action) => shown.get(action.index) !== stateOf(action));
     for (const action of changed) shown.set(action.index, stateOf(action));
     session.print(changed.map(actionLine));
-    if (rests(chain)) return { answer, chain };
+    if (rests(answer.body)) return answer;
     pause = changed.length > 0 ? shortestPauseMs : Math.min(pause * 1.2, longestPauseMs);
     await sleep(pause);
   }
@@ -37,11 +37,11 @@ function stateOf({ state, attempts }: ActionResource): string {
   return state === 'retrying' ? `${state} ${attempts}` : state;
 }
 
-async function askPatiently(session: Session, chain: string): Promise<Answer> {
+async function askPatiently(session: Session, chain: string, nextStep: Question['nextStep']): Promise<Answer<ChainResource>> {
   const until = Date.now() + patienceMs;
   for (let attempt = 1; ; attempt++) {
     try {
-      return await session.api.ask('GET', chain);
+      return await session.api.ask('GET', chain, chainSchema, { nextStep });
     } catch (error) {
       const passes = error instanceof Unreachable || (error instanceof Refused && [429, 500, 503].includes(error.problem.status));
       if (!passes || Date.now() > until) throw error;

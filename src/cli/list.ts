@@ -1,16 +1,8 @@
 /** Lists, which the API gives in parts. */
 
 import { z } from 'zod';
-import type { Options } from './command.js';
-import { UsageError } from './exit-codes.js';
 import type { Session } from './session.js';
-import { type Column, table } from './table.js';
-
-/** Options of every long list. */
-export const listOptions = {
-  limit: { type: 'string', value: 'n', help: 'at most so many; default: 50' },
-  all: { type: 'boolean', help: 'all there are' },
-} as const satisfies Options;
+import type { Columns } from './table.js';
 
 export interface ListRequest<Item> {
   path: string;
@@ -18,41 +10,34 @@ export interface ListRequest<Item> {
   /** The field of the answer that holds the items. */
   field: string;
   item: z.ZodType<Item>;
-  columns: readonly Column<Item>[] | ((items: readonly Item[]) => readonly Column<Item>[]);
+  columns: Columns<Item> | ((items: readonly Item[]) => Columns<Item>);
   /** What to say where there is nothing. */
   none: string;
 }
 
-/** The API's largest part. */
+/** What the API gives at a time at most. */
 const largestPart = 200;
 
 /** Shows a list as a table, or with `--json` every part as it came. */
 export async function showList<Item>(
   session: Session,
-  request: ListRequest<Item>,
-  options: { limit?: string | undefined; all?: boolean | undefined } = {},
+  { path, query, field, item, columns, none }: ListRequest<Item>,
+  { limit: shown = 50, all }: { limit?: number | undefined; all?: boolean | undefined },
 ): Promise<void> {
-  const wanted = options.all ? Number.POSITIVE_INFINITY : readLimit(options.limit);
+  const wanted = all ? Number.POSITIVE_INFINITY : shown;
+  const schema = z.object({ [field]: z.array(item) }).and(z.object({ nextCursor: z.string().optional() }));
   const items: Item[] = [];
   let cursor: string | undefined;
   do {
     const limit = Math.min(wanted - items.length, largestPart);
-    const answer = await session.api.ask('GET', request.path, { query: { ...request.query, limit, cursor } });
-    const body = session.api.read(z.looseObject({ nextCursor: z.string().optional() }), answer);
-    const part = session.api.read(z.object({ [request.field]: z.array(request.item) }), answer)[request.field] ?? [];
-    if (session.json) session.terminal.out(`${answer.text.trimEnd()}\n`);
-    items.push(...part);
+    const { text, body } = await session.api.ask('GET', path, schema, { query: { ...query, limit, cursor } });
+    if (session.json) session.terminal.out(`${text.trimEnd()}\n`);
+    items.push(...(body[field] ?? []));
     cursor = body.nextCursor;
   } while (cursor !== undefined && items.length < wanted);
   if (session.json) return;
 
-  const columns = typeof request.columns === 'function' ? request.columns(items) : request.columns;
-  if (items.length > 0) session.print(table(items, columns, session.terminal.columns));
-  else session.note(request.none);
+  if (items.length > 0) session.print(session.table(items, typeof columns === 'function' ? columns(items) : columns));
+  else session.note(none);
   if (cursor !== undefined) session.note('There are more: --limit shows so many, --all shows all.');
-}
-
-function readLimit(text = '50'): number {
-  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
-  throw new UsageError('--limit must be a whole number from 1');
 }

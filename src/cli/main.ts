@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 /** The `relay` command. */
 
-import { commands } from './commands.js';
 import { runCommandLine } from './run.js';
 import { processTerminal } from './terminal.js';
 
@@ -11,4 +10,4 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   throw error;
 });
 
-process.exitCode = await runCommandLine(commands, process.argv.slice(2), processTerminal);
+process.exitCode = await runCommandLine(process.argv.slice(2), processTerminal);

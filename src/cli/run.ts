@@ -1,105 +1,129 @@
-/** Runs one command line: finds the command, runs it, and says what went wrong. */
+/** Runs one command line, and says what went wrong. */
 
-import { parseArgs } from 'node:util';
+import { Command, CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { distance } from 'fastest-levenshtein';
-import { readAddress } from './address.js';
-import { Api, Refused } from './api.js';
-import { type Command, fits, type Options, standardOptions, type Task } from './command.js';
+import { Refused } from './api.js';
+import { commands } from './commands.js';
 import { exitCodes, UsageError } from './exit-codes.js';
 import { explain } from './explain.js';
-import { type Commands, list, manual, overview, usage } from './help.js';
 import { Session } from './session.js';
 import type { Terminal } from './terminal.js';
 import { render } from './text.js';
 
 /** @returns the exit code: see exitCodes. Rejects only for an error that nobody expected. */
-export async function runCommandLine(commands: Commands, commandLine: readonly string[], terminal: Terminal): Promise<number> {
-  let found: Found | undefined;
-  let task: Task | undefined;
-  const { words, help, json, url } = readWords(commands, commandLine);
+export async function runCommandLine(commandLine: readonly string[], terminal: Terminal): Promise<number> {
+  const { relay, session } = program(terminal);
+  let found: CommandUnknownOpts | undefined;
+  for (const parent of [relay, ...relay.commands])
+    parent.hook('preSubcommand', (group, command) => {
+      if (command.name() === 'list') requireList(group, command);
+      found = command;
+    });
   try {
-    if (help) {
-      terminal.out(helpOn(commands, words));
-      return exitCodes.ok;
-    }
-    if (words.length === 0) {
-      terminal.err(overview(commands));
-      return exitCodes.usage;
-    }
-    found = find(commands, words);
-    task = found.command.read(found.words, commandLine);
-    const session = new Session(new Api(readAddress(url, terminal.env)), terminal, json);
-    return (await task.run(session)) ?? exitCodes.ok;
-  } catch (error) {
-    const explanation = explain(error, task);
+    const [first, ...others] = commandLine;
+    await relay.parseAsync(first === 'help' ? [...others, '--help'] : commandLine, { from: 'user' });
+    return session.exitCode;
+  } catch (thrown) {
+    if (thrown instanceof CommanderError && thrown.code === 'commander.helpDisplayed') return exitCodes.ok;
+    if (thrown instanceof CommanderError && thrown.code === 'commander.help') return exitCodes.usage;
+    const error = thrown instanceof CommanderError ? usageError(thrown, found ?? relay) : thrown;
+    const explanation = explain(error);
     if (!explanation) throw error;
-    if (json && error instanceof Refused) terminal.err(`${error.text.trimEnd()}\n`);
+    if (session.json && error instanceof Refused) terminal.err(`${error.text.trimEnd()}\n`);
     else terminal.err(explanation.lines.map((line) => `${render(line, false)}\n`).join(''));
-    if (error instanceof UsageError) {
-      if (found) terminal.err(`Usage: relay ${usage(found.name, found.command)} (--help says more)\n`);
-      else terminal.err('relay --help lists the commands.\n');
-    }
+    if (error instanceof UsageError)
+      terminal.err(found ? `Usage: relay ${usageOf(found)} (--help says more)\n` : 'relay --help lists the commands.\n');
     return explanation.exitCode;
   }
 }
 
-interface Found {
-  name: string;
-  /** The words of the command line that name the command. */
-  words: readonly string[];
-  command: Command;
+/** `relay` with all its commands; nothing in it ends the process. */
+export function program(terminal: Terminal) {
+  const relay = new Command('relay')
+    .usage('<command> [options]')
+    .description('Sets up and steers a relay over its API.')
+    .option('--url <url>', 'where the API is; default: RELAY_URL, or http://127.0.0.1:PORT (8080)')
+    .option('--json', "print the API's answer as it came")
+    .helpOption('--help', 'say how it is used')
+    .helpCommand(false)
+    .exitOverride()
+    .configureOutput({
+      writeOut: terminal.out,
+      writeErr: terminal.err,
+      outputError: () => {},
+      getOutHelpWidth: () => terminal.columns ?? Number.POSITIVE_INFINITY,
+      getErrHelpWidth: () => terminal.columns ?? Number.POSITIVE_INFINITY,
+    })
+    .configureHelp({
+      showGlobalOptions: true,
+      visibleCommands: ({ commands }) =>
+        commands.flatMap((command) => (command.commands.length > 0 ? command.commands : [command])),
+      subcommandTerm: usageOf,
+    })
+    .addHelpText('after', environmentAndExitCodes);
+  const session = new Session(terminal, () => relay.opts());
+  for (const addTo of commands) addTo(relay, session);
+  return { relay, session };
 }
 
-/** `rules show …`, `retry …`; `rules …` alone means `rules list …`. */
-function find(commands: Commands, words: readonly string[]): Found {
-  // The API spells it so.
-  const [subject = '', verb = ''] = words.map((word) => (word === 'runNow' ? 'run-now' : word));
-  for (const named of [[subject, verb], [subject]]) {
-    const name = named.join(' ');
-    const command = lookUp(commands, name);
-    if (command) return { name, words: named, command };
+/** `rules show <companyId> <relayId>`. */
+function usageOf(command: CommandUnknownOpts): string {
+  const group = command.parent?.parent ? `${command.parent.name()} ` : '';
+  return `${group}${command.name()} ${command.usage().replace(/\[options\] ?/, '')}`.trimEnd();
+}
+
+/** Without a verb, a group of commands lists: unless the word in its place looks like a verb with a typing mistake. @throws UsageError */
+function requireList(group: CommandUnknownOpts, list: CommandUnknownOpts): void {
+  const [word] = group.args;
+  const needed = list.usage().includes('<');
+  const verbs = group.commands.map((command) => command.name());
+  if (word === undefined ? needed : !verbs.includes(word) && nearest(word, verbs)) throw noSuchCommand(group, word);
+}
+
+function usageError({ code, message }: CommanderError, command: CommandUnknownOpts): UsageError {
+  const [, name = ''] = /'([^'=]*)/.exec(message) ?? [];
+  switch (code) {
+    case 'commander.unknownCommand':
+      return noSuchCommand(command, name);
+    case 'commander.unknownOption': {
+      const [, near] = /\n\(Did you mean (.*)\?\)$/.exec(message) ?? [];
+      return new UsageError(`Unknown option '${name}'${near === undefined ? '' : `; did you mean ${near}?`}`);
+    }
+    case 'commander.missingArgument':
+      return new UsageError(`<${name}> is missing`);
+    case 'commander.excessArguments':
+      return new UsageError('There are too many arguments');
+    default:
+      return new UsageError(message.replace('error: o', 'O'));
   }
-  const verbs = Object.keys(commands).flatMap((name) => (name.startsWith(`${subject} `) ? name.slice(subject.length + 1) : []));
-  if (verbs.length === 0) throw new UsageError(`There is no command ${subject}${meant(subject, Object.keys(commands))}`);
-  const listing = lookUp(commands, `${subject} list`);
-  if (listing && fits(listing, words.length - 1) && !nearest(verb, verbs))
-    return { name: `${subject} list`, words: [subject], command: listing };
-  throw new UsageError(`relay ${subject} has ${verbs.join(', ')}${verb === '' ? '' : `, and no ${verb}${meant(verb, verbs)}`}`);
 }
 
-function lookUp(commands: Commands, name: string): Command | undefined {
-  return Object.hasOwn(commands, name) ? commands[name] : undefined;
-}
-
-function meant(word: string, names: readonly string[]): string {
-  const near = nearest(word, [...new Set(names.map((name) => name.split(' ')[0] ?? name))]);
-  return near ? `; did you mean ${near}?` : '';
+function noSuchCommand(group: CommandUnknownOpts, word: string | undefined): UsageError {
+  const names = group.commands.map((command) => command.name());
+  const near = word === undefined ? undefined : nearest(word, names);
+  const meant = near === undefined ? '' : `; did you mean ${near}?`;
+  if (group.parent === null) return new UsageError(`There is no command ${word}${meant}`);
+  return new UsageError(`relay ${group.name()} has ${names.join(', ')}${word === undefined ? '' : `, and no ${word}${meant}`}`);
 }
 
 function nearest(word: string, names: readonly string[]): string | undefined {
   return names.find((name) => name[0] === word[0] && distance(word, name) <= name.length / 2);
 }
 
-function helpOn(commands: Commands, words: readonly string[]): string {
-  if (words.length === 0) return overview(commands);
-  const group = Object.entries(commands).filter(([name]) => name.startsWith(`${words[0]} `));
-  if (words.length === 1 && group.length > 0) return list(Object.fromEntries(group));
-  const { name, command } = find(commands, words);
-  return manual(name, command);
-}
+const environmentAndExitCodes = `
+Environment:
+  RELAY_URL             where the API is
+  RELAY_ADMIN_TOKEN     opens everything
+  RELAY_KEY             a company's key: opens the chains of that company
+  RELAY_ACCESS_TOKEN    the rule's token for \`relay send\`, instead of --token
+  RELAY_WEBHOOK_SECRET  signs what \`relay send\` sends, instead of --webhook-secret
+  RELAY_DATA_DIR        for a relay on this machine where neither is set: its admin token is read from here (.relay)
 
-/**
- * The words that are no options, and the options that every command has. Options of the same name are of the same type in all
- * commands, so that a command's words can be told from values before it is known which command it is.
- */
-function readWords(commands: Commands, commandLine: readonly string[]) {
-  const options: Options = Object.assign({}, ...Object.values(commands).map((command) => command.options), standardOptions);
-  const { values, positionals } = parseArgs({ args: [...commandLine], options, allowPositionals: true, strict: false });
-  const asked = positionals[0] === 'help';
-  return {
-    words: asked ? positionals.slice(1) : positionals,
-    help: asked || values.help === true,
-    json: values.json === true,
-    url: typeof values.url === 'string' ? values.url : undefined,
-  };
-}
+Exit codes:
+  ${exitCodes.ok}  done
+  ${exitCodes.refused}  the API refused
+  ${exitCodes.usage}  the command line is wrong, or a deletion was not confirmed
+  ${exitCodes.unreachable}  the API cannot be reached
+  ${exitCodes.trouble}  the chain failed, needs attention, or was cancelled or terminated (chains show, send --wait)
+
+relay <command> --help says more, with an example.`;

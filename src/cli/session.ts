@@ -1,33 +1,45 @@
-/** One run of a command: the API that it asks, and how it shows what comes back. */
+/** One run of the command: the API that it asks, how it shows what comes back, and how it ends. */
 
-import type { z } from 'zod';
-import type { Answer, Api } from './api.js';
-import type { Options } from './command.js';
-import { NotConfirmed, UsageError } from './exit-codes.js';
+import { z } from 'zod';
+import { readAddress } from './address.js';
+import { type Answer, Api } from './api.js';
+import { type ExitCode, exitCodes, NotConfirmed, UsageError } from './exit-codes.js';
+import { type Columns, table } from './table.js';
 import type { Terminal } from './terminal.js';
 import { type Line, render } from './text.js';
 
-/** Options of what cannot be undone: see confirm. */
-export const confirmOptions = { yes: { type: 'boolean', help: 'do not ask' } } as const satisfies Options;
+/** Options of all commands. */
+export interface GlobalOptions {
+  url?: string | undefined;
+  /** Whether standard output is for machines: answers as they came, and nothing else. */
+  json?: boolean | undefined;
+}
 
 export class Session {
+  /** What the command ends with unless it throws. */
+  exitCode: ExitCode = exitCodes.ok;
+  #api: Api | undefined;
+
   constructor(
-    readonly api: Api,
     readonly terminal: Terminal,
-    /** Whether standard output is for machines: answers as they came, and nothing else. */
-    readonly json: boolean,
+    /** Known once the command line is read. */
+    private readonly options: () => GlobalOptions,
   ) {}
 
-  /** Shows an answer: as it came, or as the lines that `lines` makes of it. @returns what it says. */
-  show<Schema extends z.ZodType>(
-    answer: Answer,
-    schema: Schema,
-    lines: (body: z.infer<Schema>) => readonly Line[],
-  ): z.infer<Schema> {
-    const body = this.api.read(schema, answer);
-    if (this.json) this.terminal.out(`${answer.text.trimEnd()}\n`);
-    else this.print(lines(body));
-    return body;
+  /** @throws UsageError where the address cannot be used. */
+  get api(): Api {
+    this.#api ??= new Api(readAddress(this.options().url, this.terminal.env));
+    return this.#api;
+  }
+
+  get json(): boolean {
+    return this.options().json ?? false;
+  }
+
+  /** Shows an answer: these lines, or with `--json` the body as it came. */
+  show({ text }: Answer, lines: readonly Line[]): void {
+    if (this.json) this.terminal.out(`${text.trimEnd()}\n`);
+    else this.print(lines);
   }
 
   /** For people; nothing with `--json`. */
@@ -42,11 +54,23 @@ export class Session {
     this.terminal.err(`${render(text, false)}\n`);
   }
 
+  /** A table that is cut at the width of the terminal. */
+  table<Item>(items: readonly Item[], columns: Columns<Item>): Line[] {
+    return table(items, columns, this.terminal.columns);
+  }
+
   /** Makes sure that something which cannot be undone is meant. @throws UsageError, NotConfirmed */
   async confirm(yes: boolean | undefined, question: string): Promise<void> {
     if (yes) return;
     if (!this.terminal.interactive) throw new UsageError('This cannot be undone: say that it is meant, with --yes');
     const reply = await this.terminal.ask(render(`${question} This cannot be undone. y/N `, false));
     if (!/^y(es)?$/i.test(reply.trim())) throw new NotConfirmed('Nothing was done');
+  }
+
+  /** Deletes what is at the path, once that is confirmed. @throws UsageError, NotConfirmed */
+  async delete(path: string, yes: boolean | undefined, question: string, done: string): Promise<void> {
+    await this.confirm(yes, question);
+    await this.api.ask('DELETE', path, z.unknown());
+    this.print([done]);
   }
 }

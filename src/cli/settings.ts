@@ -1,23 +1,44 @@
-/** Settings for companies and rules, from options and from a file. */
+/** Settings of companies and rules, from options and from a file. */
 
 import { readFileSync } from 'node:fs';
+import { Option } from '@commander-js/extra-typings';
 import { z } from 'zod';
-import type { Options } from './command.js';
 import { UsageError } from './exit-codes.js';
 import type { Terminal } from './terminal.js';
 
-export const fileOption = {
-  file: { type: 'string', value: 'file', help: 'JSON with the fields of the API; - is standard input; options come on top' },
-} as const satisfies Options;
+export const fileOption = new Option(
+  '--file <file>',
+  'JSON with the fields of the API; - is standard input; options come on top',
+);
 
-export const notifyOptions = {
-  'notify-email': { type: 'string', multiple: true, value: 'address', help: 'who is told when something fails' },
-  'notify-webhook': { type: 'string', value: 'url', help: 'where notices are POSTed to' },
-  'notify-webhook-secret': { type: 'string', value: 'whsec_…', help: 'they are signed with it' },
-  'notify-webhook-format': { type: 'string', value: 'format', help: 'relay or slack; slack by itself for hooks.slack.com' },
-} as const satisfies Options;
+export const notifyEmailOption = new Option(
+  '--notify-email <address>',
+  'who is told when something fails (may be given several times)',
+).argParser((address, before: string[] = []) => [...before, address]);
+export const notifyWebhookOption = new Option('--notify-webhook <url>', 'where notices are POSTed to');
+export const notifyWebhookSecretOption = new Option('--notify-webhook-secret <whsec_…>', 'they are signed with it');
+export const notifyWebhookFormatOption = new Option(
+  '--notify-webhook-format <format>',
+  'relay or slack; slack by itself for hooks.slack.com',
+);
+
+/** The section of settings that these options name. */
+export function notifyOf(options: {
+  notifyEmail?: string[] | undefined;
+  notifyWebhook?: string | undefined;
+  notifyWebhookSecret?: string | undefined;
+  notifyWebhookFormat?: string | undefined;
+}) {
+  return {
+    emails: options.notifyEmail,
+    webhookUrl: options.notifyWebhook,
+    webhookSecret: options.notifyWebhookSecret,
+    webhookFormat: options.notifyWebhookFormat,
+  };
+}
 
 export type Settings = Record<string, unknown>;
+const settingsSchema = z.record(z.string(), z.unknown());
 
 /** A file's bytes, or those of standard input for `-`. @throws UsageError */
 export async function readInput(terminal: Terminal, file: string): Promise<Uint8Array> {
@@ -35,52 +56,41 @@ export async function readInput(terminal: Terminal, file: string): Promise<Uint8
   }
 }
 
-/** The settings of `--file`; none without it. Mistakes in them are for the API to name. @throws UsageError, without what the file holds. */
-export async function readSettings(terminal: Terminal, file: string | undefined): Promise<Settings> {
-  if (file === undefined) return {};
-  const settings = z.record(z.string(), z.unknown()).safeParse(parseJson(await readInput(terminal, file), file));
-  if (!settings.success) throw new UsageError(`${file === '-' ? 'Standard input' : file} must hold a JSON object`);
-  return settings.data;
-}
-
-function parseJson(bytes: Uint8Array, file: string): unknown {
+/** What JSON in UTF-8 says; undefined for anything else. */
+export function parseJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
-    throw new UsageError(`${file === '-' ? 'Standard input' : file} is not JSON`);
+    return undefined;
   }
 }
 
-/** What is in both, and what is given; `undefined` counts as not given. */
-export function withGiven(settings: unknown, given: Settings): Settings {
-  const before = z.record(z.string(), z.unknown()).safeParse(settings);
-  const named = Object.entries(given).filter(([, value]) => value !== undefined);
-  return { ...before.data, ...Object.fromEntries(named) };
-}
-
-/** The fields of `notify` that the options name. */
-export function notifyOf(options: {
-  'notify-email'?: string[] | undefined;
-  'notify-webhook'?: string | undefined;
-  'notify-webhook-secret'?: string | undefined;
-  'notify-webhook-format'?: string | undefined;
-}): Settings {
-  return {
-    emails: options['notify-email'],
-    webhookUrl: options['notify-webhook'],
-    webhookSecret: options['notify-webhook-secret'],
-    webhookFormat: options['notify-webhook-format'],
-  };
-}
-
 /**
- * A section of settings, of which the options name only some fields. The API replaces a section as a whole, so that the other fields are
- * taken from what is there; its secrets come as `***`, which the API takes for "as it is".
- * @param given - fields by name; `undefined` counts as not given.
- * @param fresh - what a section that is not there begins with.
- * @returns nothing where the options name none of it.
+ * The settings of a file, if there is one, with those of the options on top. Mistakes in them are for the API to name.
+ * @param given - `undefined` counts as not given, also inside a section.
+ * @throws UsageError, without what the file holds.
  */
-export function section(name: string, given: Settings, file: Settings, current: Settings, fresh: Settings = {}): Settings {
-  if (Object.values(given).every((value) => value === undefined)) return {};
-  return { [name]: withGiven(file[name] ?? current[name] ?? fresh, given) };
+export async function readSettings(terminal: Terminal, file: string | undefined, given: Settings): Promise<Settings> {
+  return merged(file === undefined ? {} : await readFile(terminal, file), given);
+}
+
+async function readFile(terminal: Terminal, file: string): Promise<Settings> {
+  const name = file === '-' ? 'Standard input' : file;
+  const content = parseJson(await readInput(terminal, file));
+  if (content === undefined) throw new UsageError(`${name} is not JSON`);
+  const settings = settingsSchema.safeParse(content);
+  if (!settings.success) throw new UsageError(`${name} must hold a JSON object`);
+  return settings.data;
+}
+
+/** Both; of a section in both the fields of both. */
+export function merged(settings: Settings, given: Settings): Settings {
+  const named = Object.entries(given).flatMap(([name, value]): [string, unknown][] => {
+    const section = settingsSchema.safeParse(value);
+    if (!section.success) return value === undefined ? [] : [[name, value]];
+    const before = settingsSchema.safeParse(settings[name]).data ?? {};
+    const fields = merged({}, section.data);
+    return Object.keys(fields).length === 0 ? [] : [[name, { ...before, ...fields }]];
+  });
+  return { ...settings, ...Object.fromEntries(named) };
 }

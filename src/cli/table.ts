@@ -4,16 +4,17 @@ import { cut, harmless, type Line, type Painted, widthOf } from './text.js';
 import { momentText } from './time.js';
 
 export type Cell = string | Painted | undefined;
-export interface Column<Item> {
-  heading: string;
-  cell: (item: Item) => Cell;
-}
+/** By its heading, the name of the field that a column shows, or what it shows. */
+export type Columns<Item> = Readonly<Record<string, (keyof Item & string) | ((item: Item) => Cell)>>;
 
-/** @param width - columns of the terminal, at which lines are cut; undefined: they are not. */
-export function table<Item>(items: readonly Item[], columns: readonly Column<Item>[], width: number | undefined): Line[] {
-  const head = columns.map(({ heading }): Painted => ({ text: heading, tone: 'faint' }));
-  const rows = [head, ...items.map((item) => columns.map(({ cell }) => painted(cell(item))))];
-  const widths = columns.map((_, place) => Math.max(...rows.map((row) => widthOf(row[place]?.text ?? ''))));
+/** @param width - of the terminal, in characters, at which lines are cut; undefined: they are not. */
+export function table<Item>(items: readonly Item[], columns: Columns<Item>, width: number | undefined): Line[] {
+  const head = Object.keys(columns).map((heading): Painted => ({ text: heading, tone: 'faint' }));
+  const cells = Object.values(columns).map((column) =>
+    typeof column === 'function' ? column : (item: Item) => simpleText(item[column]),
+  );
+  const rows = [head, ...items.map((item) => cells.map((cell) => painted(cell(item))))];
+  const widths = head.map((_, place) => Math.max(...rows.map((row) => widthOf(row[place]?.text ?? ''))));
   return rows.map((row) => {
     let left = width ?? Number.POSITIVE_INFINITY;
     return row.map(({ text, tone }, place) => {
@@ -34,11 +35,11 @@ function painted(cell: Cell): Painted {
 export function furtherColumns<Item extends Record<string, unknown>>(
   items: readonly Item[],
   known: readonly string[],
-): Column<Item>[] {
+): Columns<Item> {
   const names = new Set(
     items.flatMap((item) => Object.keys(item).filter((name) => !known.includes(name) && isSimple(item[name]))),
   );
-  return [...names].map((name) => ({ heading: headingOf(name), cell: (item) => simpleText(item[name]) }));
+  return Object.fromEntries([...names].map((name) => [headingOf(name), name]));
 }
 
 /** `receivedAt` → `RECEIVED AT`. */

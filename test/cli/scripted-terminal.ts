@@ -1,6 +1,5 @@
 /** A terminal without a person: what is typed is given, what is shown is kept. */
 
-import { commands } from '../../src/cli/commands.js';
 import { runCommandLine } from '../../src/cli/run.js';
 import type { Terminal } from '../../src/cli/terminal.js';
 
@@ -20,7 +19,7 @@ export interface Scripted extends Partial<Pick<Terminal, 'columns'>> {
 /** Runs `relay <words>`; RELAY_DATA_DIR is nowhere unless `env` says otherwise. */
 export async function relay(words: readonly string[], { env, stdin = '', reply, columns }: Scripted = {}): Promise<Shown> {
   const shown = { out: '', err: '' };
-  const exitCode = await runCommandLine(commands, words, {
+  const exitCode = await runCommandLine(words, {
     env: { RELAY_DATA_DIR: '/nowhere', ...env },
     out: (text) => {
       shown.out += text;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Webhook } from 'standardwebhooks';
+import { signatureHeaders } from '../../src/cli/commands/send.js';
 import { UsageError } from '../../src/cli/exit-codes.js';
-import { signatureHeaders } from '../../src/cli/signature.js';
 
 describe('the signature of a webhook', () => {
   it('is what Standard Webhooks expects', () => {

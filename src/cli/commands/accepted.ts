@@ -1,19 +1,16 @@
 /** What the API says to a chain that it accepts, and how that is shown. */
 
 import { z } from 'zod';
-import { chainSchema } from '../../contract/chain-resource.js';
 import type { Answer } from '../api.js';
 import { exitCodeOf, statusWords, troubleLines } from '../chain-lines.js';
-import type { ExitCode } from '../exit-codes.js';
 import { followChain } from '../follow.js';
 import type { Session } from '../session.js';
-import { table } from '../table.js';
 import type { Line } from '../text.js';
 import { momentFromNow } from '../time.js';
 
 export const warningsSchema = z.array(z.object({ pointer: z.string(), detail: z.string() })).default([]);
 
-const accepted = z.object({
+export const acceptedSchema = z.object({
   chainId: z.string(),
   receivedAt: z.string(),
   actions: z.array(z.object({ index: z.number(), action: z.string(), relayId: z.string(), runAt: z.string() })),
@@ -21,48 +18,36 @@ const accepted = z.object({
   links: z.object({ webUi: z.string().optional() }).default({}),
 });
 
-export const waitOption = { wait: { type: 'boolean', help: 'follow the chain until it has ended or needs attention' } } as const;
-
-/** Shows the answer, and with `wait` what becomes of the chain. */
+/** Shows the answer, and with `wait` what becomes of the chain until it has ended or needs attention. */
 export async function showAccepted(
   session: Session,
   companyId: string,
-  answer: Answer,
+  answer: Answer<z.infer<typeof acceptedSchema>>,
   wait: boolean | undefined,
-): Promise<ExitCode | undefined> {
+): Promise<void> {
+  const { chainId, receivedAt, actions, warnings, links } = answer.body;
   const replayed = answer.headers.get('Idempotency-Replayed') === 'true';
-  const chain = session.show(answer, accepted, ({ chainId, receivedAt, actions, warnings, links }) => [
+  session.show(answer, [
     replayed
       ? `This idempotency key was used before: chain ${chainId}, received ${momentFromNow(receivedAt)}. Nothing new runs.`
       : `Chain ${chainId} is accepted.`,
     '',
-    ...table(
-      actions,
-      [
-        { heading: '#', cell: ({ index }) => String(index) },
-        { heading: 'ACTION', cell: ({ action }) => action },
-        { heading: 'RULE', cell: ({ relayId }) => relayId },
-        {
-          heading: 'RUNS',
-          cell: ({ runAt }) => (Date.parse(runAt) > Date.parse(receivedAt) ? momentFromNow(runAt) : 'in its turn'),
-        },
-      ],
-      session.terminal.columns,
-    ),
+    ...session.table(actions, {
+      '#': 'index',
+      ACTION: 'action',
+      RULE: 'relayId',
+      RUNS: ({ runAt }) => (Date.parse(runAt) > Date.parse(receivedAt) ? momentFromNow(runAt) : 'in its turn'),
+    }),
     ...warningLines(warnings),
     '',
     ...(links.webUi ? [`Temporal Web UI: ${links.webUi}`] : []),
     `See it: npx relay chains show ${companyId} ${chainId}`,
     ...(wait ? [''] : []),
   ]);
-  return wait ? waitForChain(session, companyId, chain.chainId) : undefined;
-}
-
-/** Follows the chain until it has ended or needs attention. */
-async function waitForChain(session: Session, companyId: string, chainId: string): Promise<ExitCode> {
-  const { answer, chain } = await followChain(session, companyId, chainId, ({ status }) => status !== 'running');
-  session.show(answer, chainSchema, () => [...troubleLines(companyId, chain), '', `The chain ${statusWords[chain.status]}.`]);
-  return exitCodeOf(chain.status);
+  if (!wait) return;
+  const end = await followChain(session, companyId, chainId, ({ status }) => status !== 'running');
+  session.show(end, [...troubleLines(companyId, end.body), '', `The chain ${statusWords[end.body.status]}.`]);
+  session.exitCode = exitCodeOf(end.body.status);
 }
 
 export function warningLines(warnings: z.infer<typeof warningsSchema>): Line[] {

@@ -1,12 +1,13 @@
 /** `relay audit`: who changed or steered what, and when. */
 
+import type { Command } from '@commander-js/extra-typings';
 import { z } from 'zod';
 import { path } from '../api.js';
-import { defineCommand } from '../command.js';
-import { listOptions, showList } from '../list.js';
+import { showList } from '../list.js';
+import { allOption, example, limitOption } from '../options.js';
+import type { Session } from '../session.js';
 import { fields } from '../table.js';
 import { render } from '../text.js';
-import { momentText } from '../time.js';
 
 const entry = z.object({
   at: z.string(),
@@ -16,31 +17,33 @@ const entry = z.object({
   details: z.record(z.string(), z.unknown()),
 });
 
-export const audit = defineCommand({
-  arguments: ['companyId?'],
-  options: listOptions,
-  summary: 'list who changed or steered what, the newest first',
-  example: 'relay audit acme --limit 20',
-  run: async (session, { companyId }, options) => {
-    await showList(
-      session,
-      {
-        path: companyId === undefined ? '/admin/audit' : path`/admin/companies/${companyId}/audit`,
-        field: 'entries',
-        item: entry,
-        columns: [
-          { heading: 'WHEN', cell: ({ at }) => momentText(at) },
-          { heading: 'WHO', cell: ({ actor }) => (actor.name === undefined ? actor.kind : `${actor.kind} ${actor.name}`) },
-          { heading: 'DID', cell: ({ action }) => action },
-          { heading: 'COMPANY', cell: (deed) => deed.companyId },
-          { heading: 'DETAILS', cell: ({ details }) => detailsText(details) },
-        ],
-        none: 'Nothing was done yet.',
-      },
-      options,
+export function audit(relay: Command, session: Session): void {
+  relay
+    .command('audit [companyId]')
+    .description('list who changed or steered what, the newest first')
+    .addOption(limitOption)
+    .addOption(allOption)
+    .addHelpText('after', example('relay audit acme --limit 20'))
+    .action((companyId, options) =>
+      showList(
+        session,
+        {
+          path: companyId === undefined ? '/admin/audit' : path`/admin/companies/${companyId}/audit`,
+          field: 'entries',
+          item: entry,
+          columns: {
+            WHEN: 'at',
+            WHO: ({ actor }) => (actor.name === undefined ? actor.kind : `${actor.kind} ${actor.name}`),
+            DID: 'action',
+            COMPANY: 'companyId',
+            DETAILS: ({ details }) => detailsText(details),
+          },
+          none: 'Nothing was done yet.',
+        },
+        options,
+      ),
     );
-  },
-});
+}
 
 function detailsText(details: Record<string, unknown>): string {
   return fields(details)

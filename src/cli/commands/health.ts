@@ -1,21 +1,23 @@
 /** `relay health`: whether the relay can do its work. */
 
+import type { Command } from '@commander-js/extra-typings';
 import { z } from 'zod';
-import { defineCommand } from '../command.js';
 import { exitCodes } from '../exit-codes.js';
+import { example } from '../options.js';
+import type { Session } from '../session.js';
 import { fields } from '../table.js';
 
-export const health = defineCommand({
-  arguments: [],
-  summary: 'tell whether the relay reaches what it needs',
-  details: 'Exit code 1 where it does not.',
-  example: 'relay health',
-  run: async (session) => {
-    const answer = await session.api.ask('GET', '/readyz', { bearer: false, alsoAnswer: 503 });
-    session.show(answer, z.looseObject({ status: z.string() }), (shown) => [
-      `The relay at ${session.api.address.url}:`,
-      ...fields(shown, '  '),
-    ]);
-    return answer.status === 503 ? exitCodes.refused : undefined;
-  },
-});
+const readiness = z.looseObject({ status: z.string() });
+
+export function health(relay: Command, session: Session): void {
+  relay
+    .command('health')
+    .description('tell whether the relay reaches what it needs')
+    .addHelpText('after', example('relay health', 'Exit code 1 where it does not.'))
+    .action(async () => {
+      const { api } = session;
+      const answer = await api.ask('GET', '/readyz', readiness, { bearer: false, alsoAnswer: 503 });
+      session.show(answer, [`The relay at ${api.address.url}:`, ...fields(answer.body, '  ')]);
+      if (answer.status === 503) session.exitCode = exitCodes.refused;
+    });
+}

@@ -1,69 +1,70 @@
 /** `relay pause`, `unpause`, `pauses`: planned downtime of a company or of one of its connectors. */
 
+import { type Command, Option } from '@commander-js/extra-typings';
 import type { z } from 'zod';
 import { endedPausesResponse, pausesResponse } from '../../api/admin/pause.js';
 import { pausable } from '../../chain/pause.js';
-import { path } from '../api.js';
-import { defineCommand } from '../command.js';
-import { table } from '../table.js';
-import type { Line } from '../text.js';
+import { type Answer, path } from '../api.js';
+import { example } from '../options.js';
+import type { Session } from '../session.js';
 import { momentFromNow, readMoment } from '../time.js';
 
-const what = { type: 'string', value: 'what', help: `one of ${pausable.join(', ')}` } as const;
+const whatOption = new Option('--what <what>', `one of ${pausable.join(', ')}`);
 
-export const pause = defineCommand({
-  arguments: ['companyId'],
-  options: {
-    what,
-    reason: { type: 'string', value: 'words', help: 'for those who wonder why their actions wait' },
-    until: { type: 'string', value: 'time', help: 'when it ends by itself: 2026-07-01T12:00:00Z, or 2h for in two hours' },
-  },
-  summary: 'let the actions of a company wait, for planned downtime',
-  details:
-    'Without --what everything of the company. What waits goes on in order when the pause is over; nothing is lost, and no time runs out.',
-  example: 'relay pause acme --what platform --reason "new version" --until 2h',
-  run: async (session, { companyId }, { what, reason, until }) => {
-    const body = { what, reason, until: until && readMoment(until, 'ahead') };
-    const answer = await session.api.ask('PUT', path`/admin/companies/${companyId}/pause`, { body });
-    session.show(answer, pausesResponse, pauseLines(companyId, session.terminal.columns));
-    return undefined;
-  },
-});
+export function pause(relay: Command, session: Session): void {
+  relay
+    .command('pause <companyId>')
+    .description('let the actions of a company wait, for planned downtime')
+    .addOption(whatOption)
+    .option('--reason <words>', 'for those who wonder why their actions wait')
+    .option('--until <time>', 'when it ends by itself: 2026-07-01T12:00:00Z, or 2h for in two hours', (text) =>
+      readMoment(text, 'ahead'),
+    )
+    .addHelpText(
+      'after',
+      example(
+        'relay pause acme --what platform --reason "new version" --until 2h',
+        'Without --what everything of the company. What waits goes on in order when the pause is over; nothing is lost, and no time runs out.',
+      ),
+    )
+    .action(async (companyId, body) => {
+      showPauses(companyId, await session.api.ask('PUT', pauseOf(companyId), pausesResponse, { body }));
+    });
 
-export const unpause = defineCommand({
-  arguments: ['companyId'],
-  options: { what },
-  summary: 'end a pause; without --what, whatever is paused',
-  example: 'relay unpause acme',
-  nextSteps: { 404: 'See what is paused: npx relay pauses <companyId>' },
-  run: async (session, { companyId }, { what }) => {
-    const answer = await session.api.ask('DELETE', path`/admin/companies/${companyId}/pause`, { query: { what } });
-    session.show(answer, endedPausesResponse, ({ ended }) => [`No longer paused: ${ended.join(', ')}. What waits goes on now.`]);
-    return undefined;
-  },
-});
+  relay
+    .command('unpause <companyId>')
+    .description('end a pause; without --what, whatever is paused')
+    .addOption(whatOption)
+    .addHelpText('after', example('relay unpause acme'))
+    .action(async (companyId, { what }) => {
+      const answer = await session.api.ask('DELETE', pauseOf(companyId), endedPausesResponse, {
+        query: { what },
+        nextStep: ({ status }) => (status === 404 ? `See what is paused: npx relay pauses ${companyId}` : undefined),
+      });
+      session.show(answer, [`No longer paused: ${answer.body.ended.join(', ')}. What waits goes on now.`]);
+    });
 
-export const pauses = defineCommand({
-  arguments: ['companyId'],
-  summary: 'show what of a company is paused',
-  example: 'relay pauses acme',
-  run: async (session, { companyId }) => {
-    const answer = await session.api.ask('GET', path`/admin/companies/${companyId}/pause`);
-    session.show(answer, pausesResponse, pauseLines(companyId, session.terminal.columns));
-    return undefined;
-  },
-});
+  relay
+    .command('pauses <companyId>')
+    .description('show what of a company is paused')
+    .addHelpText('after', example('relay pauses acme'))
+    .action(async (companyId) => {
+      showPauses(companyId, await session.api.ask('GET', pauseOf(companyId), pausesResponse));
+    });
 
-function pauseLines(companyId: string, width: number | undefined) {
-  return ({ pauses }: z.infer<typeof pausesResponse>): Line[] => {
-    if (pauses.length === 0) return ['Nothing is paused.'];
-    type Pause = (typeof pauses)[number];
-    const columns = [
-      { heading: 'PAUSED', cell: ({ what }: Pause) => what },
-      { heading: 'SINCE', cell: ({ since }: Pause) => momentFromNow(since) },
-      { heading: 'UNTIL', cell: ({ until }: Pause) => (until === undefined ? 'somebody ends it' : momentFromNow(until)) },
-      { heading: 'REASON', cell: ({ reason }: Pause) => reason ?? '' },
-    ];
-    return [...table(pauses, columns, width), '', `To see what waits: npx relay chains list ${companyId} --paused`];
-  };
+  function showPauses(companyId: string, answer: Answer<z.infer<typeof pausesResponse>>): void {
+    const { pauses } = answer.body;
+    const lines = session.table(pauses, {
+      PAUSED: 'what',
+      SINCE: ({ since }) => momentFromNow(since),
+      UNTIL: ({ until }) => (until === undefined ? 'somebody ends it' : momentFromNow(until)),
+      REASON: 'reason',
+    });
+    const seen = `To see what waits: npx relay chains list ${companyId} --paused`;
+    session.show(answer, pauses.length === 0 ? ['Nothing is paused.'] : [...lines, '', seen]);
+  }
+}
+
+function pauseOf(companyId: string): string {
+  return path`/admin/companies/${companyId}/pause`;
 }

@@ -1,74 +1,86 @@
 /** `relay send`: sends a chain as a webhook would, or asks what it would do. */
 
 import { randomUUID } from 'node:crypto';
+import type { Command } from '@commander-js/extra-typings';
+import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';
-import { type Answer, path, Unreachable } from '../api.js';
-import { defineCommand } from '../command.js';
+import { path, Unreachable } from '../api.js';
 import { UsageError } from '../exit-codes.js';
+import { example, waitOption } from '../options.js';
 import type { Session } from '../session.js';
-import { readInput } from '../settings.js';
-import { signatureHeaders } from '../signature.js';
+import { parseJson, readInput } from '../settings.js';
 import { fields } from '../table.js';
 import type { Line, Tone } from '../text.js';
-import { showAccepted, waitOption, warningLines, warningsSchema } from './accepted.js';
+import { acceptedSchema, showAccepted, warningLines, warningsSchema } from './accepted.js';
 
-export const send = defineCommand({
-  arguments: ['companyId', 'file'],
-  options: {
-    'idempotency-key': { type: 'string', value: 'key', help: 'the same key and the same chain again run nothing again' },
-    'dry-run': { type: 'boolean', help: 'tell what would happen, with no effect' },
-    rule: { type: 'string', value: 'relayId', help: 'for actions without relayId, or with <…> in its place' },
-    token: { type: 'string', value: 'token', help: 'the same for relayAccessToken; default: RELAY_ACCESS_TOKEN' },
-    'webhook-secret': {
-      type: 'string',
-      value: 'whsec_…',
-      help: 'signs it, for a company that asks for signatures; default: RELAY_WEBHOOK_SECRET',
-    },
-    ...waitOption,
-  },
-  summary: 'send a chain from a JSON file; - is standard input',
-  details: 'With --token, actions of another rule than --rule keep the token that they have.',
-  example: 'relay send acme chain.json --rule 4711 --token rlt_… --wait',
-  nextSteps: {
-    401: 'Every action needs the relayId of an enabled rule and a relayAccessToken of it: put them into the file, or give --rule and --token. A company with a webhookSecret takes only what is signed: --webhook-secret.',
-  },
-  run: async (session, { companyId, file }, options) => {
-    const { wait, 'dry-run': dryRun, 'idempotency-key': key } = options;
-    const { env } = session.terminal;
-    const token = options.token ?? (env.RELAY_ACCESS_TOKEN || undefined);
-    const secret = options['webhook-secret'] ?? (env.RELAY_WEBHOOK_SECRET || undefined);
-    if (wait && !dryRun && !session.api.address.credential)
-      throw new UsageError('--wait reads the chain, which needs RELAY_ADMIN_TOKEN or RELAY_KEY');
-    if (key !== undefined && !/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(key))
-      throw new UsageError('--idempotency-key must be plain characters');
-    const target = path`/co/${companyId}/relay`;
-    const body = fillIn(await readInput(session.terminal, file), { rule: options.rule, token });
-    const headers = {
-      ...(key !== undefined && { 'Idempotency-Key': `"${key}"` }),
-      ...(secret !== undefined && signatureHeaders(secret, key ?? randomUUID(), body)),
-    };
-    if (dryRun) {
-      showDryRun(session, await session.api.ask('POST', target, { body, headers, query: { dryRun: 'true' } }));
-      return undefined;
-    }
-    const answer = await sendOnce(session, target, body, headers);
-    return showAccepted(session, companyId, answer, wait);
-  },
-});
+export function send(relay: Command, session: Session): void {
+  relay
+    .command('send <companyId> <file>')
+    .description('send a chain from a JSON file; - is standard input')
+    .option('--idempotency-key <key>', 'the same key and the same chain again run nothing again')
+    .option('--dry-run', 'tell what would happen, with no effect')
+    .option('--rule <relayId>', 'for actions without relayId, or with <…> in its place')
+    .option('--token <token>', 'the same for relayAccessToken; default: RELAY_ACCESS_TOKEN')
+    .option('--webhook-secret <whsec_…>', 'signs it, for a company that asks for signatures; default: RELAY_WEBHOOK_SECRET')
+    .addOption(waitOption)
+    .addHelpText(
+      'after',
+      example(
+        'relay send acme chain.json --rule 4711 --token rlt_… --wait',
+        'With --token, actions of another rule than --rule keep the token that they have.',
+      ),
+    )
+    .action(async (companyId, file, options) => {
+      const { api, terminal } = session;
+      const { wait, dryRun, idempotencyKey: key, rule } = options;
+      const token = options.token ?? (terminal.env.RELAY_ACCESS_TOKEN || undefined);
+      const secret = options.webhookSecret ?? (terminal.env.RELAY_WEBHOOK_SECRET || undefined);
+      if (wait && !dryRun && !api.address.credential)
+        throw new UsageError('--wait reads the chain, which needs RELAY_ADMIN_TOKEN or RELAY_KEY');
+      if (key !== undefined && !/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(key))
+        throw new UsageError('--idempotency-key must be plain characters');
+      const target = path`/co/${companyId}/relay`;
+      const body = fillIn(await readInput(terminal, file), { rule, token });
+      const headers: Record<string, string> = {
+        ...(key !== undefined && { 'Idempotency-Key': `"${key}"` }),
+        ...(secret !== undefined && signatureHeaders(secret, key ?? randomUUID(), body)),
+      };
+      const question = { body, headers, nextStep };
+      if (dryRun) {
+        const answer = await api.ask('POST', target, dryRunSchema, { ...question, query: { dryRun: 'true' } });
+        return session.show(answer, dryRunLines(answer.body));
+      }
+      // The relay endpoint opens to the tokens in the actions: the admin token stays here.
+      const answer = await api.ask('POST', target, acceptedSchema, { ...question, bearer: false }).catch((error: unknown) => {
+        const again =
+          key === undefined
+            ? 'look with `relay chains list` before you send it again'
+            : 'send it again with the same key, which is safe';
+        if (error instanceof Unreachable && error.mayHaveArrived)
+          session.note(`Whether the chain was accepted is not known: ${again}.`);
+        throw error;
+      });
+      await showAccepted(session, companyId, answer, wait);
+    });
+}
 
-/** The relay endpoint opens to the tokens in the actions: the admin token stays here. */
-async function sendOnce(session: Session, target: string, body: Uint8Array, headers: Record<string, string>): Promise<Answer> {
-  try {
-    return await session.api.ask('POST', target, { body, bearer: false, headers });
-  } catch (error) {
-    if (error instanceof Unreachable && error.mayHaveArrived)
-      session.note(
-        headers['Idempotency-Key'] === undefined
-          ? 'Whether the chain was accepted is not known: look with `relay chains list` before you send it again.'
-          : 'Whether the chain was accepted is not known: send it again with the same key, which is safe.',
-      );
-    throw error;
-  }
+function nextStep({ status }: { status: number }): string | undefined {
+  return status === 401
+    ? 'Every action needs the relayId of an enabled rule and a relayAccessToken of it: put them into the file, or give --rule and --token. A company with a webhookSecret takes only what is signed: --webhook-secret.'
+    : undefined;
+}
+
+/**
+ * Signs the body as Standard Webhooks says, for companies whose webhooks are signed.
+ * @param secret - `whsec_` and base64.
+ * @throws UsageError, without the secret.
+ */
+export function signatureHeaders(secret: string, id: string, body: Uint8Array): Record<string, string> {
+  if (!/^whsec_([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)$/.test(secret.trim()))
+    throw new UsageError('The webhook secret must be whsec_ and base64');
+  const now = new Date();
+  const signature = new Webhook(secret.trim()).sign(id, now, Buffer.from(body));
+  return { 'webhook-id': id, 'webhook-timestamp': String(Math.floor(now.getTime() / 1000)), 'webhook-signature': signature };
 }
 
 const actionsSchema = z.array(z.record(z.string(), z.unknown()));
@@ -89,14 +101,6 @@ export function fillIn(bytes: Uint8Array, { rule, token }: { rule: string | unde
     };
   });
   return new TextEncoder().encode(JSON.stringify(filled));
-}
-
-function parseJson(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-  } catch {
-    return undefined;
-  }
 }
 
 const dryRunSchema = z.looseObject({
@@ -121,8 +125,8 @@ const tones: Record<string, Tone> = {
 };
 
 /** What would become of each action, and whatever else the API tells of it, by name. */
-function showDryRun(session: Session, answer: Answer): void {
-  session.show(answer, dryRunSchema, ({ actions, warnings }): Line[] => [
+function dryRunLines({ actions, warnings }: z.infer<typeof dryRunSchema>): Line[] {
+  return [
     'Dry run: nothing has been done.',
     ...actions.flatMap(({ index, action, comment, outcome, reason, ...more }): Line[] => [
       '',
@@ -134,5 +138,5 @@ function showDryRun(session: Session, answer: Answer): void {
       ...fields(more, '  '),
     ]),
     ...warningLines(warnings),
-  ]);
+  ];
 }
