@@ -1,29 +1,32 @@
-/** Who may start a chain: the token of every action, the webhook's signature where the company asks for one, and the company's share of requests. */
+/** Who may start a chain: the token of every action must be right, and the webhook's signature where the company asks for one. */
 
-import type { Context } from 'hono';
 import type { Logger } from 'pino';
 import { Webhook } from 'standardwebhooks';
 import { type Issue, maxActions } from '../chain/request.js';
+import { Problem } from '../contract/problem.js';
 import type { RejectionReason } from '../contract/rejected-request.js';
 import { isKnown, type Refusal, type Tokens } from '../store/tokens.js';
-import type { Counted, Limits } from './limits.js';
-import { Problem } from './problem.js';
+import type { RateLimit } from './limits.js';
 import { Rejection, relayIdOf } from './rejections.js';
 
 export interface AdmissionOptions {
   store: { tokens: Pick<Tokens, 'authenticate'> };
-  limits: Limits;
   log: Logger;
 }
 
+export interface UnknownRequest {
+  companyId: string;
+  elements: readonly Record<string, unknown>[];
+  bytes: ArrayBuffer;
+  headers: Headers;
+}
+
 /**
- * Lets a request pass, counted.
- * @throws Problem 401 for strangers, 503 where nobody can be looked up; Rejection for those who are or once were known: outwardly the same 401, or 429.
+ * @throws Problem 401 for strangers, 503 where nobody can be looked up; Rejection for those who are or once were known: outwardly the same 401.
  */
-export async function admit(
-  { store, limits, log }: AdmissionOptions,
-  c: Context<Counted>,
-  { companyId, elements, bytes }: { companyId: string; elements: readonly Record<string, unknown>[]; bytes: ArrayBuffer },
+export async function authenticateRequest(
+  { store, log }: AdmissionOptions,
+  { companyId, elements, bytes, headers }: UnknownRequest,
 ): Promise<void> {
   // Of a chain that is too long anyway, no more than this is needed to know who sent it.
   const credentials = elements.slice(0, maxActions).map((element) => ({
@@ -40,17 +43,13 @@ export async function admit(
     throw refusedTokens(authentication.refusals, credentials);
   }
   const { webhookSecret } = authentication;
-  if (webhookSecret !== undefined) verifySignature(webhookSecret, c, bytes);
-  await takeShare(limits, c, companyId);
+  if (webhookSecret !== undefined) verifySignature(webhookSecret, headers, bytes);
 }
 
-/** Counts a request of the company. @throws Rejection 429 */
-export async function takeShare<E extends Counted>(limits: Limits, c: Context<E>, companyId: string): Promise<void> {
-  const share = await limits.ofCompany(companyId);
-  c.set('share', share);
-  if (!share.exceeded) return;
-  const detail = `Company ${companyId} has sent more than its ${share.headers['RateLimit-Limit']} requests a minute. Nothing has run.`;
-  throw new Rejection('rate-limited', 'rate-limited', detail, { headers: share.headers });
+/** What is said to a company that has sent too many requests. */
+export function tooManyRequests(companyId: string, { headers }: RateLimit): Rejection {
+  const detail = `Company ${companyId} has sent more than its ${headers['RateLimit-Limit']} requests a minute. Nothing has run.`;
+  return new Rejection('rate-limited', 'rate-limited', detail, { headers });
 }
 
 const unauthorized =
@@ -88,9 +87,9 @@ function refusedTokens(refusals: readonly (Refusal | undefined)[], credentials: 
 }
 
 /** The three headers of Standard Webhooks. @throws Rejection 401 */
-function verifySignature(secret: string, c: Context, bytes: ArrayBuffer): void {
+function verifySignature(secret: string, received: Headers, bytes: ArrayBuffer): void {
   const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
-  const headers = Object.fromEntries(names.map((name) => [name, c.req.header(name) ?? '']));
+  const headers = Object.fromEntries(names.map((name) => [name, received.get(name) ?? '']));
   try {
     new Webhook(secret).verify(Buffer.from(bytes), headers, { jsonParse: false });
   } catch (error) {

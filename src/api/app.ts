@@ -1,20 +1,23 @@
 /** The HTTP API, put together. */
 
-import { Hono } from 'hono';
+import { Hono, type MiddlewareHandler } from 'hono';
 import { Notices } from '../notices/rule-notices.js';
 import type { Metrics } from '../service/metrics.js';
 import type { Store } from '../store/store.js';
 import { noticeRoutes } from './admin/notices.js';
 import { pauseRoutes } from './admin/pause.js';
 import { adminRoutes } from './admin.js';
+import { answerProblems } from './answer-problems.js';
+import { createGuard } from './authentication.js';
 import { chainRoutes } from './chains.js';
 import { docsRoutes } from './docs.js';
-import { healthRoutes } from '../service/health.js';
 import { limitFailures } from './limits.js';
-import { answerProblems } from './problem.js';
+import { operations } from './operations.js';
 import { rejectedRoutes } from './rejected.js';
 import { Rejections } from './rejections.js';
 import { type RelayOptions, relayRoutes } from './relay.js';
+import { appOf, type Route } from './route.js';
+import { serviceRoutes } from './service-routes.js';
 
 export interface ApiOptions extends Omit<RelayOptions, 'rejections'> {
   store: Store;
@@ -24,18 +27,31 @@ export interface ApiOptions extends Omit<RelayOptions, 'rejections'> {
   operatorEmail?: string;
 }
 
+/** How long Temporal has to answer all that a request about chains asks of it. */
+const temporalTimeoutMs = 10_000;
+
 export function createApi(options: ApiOptions): Hono {
-  const { client, log, metrics, limits } = options;
-  const rejections = new Rejections({ ...options, notices: new Notices(client, log) });
+  const { client, log, metrics, limits, adminToken, store } = options;
+  const inTime: MiddlewareHandler = (_c, next) => client.withDeadline(Date.now() + temporalTimeoutMs, next);
   return answerProblems(new Hono(), (error) => log.error({ err: error }, 'a request failed unexpectedly'))
     .use(metrics.middleware)
     .use(limitFailures(limits))
-    .route('/', relayRoutes({ ...options, rejections }))
-    .route('/', rejectedRoutes({ ...options, rejections }))
-    .route('/', chainRoutes(options))
+    .use('/chains/*', inTime)
+    .use('/co/:companyId/chains/*', inTime)
+    .route('/', appOf(apiRoutes(options), createGuard(adminToken, store.keys)))
     .route('/', adminRoutes(options))
     .route('/', pauseRoutes(options))
-    .route('/', noticeRoutes(options))
-    .route('/', healthRoutes(options))
-    .route('/', docsRoutes(options));
+    .route('/', noticeRoutes(options));
+}
+
+export function apiRoutes(options: ApiOptions): Route[] {
+  const { client, log } = options;
+  const rejections = new Rejections({ ...options, notices: new Notices(client, log) });
+  const routes = [
+    ...relayRoutes({ ...options, rejections }),
+    ...rejectedRoutes({ ...options, rejections }),
+    ...chainRoutes(options),
+    ...serviceRoutes(options),
+  ];
+  return [...routes, ...docsRoutes(options, [...routes, ...operations])];
 }

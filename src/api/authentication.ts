@@ -2,38 +2,44 @@
 
 import { timingSafeEqual } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
+import { Problem } from '../contract/problem.js';
 import type { Actor } from '../store/audit.js';
 import { hashOf } from '../store/credential.js';
 import type { Keys } from '../store/keys.js';
-import { Problem } from './problem.js';
 
-/** The environment of Hono handlers behind one of the middlewares here: `c.get('actor')`. */
+/** The environment of Hono handlers behind a guard: `c.get('actor')`. */
 export interface Authenticated {
   Variables: { actor: Actor };
 }
 
-/** Lets the holder of the admin token pass, and answers 401 to everybody else. */
-export function requireAdmin(adminToken: string): MiddlewareHandler<Authenticated> {
+/** Who may call a route. `relay tokens` are in the body: the route itself authenticates them, see admission.ts. */
+export type Access = 'public' | 'relay tokens' | 'admin or company key' | 'admin';
+
+/** Makes the middleware that lets only these callers pass, and answers 401 to everybody else. A company key opens the company in the path. */
+export type Guard = (access: Access) => MiddlewareHandler<Authenticated>;
+
+export function createGuard(adminToken: string, keys: Pick<Keys, 'authenticate'>): Guard {
   const isAdmin = adminCheck(adminToken);
-  return async (c, next) => {
-    if (!isAdmin(bearerOf(c))) throw unauthorized('the admin token');
-    c.set('actor', { kind: 'admin' });
-    await next();
-  };
-}
-
-/** As requireAdmin, and lets the keys of the company in the path (`:companyId`) pass too. */
-export function requireAdminOrCompanyKey(adminToken: string, keys: Pick<Keys, 'authenticate'>): MiddlewareHandler<Authenticated> {
   const actorOf = actorReader(adminToken, keys);
-  return async (c, next) => {
-    const actor = await actorOf(c);
-    if (!actor) throw unauthorized('the admin token or a key of this company');
-    c.set('actor', actor);
+  return (access) => async (c, next) => {
+    if (access === 'admin') {
+      if (!isAdmin(bearerOf(c))) throw unauthorized('the admin token');
+      c.set('actor', { kind: 'admin' });
+    } else if (access === 'admin or company key') {
+      const actor = c.get('actor') ?? (await actorOf(c));
+      if (!actor) throw unauthorized('the admin token or a key of this company');
+      c.set('actor', actor);
+    }
     await next();
   };
 }
 
-/** Tells who asks, where that is optional: undefined for anybody but the admin and the company in the path. */
+/** For the routes that do not describe themselves yet. */
+export function requireAdmin(adminToken: string): MiddlewareHandler<Authenticated> {
+  return createGuard(adminToken, { authenticate: async () => undefined })('admin');
+}
+
+/** Tells who asks, where that is optional: undefined for anybody but the admin and the company in the path (`:companyId`). */
 export function actorReader(adminToken: string, keys: Pick<Keys, 'authenticate'>): (c: Context) => Promise<Actor | undefined> {
   const isAdmin = adminCheck(adminToken);
   return async (c) => {

@@ -4,8 +4,9 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { z } from 'zod';
 import type { Issue } from '../chain/request.js';
+import { Problem } from '../contract/problem.js';
 import type { PageRequest } from '../store/database.js';
-import { jsonPointer, Problem, remarksOf, required } from './problem.js';
+import { invalid, jsonPointer, remarksOf, required } from './problem.js';
 import { readStrictJson } from './strict-json.js';
 
 export type JsonObject = Record<string, unknown>;
@@ -57,12 +58,6 @@ export function parseAs<Schema extends z.ZodType>(schema: Schema, value: unknown
   throw invalid([...found, ...(parsed.success ? [] : remarksOf(parsed.error))]);
 }
 
-/** 400 for a body of the right form with mistakes in it. */
-export function invalid(errors: readonly Issue[]): Problem {
-  const detail = errors.map((error) => `${error.pointer === '' ? 'the body' : error.pointer} ${error.detail}`).join('; ');
-  return new Problem('invalid-body', detail, { errors });
-}
-
 /** Nothing here is meant to hold control characters, and in a header they could do harm. */
 function unprintableTexts(value: unknown, path: readonly PropertyKey[] = []): Issue[] {
   if (typeof value === 'string') {
@@ -75,17 +70,40 @@ function unprintableTexts(value: unknown, path: readonly PropertyKey[] = []): Is
 /** A name that people give to something. */
 export const label = z.string().trim().min(1, 'must not be blank').max(200);
 
-/** `?limit=` (1 to 200, 50 unless given) and `?cursor=`, the `nextCursor` of the part before, which has to match `cursor`. */
-export function readPage(c: Context, cursor: RegExp): PageRequest {
-  const { limit = '50', cursor: after } = c.req.query();
-  if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > 200) throw invalidQuery('limit must be 1 to 200.');
-  if (after !== undefined && !cursor.test(after)) throw invalidQuery('cursor must be the nextCursor of the page before.');
-  return { limit: Number(limit), ...(after !== undefined && { after }) };
+/** The query as the schema reads it. @throws Problem 400 */
+export function parseQuery<Schema extends z.ZodType>(schema: Schema, query: Record<string, string>): z.infer<Schema> {
+  const parsed = schema.safeParse(query, { error: required });
+  if (parsed.success) return parsed.data;
+  const wrong = remarksOf(parsed.error).map(({ pointer, detail }) => `${pointer.slice(1)} ${detail}`);
+  throw new Problem('invalid-query', `${wrong.join('; ')}.`);
 }
 
-function invalidQuery(detail: string): Problem {
-  return new Problem('invalid-query', detail);
+/** The query of a list: a part of it. `cursor` is the form of a `nextCursor`. */
+export function pageQuery(cursor: RegExp) {
+  return z.object({
+    limit: z
+      .preprocess(
+        (text) => (typeof text === 'string' && /^\d{1,3}$/.test(text) ? Number(text) : text),
+        z.int('must be 1 to 200').min(1, 'must be 1 to 200').max(200, 'must be 1 to 200').default(50),
+      )
+      .describe('The most that is answered at once.'),
+    cursor: z
+      .string()
+      .regex(cursor, 'must be the nextCursor of the page before')
+      .optional()
+      .describe('The `nextCursor` of the part before.'),
+  });
+}
+
+/** The part of a list that was asked for, for the store. */
+export function pageOf({ limit, cursor }: z.infer<ReturnType<typeof pageQuery>>): PageRequest {
+  return { limit, after: cursor };
 }
 
 /** A cursor that is a sequence number of the store. */
 export const numberCursor = /^\d{1,18}$/;
+
+/** For the routes that do not describe themselves yet. */
+export function readPage(c: Context, cursor: RegExp): PageRequest {
+  return pageOf(parseQuery(pageQuery(cursor), c.req.query()));
+}

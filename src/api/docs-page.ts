@@ -1,10 +1,10 @@
 /** The OpenAPI document as a page for people. */
 
 import { html } from 'hono/html';
+import { problemTypeList } from '../contract/problem-types.js';
 import { fieldTable, link, shape, typeOf } from './docs-schema.js';
 import type { DescribedAnswer, DescribedOperation, OpenApi, Parameter } from './openapi.js';
 import { type Html, inline, json, prose } from './page.js';
-import { problemTypeList } from './problem-types.js';
 
 export function docsPage(document: OpenApi): { title: string; main: Html } {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>

@@ -9,8 +9,8 @@ import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Logger } from 'pino';
 import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import { Problem, problemResponse } from '../contract/problem.js';
 import type { Parameter, Queries } from '../store/database.js';
-import { Problem, problemResponse } from './problem.js';
 
 /** So many failed authentications a minute and address are answered with 401. */
 export const failuresPerMinute = 60;
@@ -110,16 +110,10 @@ export function addressGroup(address: string): string {
     .join(':');
 }
 
-/** The environment of handlers behind `shareHeaders`. */
-export interface Counted {
-  Variables: { share?: RateLimit };
+/** Puts the headers on the answer to this request, also where it becomes an error. */
+export function showRateLimit(c: Context, { headers }: RateLimit): void {
+  for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value);
 }
-
-/** Puts the headers of `c.get('share')` on the answer, whatever it is. */
-export const shareHeaders: MiddlewareHandler<Counted> = async (c, next) => {
-  await next();
-  for (const [name, value] of Object.entries(c.get('share')?.headers ?? {})) c.res.headers.set(name, value);
-};
 
 /** Counts 401s per client address, and answers 429 where they are too many. */
 export function limitFailures(limits: Limits): MiddlewareHandler {

@@ -1,21 +1,12 @@
-/** The OpenAPI 3.1 document, made from the table of operations and from the zod schemas that the API itself reads with. */
+/** The OpenAPI 3.1 document, made from what the routes say of themselves and from the zod schemas that the API itself reads with. */
 
 import { z } from 'zod';
-import emailSendEmail from '../../examples/email-send-email.json' with { type: 'json' };
-import twoGroups from '../../examples/two-groups.json' with { type: 'json' };
-import widenThenAlert from '../../examples/widen-then-alert.json' with { type: 'json' };
+import { steeringVerbs } from '../chain/outcome.js';
+import { problemSchema } from '../contract/problem.js';
+import { type ProblemSlug, problemTypeList, problemTypes } from '../contract/problem-types.js';
 import { version } from '../contract/version.js';
-import {
-  type Access,
-  type Answer,
-  namedSchemas,
-  type Operation,
-  operations,
-  pathParameters,
-  type Tag,
-  tags,
-} from './operations.js';
-import { type ProblemSlug, problemTypeList, problemTypes } from './problem-types.js';
+import type { Access } from './authentication.js';
+import type { Answer, RouteDescription } from './route.js';
 
 export type Schema = z.core.JSONSchema.BaseSchema;
 
@@ -24,8 +15,8 @@ export interface OpenApi {
   openapi: string;
   info: { title: string; version: string; description: string };
   servers: { url: string }[];
-  tags: { name: Tag; description: string }[];
-  paths: Record<string, Partial<Record<Operation['method'], DescribedOperation>>>;
+  tags: { name: string; description: string }[];
+  paths: Record<string, Partial<Record<RouteDescription['method'], DescribedOperation>>>;
   components: {
     schemas: Record<string, Schema>;
     examples: Record<string, Example>;
@@ -34,7 +25,7 @@ export interface OpenApi {
 }
 export interface DescribedOperation {
   operationId: string;
-  tags: [Tag];
+  tags: [string];
   summary: string;
   description?: string;
   /** Alternatives; `{}` stands for none. */
@@ -67,31 +58,64 @@ A chain authenticates itself: every action carries \`relayId\` and \`relayAccess
 
 Errors are problem documents (RFC 9457, \`application/problem+json\`); \`type\` is the path of a page that says what to do. Times are ISO 8601 in UTC.`;
 
-const chainExamples: Record<string, Example> = {
-  'widen-then-alert': {
-    summary: 'Send with growing radius and growing delays, then alert the manager if nobody was found.',
-    value: widenThenAlert,
-  },
-  'email-send-email': { summary: 'An e-mail, then a send, then an e-mail, strictly in this order.', value: emailSendEmail },
-  'two-groups': { summary: 'One group now, another half an hour later.', value: twoGroups },
+/** By the last part of a path that is named here; what is under none of them is of the service. */
+const tags: Record<string, [name: string, description: string]> = {
+  relay: ['Relay', 'Where webhooks send their chains.'],
+  chains: ['Chains', 'How a chain stands, and the ways to steer it.'],
+  rejected: [
+    'Rejected requests',
+    'Requests that were refused although their sender is known: kept without their tokens, to be sent again once what was wrong is put right.',
+  ],
+  companies: ['Companies', 'Who uses the relay, and with which settings.'],
+  rules: ['Rules', 'What chains are run under: who is told of a failure, and what happens then.'],
+  tokens: ['Tokens', 'The access tokens of a rule.'],
+  keys: ['Keys', 'Keys with which a company reads and steers its own chains.'],
+  audit: ['Audit', 'Who changed or steered what.'],
+  service: ['Service', 'Whether the relay works, and this documentation.'],
+};
+
+const pathParameters: Record<string, z.ZodType> = {
+  companyId: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,64}$/)
+    .describe('The company.'),
+  relayId: z
+    .string()
+    .regex(/^\d{1,32}$/)
+    .describe('The rule.'),
+  chainId: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,128}$/)
+    .describe('The chain, from the answer to its POST.'),
+  index: z.int().min(0).describe('The zero-based place of the action in the chain.'),
+  verb: z
+    .enum(steeringVerbs)
+    .describe(
+      '`retry` and `skip` an action that needs attention (`retry` also one that failed or is partly failed), `runNow` and `reschedule` one that is scheduled, `cancel` one that has not ended.',
+    ),
+  bulkId: z.string().describe('From the answer to the confirmation.'),
+  rejectedId: z.string().describe('The rejected request.'),
+  tokenId: z.string().describe('The token; not the token itself.'),
+  keyId: z.string().describe('The key; not the key itself.'),
+  slug: z.string().describe("The last segment of a problem's `type`."),
 };
 
 /** @param url - where the API is. */
-export function openApi(url: string): OpenApi {
+export function openApi(url: string, routes: readonly RouteDescription[]): OpenApi {
+  const schemas: Schemas = {};
   const paths: OpenApi['paths'] = {};
-  for (const operation of operations) {
-    const path = paths[operation.path] ?? {};
-    path[operation.method] = described(operation);
-    paths[operation.path] = path;
+  for (const route of routes) {
+    const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
+    paths[path] = { ...paths[path], [route.method]: described(route, schemas) };
   }
   return {
     openapi: '3.1.1',
     info: { title: 'Relay', version, description },
     servers: [{ url }],
-    tags: (Object.entries(tags) as [Tag, string][]).map(([name, description]) => ({ name, description })),
+    tags: Object.values(tags).map(([name, description]) => ({ name, description })),
     paths,
     components: {
-      schemas: componentSchemas(),
+      schemas,
       examples: Object.fromEntries(problemTypeList.map((type) => [type.slug, problemExample(type.slug)])),
       securitySchemes: {
         adminToken: { type: 'http', scheme: 'bearer', description: "The operator's token, `RELAY_ADMIN_TOKEN`." },
@@ -101,13 +125,17 @@ export function openApi(url: string): OpenApi {
   };
 }
 
+/** By the ids that the schemas have in their metadata. */
+type Schemas = Record<string, Schema>;
+
 const securities: Record<Access, Record<string, []>[]> = {
-  anybody: [],
+  public: [],
   'relay tokens': [{}, { adminToken: [] }, { companyKey: [] }],
   'admin or company key': [{ adminToken: [] }, { companyKey: [] }],
   admin: [{ adminToken: [] }],
 };
 
+const readsBody = ['malformed-json', 'body-too-large', 'unsupported-media-type'] as const satisfies ProblemSlug[];
 const guards = ['unauthorized', 'rate-limited'] as const satisfies ProblemSlug[];
 /** What any endpoint may answer with. `method-not-allowed` is an answer of a path. */
 const everywhere = [
@@ -119,54 +147,64 @@ const everywhere = [
   'internal',
 ] as const satisfies ProblemSlug[];
 
-function described(operation: Operation): DescribedOperation {
-  const { id, tag, summary, access, body, bodyOptional = false } = operation;
-  const guarded = access === 'admin' || access === 'admin or company key';
-  const problems = new Set<ProblemSlug>([...operation.problems, ...(guarded ? guards : []), ...everywhere]);
+function described(route: RouteDescription, schemas: Schemas): DescribedOperation {
+  const { id, path, summary, description, access, query, headers, body = route.rawBody, answers, problems = [] } = route;
+  const segments = path.split('/');
+  const [tag] = tags[segments.findLast((segment) => segment in tags) ?? 'service'] ?? [''];
   const parameters = [
-    ...[...operation.path.matchAll(/{(\w+)}/g)].flatMap(([, name = '']) => parameter('path', name, pathParameters[name])),
-    ...Object.entries(operation.query ?? {}).flatMap(([name, schema]) => parameter('query', name, schema)),
-    ...Object.entries(operation.headers ?? {}).flatMap(([name, schema]) => parameter('header', name, schema)),
+    ...segments
+      .filter((segment) => segment.startsWith(':'))
+      .map((segment) => parameter('path', segment.slice(1), pathParameters[segment.slice(1)], schemas)),
+    ...Object.entries(query?.shape ?? {}).map(([name, schema]) => parameter('query', name, schema, schemas)),
+    ...Object.entries(headers?.shape ?? {}).map(([name, schema]) => parameter('header', name, schema, schemas)),
   ];
+  const slugs = new Set<ProblemSlug>([
+    ...problems,
+    ...(route.body ? (['invalid-body'] as const) : []),
+    ...(body ? readsBody : []),
+    ...(query ? (['invalid-query'] as const) : []),
+    ...(access === 'public' ? [] : guards),
+    ...everywhere,
+  ]);
   return {
     operationId: id,
     tags: [tag],
     summary,
-    ...(operation.description !== undefined && { description: operation.description }),
+    ...(description !== undefined && { description }),
     security: securities[access],
     ...(parameters.length > 0 && { parameters }),
     ...(body && {
       requestBody: {
-        required: !bodyOptional,
+        required: !route.bodyOptional,
         content: {
-          'application/json': { schema: schemaOf(body), ...(body === namedSchemas.ChainRequest && { examples: chainExamples }) },
+          'application/json': { schema: schemaOf(body, schemas), ...(route.examples && { examples: route.examples }) },
         },
       },
     }),
     responses: {
-      ...Object.fromEntries(Object.entries(operation.answers).map(([status, answer]) => [status, describedAnswer(answer)])),
-      ...problemAnswers([...problems]),
+      ...Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, describedAnswer(answer, schemas)])),
+      ...problemAnswers([...slugs], schemas),
     },
   };
 }
 
-function parameter(place: Parameter['in'], name: string, schema: z.ZodType | undefined): Parameter {
+function parameter(place: Parameter['in'], name: string, schema: z.core.$ZodType | undefined, schemas: Schemas): Parameter {
   if (!schema) throw new TypeError(`${name} is in a path, but not described in pathParameters`);
-  const { description, ...shape } = schemaOf(schema);
+  const { description, ...shape } = schemaOf(schema, schemas);
   return {
     name,
     in: place,
-    required: !schema.safeParse(undefined).success,
+    required: !z.safeParse(schema, undefined).success,
     ...(description !== undefined && { description }),
     schema: shape,
   };
 }
 
-function describedAnswer({ description, body, mediaType, headers }: Answer): DescribedAnswer {
+function describedAnswer({ description, body, mediaType, headers }: Answer, schemas: Schemas): DescribedAnswer {
   return {
     description,
     ...(headers && { headers: Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, header(text)])) }),
-    ...(body && { content: { 'application/json': { schema: schemaOf(body) } } }),
+    ...(body && { content: { 'application/json': { schema: schemaOf(body, schemas) } } }),
     ...(mediaType !== undefined && { content: { [mediaType]: { schema: { type: 'string' } } } }),
   };
 }
@@ -183,7 +221,7 @@ const problemHeaders: Record<number, Record<string, { description: string; schem
   503: { 'Retry-After': header('Seconds to wait.') },
 };
 
-function problemAnswers(slugs: ProblemSlug[]): Record<string, DescribedAnswer> {
+function problemAnswers(slugs: ProblemSlug[], schemas: Schemas): Record<string, DescribedAnswer> {
   const answers: Record<string, DescribedAnswer> = {};
   for (const status of new Set(slugs.map((slug) => problemTypes[slug].status))) {
     const ofStatus = slugs.filter((slug) => problemTypes[slug].status === status);
@@ -193,7 +231,7 @@ function problemAnswers(slugs: ProblemSlug[]): Record<string, DescribedAnswer> {
       ...(headers && { headers }),
       content: {
         'application/problem+json': {
-          schema: { $ref: '#/components/schemas/Problem' },
+          schema: schemaOf(problemSchema, schemas),
           examples: Object.fromEntries(ofStatus.map((slug) => [slug, { $ref: `#/components/examples/${slug}` }])),
         },
       },
@@ -207,27 +245,10 @@ function problemExample(slug: ProblemSlug): Example {
   return { summary: title, value: { type: `/problems/${slug}`, title, status, ...example } };
 }
 
-/** The schema as a component's reference, or written out with references in it. */
-function schemaOf(schema: z.ZodType): Schema {
-  const name = Object.entries(namedSchemas).find(([, named]) => named === schema)?.[0];
-  return name === undefined ? (convert({ Inline: schema }).Inline ?? {}) : { $ref: reference(name) };
-}
-
-function componentSchemas(): Record<string, Schema> {
-  const converted = convert({});
-  return Object.fromEntries(Object.keys(namedSchemas).map((name) => [name, converted[name] ?? {}]));
-}
-
-function reference(name: string): string {
-  return `#/components/schemas/${name}`;
-}
-
-/** JSON Schemas of these and of the named ones, which refer to each other. */
-function convert(more: Record<string, z.ZodType>): Record<string, Schema> {
-  const registry = z.registry<{ id: string }>();
-  for (const [id, schema] of Object.entries({ ...more, ...namedSchemas })) registry.add(schema, { id });
-  const { schemas } = z.toJSONSchema(registry, {
-    uri: reference,
+/** The JSON Schema. Those in it that have an id of their own are added to `schemas`, and referred to. */
+function schemaOf(schema: z.core.$ZodType, schemas: Schemas): Schema {
+  // Inside an array, a schema with an id is a reference like any other.
+  const { items = {}, $defs = {} } = z.toJSONSchema(z.array(schema), {
     // As callers write and read them: defaults may be left out, and answers may get further fields.
     io: 'input',
     override: ({ jsonSchema }) => {
@@ -237,5 +258,7 @@ function convert(more: Record<string, z.ZodType>): Record<string, Schema> {
       if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
     },
   });
-  return Object.fromEntries(Object.entries(schemas).map(([name, { $schema, $id, ...schema }]) => [name, schema]));
+  const inComponents = (part: unknown) => JSON.parse(JSON.stringify(part).replaceAll('"#/$defs/', '"#/components/schemas/'));
+  Object.assign(schemas, inComponents($defs));
+  return inComponents(items);
 }

@@ -1,8 +1,8 @@
 /** The page of a problem type: what it means, what to do, and what such a problem looks like. */
 
 import { html } from 'hono/html';
+import { type ProblemSlug, problemTypes } from '../contract/problem-types.js';
 import { type Html, inline, json } from './page.js';
-import { type ProblemSlug, problemTypes } from './problem-types.js';
 
 export function problemPage(slug: ProblemSlug): { title: string; main: Html } {
   const { status, title, meaning, whatToDo, example } = problemTypes[slug];

@@ -1,54 +1,8 @@
-/** Errors as HTTP tells them: RFC 9457 problem documents, and what a Hono app answers when something is wrong. */
+/** Problems that several endpoints answer with, and what zod's mistakes become in them. */
 
-import { isGrpcServiceError, ServiceError } from '@temporalio/client';
-import type { Env, Hono, MiddlewareHandler } from 'hono';
-import { HTTPException } from 'hono/http-exception';
-import { methodNotAllowed } from 'hono/method-not-allowed';
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { Issue } from '../chain/request.js';
-import { type ProblemSlug, problemTypes } from './problem-types.js';
-
-export const problemSchema = z.object({
-  type: z.string().describe('`/problems/{slug}`: the path of a page that says what to do.'),
-  title: z.string().describe('The same for every problem of this type.'),
-  status: z.int(),
-  detail: z.string().describe('This time: what was wrong, where, and what to do.'),
-  errors: z
-    .array(
-      z.object({ pointer: z.string().describe('A JSON pointer (RFC 6901), such as `/1/delayInSeconds`.'), detail: z.string() }),
-    )
-    .optional()
-    .describe("Every mistake of the request's body."),
-});
-
-/** Thrown by a handler: this is the answer. Whatever it says is for the caller to read: no secrets. */
-export class Problem extends Error {
-  override readonly name = 'Problem';
-
-  readonly status: number;
-  readonly title: string;
-
-  constructor(
-    /** Its type: see problem-types.ts. */
-    readonly slug: ProblemSlug,
-    /** This time: what was wrong, where, and what to do. */
-    readonly detail: string,
-    readonly more: { errors?: readonly Issue[]; headers?: Readonly<Record<string, string>> } = {},
-  ) {
-    const { status, title } = problemTypes[slug];
-    super(`${title}: ${detail}`);
-    this.status = status;
-    this.title = title;
-  }
-}
-
-export function problemResponse({ status, slug, title, detail, more }: Problem): Response {
-  const { errors, headers } = more;
-  return new Response(JSON.stringify({ type: `/problems/${slug}`, title, status, detail, ...(errors && { errors }) }), {
-    status,
-    headers: { 'Cache-Control': 'no-store', ...headers, 'Content-Type': 'application/problem+json' },
-  });
-}
+import { Problem } from '../contract/problem.js';
 
 /** 404; only for those who are authenticated. `what` is known to them: `rule 4711`. */
 export function notFound(what: string): Problem {
@@ -58,6 +12,12 @@ export function notFound(what: string): Problem {
 /** 503, to be tried again soon. */
 export function temporalUnavailable(detail: string): Problem {
   return new Problem('temporal-unavailable', detail, { headers: { 'Retry-After': '10' } });
+}
+
+/** 400 for a body of the right form with mistakes in it. */
+export function invalid(errors: readonly Issue[]): Problem {
+  const detail = errors.map((error) => `${error.pointer === '' ? 'the body' : error.pointer} ${error.detail}`).join('; ');
+  return new Problem('invalid-body', detail, { errors });
 }
 
 /** The RFC 6901 pointer to a place in a JSON document. */
@@ -82,50 +42,4 @@ export function remarksOf(error: z.ZodError): Issue[] {
 /** Words for zod's `error` option: a field that is not there is required, rather than of the wrong type. */
 export function required(issue: { input?: unknown }): string | undefined {
   return issue.input === undefined ? 'is required' : undefined;
-}
-
-/**
- * Makes an app answer every error with a problem document: what handlers throw, unknown paths, wrong methods.
- * `report` hears of the errors that nobody expected, which are answered with a bare 500, or 503 where Temporal is the reason. Call it before adding routes.
- */
-export function answerProblems<E extends Env>(app: Hono<E>, report: (error: Error) => void): Hono<E> {
-  app.use('*', refuseNul, wrongMethods(app));
-  app.notFound((c) => problemResponse(notFound(`resource at ${c.req.path}`)));
-  app.onError((error) => {
-    if (error instanceof Problem) return problemResponse(error);
-    if (error instanceof HTTPException && error.status < 500) {
-      return problemResponse(new Problem('bad-request', error.message || 'The request was refused.'));
-    }
-    // Whoever hung up reads no answer; for the metrics it is one.
-    if (isHangUp(error)) return problemResponse(new Problem('bad-request', 'The request did not arrive in full.'));
-    report(error);
-    if (error instanceof ServiceError || isGrpcServiceError(error)) {
-      return problemResponse(temporalUnavailable('Temporal does not answer as it should. Try again.'));
-    }
-    return problemResponse(new Problem('internal', 'Something went wrong here; the operator can find it in the log.'));
-  });
-  return app;
-}
-
-/** What reading a body throws when the connection ends before it. */
-function isHangUp(error: Error): boolean {
-  return error.message === 'aborted' && 'code' in error && error.code === 'ECONNRESET';
-}
-
-/** No id has one, and the database refuses to look for it. */
-const refuseNul: MiddlewareHandler = async (c, next) => {
-  if (c.req.url.includes('%00')) throw new Problem('malformed-url', 'The URL must not contain a NUL character.');
-  await next();
-};
-
-function wrongMethods<E extends Env>(app: Hono<E>): MiddlewareHandler<E> {
-  return methodNotAllowed({
-    app,
-    onMethodNotAllowed: (c, methods) =>
-      problemResponse(
-        new Problem('method-not-allowed', `${c.req.method} is not possible here; ${methods.join(', ')} is.`, {
-          headers: { Allow: methods.join(', ') },
-        }),
-      ),
-  });
 }

@@ -1,44 +1,47 @@
 /** `/co/{companyId}/rejected`: requests that were refused although their sender is known, and sending them again. */
 
-import { Hono } from 'hono';
 import { z } from 'zod';
 import { hashRequest, type StartOptions, startChain } from '../chains/start.js';
+import { Problem, problemSchema } from '../contract/problem.js';
 import { rejectionReasons } from '../contract/rejected-request.js';
 import type { Links } from '../service/config.js';
 import type { ListedRejectedRequest, RejectedRequest } from '../store/rejected.js';
 import type { Store } from '../store/store.js';
-import { takeShare } from './admission.js';
-import { type Authenticated, requireAdminOrCompanyKey } from './authentication.js';
-import { numberCursor, readPage } from './body.js';
-import { type Counted, type Limits, shareHeaders } from './limits.js';
-import { notFound, Problem, problemSchema } from './problem.js';
+import { tooManyRequests } from './admission.js';
+import { numberCursor, pageOf, pageQuery } from './body.js';
+import { type Limits, showRateLimit } from './limits.js';
+import { notFound } from './problem.js';
 import { type Rejections, relayIdOf } from './rejections.js';
-import { answerStarted, readChain } from './relay.js';
+import { acceptedSchema, answerStarted, rateLimitHeaders, readActions } from './relay.js';
+import { type Route, route } from './route.js';
 
 export interface RejectedOptions extends StartOptions {
-  store: Pick<Store, 'companies' | 'rules' | 'keys' | 'rejected'>;
-  adminToken: string;
+  store: Pick<Store, 'companies' | 'rules' | 'rejected'>;
   links: Links;
   limits: Limits;
   rejections: Rejections;
 }
 
-export const rejectedSchema = z.object({
-  rejectedId: z.string(),
-  receivedAt: z.iso.datetime(),
-  reason: z.enum(rejectionReasons),
-  problem: problemSchema.describe('What was answered; of a 401 more than was answered.'),
-  relayIds: z.array(z.string()).describe('The rules that it names.'),
-  idempotencyKey: z.string().optional(),
-  chainId: z.string().optional().describe('The chain that runs it, once it has been sent again.'),
-  resentAt: z.iso.datetime().optional(),
-});
+export const rejectedSchema = z
+  .object({
+    rejectedId: z.string(),
+    receivedAt: z.iso.datetime(),
+    reason: z.enum(rejectionReasons),
+    problem: problemSchema.describe('What was answered; of a 401 more than was answered.'),
+    relayIds: z.array(z.string()).describe('The rules that it names.'),
+    idempotencyKey: z.string().optional(),
+    chainId: z.string().optional().describe('The chain that runs it, once it has been sent again.'),
+    resentAt: z.iso.datetime().optional(),
+  })
+  .meta({ id: 'RejectedRequest' });
 export const rejectedListSchema = z.object({ items: z.array(rejectedSchema), nextCursor: z.string().optional() });
 export const wholeRejectedSchema = rejectedSchema.extend({
   elements: z.array(z.record(z.string(), z.unknown())).describe('The actions as they came, without tokens.'),
 });
 
-export function rejectedRoutes(options: RejectedOptions): Hono<Authenticated & Counted> {
+const listQuery = pageQuery(numberCursor);
+
+export function rejectedRoutes(options: RejectedOptions): Route[] {
   const { store, links, limits, log, rejections } = options;
   const find = async (companyId: string, rejectedId: string): Promise<RejectedRequest> => {
     await rejections.settled();
@@ -46,40 +49,94 @@ export function rejectedRoutes(options: RejectedOptions): Hono<Authenticated & C
     if (!request) throw notFound(`rejected request ${rejectedId} of company ${companyId}`);
     return request;
   };
-  return new Hono<Authenticated & Counted>()
-    .use('/co/:companyId/rejected/*', requireAdminOrCompanyKey(options.adminToken, store.keys))
-    .get('/co/:companyId/rejected', async (c) => {
-      const companyId = c.req.param('companyId');
-      const request = readPage(c, numberCursor);
-      if (!(await store.companies.get(companyId))) throw notFound(`company ${companyId}`);
-      await rejections.settled();
-      const { items, next } = await store.rejected.list(companyId, request);
-      return c.json(rejectedListSchema.parse({ items: items.map(shown), nextCursor: next }));
-    })
-    .get('/co/:companyId/rejected/:rejectedId', async (c) => {
-      const request = await find(c.req.param('companyId'), c.req.param('rejectedId'));
-      return c.json(wholeRejectedSchema.parse({ ...shown(request), elements: request.elements }));
-    })
-    .post('/co/:companyId/rejected/:rejectedId/resend', shareHeaders, async (c) => {
-      const { companyId, rejectedId } = c.req.param();
-      const request = await find(companyId, rejectedId);
-      if (request.chainId !== undefined)
-        throw new Problem(
+  return [
+    route(
+      {
+        method: 'get',
+        path: '/co/:companyId/rejected',
+        id: 'listRejected',
+        access: 'admin or company key',
+        summary: 'List the rejected requests of a company',
+        query: listQuery,
+        answers: { 200: { description: 'The newest first.', body: rejectedListSchema } },
+        problems: ['not-found'],
+      },
+      async (c, { query }) => {
+        const companyId = c.req.param('companyId');
+        if (!(await store.companies.get(companyId))) throw notFound(`company ${companyId}`);
+        await rejections.settled();
+        const { items, next } = await store.rejected.list(companyId, pageOf(query));
+        return c.json(rejectedListSchema.parse({ items: items.map(shown), nextCursor: next }));
+      },
+    ),
+    route(
+      {
+        method: 'get',
+        path: '/co/:companyId/rejected/:rejectedId',
+        id: 'getRejected',
+        access: 'admin or company key',
+        summary: 'Read a rejected request with its actions',
+        answers: { 200: { description: 'The request.', body: wholeRejectedSchema } },
+        problems: ['not-found'],
+      },
+      async (c) => {
+        const request = await find(c.req.param('companyId'), c.req.param('rejectedId'));
+        return c.json(wholeRejectedSchema.parse({ ...shown(request), elements: request.elements }));
+      },
+    ),
+    route(
+      {
+        method: 'post',
+        path: '/co/:companyId/rejected/:rejectedId/resend',
+        id: 'resendRejected',
+        access: 'admin or company key',
+        summary: 'Send a rejected request again',
+        description: 'Needs no token of its rules. Delays count from now.',
+        answers: {
+          202: {
+            description: 'The chain is accepted and will run.',
+            body: acceptedSchema,
+            headers: { Location: 'The chain.', ...rateLimitHeaders },
+          },
+          200: {
+            description: 'The sender has repeated it meanwhile: the first answer again.',
+            body: acceptedSchema,
+            headers: rateLimitHeaders,
+          },
+        },
+        problems: [
+          'invalid-chain',
+          'not-found',
           'already-resent',
-          `This request was sent again at ${request.resentAt?.toISOString()}: chain ${request.chainId}.`,
-        );
-      await takeShare(limits, c, companyId);
-      await assertEnabled(store, companyId, request.elements);
-      // Whoever may ask for this needs no token, but the actions are not valid without one.
-      const { actions, warnings } = readChain(request.elements.map((element) => ({ ...element, relayAccessToken: '' })));
-      const hash = hashRequest(request.elements);
-      const started = await startChain(options, { companyId, actions, hash, idempotencyKey: keyOf(request) });
-      const { chainId } = started.chain;
-      await store.rejected
-        .noteResent(companyId, rejectedId, chainId, c.get('actor'))
-        .catch((error: unknown) => log.error({ err: error, companyId, rejectedId, chainId }, 'a resend could not be noted'));
-      return answerStarted(c, started, warnings, links);
-    });
+          'rule-disabled',
+          'idempotency-key-reused',
+          'temporal-unavailable',
+        ],
+      },
+      async (c, { actor }) => {
+        const { companyId, rejectedId } = c.req.param();
+        const request = await find(companyId, rejectedId);
+        if (request.chainId !== undefined)
+          throw new Problem(
+            'already-resent',
+            `This request was sent again at ${request.resentAt?.toISOString()}: chain ${request.chainId}.`,
+          );
+        const share = await limits.ofCompany(companyId);
+        showRateLimit(c, share);
+        if (share.exceeded) throw tooManyRequests(companyId, share);
+        await assertEnabled(store, companyId, request.elements);
+        // Whoever may ask for this needs no token, but the actions are not valid without one.
+        const { actions, warnings } = readActions(request.elements.map((element) => ({ ...element, relayAccessToken: '' })));
+        const hash = hashRequest(request.elements);
+        const started = await startChain(options, { companyId, actions, hash, idempotencyKey: keyOf(request) });
+        const { chainId } = started.chain;
+        await store.rejected
+          .noteResent(companyId, rejectedId, chainId, actor)
+          .catch((error: unknown) => log.error({ err: error, companyId, rejectedId, chainId }, 'a resend could not be noted'));
+        return answerStarted(c, started, warnings, links);
+      },
+    ),
+  ];
 }
 
 /** The sender's own key, so that its repetition and ours are one chain; otherwise one of the request's own, so that two resends are. */

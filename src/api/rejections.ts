@@ -3,11 +3,11 @@
 import type { Logger } from 'pino';
 import { type Issue, isNearMiss } from '../chain/request.js';
 import { cutShort } from '../chain/text.js';
+import { Problem } from '../contract/problem.js';
+import type { ProblemSlug } from '../contract/problem-types.js';
 import type { RejectionReason } from '../contract/rejected-request.js';
 import type { Notices } from '../notices/rule-notices.js';
 import type { Store } from '../store/store.js';
-import { Problem } from './problem.js';
-import type { ProblemSlug } from './problem-types.js';
 
 export type RejectionDetails = Problem['more'] & {
   /** What the owner is told; otherwise what the answer says. */

@@ -1,68 +1,142 @@
 /** `POST /co/{companyId}/relay`: takes a chain, or says what is wrong with it. */
 
-import { type Context, Hono } from 'hono';
+import type { Context } from 'hono';
 import { z } from 'zod';
 import { type Chain, type ChainAction, chainUrl, chainWorkflowId, dueAt } from '../chain/chain.js';
 import { type Issue, readRequest } from '../chain/request.js';
 import { hashRequest, type StartedChain, type StartOptions, startChain } from '../chains/start.js';
+import { Problem } from '../contract/problem.js';
 import { chainLinks, type Links } from '../service/config.js';
 import type { Store } from '../store/store.js';
-import { type AdmissionOptions, admit } from './admission.js';
+import { type AdmissionOptions, authenticateRequest, tooManyRequests } from './admission.js';
 import { actorReader } from './authentication.js';
-import { isObject, limitBody, readJson } from './body.js';
-import { asksDryRun, type DryRunOptions, dryRun } from './dry-run.js';
-import { type Counted, shareHeaders } from './limits.js';
-import { Problem } from './problem.js';
+import { isObject, readJson } from './body.js';
+import { chainExamples, chainRequest } from './chain-request.js';
+import { asksDryRun, type DryRunOptions, dryRun, dryRunSchema } from './dry-run.js';
+import { type Limits, showRateLimit } from './limits.js';
 import { Rejection, type Rejections } from './rejections.js';
+import { type Route, route } from './route.js';
 
 export interface RelayOptions extends StartOptions, DryRunOptions, AdmissionOptions {
   store: Pick<Store, 'tokens' | 'companies' | 'rules' | 'keys' | 'pauses'>;
   adminToken: string;
+  limits: Limits;
   links: Links;
   rejections: Rejections;
 }
 
-/** At most so many bytes a body. */
-export const maxBodyBytes = 256 * 1024;
-
 /** At most so many mistakes are named. */
 const maxErrors = 1000;
 
-export const acceptedSchema = z.object({
-  chainId: z.string(),
-  workflowId: z.string(),
-  receivedAt: z.iso.datetime().describe('What delays are measured from.'),
-  actions: z.array(z.object({ index: z.int(), action: z.string(), relayId: z.string(), runAt: z.iso.datetime() })),
-  warnings: z
-    .array(z.object({ pointer: z.string(), detail: z.string() }))
-    .describe('What is worth knowing and did not keep the chain from being accepted.'),
-  links: z.object({ chain: z.url(), webUi: z.url().optional() }),
-});
+export const acceptedSchema = z
+  .object({
+    chainId: z.string(),
+    workflowId: z.string(),
+    receivedAt: z.iso.datetime().describe('What delays are measured from.'),
+    actions: z.array(z.object({ index: z.int(), action: z.string(), relayId: z.string(), runAt: z.iso.datetime() })),
+    warnings: z
+      .array(z.object({ pointer: z.string(), detail: z.string() }))
+      .describe('What is worth knowing and did not keep the chain from being accepted.'),
+    links: z.object({ chain: z.url(), webUi: z.url().optional() }),
+  })
+  .meta({ id: 'Accepted' });
 
-export function relayRoutes(options: RelayOptions): Hono<Counted> {
+const idempotencyHeader = z.string().min(1).max(255).optional();
+const signatureHeader = z
+  .string()
+  .optional()
+  .describe('Needed, with `webhook-id`, where the company has a `webhookSecret`: see Standard Webhooks.');
+
+/** Headers of an answer to a chain. */
+export const rateLimitHeaders = {
+  'RateLimit-Limit': 'Requests a minute that the company may send.',
+  'RateLimit-Remaining': 'How many of them are left.',
+  'RateLimit-Reset': 'Seconds until they begin anew.',
+};
+
+export function relayRoutes(options: RelayOptions): Route[] {
+  const { limits, links, rejections } = options;
   const actorOf = actorReader(options.adminToken, options.store.keys);
-  return new Hono<Counted>().post('/co/:companyId/relay', shareHeaders, limitBody(maxBodyBytes), async (c) => {
-    const companyId = c.req.param('companyId');
-    const dry = asksDryRun(c);
-    const bytes = await c.req.arrayBuffer();
-    const elements = readElements(c.req.header('Content-Type'), bytes);
-    const { key, mistake } = readIdempotencyKey(c.req.header('Idempotency-Key'), c.req.header('webhook-id'));
-    try {
-      await admit(options, c, { companyId, elements, bytes });
-      if (mistake !== undefined) throw new Rejection('idempotency-key', 'idempotency-key', mistake);
-      const request = readChain(elements);
-      if (dry) return c.json(await dryRun(options, { companyId, ...request, valuesShown: (await actorOf(c)) !== undefined }));
-      const started = await startChain(options, { companyId, actions: request.actions, hash: hashRequest(elements), ...key });
-      return answerStarted(c, started, request.warnings, options.links);
-    } catch (error) {
-      if (error instanceof Rejection && !dry) options.rejections.keep(error, { companyId, elements, ...key });
-      throw error;
-    }
-  });
+  return [
+    route(
+      {
+        method: 'post',
+        path: '/co/:companyId/relay',
+        id: 'submitChain',
+        access: 'relay tokens',
+        summary: 'Submit a chain of actions',
+        description:
+          'Runs the actions in array order; delayed ones run on their own when they are due. The answer comes once the chain is durably accepted. One bad action refuses the whole request. With `?dryRun=true` it tells action by action what would happen, and nothing happens.',
+        query: z.object({
+          dryRun: z
+            .enum(['true', 'false'], 'must be true or false')
+            .default('false')
+            .describe('`true`: tell what would happen, with no effect. An idempotency key is not used up.'),
+        }),
+        headers: z.object({
+          'Idempotency-Key': idempotencyHeader.describe(
+            'Bare or quoted. A request with a key that was used before runs nothing: the same body gets the first answer again, another body is refused.',
+          ),
+          'webhook-id': idempotencyHeader.describe(
+            'The same, as webhook senders call it. Where both are given they must be equal.',
+          ),
+          'webhook-timestamp': signatureHeader,
+          'webhook-signature': signatureHeader,
+        }),
+        rawBody: chainRequest,
+        examples: chainExamples,
+        answers: {
+          202: {
+            description: 'The chain is accepted and will run.',
+            body: acceptedSchema,
+            headers: { Location: 'The chain.', ...rateLimitHeaders },
+          },
+          200: {
+            description: 'To an idempotency key that was used before: the first answer again. To a dry run: what would happen.',
+            body: z.union([acceptedSchema, dryRunSchema]),
+            headers: {
+              Location: 'The chain.',
+              'Idempotency-Replayed': '`true` where this is the first answer again.',
+              ...rateLimitHeaders,
+            },
+          },
+        },
+        problems: [
+          'not-an-array',
+          'invalid-chain',
+          'idempotency-key',
+          'idempotency-key-reused',
+          'database-unavailable',
+          'temporal-unavailable',
+        ],
+      },
+      async (c) => {
+        const companyId = c.req.param('companyId');
+        const dry = asksDryRun(c);
+        const bytes = await c.req.arrayBuffer();
+        const elements = readElements(c.req.header('Content-Type'), bytes);
+        const { key, mistake } = readIdempotencyKey(c.req.header('Idempotency-Key'), c.req.header('webhook-id'));
+        try {
+          await authenticateRequest(options, { companyId, elements, bytes, headers: c.req.raw.headers });
+          const share = await limits.ofCompany(companyId);
+          showRateLimit(c, share);
+          if (share.exceeded) throw tooManyRequests(companyId, share);
+          if (mistake !== undefined) throw new Rejection('idempotency-key', 'idempotency-key', mistake);
+          const request = readActions(elements);
+          if (dry) return c.json(await dryRun(options, { companyId, ...request, valuesShown: (await actorOf(c)) !== undefined }));
+          const started = await startChain(options, { companyId, actions: request.actions, hash: hashRequest(elements), ...key });
+          return answerStarted(c, started, request.warnings, links);
+        } catch (error) {
+          if (error instanceof Rejection && !dry) rejections.keep(error, { companyId, elements, ...key });
+          throw error;
+        }
+      },
+    ),
+  ];
 }
 
 /** @throws Rejection 400 naming every mistake. */
-export function readChain(elements: readonly Record<string, unknown>[]): { actions: ChainAction[]; warnings: Issue[] } {
+export function readActions(elements: readonly Record<string, unknown>[]): { actions: ChainAction[]; warnings: Issue[] } {
   const request = readRequest(elements);
   if (request.ok) return request;
   const errors = request.problems.slice(0, maxErrors);

@@ -3,28 +3,18 @@
 import type { Client } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { z } from 'zod';
-import { Problem } from '../api/problem.js';
-import { chainStatuses } from '../contract/chain-resource.js';
+import type { ChainList, ListedChain } from '../contract/chain-resource.js';
 import { chainLinks, type Links } from '../service/config.js';
 import { type ChainFilter, hashOfQuery, quoted, visibilityQuery } from './filter.js';
 
-export const listedChainSchema = z.object({
-  companyId: z.string(),
-  chainId: z.string(),
-  workflowId: z.string(),
-  status: z.enum(chainStatuses),
-  receivedAt: z.string(),
-  closedAt: z.string().optional().describe('Absent: it is open.'),
-  assignmentIds: z.array(z.string()).describe('Those of its actions; of very many only the first.'),
-  relayIds: z.array(z.string()).describe('The rules of its actions.'),
-  failureTypes: z.array(z.string()).optional().describe('For which it needs attention or has failed, such as `PlatformError`.'),
-  paused: z.literal(true).optional().describe('An action of it waits for the end of a pause.'),
-  summary: z.string().optional(),
-  links: z.object({ chain: z.string(), webUi: z.string().optional().describe("The chain in Temporal's Web UI.") }),
-});
-export type ListedChain = z.infer<typeof listedChainSchema>;
+/** The cursor is not one of a list with these filters. */
+export class WrongCursor extends Error {
+  override readonly name = 'WrongCursor';
 
-export const chainListSchema = z.object({ items: z.array(listedChainSchema), nextCursor: z.string().optional() });
+  constructor() {
+    super('cursor must be the nextCursor of the part before, with the same filters.');
+  }
+}
 
 export interface ListRequest {
   filter: ChainFilter;
@@ -39,9 +29,9 @@ export interface ListRequest {
 
 /**
  * Open chains first, the newest first; then closed ones, the last to close first. Each chain is there once, also when a reset has left older runs.
- * @throws Problem 400 for a cursor that is not of this list.
+ * @throws WrongCursor
  */
-export async function listChains(client: Client, links: Links, request: ListRequest): Promise<z.infer<typeof chainListSchema>> {
+export async function listChains(client: Client, links: Links, request: ListRequest): Promise<ChainList> {
   const query = visibilityQuery(request.filter, request.companyId, request.more);
   const items: ListedChain[] = [];
   let token = readCursor(request.cursor, query);
@@ -153,5 +143,5 @@ function readCursor(cursor: string | undefined, query: string): Uint8Array | und
   if (cursor === undefined) return undefined;
   const [, hash, token] = chainCursor.exec(cursor) ?? [];
   if (hash === hashOfQuery(query) && token !== undefined) return Buffer.from(token, 'base64url');
-  throw new Problem('invalid-query', 'cursor must be the nextCursor of the part before, with the same filters.');
+  throw new WrongCursor();
 }

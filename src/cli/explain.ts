@@ -1,6 +1,6 @@
 /** What went wrong, in words on standard error: what, where, and what to do next. */
 
-import { problemTypeList } from '../api/problem-types.js';
+import { problemTypeList } from '../contract/problem-types.js';
 import type { Address } from './address.js';
 import { type Problem, Refused, Unreachable } from './api.js';
 import { type ExitCode, exitCodes, NotConfirmed, UsageError } from './exit-codes.js';

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { getRequestListener, type Http2Bindings, type HttpBindings, RequestError } from '@hono/node-server';
 import type { Hono } from 'hono';
-import { Problem, problemResponse } from '../api/problem.js';
+import { Problem, problemResponse } from '../contract/problem.js';
 import { ConfigError } from './config.js';
 
 export interface Listening {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Hono } from 'hono';
 import { type AdminOptions, adminRoutes } from '../../src/api/admin.js';
-import { type Authenticated, requireAdminOrCompanyKey } from '../../src/api/authentication.js';
-import { answerProblems } from '../../src/api/problem.js';
+import { answerProblems } from '../../src/api/answer-problems.js';
+import { type Authenticated, createGuard } from '../../src/api/authentication.js';
 import type { Company, Store } from '../../src/store/store.js';
 import { createStore } from '../../src/store/store.js';
 import { testDatabases } from '../store/databases.js';
@@ -88,7 +88,7 @@ for (const { name, open, skip } of testDatabases) {
         await company('foreign');
         const { key, keyId } = (await ask('POST', '/admin/companies/own/keys', { name: 'console' })).json;
         const chains = answerProblems(new Hono<Authenticated>(), (error) => unexpected.push(error))
-          .use('/co/:companyId/chains', requireAdminOrCompanyKey(adminToken, store.keys))
+          .use('/co/:companyId/chains', createGuard(adminToken, store.keys)('admin or company key'))
           .get('/co/:companyId/chains', (c) => c.json(c.get('actor')));
         const as = async (path: string, token: string) => {
           const response = await chains.request(path, { headers: { Authorization: `Bearer ${token}` } });

@@ -3,45 +3,42 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Client, Connection } from '@temporalio/client';
-import type { Hono } from 'hono';
 import { z } from 'zod';
-import { createApi } from '../../src/api/app.js';
+import { type ApiOptions, apiRoutes, createApi } from '../../src/api/app.js';
 import { Limits } from '../../src/api/limits.js';
 import { type OpenApi, openApi } from '../../src/api/openapi.js';
-import { problemTypeList } from '../../src/api/problem-types.js';
+import { operations } from '../../src/api/operations.js';
 import { readRequest } from '../../src/chain/request.js';
 import { createConnectors } from '../../src/connectors/connectors.js';
+import { problemTypeList } from '../../src/contract/problem-types.js';
 import { createLog } from '../../src/service/log.js';
 import { Metrics } from '../../src/service/metrics.js';
 import { openEmbedded } from '../../src/store/embedded.js';
 import { createStore } from '../../src/store/store.js';
 
 const url = 'http://127.0.0.1:8080';
-const document = openApi(url);
-
 /** The whole API; nothing is asked of what it works with. */
-let app: Hono;
-before(async () => {
-  const store = createStore(await openEmbedded());
-  const connection = Connection.lazy({ address: '127.0.0.1:1' });
-  const connectors = createConnectors({ allowPrivateNetworks: false, mailFrom: 'relay@relay.example' });
-  after(() => Promise.all([store.close(), connection.close(), connectors.close()]));
-  const log = createLog('error');
-  app = createApi({
-    store,
-    connectors,
-    log,
-    client: new Client({ connection }),
-    metrics: new Metrics(),
-    limits: new Limits({ perMinute: 600, log }),
-    adminToken: 'the-admin-token',
-    links: { api: url },
-    taskQueue: 'relay',
-    eager: false,
-    retryBudgetSeconds: 1,
-    attentionWindowSeconds: 1,
-  });
-});
+const store = createStore(await openEmbedded());
+const connection = Connection.lazy({ address: '127.0.0.1:1' });
+const connectors = createConnectors({ allowPrivateNetworks: false, mailFrom: 'relay@relay.example' });
+after(() => Promise.all([store.close(), connection.close(), connectors.close()]));
+const log = createLog('error');
+const options: ApiOptions = {
+  store,
+  connectors,
+  log,
+  client: new Client({ connection }),
+  metrics: new Metrics(),
+  limits: new Limits({ perMinute: 600, log }),
+  adminToken: 'the-admin-token',
+  links: { api: url },
+  taskQueue: 'relay',
+  eager: false,
+  retryBudgetSeconds: 1,
+  attentionWindowSeconds: 1,
+};
+const app = createApi(options);
+const document = openApi(url, [...apiRoutes(options), ...operations]);
 
 describe('the OpenAPI document', () => {
   it('is valid OpenAPI 3.1', async () => {

@@ -4,16 +4,21 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Hono } from 'hono';
+import { answerProblems } from '../../src/api/answer-problems.js';
+import { createGuard } from '../../src/api/authentication.js';
 import { docsRoutes } from '../../src/api/docs.js';
-import { answerProblems, Problem, problemResponse, problemSchema } from '../../src/api/problem.js';
-import { problemTypeList, problemTypes } from '../../src/api/problem-types.js';
+import { appOf } from '../../src/api/route.js';
+import { Problem, problemResponse, problemSchema } from '../../src/contract/problem.js';
+import { problemTypeList, problemTypes } from '../../src/contract/problem-types.js';
 
 const slugs = problemTypeList.map(({ slug }) => slug);
-const app = answerProblems(new Hono(), assert.ifError).route('/', docsRoutes({ links: { api: 'http://127.0.0.1:8080' } }));
+const docs = docsRoutes({ links: { api: 'http://127.0.0.1:8080' } }, []);
+const guard = createGuard('the-admin-token', { authenticate: async () => undefined });
+const app = answerProblems(new Hono(), assert.ifError).route('/', appOf(docs, guard));
 
 describe('the table of problem types', () => {
-  it('has every type that src/api answers with, and no other', () => {
-    const source = fileURLToPath(new URL('../../../src/api/', import.meta.url));
+  it('has every type that src names, and no other', () => {
+    const source = fileURLToPath(new URL('../../../src/', import.meta.url));
     const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
     const used = files.flatMap((file) => {
       const text = readFileSync(join(source, file), 'utf8');

@@ -3,7 +3,9 @@ import { describe, it } from 'node:test';
 import { Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { z } from 'zod';
-import { answerProblems, jsonPointer, Problem, problemSchema, remarksOf, required } from '../../src/api/problem.js';
+import { answerProblems } from '../../src/api/answer-problems.js';
+import { jsonPointer, remarksOf, required } from '../../src/api/problem.js';
+import { Problem, problemSchema } from '../../src/contract/problem.js';
 
 describe('jsonPointer', () => {
   for (const [path, pointer] of [

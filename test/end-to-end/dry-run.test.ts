@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { z } from 'zod';
 import { dryRunSchema } from '../../src/api/dry-run.js';
-import { problemSchema } from '../../src/api/problem.js';
+import { problemSchema } from '../../src/contract/problem.js';
 import { type Action, adminToken, email, send, startStack, udf } from './stack.js';
 
 const stack = await startStack();

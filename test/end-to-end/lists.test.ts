@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, it } from 'node:test';
 import type { z } from 'zod';
-import { chainListSchema, type ListedChain } from '../../src/chains/list.js';
+import { chainListSchema, type ListedChain } from '../../src/contract/chain-resource.js';
 import { adminToken, eventually, send, startStack, Unmet, udf } from './stack.js';
 
 const stack = await startStack();

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { chainListSchema } from '../../src/chains/list.js';
+import { chainListSchema } from '../../src/contract/chain-resource.js';
 import { adminToken, email, eventually, send, startStack, Unmet, udf } from './stack.js';
 
 const stack = await startStack({ attentionWindowSeconds: 3 });

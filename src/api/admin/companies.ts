@@ -6,12 +6,13 @@ import { isEmailAddress } from '../../chain/address.js';
 import type { Issue } from '../../chain/request.js';
 import { isTimeZone } from '../../chain/timestamp/index.js';
 import { mailSettingsSchema, notifySchema, platformSettingsSchema, ticketingSettingsSchema } from '../../connectors/settings.js';
+import { Problem } from '../../contract/problem.js';
 import type { StoredCompany } from '../../store/companies.js';
 import type { Company } from '../../store/store.js';
 import type { AdminOptions } from '../admin.js';
 import type { Authenticated } from '../authentication.js';
-import { invalid, type JsonObject, label, parseAs, readObject, readPage } from '../body.js';
-import { notFound, Problem } from '../problem.js';
+import { type JsonObject, label, parseAs, readObject, readPage } from '../body.js';
+import { invalid, notFound } from '../problem.js';
 import { keepConnection, keepMail, keepNotify, keepSecret, mask, redactConnection, redactMail, redactNotify } from './secrets.js';
 
 export const companyId = /^[\w-]{1,64}$/;

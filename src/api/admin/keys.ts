@@ -2,10 +2,11 @@
 
 import { Hono } from 'hono';
 import { z } from 'zod';
+import { Problem } from '../../contract/problem.js';
 import type { AdminOptions } from '../admin.js';
 import type { Authenticated } from '../authentication.js';
 import { label, parseAs, readObject } from '../body.js';
-import { notFound, Problem } from '../problem.js';
+import { notFound } from '../problem.js';
 import { noCompany } from './companies.js';
 
 export const newKeyRequest = z.strictObject({ name: label });

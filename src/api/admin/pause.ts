@@ -7,10 +7,11 @@ import { z } from 'zod';
 import { type Pausable, pausable } from '../../chain/pause.js';
 import { quoted } from '../../chains/filter.js';
 import { resumeSignal } from '../../contract/messages.js';
+import { Problem } from '../../contract/problem.js';
 import type { Store } from '../../store/store.js';
 import { type Authenticated, requireAdmin } from '../authentication.js';
 import { limitBody, parseAs, readObject } from '../body.js';
-import { notFound, Problem } from '../problem.js';
+import { notFound } from '../problem.js';
 import { noCompany } from './companies.js';
 
 export interface PauseOptions {

@@ -4,13 +4,14 @@ import { Hono } from 'hono';
 import { z } from 'zod';
 import type { Issue } from '../../chain/request.js';
 import { notifySchema } from '../../connectors/settings.js';
+import { Problem } from '../../contract/problem.js';
 import { isMistyped } from '../../store/credential.js';
 import type { StoredRule } from '../../store/rules.js';
 import type { Rule } from '../../store/store.js';
 import type { AdminOptions } from '../admin.js';
 import type { Authenticated } from '../authentication.js';
 import { type JsonObject, label, numberCursor, parseAs, readObject, readPage } from '../body.js';
-import { notFound, Problem } from '../problem.js';
+import { notFound } from '../problem.js';
 import { noCompany, notifyRequest } from './companies.js';
 import { keepNotify, redactNotify } from './secrets.js';
 

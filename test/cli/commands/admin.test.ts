@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Hono } from 'hono';
 import { adminRoutes } from '../../../src/api/admin.js';
-import { answerProblems } from '../../../src/api/problem.js';
+import { answerProblems } from '../../../src/api/answer-problems.js';
 import { openEmbedded } from '../../../src/store/embedded.js';
 import { createStore, type Store } from '../../../src/store/store.js';
 import { type LocalApi, serve } from '../local-api.js';

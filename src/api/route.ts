@@ -1,0 +1,102 @@
+/**
+ * A route that describes itself: what OpenAPI says of it stands beside its handler, and the app takes routes in no other form.
+ * A request is authenticated before any of its query or body is read; both are read by the schemas that the document shows.
+ */
+
+import { type Context, Hono } from 'hono';
+import type { z } from 'zod';
+import type { ProblemSlug } from '../contract/problem-types.js';
+import type { Actor } from '../store/audit.js';
+import type { Access, Authenticated, Guard } from './authentication.js';
+import { limitBody, parseAs, parseQuery, readObject } from './body.js';
+
+export interface Answer {
+  description: string;
+  /** The JSON body. */
+  body?: z.ZodType;
+  /** Where the body is not JSON. */
+  mediaType?: string;
+  headers?: Record<string, string>;
+}
+
+export interface RouteDescription<
+  Path extends string = string,
+  Who extends Access = Access,
+  Query = z.ZodObject,
+  Body = z.ZodType,
+> {
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  /** As Hono writes it: `/co/:companyId/chains`. Its parameters are described in openapi.ts. */
+  path: Path;
+  /** The operation's id, for generated clients. */
+  id: string;
+  access: Who;
+  summary: string;
+  description?: string;
+  query?: Query;
+  headers?: z.ZodObject;
+  /** A JSON object; no body at all is an empty one. */
+  body?: Body;
+  /** A body that the handler itself reads: because it is no object, or because what is stored decides how it is read. */
+  rawBody?: z.ZodType;
+  /** Of `body` or `rawBody`, for the document. */
+  bodyOptional?: true;
+  examples?: Record<string, { summary: string; value: unknown }>;
+  /** Default: 256 KiB. */
+  maxBodyBytes?: number;
+  /** By status. */
+  answers: Record<number, Answer>;
+  /** The types of problems that it may answer with, beside those that follow from its access, its `query` and its `body`. */
+  problems?: readonly ProblemSlug[];
+}
+
+/** What a handler gets, read and checked. */
+export interface Asked<Who extends Access, Query, Body> {
+  actor: Who extends 'admin' | 'admin or company key' ? Actor : undefined;
+  query: z.infer<Query>;
+  body: z.infer<Body>;
+}
+
+export interface Route extends RouteDescription {
+  handle(c: Context<Authenticated>): Promise<Response>;
+}
+
+export function route<
+  Path extends string,
+  Who extends Access,
+  Query extends z.ZodObject = z.ZodObject<{}>,
+  Body extends z.ZodType = z.ZodUndefined,
+>(
+  description: RouteDescription<Path, Who, Query, Body>,
+  handler: (c: Context<Authenticated, Path>, asked: Asked<Who, Query, Body>) => Response | Promise<Response>,
+): Route {
+  const { query, body } = description;
+  return {
+    ...description,
+    handle: async (c) => {
+      const asked = {
+        actor: c.get('actor'),
+        query: query && parseQuery(query, c.req.query()),
+        body: body && parseAs(body, await readObject(c)),
+      };
+      return handler(c as Context<Authenticated, Path>, asked as Asked<Who, Query, Body>);
+    },
+  };
+}
+
+/** What stands behind a guard whether or not there is a route: a stranger is not told what there is. */
+const guarded = {
+  '/admin/*': 'admin',
+  '/chains/*': 'admin',
+  '/co/:companyId/chains/*': 'admin or company key',
+  '/co/:companyId/rejected/*': 'admin or company key',
+} as const;
+
+/** The routes behind their guards, to be put into an app that answers problems. */
+export function appOf(routes: readonly Route[], guard: Guard): Hono<Authenticated> {
+  const app = new Hono<Authenticated>();
+  for (const [paths, access] of Object.entries(guarded)) app.use(paths, guard(access));
+  for (const { method, path, access, maxBodyBytes = 256 * 1024, handle } of routes)
+    app.on(method.toUpperCase(), path, guard(access), limitBody(maxBodyBytes), handle);
+  return app;
+}

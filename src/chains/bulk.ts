@@ -1,0 +1,128 @@
+/** Steering many chains at once: which chains are meant, the `BulkSteering` workflow that does it, and how far it is. */
+
+import { randomUUID } from 'node:crypto';
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { z } from 'zod';
+import type { BulkVerb } from '../contract/bulk.js';
+import { type Bulk, bulkSchema } from '../contract/bulk-resource.js';
+import type { ListedChain } from '../contract/chain-resource.js';
+import { progressQuery } from '../contract/messages.js';
+import { companyKey } from '../contract/search-attributes.js';
+import { type Links, workflowLink } from '../service/config.js';
+import { type Actor, actorName } from '../store/audit.js';
+import type { Store } from '../store/store.js';
+import type { BulkSteering } from '../workflows/bulk-steering.js';
+import type { ChainFilter } from './filter.js';
+import { listChains } from './list.js';
+
+export interface BulkOptions {
+  client: Client;
+  taskQueue: string;
+  links: Links;
+  store: Pick<Store, 'audit'>;
+}
+
+export interface BulkRequest {
+  verb: BulkVerb;
+  /** Which chains; `assignmentId`, `relayId` and `reason` also choose among their actions. */
+  filter: ChainFilter;
+  /** Absent: of all companies. */
+  companyId?: string;
+}
+
+/** The filter finds what the verb is not for, or more than can be steered at once. */
+export class UnfitFilter extends Error {
+  override readonly name = 'UnfitFilter';
+
+  constructor(
+    /** A JSON pointer to what is to be changed, from the request. */
+    readonly pointer: string,
+    readonly detail: string,
+  ) {
+    super(`${pointer} ${detail}`);
+  }
+}
+
+/** The most chains that are steered at once: their ids are the input of one workflow. */
+const mostChains = 5_000;
+
+/** The chains that it concerns. @throws UnfitFilter */
+export async function findChains(
+  { client, links }: BulkOptions,
+  { verb, filter, companyId }: BulkRequest,
+): Promise<readonly ListedChain[]> {
+  const failed = filter.status === 'failed';
+  if (failed && verb !== 'retry')
+    throw new UnfitFilter('/filter/status', 'must be needs-attention or running: what has failed can only be retried');
+  const held = !failed && (verb === 'retry' || verb === 'skip' || filter.reason !== undefined);
+  if (held && filter.status === 'running') throw new UnfitFilter('/filter/status', 'must be needs-attention for this');
+  const { items } = await listChains(client, links, {
+    filter: held ? { ...filter, status: 'needs-attention' } : filter,
+    companyId,
+    more: failed ? [] : ["ExecutionStatus = 'Running'"],
+    limit: mostChains + 1,
+  });
+  if (items.length > mostChains) {
+    const detail = `finds more than ${mostChains} chains, which is too much at a time: narrow it with since and until`;
+    throw new UnfitFilter('/filter', detail);
+  }
+  return items;
+}
+
+const memoSchema = bulkSchema
+  .pick({ verb: true, filter: true, count: true, by: true })
+  .extend({ companyId: z.string().optional() });
+
+/** Starts the workflow that steers these chains. @returns its `bulkId`. */
+export async function steerChains(
+  { client, taskQueue, store }: BulkOptions,
+  { verb, filter, companyId }: BulkRequest,
+  chains: readonly ListedChain[],
+  actor: Actor,
+): Promise<string> {
+  const bulkId = randomUUID();
+  const { assignmentId, relayId, reason, status } = filter;
+  const count = chains.length;
+  const by = actorName(actor);
+  await store.audit.record({ actor, action: 'chain.bulk', companyId, details: { bulkId, verb, filter, count } });
+  const memo: z.input<typeof memoSchema> = { verb, filter, count, by, ...(companyId !== undefined && { companyId }) };
+  const actions = { assignmentId, relayId, reason, failed: status === 'failed' };
+  await client.workflow.start<typeof BulkSteering>('BulkSteering', {
+    workflowId: workflowIdOf(bulkId),
+    taskQueue,
+    args: [{ bulkId, verb, actions, by }, chains.map(({ workflowId }) => workflowId)],
+    memo,
+    ...(companyId !== undefined && { typedSearchAttributes: [{ key: companyKey, value: companyId }] }),
+    staticSummary: `${verb} in ${count} chains${companyId === undefined ? '' : ` of ${companyId}`}, by ${by}`,
+  });
+  return bulkId;
+}
+
+/** @returns undefined where there is none, or where it is not of that company. */
+export async function readBulk({ client, links }: BulkOptions, bulkId: string, companyId?: string): Promise<Bulk | undefined> {
+  const handle = client.workflow.getHandle(workflowIdOf(bulkId));
+  const description = await handle.describe().catch((error: unknown) => {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  });
+  if (!description) return undefined;
+  const { companyId: ofCompany, ...facts } = memoSchema.parse(description.memo);
+  if (companyId !== undefined && ofCompany !== companyId) return undefined;
+  const { workflowId, status, startTime, closeTime } = description;
+  const asked = client.withDeadline(Date.now() + 3_000, () => handle.query(progressQuery));
+  const base = companyId === undefined ? '' : `/co/${companyId}`;
+  return bulkSchema.parse({
+    ...facts,
+    bulkId,
+    workflowId,
+    status: status.name === 'TIMED_OUT' ? 'failed' : status.name.toLowerCase(),
+    startedAt: startTime.toISOString(),
+    closedAt: closeTime?.toISOString(),
+    progress: await (status.name === 'COMPLETED' ? handle.result() : asked).catch(() => undefined),
+    links: { bulk: `${links.api}${base}/chains/bulk/${bulkId}`, webUi: workflowLink(links, workflowId) },
+  });
+}
+
+function workflowIdOf(bulkId: string): string {
+  return `relay-bulk:${bulkId}`;
+}
