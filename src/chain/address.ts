@@ -17,7 +17,7 @@ export function bareAddress(text: string): string | undefined {
   return at > 0 && at <= 64 && local.test(bare.slice(0, at)) && domain.test(bare.slice(at + 1)) ? bare : undefined;
 }
 
-/** Whether a message can be addressed to this text: one address, display name allowed, international letters allowed, no control characters. */
+/** Whether this is one address, with or without a display name; international letters are allowed, control characters are not. */
 export function isEmailAddress(text: string): boolean {
   return bareAddress(text) !== undefined;
 }
@@ -28,9 +28,8 @@ function splitList(text: string): string[] {
 }
 
 /**
- * The people to write to: every element may be a comma-separated list; blanks and addresses that are none are left out,
- * the same address twice counts once.
- * @returns `recipients` as written, in order; `dropped`, the texts that are no address or hold a `${variable}` (blanks are not named).
+ * The people to write to, from elements that may each be a comma-separated list. An address that occurs twice counts once.
+ * @returns `recipients`: as written, in order; `dropped`: the texts that are no address or hold a `${variable}`, without the blank ones.
  */
 export function readRecipients(emails: readonly string[]): { recipients: string[]; dropped: string[] } {
   const recipients = new Map<string, string>();

@@ -1,4 +1,4 @@
-/** A chain as a workflow sees it: the actions of one accepted request, read and normalised, without tokens. */
+/** A chain as workflows get it: the actions of one accepted request, read and without their tokens. */
 
 import type { SendAssignment } from './actions/send-assignment.js';
 import type { SendEmails } from './actions/send-emails.js';
@@ -16,14 +16,14 @@ export type ChainAction = ActionEffect & {
   index: number;
   relayId: string;
   assignmentId?: string;
-  /** Whole seconds after `receivedAt`; absent: runs in its turn. */
+  /** Whole seconds after `receivedAt`; absent or 0: runs in its turn. */
   delaySeconds?: number;
   condition?: Condition;
   incomingValue?: string;
   comment?: string;
-  /** The event's data leave open when or whether to run it: needs attention before its condition is looked at. */
+  /** Why the event's data leave open when or whether it runs. It then needs attention before its condition is evaluated. */
   cannotSchedule?: string;
-  /** The event's data leave open what to do: needs attention once its condition holds. */
+  /** Why the event's data leave open what it does. It then needs attention once its condition holds. */
   invalidData?: string;
 };
 
@@ -76,7 +76,7 @@ export function planChain(actions: readonly ChainAction[]): { immediate: ChainAc
   return { immediate, delayed: [...delayed.values()] };
 }
 
-/** What is done when an action is done after all: itself, and what stood behind it and was not run because of it. */
+/** What runs when an action that failed is retried: itself, and the actions behind it that were not run because of it. */
 export function toRedo(
   actions: readonly ChainAction[],
   statuses: readonly Pick<ActionStatus, 'index' | 'state'>[],
@@ -90,7 +90,7 @@ export function toRedo(
   return [...(action ? [action] : []), ...unrun];
 }
 
-/** What is said of an action wherever it is shown. */
+/** What identifies an action to people. */
 export function actionFacts({ index, action, relayId, comment, assignmentId }: ChainAction) {
   return {
     index,
@@ -101,7 +101,7 @@ export function actionFacts({ index, action, relayId, comment, assignmentId }: C
   };
 }
 
-/** How an action stands before anything has happened. */
+/** The status of an action at the start of its chain. */
 export function initialStatus(chain: Chain, action: ChainAction): ActionStatus {
   const first = chain.actions.find(({ delaySeconds }) => delaySeconds === action.delaySeconds);
   return {

@@ -1,5 +1,5 @@
 /**
- * `actionCondition`: `<path>==<value>` or `<path>!=<value>`, read once at the POST and evaluated when the action is about to run.
+ * `actionCondition`: `<path>==<value>` or `<path>!=<value>`, parsed at the POST and evaluated when the action is about to run.
  * Text is compared, case-sensitive; a missing property equals nothing.
  */
 
@@ -16,7 +16,7 @@ export interface Verdict {
   holds: boolean;
   /** Why, in words for people: `status was "sent"`, `location.zipp: no such property`. */
   reason: string;
-  /** The property asked for is not there: seldom meant. */
+  /** Whether the property is not there, which is seldom meant. */
   missing: boolean;
 }
 
@@ -51,7 +51,7 @@ export function parseCondition(text: string): { ok: true; condition: Condition }
   return { ok: true, condition: { path, operator, value: /^(["'])(.*)\1$/su.exec(trimmed)?.[2] ?? trimmed } };
 }
 
-/** Whether the condition asks for `incomingValue`; otherwise it asks the platform for the assignment. */
+/** Whether the condition is about `incomingValue`; otherwise it is about the assignment, for which the platform is asked. */
 export function asksIncomingValue(condition: Condition): boolean {
   return condition.path[0] === 'incomingValue';
 }

@@ -1,6 +1,6 @@
 /**
- * What the Temporal Web UI shows under User Metadata: what a chain asks for, and how it stands, as Markdown. Its renderers differ by version and place:
- * paragraphs, bold, code and tables come out well in all of them, cells have no padding in some, and a company's words must nowhere turn into markup.
+ * What the Temporal Web UI shows under User Metadata, as Markdown: what a chain asks for, and how it stands. The Web UI's renderers differ
+ * by version and place. Paragraphs, bold, code and tables come out well in all of them; a company's words must not turn into markup in any.
  */
 
 import type { Chain, ChainAction } from './chain.js';
@@ -11,11 +11,11 @@ import { fitBytes, jsonBytes, oneLine } from './text.js';
 
 /** Temporal takes details of 20,000 bytes, as payloads: less than that leaves room for the payload's metadata. */
 const detailsBytes = 19_900;
-/** What a row takes beside its cells. */
+/** Bytes that a row takes beside its cells. */
 const rowBytes = 35;
-/** An em space: where cells have no padding, their texts would run together. */
+/** An em space. Some renderers give cells no padding, and their texts would run together. */
 const gap = '\u2003';
-/** So many actions in trouble are spoken of at length. */
+/** How many failed or held actions are explained above the table. */
 const notedActions = 3;
 
 /** What a chain, or a group of its delayed actions, asks for: static details. */
@@ -23,12 +23,13 @@ export function chainDetails(
   { companyId, chainId, receivedAt }: Pick<Chain, 'companyId' | 'chainId' | 'receivedAt'>,
   actions: readonly ChainAction[],
 ): string {
-  const head = `Chain ${chainId} of ${plain(companyId)}, received ${shownTime(receivedAt)}. How it stands is under **Current Details**.`;
+  const chain = `Chain ${chainId} of ${plain(companyId)}, received ${shownTime(receivedAt)}.`;
+  const head = `${chain} How it stands is under **Current Details**.`;
   const rows = actions.map((action) => [String(action.index), named(action), when(action), asked(action)]);
   return withTable(head, ['#', 'Action', 'When', 'With'], rows);
 }
 
-/** How the actions of a chain, or of a group, stand: what is in trouble, why and what to do, and which signals had no effect; then all of them. */
+/** How the actions of a chain, or of a group, stand: what failed or is held, why and what to do; which signals had no effect; then all actions. */
 export function currentDetails(
   chain: Pick<Chain, 'companyId' | 'chainId'>,
   actions: readonly ActionStatus[],
@@ -45,13 +46,15 @@ export function currentDetails(
     ...noted.map((action) => note(chain, action)),
     ...ignored.map((signal) => `**A signal had no effect:** ${plain(fitBytes(signal, 300))}.`),
   ];
-  return withTable(notes.join('\n\n'), ['#', 'State', 'Action', 'Issue'], rows);
+  return withTable(notes.join('\n\n'), ['#', 'State', 'Action', 'Remark'], rows);
 }
 
 function note({ companyId, chainId }: Pick<Chain, 'companyId' | 'chainId'>, action: ActionStatus): string {
   const { index, state, error, nextAttemptAt, heldUntil } = action;
-  if (state === 'failed')
-    return `**Action ${index} failed:** ${plain(fitBytes(whyNot(action), 600))}. Mend the cause, then: \`npx relay retry ${companyId} ${chainId} ${index}\``;
+  if (state === 'failed') {
+    const command = `npx relay retry ${companyId} ${chainId} ${index}`;
+    return `**Action ${index} failed:** ${plain(fitBytes(whyNot(action), 600))}. Mend the cause, then: \`${command}\``;
+  }
   return [
     `**Action ${index} needs attention:** ${plain(fitBytes(error?.message ?? '', 600))}.`,
     nextAttemptAt
@@ -97,21 +100,21 @@ function when({ delaySeconds, condition }: ChainAction): string {
   return plain(condition ? `${time}, if ${conditionText(condition)}` : time);
 }
 
-/** What is shown elsewhere, or too long to show. */
+/** Fields that are shown in other columns, or too long to show. */
 const notAsked = ['action', 'index', 'comment', 'delaySeconds', 'condition', 'body', 'bodyHtml'];
 
-/** The action's own fields, whatever they are: `groupIds 501, 502; radiusMiles 25`. */
+/** The remaining fields: `groupIds 501, 502; radiusMiles 25`. */
 function asked(action: ChainAction): string {
   const fields = Object.entries(action).filter(([name]) => !notAsked.includes(name));
   return plain(fields.map(([name, value]) => `${name} ${Array.isArray(value) ? value.join(', ') : value}`).join('; '));
 }
 
-/** The text with everything that Markdown or the Web UI (`{workflowId}`, addresses) would make something of taken as it is. */
+/** The text with everything escaped that Markdown or the Web UI (`{workflowId}`, addresses) would interpret. */
 function plain(text: string): string {
   return oneLine(text).replace(/[\\`*_{}[\]<>#|~$&]|:(?=\/\/)/g, '\\$&');
 }
 
-/** A paragraph and a table that fit in the details: the more rows, the shorter the cells. The Web UI cuts off the end of its frame, hence a blank line. */
+/** A paragraph and a table that fit in the details: the more rows, the shorter the cells. A blank line ends it, since the Web UI cuts off the last. */
 function withTable(head: string, titles: string[], rows: string[][]): string {
   const room = (detailsBytes - jsonBytes(head) - 200) / rows.length;
   const cellBytes = Math.min(600, (room - rowBytes) / (titles.length - 1));

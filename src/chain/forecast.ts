@@ -1,4 +1,4 @@
-/** What would become of each action of a chain if its time had come: what a dry run tells. Follows the order in which `workflows/sequence.ts` decides. */
+/** What would become of each action of a chain if its time had come, for a dry run. Decides in the same order as the workflows do. */
 
 import { type ChainAction, planChain } from './chain.js';
 
@@ -21,13 +21,13 @@ export interface Forecast {
 export interface Facts {
   /** Undefined: there is no such rule any more. */
   rule: { enabled: boolean; onFailure: 'hold' | 'continue' } | undefined;
-  /** What its condition came to at this moment; undefined: it has none. */
+  /** What its condition comes to now; undefined: it has none. */
   condition?: { holds: boolean; reason?: string } | { error: string; retryable: boolean } | undefined;
   /** Why its effect could not even be attempted. */
   obstacle?: string | undefined;
 }
 
-/** @param facts - of each action, in the same order. */
+/** @param facts - one for each action, in the same order. */
 export function forecastChain(actions: readonly ChainAction[], facts: readonly Facts[]): Forecast[] {
   const forecasts = new Map(
     actions.map((action, place) => [action.index, forecast(action, facts[place] ?? { rule: undefined })]),
@@ -43,15 +43,15 @@ export function forecastChain(actions: readonly ChainAction[], facts: readonly F
 }
 
 function forecast(action: ChainAction, { rule, condition, obstacle }: Facts): Forecast {
-  const trouble = (reason: string): Forecast => ({
+  const cannotBeDone = (reason: string): Forecast => ({
     outcome: rule?.onFailure === 'continue' ? 'failed' : 'needs-attention',
     reason,
   });
   if (!rule?.enabled) return { outcome: 'skipped', reason: `rule ${action.relayId} is ${rule ? 'disabled' : 'gone'}` };
-  if (action.cannotSchedule !== undefined) return trouble(action.cannotSchedule);
+  if (action.cannotSchedule !== undefined) return cannotBeDone(action.cannotSchedule);
   if (condition && 'error' in condition)
-    return condition.retryable ? { outcome: 'unknown', reason: condition.error } : trouble(condition.error);
+    return condition.retryable ? { outcome: 'unknown', reason: condition.error } : cannotBeDone(condition.error);
   if (condition && !condition.holds) return { outcome: 'skipped', reason: condition.reason ?? 'its condition does not hold' };
-  if (action.invalidData !== undefined) return trouble(action.invalidData);
-  return obstacle === undefined ? { outcome: 'runs' } : trouble(obstacle);
+  if (action.invalidData !== undefined) return cannotBeDone(action.invalidData);
+  return obstacle === undefined ? { outcome: 'runs' } : cannotBeDone(obstacle);
 }

@@ -1,4 +1,4 @@
-/** Reads the webhook's array of actions into a chain: every problem named at once, with JSON pointers. */
+/** Reads the webhook's array of actions. All problems are named at once, with JSON pointers. */
 
 import { distance } from 'fastest-levenshtein';
 import { z } from 'zod';
@@ -8,23 +8,23 @@ import type { ActionEffect, ChainAction } from './chain.js';
 import { asksIncomingValue, parseCondition } from './condition.js';
 import { blankness, cutShort, isBlank, unsubstituted } from './text.js';
 
-/** Something to say about one place of the request; `pointer` as in RFC 6901: `/1/delayInSeconds`. */
+/** What is wrong at one place of the request. `pointer` is a JSON pointer (RFC 6901): `/1/delayInSeconds`. */
 export interface Issue {
   pointer: string;
   detail: string;
 }
 
-/** At most so many actions a chain. */
+/** For each chain. */
 export const maxActions = 100;
 /** 366 days. */
 export const maxDelaySeconds = 366 * 24 * 3600;
 
-/** A comment is a label: what is longer is cut. */
+/** Characters. A comment is a label: the rest of a longer one is cut off. */
 const maxCommentLength = 1000;
 
 const actionNames = actionDefinitions.map(({ name }) => name);
 
-/** The fields that every action has, beside its own. */
+/** The fields that all actions have in common. */
 export const commonFields = {
   action: z
     .enum(actionNames, {
@@ -54,7 +54,7 @@ const commonSchema = z.object(commonFields);
 
 export type ReadRequest = { ok: true; actions: ChainAction[]; warnings: Issue[] } | { ok: false; problems: Issue[] };
 
-/** Reads the actions of a request, whose elements are known to be objects. */
+/** Reads the actions of a request. The caller has made sure that the elements are objects. */
 export function readRequest(elements: readonly Record<string, unknown>[]): ReadRequest {
   if (elements.length === 0) return { ok: false, problems: [{ pointer: '', detail: 'must have at least one action' }] };
   if (elements.length > maxActions) {
@@ -78,17 +78,18 @@ function readAction(
   warnings: Issue[],
 ): ChainAction | undefined {
   const at = (field: string) => `/${index}/${field}`;
-  const mistakes: string[] = [];
+  const invalidData: string[] = [];
   const cannotSchedule: string[] = [];
-  const noting = (list: string[]): Issues => ({
+  const issuesWith = (mistakes: string[]): Issues => ({
     problem: (field, detail) => problems.push({ pointer: at(field), detail }),
     warning: (field, detail) => warnings.push({ pointer: at(field), detail }),
     mistake: (field, detail) => {
-      list.push(`${field} ${detail}`);
+      mistakes.push(`${field} ${detail}`);
       warnings.push({ pointer: at(field), detail: `${detail}; this action will need attention` });
     },
   });
-  const issues = noting(mistakes);
+  const issues = issuesWith(invalidData);
+  const schedulingIssues = issuesWith(cannotSchedule);
 
   const fields = withTexts(element);
   const definition = actionDefinitions.find(({ name }) => name === fields.action);
@@ -96,7 +97,7 @@ function readAction(
   const common = parseFields(commonSchema, fields, issues);
   const effect: ActionEffect | undefined = definition?.parse(fields, issues);
   const asked = asksAssignment(fields.actionCondition);
-  const assignment = readAssignment(fields.platformAssignmentId, definition, asked, noting(asked ? cannotSchedule : mistakes));
+  const assignment = readAssignment(fields.platformAssignmentId, definition, asked, asked ? schedulingIssues : issues);
   if (!common || !effect) return undefined;
   if ((common.comment ?? '').length > maxCommentLength)
     issues.warning('comment', `is longer than ${maxCommentLength} characters and is cut`);
@@ -105,11 +106,11 @@ function readAction(
     index,
     relayId: common.relayId,
     ...assignment,
-    ...readTiming(common, noting(cannotSchedule)),
+    ...readTiming(common, schedulingIssues),
     ...(common.incomingValue !== undefined && { incomingValue: common.incomingValue }),
     ...(common.comment !== undefined && { comment: cutShort(common.comment, maxCommentLength) }),
     ...(cannotSchedule.length > 0 && { cannotSchedule: cannotSchedule.join('; ') }),
-    ...(mistakes.length > 0 && { invalidData: mistakes.join('; ') }),
+    ...(invalidData.length > 0 && { invalidData: invalidData.join('; ') }),
   };
 }
 
@@ -120,7 +121,7 @@ function asksAssignment(condition: unknown): boolean {
   return parsed.ok && !asksIncomingValue(parsed.condition);
 }
 
-/** The assignment's id: required for what is done to an assignment and wherever the condition asks about it. */
+/** The assignment's id, which is required if the action or its condition needs the assignment. */
 function readAssignment(
   id: unknown,
   definition: ActionDefinition | undefined,
@@ -138,7 +139,7 @@ function readAssignment(
   return {};
 }
 
-/** When and whether: the delay and the condition. */
+/** The delay and the condition. */
 function readTiming(common: z.infer<typeof commonSchema>, issues: Issues): Pick<ChainAction, 'delaySeconds' | 'condition'> {
   const timing: Pick<ChainAction, 'delaySeconds' | 'condition'> = {};
   const delay = common.delayInSeconds;
@@ -159,7 +160,7 @@ function readTiming(common: z.infer<typeof commonSchema>, issues: Issues): Pick<
   return timing;
 }
 
-/** Safe numbers and booleans as their text, in fields and in arrays in fields; everything else stays for the schema to refuse. */
+/** With safe numbers and booleans made texts, also within arrays; everything else stays for the schema to refuse. */
 function withTexts(element: Record<string, unknown>): Record<string, unknown> {
   const asText = (value: unknown): unknown =>
     typeof value === 'boolean' || (typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER)

@@ -3,12 +3,12 @@
 /** The longest wait between two attempts within the budget, in seconds. */
 const longestBackoff = 60;
 
-/** Seconds to wait before the n-th retry (n from 1): 1, 2, 4, … 60. */
+/** Seconds to wait before a retry, counted from 1: 1, 2, 4, … 60. */
 export function backoffSeconds(retry: number): number {
   return Math.min(2 ** (retry - 1), longestBackoff);
 }
 
-/** The same back-off as a Temporal retry policy; `skip` retries have already been made. */
+/** The same back-off as a Temporal retry policy. @param skip - the retries already made. */
 export function retryPolicy(maximumAttempts: number, skip = 0) {
   return {
     initialInterval: backoffSeconds(skip + 1) * 1000,
@@ -18,19 +18,19 @@ export function retryPolicy(maximumAttempts: number, skip = 0) {
   };
 }
 
-/** How many attempts, the first one included, begin within a budget of so many seconds of back-off. */
+/** How many attempts, the first one included, begin before their back-offs add up to more than the budget. */
 export function attemptsWithin(budgetSeconds: number): number {
   let attempts = 1;
   for (let waited = backoffSeconds(1); waited <= budgetSeconds; waited += backoffSeconds(attempts)) attempts += 1;
   return attempts;
 }
 
-/** Seconds that a held action waits before the relay's n-th try of its own (n from 1): 30, 60, … 1800. */
+/** Seconds that a held action waits before an automatic retry, counted from 1: 30, 60, … 1800. */
 export function automaticRetrySeconds(retry: number): number {
   return Math.min(30 * 2 ** (retry - 1), 1800);
 }
 
-/** Whether a `Retry-After` of so many seconds is a reason to tell people now rather than to wait in silence. */
+/** Whether waiting as long as a `Retry-After` asks for uses up the budget, so that people are told now. */
 export function waitsTooLong(retryAfterSeconds: number, budgetSeconds: number): boolean {
   return retryAfterSeconds > Math.max(budgetSeconds, longestBackoff);
 }

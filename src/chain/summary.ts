@@ -6,24 +6,25 @@ import { fitBytes, jsonBytes, oneLine } from './text.js';
 
 /** Temporal takes summaries of 400 bytes, as payloads: less than that leaves room for the payload's metadata. */
 const summaryBytes = 350;
-/** So much of a summary is the actions', however much there is to say; and so much of it one action's: the timeline cuts off long lines. */
+/** Bytes of a summary that are kept for the names of its actions, however long the rest is. */
 const labelsBytes = 150;
+/** Bytes for the name of one action: the Web UI's timeline cuts off long lines. */
 const labelBytes = 80;
 
 type Titled = Pick<ActionStatus, 'index' | 'action' | 'comment'>;
 
-/** `2 sendEmails: tell the manager`: an action in one line, short enough for a summary that says a few words more. */
+/** `2 sendEmails: tell the manager`, short enough for a summary that says a few words more. */
 export function actionTitle(action: Titled): string {
   const comment = oneLine(action.comment ?? '');
   return fitBytes(`${action.index} ${action.action}${comment && `: ${comment}`}`, summaryBytes - 50);
 }
 
-/** What the action's author calls it. */
+/** What its author calls the action. */
 function label({ action, comment }: Pick<Titled, 'action' | 'comment'>): string {
   return fitBytes(oneLine(comment ?? '') || action, labelBytes);
 }
 
-/** `2 tell the manager: held until …`: what is done with actions, or what they wait for. */
+/** `2 tell the manager: held until …`. @param doing - what is done with the actions, or what they wait for. */
 export function summaryOf(actions: readonly Titled[], doing = ''): string {
   const words = doing && `: ${oneLine(doing)}`;
   const labels = actions.map((action) => `${action.index} ${label(action)}`).join(', ');
@@ -43,7 +44,7 @@ export function delayedSummary(actions: readonly ChainAction[]): string {
   return unmarked(summaryOf(actions, `${actions[0]?.delaySeconds} s after the event`));
 }
 
-/** The Web UI shows static summaries as plain text in one place and as Markdown in another: what would be markup is left out. */
+/** Without what Markdown would take for markup: the Web UI shows static summaries as plain text in one place and as Markdown in another. */
 function unmarked(summary: string): string {
   return fitBytes(summary.replace(/[\\`*<>[\]{}$~|]|:(?=\/\/)/g, ''), summaryBytes);
 }
@@ -58,15 +59,16 @@ export function whyNot({ reason, error }: Pick<ActionStatus, 'reason' | 'error'>
   return [...new Set([error?.message, reason])].filter((words) => words !== undefined).join('; ');
 }
 
-/** Why the workflow of a chain, or of its delayed actions, failed, and what to do. */
+/** Why the workflow of a chain, or of a group of its delayed actions, failed, and what to do. */
 export function failureMessage(chain: Pick<Chain, 'companyId' | 'chainId'>, actions: readonly ActionStatus[]): string {
   const failed = actions.filter(({ state }) => state === 'failed');
-  const behind = actions.filter(({ state }) => state === 'not-run').length;
+  const notRun = actions.filter(({ state }) => state === 'not-run').length;
+  const behind = `, and ${notRun} behind ${failed.length === 1 ? 'it' : 'them'} ${notRun === 1 ? 'was' : 'were'} not run`;
   const said = failed.slice(0, 5).map((action) => summaryOf([action], whyNot(action)));
   const more = failed.length > said.length ? `; and ${failed.length - said.length} more` : '';
   const [first] = failed;
   return [
-    `${failed.length} of ${actions.length === 1 ? '1 action' : `${actions.length} actions`} failed${behind > 0 ? `, and ${behind} behind ${failed.length === 1 ? 'it' : 'them'} ${behind === 1 ? 'was' : 'were'} not run` : ''}.`,
+    `${failed.length} of ${actions.length === 1 ? '1 action' : `${actions.length} actions`} failed${notRun > 0 ? behind : ''}.`,
     `${said.join('; ')}${more}.`,
     ...(first ? [`Mend the cause, then: npx relay retry ${chain.companyId} ${chain.chainId} ${first.index}`] : []),
   ].join(' ');

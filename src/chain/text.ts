@@ -1,4 +1,4 @@
-/** What the webhook's substitution leaves behind: blanks and variables that nobody filled in; and making texts fit where they are shown. */
+/** Texts of a request: what the webhook's substitution has left blank, and how to make them fit where they are shown. */
 
 const variable = /\$\{[^{}]*\}/;
 
@@ -29,7 +29,7 @@ export function jsonBytes(text: string): number {
   return new TextEncoder().encode(JSON.stringify(text)).length;
 }
 
-/** At most so many `jsonBytes`, whole characters only, with `…` where something is missing. */
+/** At most `bytes` by `jsonBytes`, whole characters only, with `…` where something is missing. */
 export function fitBytes(text: string, bytes: number): string {
   if (jsonBytes(text) <= bytes) return text;
   let room = bytes - jsonBytes('…');
@@ -42,7 +42,7 @@ export function fitBytes(text: string, bytes: number): string {
   return `${kept}…`;
 }
 
-/** What a character takes within a JSON string in UTF-8: reckoned, since workflows fit a hundred texts at every turn. */
+/** Bytes of a character within a JSON string in UTF-8. Encoding each would be slow: workflows fit a hundred texts in every task. */
 function characterBytes(character: string): number {
   const code = character.codePointAt(0) ?? 0;
   if (code < 0x20) return '\b\t\n\f\r'.includes(character) ? 2 : 6;

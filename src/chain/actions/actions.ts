@@ -1,4 +1,4 @@
-/** The one table of actions. To add one: its file here, its line below, its line in `workflows/effects.ts`, its activity, its docs page. */
+/** The table of actions. To add one: its file here, its type in `chain.ts`, its activity, its line in the workflows' table, tests, docs. */
 
 import { sendAssignment } from './send-assignment.js';
 import { sendEmails } from './send-emails.js';

@@ -14,7 +14,7 @@ export interface SendEmails {
   bodyHtml: string;
 }
 
-/** At most so many recipients an action. */
+/** For each action. */
 export const maxRecipients = 50;
 
 export const sendEmails = defineAction({

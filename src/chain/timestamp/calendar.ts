@@ -1,4 +1,7 @@
-/** Days as a calendar names them: Gregorian throughout, or Julian before October 1582. Weeks are those of the United States: from Sunday, the first one holding January 1. */
+/**
+ * Days as a calendar names them: Gregorian throughout, or Julian before October 1582. Weeks are those of the United States: they begin on
+ * Sunday, and the first one holds January 1.
+ */
 
 /** 15 October 1582: the day before it was the Julian 4 October. */
 export const REFORM = -141_427;

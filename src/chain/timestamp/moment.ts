@@ -1,4 +1,4 @@
-/** An instant as a calendar and a clock in some zone show it, and the English words for it: all that a pattern letter can ask for. */
+/** An instant as calendar and clock show it in some zone, with the English words for it: all that a pattern letter can print. */
 import { type CalendarDay, calendarDay } from './calendar.js';
 import type { ZoneAt } from './zone.js';
 

@@ -23,7 +23,7 @@ export interface ZoneAt {
 interface JdkZone {
   /** Standard short, daylight short, standard long, daylight long, generic short, generic long. */
   names: string[];
-  /** Each with the epoch second from which it is the standard offset, oldest first. Before the first there was no daylight saving time. */
+  /** Each with the epoch second from which it is standard time, oldest first. Before the first there was no daylight saving time. */
   standardOffsets: { since: number; seconds: number }[];
 }
 
@@ -49,7 +49,7 @@ export function zoneAt(zone: string, epochMillis: number): ZoneAt {
   return named(zone, offsetSeconds(zone, epochMillis), epochMillis);
 }
 
-/** The zone as `java.util.TimeZone` sees it: before 1900 today's standard time was in force, and a fixed offset is called GMT+05:30. */
+/** The zone as `java.util.TimeZone` sees it: before 1900 it has today's standard time, and a fixed offset is called GMT+05:30. */
 export function oldZoneAt(zone: string, epochMillis: number): ZoneAt {
   const fixed = fixedOffset(zone);
   if (fixed === 0) return named('UTC', 0, epochMillis);
@@ -78,7 +78,7 @@ export function zonesCalled(shortName: string): string[] {
     .map(([id]) => id);
 }
 
-/** Making one takes long, and each holds some 60 kB: as many are kept as are in use at a time. */
+/** Making one is slow, and each holds some 60 kB: at most 100 are kept. */
 const offsetClocks = new Map<string, Intl.DateTimeFormat>();
 
 function offsetClock(zone: string): Intl.DateTimeFormat {
