@@ -1,0 +1,42 @@
+/**
+ * What the relay is compared with: Temporal used directly, as a good engineer's first version would be. It takes the relay's requests, and checks,
+ * stores and tells nothing. Its arguments are `api`, `worker` or both.
+ */
+
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { serve } from '@hono/node-server';
+import { Client, Connection } from '@temporalio/client';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { Hono } from 'hono';
+import * as activities from './activities.js';
+import type { chain } from './workflows.js';
+
+const { PORT, TEMPORAL_ADDRESS: address, TASK_QUEUE: taskQueue = 'bare', WORKFLOW_BUNDLE = '' } = process.env;
+
+if (process.argv.includes('api')) {
+  const client = new Client({ connection: await Connection.connect({ address }) });
+  const app = new Hono()
+    .get('/readyz', (c) => c.text('ready'))
+    .post('/co/:companyId/relay', async (c) => {
+      const workflowId = `bare:${c.req.param('companyId')}:${randomUUID()}`;
+      await client.workflow.start<typeof chain>('chain', { workflowId, taskQueue, args: [await c.req.json()] });
+      return c.json({ workflowId }, 202);
+    });
+  serve({ fetch: app.fetch, hostname: '127.0.0.1', port: Number(PORT) });
+}
+
+if (process.argv.includes('worker')) {
+  const worker = await Worker.create({
+    connection: await NativeConnection.connect({ address }),
+    taskQueue,
+    // Made beforehand, as the relay's is: a bundler in this process would count as its memory.
+    workflowBundle: { code: readFileSync(WORKFLOW_BUNDLE, 'utf8') },
+    activities,
+    // As in src/worker/worker.ts.
+    maxCachedWorkflows: 1000,
+    maxConcurrentActivityTaskExecutions: 100,
+  });
+  await worker.run();
+  process.exit();
+}

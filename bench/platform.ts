@@ -1,0 +1,80 @@
+/**
+ * The platform and the mail server that both sides call, as a process of its own: it answers at once and remembers when each effect arrived.
+ * An effect's id is an assignment's id or the local part of an address, such as `r7.12.a`: the run, the number of the chain, the action.
+ */
+
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { SMTPServer } from 'smtp-server';
+import { now } from './clock.js';
+
+interface Run {
+  /** The first arrival of each effect. */
+  arrivals: Map<string, { id: string; at: number; key?: string }>;
+  /** Effects that arrived again. */
+  repeats: number;
+}
+
+const runs = new Map<string, Run>();
+/** Calls about assignments whose id begins with `hang.`: they get no answer until `POST /release`. */
+const hanging = new Set<ServerResponse>();
+
+function runOf(id: string): Run {
+  const name = id.split('.')[0] ?? '';
+  const run = runs.get(name) ?? { arrivals: new Map(), repeats: 0 };
+  runs.set(name, run);
+  return run;
+}
+
+function arrive(id: string, key?: string): void {
+  const run = runOf(id);
+  if (run.arrivals.has(id)) run.repeats += 1;
+  else run.arrivals.set(id, { id, at: now(), key });
+}
+
+function endJson(response: ServerResponse, body: unknown): void {
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
+
+const http = createServer((request, response) => {
+  const [, what, id = '', least] = (request.url ?? '').split('/');
+  request.resume().once('end', () => {
+    if (what === 'arrivals') {
+      // The whole list only once there are enough: /arrivals/{run}/{least}.
+      const { arrivals, repeats } = runOf(id);
+      endJson(response, { count: arrivals.size, repeats, arrivals: arrivals.size < Number(least) ? [] : [...arrivals.values()] });
+    } else if (what === 'assignments' && id.startsWith('hang.')) {
+      hanging.add(response);
+      response.once('close', () => hanging.delete(response));
+    } else if (what === 'assignments') {
+      arrive(id, request.headers['idempotency-key']?.toString());
+      endJson(response, { id, status: 'sent', recipients: 1 });
+    } else {
+      for (const held of hanging) endJson(held, {});
+      endJson(response, {});
+    }
+  });
+});
+http.keepAliveTimeout = 60_000;
+
+const smtp = new SMTPServer({
+  disabledCommands: ['STARTTLS', 'AUTH'],
+  disableReverseLookup: true,
+  onData(stream, session, done) {
+    stream.resume().once('end', () => {
+      for (const { address } of session.envelope.rcptTo) arrive(address.split('@')[0] ?? '');
+      done(null);
+    });
+  },
+});
+smtp.on('error', () => {});
+
+async function listening(server: Server | ReturnType<SMTPServer['listen']>): Promise<string> {
+  await once(server, 'listening');
+  const address = server.address();
+  return `127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}`;
+}
+
+process.on('disconnect', () => process.exit());
+const platform = await listening(http.listen(0, '127.0.0.1'));
+process.send?.({ platformUrl: `http://${platform}`, smtpUrl: `smtp://${await listening(smtp.listen(0, '127.0.0.1'))}` });

@@ -1,0 +1,243 @@
+/** What is measured. Each row POSTs the same chains to either side and says what it saw. */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { now } from './clock.js';
+import type { Groups } from './processes.js';
+import type { Action, Trial } from './trial.js';
+
+/** How many chains or calls a row has. */
+export type Sizes = Record<'chains' | 'due' | 'open' | 'hanging', number>;
+
+export interface Metric {
+  name: string;
+  unit: string;
+  value: number;
+  better: 'more' | 'less';
+}
+
+export interface Row {
+  name: string;
+  what: string;
+  /** Only in the first round, since it takes long or is the same every time. */
+  once?: boolean;
+  measure(trial: Trial, sizes: Sizes): Promise<Metric[]>;
+}
+
+/** A kind of chain. The effects of one are `<run>.<n>.a`, `.b`, `.c`. */
+interface Shape {
+  name: string;
+  effects: number;
+  delayed: boolean;
+  actions(run: string, n: number): Action[];
+}
+
+const send = (id: string, delay = 0): Action => ({
+  action: 'platform_sendAssignment',
+  platformAssignmentId: id,
+  groupId: '501',
+  ...(delay > 0 && { delayInSeconds: `${delay}` }),
+});
+
+/** One send for each delay in seconds. */
+const sends = (name: string, ...delays: number[]): Shape => ({
+  name,
+  effects: delays.length,
+  delayed: delays.some((delay) => delay > 0),
+  actions: (run, n) => delays.map((delay, index) => send(`${run}.${n}.${'abc'[index]}`, delay)),
+});
+const one = sends('1 send', 0);
+const three = sends('3 sends', 0, 0, 0);
+const after2s = sends('2 sends, 1 after 2 s', 0, 0, 2);
+const after5s = sends('2 sends, 1 after 5 s', 0, 0, 5);
+const words = { subject: 'An assignment waits', body: 'Please look at it.', bodyHtml: '<p>Please look at it.</p>' };
+const email: Shape = {
+  name: '1 e-mail',
+  effects: 1,
+  delayed: false,
+  actions: (run, n) => [{ action: 'sendEmails', emails: [`${run}.${n}.a@bench.example`], ...words }],
+};
+
+export const rows: Row[] = [
+  burst('immediate', three),
+  burst('delayed-2s', after2s),
+  burst('delayed-5s', after5s),
+  burst('email', email),
+  lowLoad('latency', three),
+  lowLoad('latency-2s', after2s),
+  { name: 'due', what: 'one delayed action a chain, all due in one second', measure: dueAtOnce },
+  { name: 'neighbour', what: 'a chain of two sends beside calls of another company that hang', measure: besideHanging },
+  { name: 'histories', what: 'what one chain leaves in Temporal, all its workflows together', once: true, measure: histories },
+  { name: 'open', what: '3 sends beside chains that wait for a delay of a day', once: true, measure: besideOpen },
+];
+
+const more = (name: string, unit: string, value: number): Metric => ({ name, unit, value, better: 'more' });
+const less = (name: string, unit: string, value: number): Metric => ({ name, unit, value, better: 'less' });
+
+/** Chains as fast as the senders can, until every workflow has closed. */
+function burst(name: string, shape: Shape): Row {
+  return {
+    name,
+    what: `${shape.name}, burst`,
+    async measure(trial, { chains }) {
+      await warmUp(trial, shape, Math.max(20, Math.round(chains / 8)));
+      const run = trial.newRun();
+      const meter = trial.meter();
+      const posted = await trial.burst(chains, (n) => shape.actions(run, n));
+      const { at, repeats } = await trial.arrived(run, chains * shape.effects);
+      await trial.closed();
+      const { cpu, peak } = meter.stop();
+      const start = Math.min(...posted.map(({ sent }) => sent));
+      const rate = (times: Iterable<number>) => (chains * 1000) / (Math.max(...times) - start);
+      const aAndB = [...at].filter(([id]) => !id.endsWith('c')).map(([, time]) => time);
+      return [
+        more('accepted', 'chains/s', rate(posted.map(({ answered }) => answered))),
+        ...(shape.delayed ? [more('a and b done', 'chains/s', rate(aAndB))] : []),
+        more('all done', 'chains/s', rate(at.values())),
+        less('CPU', 'ms/chain', (1000 * cpu.side) / chains),
+        less('CPU of the engine', 'ms/chain', (1000 * cpu.engine) / chains),
+        less('CPU of both', 'ms/chain', (1000 * (cpu.side + cpu.engine)) / chains),
+        less('peak memory', 'MiB', peak.side),
+        less('peak memory of the engine', 'MiB', peak.engine),
+        less('effects repeated', '', repeats),
+      ];
+    },
+  };
+}
+
+/** One chain after the other has ended. */
+function lowLoad(name: string, shape: Shape): Row {
+  return {
+    name,
+    what: `${shape.name}, low load`,
+    async measure(trial, { chains }) {
+      await warmUp(trial, shape, 20);
+      return latencies('', await oneByOne(trial, shape, Math.max(5, Math.round(chains / 20))));
+    },
+  };
+}
+
+interface Latencies {
+  /** Milliseconds from the POST to the first effect. */
+  first: number[];
+  /** Milliseconds from the POST to its answer. */
+  accept: number[];
+}
+
+function latencies(beside: string, { first, accept }: Latencies): Metric[] {
+  return [
+    less(`first effect, p50${beside}`, 'ms', quantile(first, 0.5)),
+    less(`accepted after, p50${beside}`, 'ms', quantile(accept, 0.5)),
+  ];
+}
+
+async function oneByOne(trial: Trial, shape: Shape, count: number): Promise<Latencies> {
+  const open = await trial.open();
+  const found: Latencies = { first: [], accept: [] };
+  for (let n = 0; n < count; n++) {
+    const run = trial.newRun();
+    const { sent, answered } = await trial.post(shape.actions(run, n));
+    const { at } = await trial.arrived(run, shape.effects);
+    found.first.push(Math.min(...at.values()) - sent);
+    found.accept.push(answered - sent);
+    await trial.closed(open);
+    await sleep(100);
+  }
+  return found;
+}
+
+/** An effect is due at the time when its POST was sent plus the delay. */
+async function dueAtOnce(trial: Trial, { due }: Sizes): Promise<Metric[]> {
+  await warmUp(trial, after2s, 20);
+  const run = trial.newRun();
+  // So late that every chain waits by then, though arming takes its time.
+  const moment = now() + (30 + due / 20) * 1000;
+  const delays: number[] = [];
+  const posted = await trial.burst(due, (n) => {
+    const delay = Math.max(1, Math.floor((moment - now()) / 1000));
+    delays[n] = delay;
+    return [send(`${run}.${n}.a`, delay)];
+  });
+  const { at, repeats } = await trial.arrived(run, due);
+  const lags = posted.map(({ sent }, n) => (at.get(`${run}.${n}.a`) ?? Number.NaN) - sent - (delays[n] ?? 0) * 1000);
+  const took = Math.max(...posted.map(({ answered }) => answered)) - Math.min(...posted.map(({ sent }) => sent));
+  return [
+    less(`${due} POSTs took`, 's', took / 1000),
+    less('lag, p50', 's', quantile(lags, 0.5) / 1000),
+    less('lag, p99', 's', quantile(lags, 0.99) / 1000),
+    less('effects repeated', '', repeats),
+  ];
+}
+
+/** Twenty chains, one a second. One that is not done two minutes after the last POST counts with the time until then. */
+async function besideHanging(trial: Trial, { hanging }: Sizes): Promise<Metric[]> {
+  await warmUp(trial, one, 20);
+  await trial.burst(hanging, (n) => [send(`hang.${n}`)]);
+  await sleep(3000);
+  const run = trial.newRun();
+  const posting: Promise<{ sent: number }>[] = [];
+  for (let n = 0; n < 20; n++, await sleep(1000))
+    posting.push(trial.post([send(`${run}.${n}.a`), send(`${run}.${n}.b`)], 'neighbour'));
+  const posted = await Promise.all(posting);
+  const { at } = await trial.arrived(run, 40, 120);
+  const end = now();
+  const took = posted.map(({ sent }, n) => Math.max(...['a', 'b'].map((name) => at.get(`${run}.${n}.${name}`) ?? end)) - sent);
+  return [
+    less(`done beside ${hanging}, median`, 's', quantile(took, 0.5) / 1000),
+    less(`done beside ${hanging}, worst`, 's', Math.max(...took) / 1000),
+    less('effects missing after two minutes', '', 40 - at.size),
+  ];
+}
+
+async function histories(trial: Trial): Promise<Metric[]> {
+  await warmUp(trial, one, 20);
+  const metrics: Metric[] = [];
+  for (const shape of [one, three, after2s, after5s, email]) {
+    const before = await trial.histories();
+    await oneByOne(trial, shape, 1);
+    for (const [unit, count] of Object.entries(await trial.histories()))
+      metrics.push(less(shape.name, unit, count - (before[unit] ?? 0)));
+  }
+  return metrics;
+}
+
+async function besideOpen(trial: Trial, { open, chains }: Sizes): Promise<Metric[]> {
+  await warmUp(trial, three, 50);
+  const metrics: Metric[] = [];
+  const memory: Groups<number>[] = [];
+  for (const [level, added] of [
+    [10, 10],
+    [open, open - 10],
+  ] as const) {
+    const waiting = trial.newRun();
+    await trial.burst(added, (n) => [send(`${waiting}.${n}.a`, 86_400)]);
+    await trial.idle();
+    memory.push(trial.meter().stop().peak);
+    metrics.push(...latencies(`, ${level} open`, await oneByOne(trial, three, 10)));
+    const run = trial.newRun();
+    const count = Math.max(20, Math.round(chains / 4));
+    const start = now();
+    await trial.burst(count, (n) => three.actions(run, n));
+    const { at } = await trial.arrived(run, 3 * count);
+    metrics.push(more(`all done, ${level} open`, 'chains/s', (count * 1000) / (Math.max(...at.values()) - start)));
+  }
+  const per10000 = (group: keyof Groups<number>) =>
+    (((memory[1]?.[group] ?? 0) - (memory[0]?.[group] ?? 0)) * 10_000) / (open - 10);
+  return [
+    ...metrics,
+    less('memory for 10,000 pending delays', 'MiB', per10000('side')),
+    less('memory of the engine for 10,000 pending delays', 'MiB', per10000('engine')),
+  ];
+}
+
+/** Has everything compiled and cached that is going to run, and leaves nothing open. */
+async function warmUp(trial: Trial, shape: Shape, chains: number): Promise<void> {
+  const run = trial.newRun();
+  await trial.burst(chains, (n) => shape.actions(run, n));
+  await trial.arrived(run, chains * shape.effects);
+  await trial.closed();
+}
+
+function quantile(values: readonly number[], q: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? Number.NaN;
+}

@@ -1,0 +1,123 @@
+/** The two sides as processes, started anew for every row: the relay as users start it, and Temporal used directly. */
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '../src/sandbox/ports.js';
+
+export type SideName = 'relay' | 'bare';
+
+export interface Surroundings {
+  /** A folder for logs and data. */
+  directory: string;
+  temporalAddress: string;
+  platformUrl: string;
+  smtpUrl: string;
+  /** The file with the bundled workflows of the bare side. */
+  bareBundle: string;
+  /** PostgreSQL for the relay; PGlite if unset. */
+  databaseUrl?: string;
+  /** API and worker as a process each. */
+  separate: boolean;
+}
+
+export interface Side {
+  /** Chains are POSTed to `/co/{companyId}/relay` below it. */
+  url: string;
+  /** No other side uses it: what is on it in Temporal is this side's. */
+  taskQueue: string;
+  pids: number[];
+  stop(): Promise<void>;
+}
+
+/** What both companies of the relay have; the bare side does not look at it. */
+export const rule = { relayId: '1', relayAccessToken: 'token-of-the-bench' };
+
+const adminToken = randomBytes(24).toString('hex');
+
+export async function startSide(name: SideName, at: Surroundings): Promise<Side> {
+  const port = await freePort('127.0.0.1');
+  const url = `http://127.0.0.1:${port}`;
+  const taskQueue = `bench-${name}-${randomBytes(6).toString('hex')}`;
+  const variables: Record<string, string> = {
+    PORT: `${port}`,
+    TEMPORAL_ADDRESS: at.temporalAddress,
+    TEMPORAL_NAMESPACE: 'default',
+    SMTP_URL: at.smtpUrl,
+    // For the bare side.
+    PLATFORM_URL: at.platformUrl,
+    TASK_QUEUE: taskQueue,
+    WORKFLOW_BUNDLE: at.bareBundle,
+    // For the relay, which is as shipped but for the bounds that a bench would meet.
+    RELAY_TASK_QUEUE: taskQueue,
+    RELAY_DATA_DIR: join(at.directory, 'relay'),
+    RELAY_SANDBOX_PORT: `${await freePort('127.0.0.1')}`,
+    RELAY_ADMIN_TOKEN: adminToken,
+    RELAY_RATE_LIMIT_PER_MINUTE: '1000000',
+    RELAY_ALLOW_PRIVATE_NETWORKS: 'true',
+    DATABASE_URL: at.databaseUrl ?? '',
+  };
+  const processes = commandsOf(name, at.separate).map(([script, ...args], index) => {
+    const log = join(at.directory, `${taskQueue}-${index}.log`);
+    const output = openSync(log, 'w');
+    const path = fileURLToPath(new URL(`../${script}`, import.meta.url));
+    const child = spawn(process.execPath, ['--enable-source-maps', path, ...args], {
+      env: { ...process.env, ...variables },
+      stdio: ['ignore', output, output],
+    });
+    closeSync(output);
+    return { child, log };
+  });
+  const stop = async () => void (await Promise.all(processes.map(({ child }) => end(child))));
+  try {
+    await untilReady(url, processes);
+    if (name === 'relay') for (const company of ['bench', 'neighbour']) await setUp(url, company, at.platformUrl);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { url, taskQueue, pids: processes.flatMap(({ child }) => child.pid ?? []), stop };
+}
+
+/** Scripts below `dist/`, with their arguments. */
+function commandsOf(name: SideName, separate: boolean): string[][] {
+  if (name === 'relay') return separate ? [['src/api/main.js'], ['src/worker/main.js']] : [['src/sandbox/start.js']];
+  return (separate ? [['api'], ['worker']] : [['api', 'worker']]).map((roles) => ['bench/bare/main.js', ...roles]);
+}
+
+async function untilReady(url: string, processes: { child: ChildProcess; log: string }[]): Promise<void> {
+  for (const deadline = Date.now() + 120_000; ; await sleep(100)) {
+    const answer = await fetch(`${url}/readyz`).catch(() => undefined);
+    await answer?.arrayBuffer();
+    if (answer?.ok) return;
+    const failed = processes.find(({ child }) => child.exitCode !== null) ?? (Date.now() > deadline ? processes[0] : undefined);
+    if (failed) throw new Error(`a process did not start; it said: ${readFileSync(failed.log, 'utf8').trim().slice(-2000)}`);
+  }
+}
+
+/** Makes a company and its rule, unless an earlier start has made them. */
+async function setUp(url: string, company: string, platformUrl: string): Promise<void> {
+  const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };
+  const ask = async (method: string, path: string, body: unknown) => {
+    const answer = await fetch(`${url}/admin/companies/${path}`, { method, headers, body: JSON.stringify(body) });
+    const text = await answer.text();
+    if (!answer.ok && answer.status !== 409) throw new Error(`${method} ${path} was answered ${answer.status}: ${text}`);
+  };
+  const platform = { kind: 'http', baseUrl: platformUrl };
+  await ask('PUT', company, { name: company, notify: { emails: ['admin@bench.example'] }, platform });
+  await ask('POST', `${company}/rules`, { name: 'Bench', ...rule });
+}
+
+/** Asks the process to end, and makes it after ten seconds. */
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const closed = once(child, 'close');
+  child.kill('SIGTERM');
+  const timer = setTimeout(() => child.kill('SIGKILL'), 10_000);
+  await closed;
+  clearTimeout(timer);
+}

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Temporal's full server on PostgreSQL, for `npm run bench -- --temporal 127.0.0.1:7300`: builds it once (Go), makes its databases anew, and runs it
+# until it is ended. PGHOST, PGPORT, PGUSER and PGPASSWORD name the PostgreSQL. The argument is the port; nine above it are used as well.
+set -euo pipefail
+
+port=${1:-7300}
+version=v1.29.1
+folder=${XDG_CACHE_HOME:-$HOME/.cache}/relay-bench
+host=${PGHOST:-127.0.0.1} pgport=${PGPORT:-5432} user=${PGUSER:-postgres} password=${PGPASSWORD:-}
+export GOBIN=$folder/$version
+
+[ -x "$GOBIN/server" ] && [ -x "$GOBIN/sql" ] ||
+  go install "go.temporal.io/server/cmd/server@$version" "go.temporal.io/server/cmd/tools/sql@$version"
+schemas=$(go env GOMODCACHE)/go.temporal.io/server@$version/schema/postgresql/v12
+for name in temporal visibility; do
+  sql=("$GOBIN/sql" --plugin postgres12 --endpoint "$host" --port "$pgport" --user "$user" --password "$password" --database "bench_$name")
+  "${sql[@]}" drop --force || true
+  "${sql[@]}" create
+  "${sql[@]}" setup-schema --version 0.0
+  "${sql[@]}" update-schema --schema-dir "$schemas/$name/versioned"
+done > "$folder/schema.log" 2>&1 || { tail "$folder/schema.log" >&2; exit 1; }
+
+store() {
+  echo "{ sql: { pluginName: postgres12, databaseName: bench_$1, connectAddr: '$host:$pgport', connectProtocol: tcp, user: '$user', password: '$password', maxConns: 20, maxIdleConns: 20 } }"
+}
+service() {
+  echo "{ rpc: { grpcPort: $1, membershipPort: $2, bindOnLocalHost: true } }"
+}
+# As npm start sets the dev server.
+printf 'matching.enableFairness:\n  - value: true\nfrontend.enableServerVersionCheck:\n  - value: false\n' > "$folder/dynamic.yaml"
+cat > "$folder/bench.yaml" <<YAML
+log: { stdout: true, level: warn }
+persistence:
+  defaultStore: history
+  visibilityStore: visibility
+  numHistoryShards: 4
+  datastores: { history: $(store temporal), visibility: $(store visibility) }
+global: { membership: { maxJoinDuration: 30s, broadcastAddress: 127.0.0.1 } }
+services:
+  frontend: $(service "$port" "$((port + 1))")
+  matching: $(service "$((port + 2))" "$((port + 3))")
+  history: $(service "$((port + 4))" "$((port + 5))")
+  worker: $(service "$((port + 6))" "$((port + 7))")
+clusterMetadata:
+  enableGlobalNamespace: false
+  failoverVersionIncrement: 10
+  masterClusterName: active
+  currentClusterName: active
+  clusterInformation: { active: { enabled: true, initialFailoverVersion: 1, rpcName: frontend, rpcAddress: '127.0.0.1:$port' } }
+publicClient: { hostPort: '127.0.0.1:$port' }
+dynamicConfigClient: { filepath: $folder/dynamic.yaml, pollInterval: 60s }
+YAML
+
+(until temporal operator namespace create --address "127.0.0.1:$port" --retention 1d default > /dev/null 2>&1; do sleep 1; done; echo ready) &
+exec "$GOBIN/server" --root / --config "$folder" --env bench --allow-no-auth start

@@ -1,0 +1,144 @@
+/** One row on one side: POSTs chains as webhook senders do, learns from the platform when effects arrived, and from Temporal what is open. */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+import { Agent, request } from 'undici';
+import { z } from 'zod';
+import { now } from './clock.js';
+import { cpuSeconds, Meter } from './processes.js';
+import { rule, type Side } from './sides.js';
+
+export type Action = Record<string, unknown>;
+
+/** How long a measurement waits for its effects, and for its workflows to close, before it fails. */
+const patienceSeconds = 600;
+
+const arrivalsSchema = z.object({
+  count: z.number(),
+  repeats: z.number(),
+  arrivals: z.array(z.object({ id: z.string(), at: z.number() })),
+});
+
+let runs = 0;
+
+/** All times are those of `now()`. */
+export class Trial {
+  readonly #agent = new Agent({ connections: 64 });
+
+  constructor(
+    private readonly side: Side,
+    private readonly client: Client,
+    private readonly platformUrl: string,
+    private readonly enginePids: readonly number[],
+    /** How many senders a burst has. */
+    private readonly clients: number,
+  ) {}
+
+  /** A name for the effects of one measurement, the first part of their ids. */
+  newRun(): string {
+    return `r${++runs}`;
+  }
+
+  /** @throws where the answer is not 202 */
+  async post(actions: Action[], company = 'bench'): Promise<{ sent: number; answered: number }> {
+    const body = JSON.stringify(actions.map((action) => ({ ...rule, ...action })));
+    const sent = now();
+    const answer = await request(`${this.side.url}/co/${company}/relay`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+      dispatcher: this.#agent,
+    });
+    const text = await answer.body.text();
+    if (answer.statusCode !== 202) throw new Error(`a POST was answered ${answer.statusCode}: ${text.slice(0, 500)}`);
+    return { sent, answered: now() };
+  }
+
+  /** POSTs so many chains from several senders, each of whom waits for its answer and for nothing else. */
+  async burst(count: number, actionsOf: (n: number) => Action[]): Promise<{ sent: number; answered: number }[]> {
+    const posted: { sent: number; answered: number }[] = [];
+    let next = 0;
+    const sender = async () => {
+      for (let n = next++; n < count; n = next++) posted[n] = await this.post(actionsOf(n));
+    };
+    await Promise.all(Array.from({ length: this.clients }, sender));
+    return posted;
+  }
+
+  /**
+   * Waits until so many effects of a run have arrived.
+   * @param seconds without it, effects that do not arrive are an error
+   * @returns when each arrived first, by its id, and how many came again
+   */
+  async arrived(run: string, count: number, seconds?: number): Promise<{ at: Map<string, number>; repeats: number }> {
+    for (const deadline = now() + (seconds ?? patienceSeconds) * 1000; ; await sleep(50)) {
+      const late = now() > deadline;
+      const answer = await request(`${this.platformUrl}/arrivals/${run}/${late ? 0 : count}`, { dispatcher: this.#agent });
+      const seen = arrivalsSchema.parse(await answer.body.json());
+      if (late && seconds === undefined) throw new Error(`only ${seen.count} of ${count} effects arrived`);
+      if (late || seen.count >= count) return { at: new Map(seen.arrivals.map(({ id, at }) => [id, at])), repeats: seen.repeats };
+    }
+  }
+
+  /** Waits until no more than so many workflows are open. */
+  async closed(left = 0): Promise<void> {
+    for (const deadline = now() + patienceSeconds * 1000; (await this.open()) > left; await sleep(200))
+      if (now() > deadline) throw new Error('workflows stay open');
+  }
+
+  async open(): Promise<number> {
+    return (await this.client.workflow.count(this.#query('Running'))).count;
+  }
+
+  /** Waits until the side has nothing more to do: in two seconds running, less than a tenth of a processor. */
+  async idle(): Promise<void> {
+    for (let quiet = 0, before = cpuSeconds(this.side.pids); quiet < 2; ) {
+      await sleep(1000);
+      const after = cpuSeconds(this.side.pids);
+      quiet = after - before < 0.1 ? quiet + 1 : 0;
+      before = after;
+    }
+  }
+
+  meter(): Meter {
+    return new Meter({ side: this.side.pids, engine: this.enginePids });
+  }
+
+  /** What the workflows of this side that have completed left in Temporal, all together. */
+  async histories(): Promise<Record<string, number>> {
+    const sum = { workflows: 0, events: 0, 'workflow tasks': 0, activities: 0 };
+    for await (const { workflowId, runId } of this.client.workflow.list({ query: this.#query('Completed') })) {
+      const { events } = await this.client.workflow.getHandle(workflowId, runId).fetchHistory();
+      sum.workflows += 1;
+      for (const event of events ?? []) {
+        sum.events += 1;
+        if (event.workflowTaskCompletedEventAttributes) sum['workflow tasks'] += 1;
+        if (event.activityTaskCompletedEventAttributes) sum.activities += 1;
+      }
+    }
+    return sum;
+  }
+
+  /** Ends what is open on this side, and the calls that hang, so that they cost the next measurement nothing. */
+  async clear(): Promise<void> {
+    while ((await this.open()) > 0) {
+      const open = this.client.workflow.list({ query: this.#query('Running') })[Symbol.asyncIterator]();
+      const ender = async () => {
+        for (let next = await open.next(); !next.done; next = await open.next()) {
+          const { workflowId, runId } = next.value;
+          await this.client.workflow
+            .getHandle(workflowId, runId)
+            .terminate('end of a row')
+            .catch(() => {}); // It has ended.
+        }
+      };
+      await Promise.all(Array.from({ length: 50 }, ender));
+    }
+    await (await request(`${this.platformUrl}/release`, { method: 'POST', dispatcher: this.#agent })).body.dump();
+    await this.#agent.close();
+  }
+
+  #query(status: 'Running' | 'Completed'): string {
+    return `TaskQueue = '${this.side.taskQueue}' AND ExecutionStatus = '${status}'`;
+  }
+}
