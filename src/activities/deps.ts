@@ -12,9 +12,9 @@ export interface Deps {
   connectors: Connectors;
   client: Client;
   links: Links;
-  /** Is told when nobody else can be. */
+  /** Gets the notices that reach no contact of the company. */
   operatorEmail?: string;
-  /** Of actions that fail for the same reason within such a time, the first is told of at once and the rest as one; 0: each by itself. */
+  /** Failures for the same reason within this time become one notice, after a first one at once; 0: a notice for each. */
   noticeDigestSeconds: number;
   log: Logger;
   metrics: Metrics;

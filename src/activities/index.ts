@@ -1,4 +1,4 @@
-/** All activities, made with what they work with. */
+/** All activities of a worker. Every attempt is counted in the metrics. */
 
 import type { Activities } from '../contract/activities.js';
 import { awaitDelayed } from './await-delayed.js';

@@ -1,4 +1,4 @@
-/** The pauses of a company, for a workflow that waits for their end or measures a window without them. */
+/** The pauses of a company, for a workflow that waits for their end or leaves them out of the attention window. */
 
 import { activityInfo } from '@temporalio/activity';
 import { pausedSeconds, pauseOf } from '../chain/pause.js';

@@ -1,4 +1,4 @@
-/** What a rule says about trouble, as it stands now. */
+/** What a rule says now about failures and unknown outcomes. */
 
 import type { Activities } from '../contract/activities.js';
 import { skipReason } from './action-context.js';

@@ -1,24 +1,37 @@
-/** Steers some of many chains: asks each how it stands and signals what concerns it. */
+/** Steers a batch of the chains of a bulk order: asks each for its status and signals the actions that are meant. */
 
-import { activityInfo } from '@temporalio/activity';
+import { activityInfo, Context } from '@temporalio/activity';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { z } from 'zod';
 import { ChainCancelled, retryChain } from '../chains/reopen.js';
 import type { Activities } from '../contract/activities.js';
 import { actionsMeant, addProgress, type BulkOrder, type BulkProgress, noProgress } from '../contract/bulk.js';
 import { signalOf, statusQuery, steeringSignals } from '../contract/messages.js';
 import type { Deps } from './deps.js';
 
-/** A chain answers nothing while a local try of an effect runs. */
-const answerTimeoutMs = 10_000;
-/** Attempts before chains that do not answer are given up. */
-const attempts = 5;
+/** A chain answers no query while one of its effects is tried as a local activity. */
+const queryTimeoutMs = 10_000;
+/** After so many, chains that do not answer count as failed. */
+const mostAttempts = 5;
+
+/** What an attempt leaves to the next by its heartbeat: how many actions it has steered in each chain that is through. */
+const steeredSchema = z.record(z.string(), z.number());
 
 export function steerChains({ client, log }: Pick<Deps, 'client' | 'log'>): Activities['steerChains'] {
   return async ({ order, workflowIds }) => {
-    const settled = await Promise.allSettled(workflowIds.map((workflowId) => steer(client, workflowId, order)));
+    const { attempt, heartbeatDetails } = activityInfo();
+    const steered = steeredSchema.safeParse(heartbeatDetails).data ?? {};
+    const settled = await Promise.allSettled(
+      workflowIds.map(async (workflowId) => {
+        steered[workflowId] ??= await steer(client, workflowId, order);
+        return steered[workflowId];
+      }),
+    );
     const refused = settled.find((result) => result.status === 'rejected');
-    // The next attempt finds those that are through changed, and does nothing to them.
-    if (refused && activityInfo().attempt < attempts) throw refused.reason;
+    if (refused && attempt < mostAttempts) {
+      Context.current().heartbeat(steered satisfies z.infer<typeof steeredSchema>);
+      throw refused.reason;
+    }
     return settled
       .map((result, place): BulkProgress => {
         const workflowId = workflowIds[place] ?? '';
@@ -38,7 +51,7 @@ async function steer(client: Client, workflowId: string, { verb, actions, by, bu
   try {
     const { status } = await handle.describe();
     if (status.name !== 'RUNNING' && !(actions.failed && status.name === 'FAILED')) return 0;
-    const view = await client.withDeadline(Date.now() + answerTimeoutMs, () => handle.query(statusQuery));
+    const view = await client.withDeadline(Date.now() + queryTimeoutMs, () => handle.query(statusQuery));
     const { indexes, whole } = actionsMeant(verb, actions, view.actions);
     if (whole) await handle.cancel();
     else

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import type { Client } from '@temporalio/client';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { pino } from 'pino';
+import { steerChains } from '../../src/activities/steer-chains.js';
+import type { BulkProgress } from '../../src/contract/bulk.js';
+
+const order = { bulkId: 'b', verb: 'skip', actions: {}, by: 'admin' } as const;
+
+it('chains that an attempt has steered before it failed are counted by the next one, and not steered again', async () => {
+  const held = new Set(['one', 'two']);
+  let answers = false;
+  const handleOf = (workflowId: string) => ({
+    describe: async () => ({ status: { name: 'RUNNING' } }),
+    async query() {
+      if (workflowId === 'two' && !answers) throw new Error('no answer');
+      return { actions: [{ index: 0, state: held.has(workflowId) ? 'needs-attention' : 'skipped' }] };
+    },
+    signal: async () => held.delete(workflowId),
+  });
+  const client = {
+    workflow: { getHandle: handleOf },
+    withDeadline: (_deadline: number, run: () => unknown) => run(),
+  } as unknown as Client;
+  const steer = steerChains({ client, log: pino({ level: 'silent' }) });
+
+  const first = new MockActivityEnvironment({ attempt: 1 });
+  let heartbeatDetails: unknown;
+  first.on('heartbeat', (details: unknown) => {
+    heartbeatDetails = details;
+  });
+  await assert.rejects(
+    first.run(() => steer({ order, workflowIds: ['one', 'two'] })),
+    /no answer/,
+  );
+  answers = true;
+  const second = new MockActivityEnvironment({ attempt: 2, heartbeatDetails });
+  const progress: BulkProgress = await second.run(() => steer({ order, workflowIds: ['one', 'two'] }));
+  assert.deepEqual([progress.done, progress.steered, progress.unchanged], [2, 2, 0]);
+});
