@@ -1,6 +1,6 @@
 /** Options that several commands have, and how a command's help ends. */
 
-import { Option } from '@commander-js/extra-typings';
+import { type Command, Option, type OptionValues } from '@commander-js/extra-typings';
 import { UsageError } from './exit-codes.js';
 import { readMoment } from './time.js';
 
@@ -10,23 +10,33 @@ export const yesOption = new Option('--yes', 'do not ask');
 export const waitOption = new Option('--wait', 'follow the chain until it has ended or needs attention');
 
 /** For lists that the API gives in parts. */
-export const limitOption = new Option('--limit <n>', 'at most so many; default: 50').argParser((text) =>
-  readCount(text, '--limit must be a whole number from 1'),
-);
-export const allOption = new Option('--all', 'all there are');
+export function withParts<Args extends unknown[], Options extends OptionValues, Globals extends OptionValues>(
+  command: Command<Args, Options, Globals>,
+) {
+  return command
+    .option('--limit <n>', 'at most so many; default: 50', (text) => readCount(text, '--limit must be a whole number from 1'))
+    .option('--all', 'all there are');
+}
 
 /** Which chains are meant. */
-export const assignmentOption = new Option('--assignment <id>', 'with an action for this assignment');
-export const ruleOption = new Option('--rule <relayId>', 'with an action of this rule');
-export const reasonOption = new Option(
-  '--reason <type>',
-  'that need attention, or have failed, for this type of failure, such as PlatformError',
-);
-export const sinceOption = new Option(
-  '--since <time>',
-  'received then or later: 2026-07-01T12:00:00Z, or 2h for two hours ago',
-).argParser((text) => readMoment(text, 'ago'));
-export const untilOption = new Option('--until <time>', 'received before').argParser((text) => readMoment(text, 'ago'));
+export function withFilter<Args extends unknown[], Options extends OptionValues, Globals extends OptionValues>(
+  command: Command<Args, Options, Globals>,
+) {
+  const reason = 'that need attention, or have failed, for this type of failure, such as PlatformError';
+  const since = 'received then or later: 2026-07-01T12:00:00Z, or 2h for two hours ago';
+  return command
+    .option('--assignment <id>', 'with an action for this assignment')
+    .option('--rule <relayId>', 'with an action of this rule')
+    .option('--reason <type>', reason)
+    .option('--since <time>', since, (text) => readMoment(text, 'ago'))
+    .option('--until <time>', 'received before', (text) => readMoment(text, 'ago'));
+}
+
+/** What `withFilter` reads, as the API takes it. */
+export function filterOf(given: Partial<Record<'assignment' | 'rule' | 'reason' | 'since' | 'until', string>>) {
+  const { assignment, rule, reason, since, until } = given;
+  return { assignmentId: assignment, relayId: rule, reason, since, until };
+}
 
 /** @throws UsageError with `otherwise`. */
 export function readCount(text: string, otherwise: string): number {
@@ -34,7 +44,7 @@ export function readCount(text: string, otherwise: string): number {
   throw new UsageError(otherwise);
 }
 
-/** What stands below the options in a command's help. */
-export function example(line: string, details?: string): string {
-  return `\n${details === undefined ? '' : `${details}\n\n`}Example:\n  ${line}`;
+/** For `addHelpText`. @param details - lines above the example. */
+export function example(line: string, ...details: string[]): ['after', string] {
+  return ['after', ['', ...details, ...(details.length > 0 ? [''] : []), 'Example:', `  ${line}`].join('\n')];
 }

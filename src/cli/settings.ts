@@ -1,26 +1,23 @@
 /** Settings of companies and rules, from options and from a file. */
 
 import { readFileSync } from 'node:fs';
-import { Option } from '@commander-js/extra-typings';
+import type { Command, OptionValues } from '@commander-js/extra-typings';
 import { z } from 'zod';
 import { UsageError } from './exit-codes.js';
 import type { Terminal } from './terminal.js';
 
-export const fileOption = new Option(
-  '--file <file>',
-  'JSON with the fields of the API; - is standard input; options come on top',
-);
-
-export const notifyEmailOption = new Option(
-  '--notify-email <address>',
-  'who is told when something fails (may be given several times)',
-).argParser((address, before: string[] = []) => [...before, address]);
-export const notifyWebhookOption = new Option('--notify-webhook <url>', 'where notices are POSTed to');
-export const notifyWebhookSecretOption = new Option('--notify-webhook-secret <whsec_…>', 'they are signed with it');
-export const notifyWebhookFormatOption = new Option(
-  '--notify-webhook-format <format>',
-  'relay or slack; slack by itself for hooks.slack.com',
-);
+/** The contacts for notices, and a file with any settings. */
+export function withSettings<Args extends unknown[], Options extends OptionValues, Globals extends OptionValues>(
+  command: Command<Args, Options, Globals>,
+) {
+  const addresses = 'who is told when something fails (may be given several times)';
+  return command
+    .option('--notify-email <address>', addresses, (address, before: string[] = []) => [...before, address])
+    .option('--notify-webhook <url>', 'where notices are POSTed to')
+    .option('--notify-webhook-secret <whsec_…>', 'they are signed with it')
+    .option('--notify-webhook-format <format>', 'relay or slack; slack by itself for hooks.slack.com')
+    .option('--file <file>', 'JSON with the fields of the API; - is standard input; options come on top');
+}
 
 /** The section of settings that these options name. */
 export function notifyOf(options: {

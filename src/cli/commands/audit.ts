@@ -4,7 +4,7 @@ import type { Command } from '@commander-js/extra-typings';
 import { z } from 'zod';
 import { path } from '../api.js';
 import { showList } from '../list.js';
-import { allOption, example, limitOption } from '../options.js';
+import { example, withParts } from '../options.js';
 import type { Session } from '../session.js';
 import { fields } from '../table.js';
 import { render } from '../text.js';
@@ -18,12 +18,9 @@ const entry = z.object({
 });
 
 export function audit(relay: Command, session: Session): void {
-  relay
-    .command('audit [companyId]')
+  withParts(relay.command('audit [companyId]'))
     .description('list who changed or steered what, the newest first')
-    .addOption(limitOption)
-    .addOption(allOption)
-    .addHelpText('after', example('relay audit acme --limit 20'))
+    .addHelpText(...example('relay audit acme --limit 20'))
     .action((companyId, options) =>
       showList(
         session,

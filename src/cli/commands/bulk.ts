@@ -8,64 +8,44 @@ import { bulkPreviewSchema, bulkSchema } from '../../contract/bulk-resource.js';
 import { path } from '../api.js';
 import { stateCell } from '../chain-lines.js';
 import { exitCodes, UsageError } from '../exit-codes.js';
-import * as options from '../options.js';
+import { example, filterOf, readCount, withFilter, yesOption } from '../options.js';
 import type { Session } from '../session.js';
 import type { Line } from '../text.js';
 import { momentText } from '../time.js';
 
-interface Filter {
-  assignment?: string | undefined;
-  rule?: string | undefined;
-  reason?: string | undefined;
-  since?: string | undefined;
-  until?: string | undefined;
-}
-
-/** The filters as the API takes them. */
-export function filterOf({ assignment, rule, reason, since, until }: Filter) {
-  return { assignmentId: assignment, relayId: rule, reason, since, until };
-}
-
-const verbs: readonly { verb: BulkVerb; name: string; meaning: string; example: string }[] = [
+const verbs: readonly { verb: BulkVerb; name: string; meaning: string; line: string }[] = [
   {
     verb: 'retry',
     name: 'retry',
     meaning: 'try again what needs attention, or with --status failed what has failed',
-    example: 'relay bulk retry acme --reason PlatformError --since 2h',
+    line: 'relay bulk retry acme --reason PlatformError --since 2h',
   },
-  { verb: 'skip', name: 'skip', meaning: 'go on without what needs attention', example: 'relay bulk skip acme --rule 4711' },
+  { verb: 'skip', name: 'skip', meaning: 'go on without what needs attention', line: 'relay bulk skip acme --rule 4711' },
   {
     verb: 'cancel',
     name: 'cancel',
     meaning: 'cancel what has not ended: only the actions of an assignment or rule that is named',
-    example: 'relay bulk cancel acme --assignment 1001',
+    line: 'relay bulk cancel acme --assignment 1001',
   },
-  { verb: 'runNow', name: 'run-now', meaning: 'run delayed actions now', example: 'relay bulk run-now acme --assignment 1001' },
+  { verb: 'runNow', name: 'run-now', meaning: 'run delayed actions now', line: 'relay bulk run-now acme --assignment 1001' },
 ];
 
 export function bulk(relay: Command, session: Session): void {
   const bulk = relay.command('bulk').description('what a person decides about many chains at once');
 
-  for (const { verb, name, meaning, example } of verbs)
-    bulk
-      .command(`${name} [companyId]`)
+  for (const { verb, name, meaning, line } of verbs)
+    withFilter(bulk.command(`${name} [companyId]`))
       .aliases(verb === name ? [] : [verb])
       .description(`${meaning}, in many chains at once`)
-      .addOption(options.assignmentOption)
-      .addOption(options.ruleOption)
-      .addOption(options.reasonOption)
-      .addOption(options.sinceOption)
-      .addOption(options.untilOption)
       .option('--status <status>', 'needs-attention, running; for retry also failed: the chains are opened again')
       .option('--all-companies', 'instead of a company: in all of them')
       .option('--confirm <count>', 'do it if it concerns so many chains, without asking', (text) =>
-        options.readCount(text, '--confirm must be the number of chains'),
+        readCount(text, '--confirm must be the number of chains'),
       )
-      .addOption(options.yesOption)
+      .addOption(yesOption)
       .addHelpText(
-        'after',
-        options.example(
-          example,
+        ...example(
+          line,
           'Shows how many chains it concerns and the first ten, then asks. A script says --yes, or --confirm with the count that it expects. Exit code 4 where chains did not answer.',
         ),
       )
@@ -80,10 +60,7 @@ export function bulk(relay: Command, session: Session): void {
   bulk
     .command('show <bulkId> [companyId]')
     .description('show how far the steering of many chains is')
-    .addHelpText(
-      'after',
-      options.example('relay bulk show 0f5c1d7e-1b2c-4d3e-8f90-a1b2c3d4e5f6 acme', "A company's key needs the company."),
-    )
+    .addHelpText(...example('relay bulk show 0f5c1d7e-1b2c-4d3e-8f90-a1b2c3d4e5f6 acme', "A company's key needs the company."))
     .action(async (bulkId, companyId) => {
       const answer = await session.api.ask('GET', `${baseOf(companyId)}${path`/${bulkId}`}`, bulkSchema);
       session.show(answer, bulkLines(answer.body));

@@ -7,10 +7,9 @@ import { type Answer, type Problem, path } from '../api.js';
 import { chainIdOf, chainLines, exitCodeOf, stateCell } from '../chain-lines.js';
 import { followChain } from '../follow.js';
 import { showList } from '../list.js';
-import * as options from '../options.js';
+import { example, filterOf, withFilter, withParts } from '../options.js';
 import type { Session } from '../session.js';
 import { type Columns, furtherColumns } from '../table.js';
-import { filterOf } from './bulk.js';
 
 const item = z.looseObject({ chainId: z.string(), status: z.string(), receivedAt: z.string(), companyId: z.string().optional() });
 type Item = z.infer<typeof item>;
@@ -23,19 +22,11 @@ export function seeWhichThereAre(companyId: string): string {
 export function chains(relay: Command, session: Session): void {
   const chains = relay.command('chains').description('which chains there are, and how one stands');
 
-  chains
-    .command('list [companyId]', { isDefault: true })
+  withParts(withFilter(chains.command('list [companyId]', { isDefault: true })))
     .description('list the chains of a company or of all, open ones first, the newest first')
     .option('--status <status>', `one of ${chainStatuses.join(', ')}`)
-    .addOption(options.assignmentOption)
-    .addOption(options.ruleOption)
-    .addOption(options.reasonOption)
-    .addOption(options.sinceOption)
-    .addOption(options.untilOption)
     .option('--paused', 'of which an action waits for the end of a pause')
-    .addOption(options.limitOption)
-    .addOption(options.allOption)
-    .addHelpText('after', options.example('relay chains list acme --status needs-attention'))
+    .addHelpText(...example('relay chains list acme --status needs-attention'))
     .action((companyId, { status, paused, limit, all, ...given }) =>
       showList(
         session,
@@ -62,8 +53,7 @@ export function chains(relay: Command, session: Session): void {
     .description('show how a chain stands, action by action')
     .option('--watch', 'tell of every change until the chain has ended')
     .addHelpText(
-      'after',
-      options.example(
+      ...example(
         'relay chains show acme 0f5c1d7e-6a2b-4c3d-8e9f-1a2b3c4d5e6f --watch',
         'Exit code 4 where it failed, needs attention, or was cancelled or terminated.',
       ),

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { type Answer, path, Refused } from '../api.js';
 import { UsageError } from '../exit-codes.js';
 import { showList } from '../list.js';
-import { allOption, example, limitOption, yesOption } from '../options.js';
+import { example, withParts, yesOption } from '../options.js';
 import type { Session } from '../session.js';
 import * as settings from '../settings.js';
 import { fields } from '../table.js';
@@ -18,12 +18,9 @@ const company = z.looseObject({ companyId: z.string() });
 export function companies(relay: Command, session: Session): void {
   const companies = relay.command('companies').description('who uses the relay, and with which settings');
 
-  companies
-    .command('list', { isDefault: true })
+  withParts(companies.command('list', { isDefault: true }))
     .description('list the companies')
-    .addOption(limitOption)
-    .addOption(allOption)
-    .addHelpText('after', example('relay companies'))
+    .addHelpText(...example('relay companies'))
     .action((options) =>
       showList(
         session,
@@ -41,21 +38,17 @@ export function companies(relay: Command, session: Session): void {
   companies
     .command('show <companyId>')
     .description('show the settings of a company')
-    .addHelpText('after', example('relay companies show acme', 'Secrets are shown as ***.'))
+    .addHelpText(...example('relay companies show acme', 'Secrets are shown as ***.'))
     .action(async (companyId) => {
       const answer = await session.api.ask('GET', path`/admin/companies/${companyId}`, company);
       session.show(answer, fields(answer.body));
     });
 
-  companies
-    .command('set <companyId>')
+  settings
+    .withSettings(companies.command('set <companyId>'))
     .description('make a company, or change its settings')
     .option('--name <name>', 'needed for a new company')
     .option('--time-zone <zone>', 'such as Europe/Berlin or +02:00')
-    .addOption(settings.notifyEmailOption)
-    .addOption(settings.notifyWebhookOption)
-    .addOption(settings.notifyWebhookSecretOption)
-    .addOption(settings.notifyWebhookFormatOption)
     .option('--platform-url <url>', 'where assignments live')
     .option('--platform-token <token>', 'bearer token for it')
     .option('--ticketing-url <url>', 'the ticket system')
@@ -64,10 +57,8 @@ export function companies(relay: Command, session: Session): void {
     .option('--mail-reply-to <address>', 'where replies go')
     .option('--mail-smtp-url <url>', "the company's own mail server")
     .option('--webhook-secret <whsec_…>', 'its webhooks are signed with it; nothing unsigned is taken then')
-    .addOption(settings.fileOption)
     .addHelpText(
-      'after',
-      example(
+      ...example(
         'relay companies set acme --name "Acme Field Services" --notify-email office@acme.example --platform-url https://platform.acme.example/api',
         'What is not named stays as it is; addresses given with --notify-email replace those before. A null in --file removes a setting.\nSecrets given as options can be seen in the list of processes: --file - keeps them out of it.',
       ),
@@ -96,7 +87,7 @@ export function companies(relay: Command, session: Session): void {
     .command('delete <companyId>')
     .description('delete a company with its rules, tokens and keys')
     .addOption(yesOption)
-    .addHelpText('after', example('relay companies delete acme --yes'))
+    .addHelpText(...example('relay companies delete acme --yes'))
     .action((companyId, { yes }) =>
       session.delete(
         path`/admin/companies/${companyId}`,

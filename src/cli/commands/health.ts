@@ -13,7 +13,7 @@ export function health(relay: Command, session: Session): void {
   relay
     .command('health')
     .description('tell whether the relay reaches what it needs')
-    .addHelpText('after', example('relay health', 'Exit code 1 where it does not.'))
+    .addHelpText(...example('relay health', 'Exit code 1 where it does not.'))
     .action(async () => {
       const { api } = session;
       const answer = await api.ask('GET', '/readyz', readiness, { bearer: false, alsoAnswer: 503 });

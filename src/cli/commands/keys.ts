@@ -16,7 +16,7 @@ export function keys(relay: Command, session: Session): void {
   keys
     .command('list <companyId>', { isDefault: true })
     .description('list the keys of a company, without the keys themselves')
-    .addHelpText('after', example('relay keys list acme'))
+    .addHelpText(...example('relay keys list acme'))
     .action(async (companyId) => {
       const schema = z.object({ keys: z.array(key) });
       const answer = await session.api.ask('GET', path`/admin/companies/${companyId}/keys`, schema);
@@ -28,7 +28,7 @@ export function keys(relay: Command, session: Session): void {
     .command('create <companyId>')
     .description('make a key, and show it, once')
     .option('--name <name>', 'who or what uses it (needed)')
-    .addHelpText('after', example('relay keys create acme --name console'))
+    .addHelpText(...example('relay keys create acme --name console'))
     .action(async (companyId, { name }) => {
       if (name === undefined) throw new UsageError('A key needs a --name');
       const schema = key.extend({ key: z.string() });
@@ -44,7 +44,7 @@ export function keys(relay: Command, session: Session): void {
     .command('delete <companyId> <keyId>')
     .description('delete a key')
     .addOption(yesOption)
-    .addHelpText('after', example('relay keys delete acme Xk2vQ9sLm4Tz --yes'))
+    .addHelpText(...example('relay keys delete acme Xk2vQ9sLm4Tz --yes'))
     .action((companyId, keyId, { yes }) =>
       session.delete(
         path`/admin/companies/${companyId}/keys/${keyId}`,

@@ -15,8 +15,7 @@ export function notices(relay: Command, session: Session): void {
     .description('send a test notice to every contact, and tell where it arrived')
     .option('--rule <relayId>', 'whose own contacts get it as well')
     .addHelpText(
-      'after',
-      example(
+      ...example(
         'relay notices test acme --rule 4711',
         'It takes the way of real notices, through a worker. Exit code 1 where it did not arrive everywhere.',
       ),

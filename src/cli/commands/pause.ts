@@ -21,8 +21,7 @@ export function pause(relay: Command, session: Session): void {
       readMoment(text, 'ahead'),
     )
     .addHelpText(
-      'after',
-      example(
+      ...example(
         'relay pause acme --what platform --reason "new version" --until 2h',
         'Without --what everything of the company. What waits goes on in order when the pause is over; nothing is lost, and no time runs out.',
       ),
@@ -35,7 +34,7 @@ export function pause(relay: Command, session: Session): void {
     .command('unpause <companyId>')
     .description('end a pause; without --what, whatever is paused')
     .addOption(whatOption)
-    .addHelpText('after', example('relay unpause acme'))
+    .addHelpText(...example('relay unpause acme'))
     .action(async (companyId, { what }) => {
       const answer = await session.api.ask('DELETE', pauseOf(companyId), endedPausesResponse, {
         query: { what },
@@ -47,7 +46,7 @@ export function pause(relay: Command, session: Session): void {
   relay
     .command('pauses <companyId>')
     .description('show what of a company is paused')
-    .addHelpText('after', example('relay pauses acme'))
+    .addHelpText(...example('relay pauses acme'))
     .action(async (companyId) => {
       showPauses(companyId, await session.api.ask('GET', pauseOf(companyId), pausesResponse));
     });

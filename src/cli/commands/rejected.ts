@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { path, problemSchema } from '../api.js';
 import { problemLines } from '../explain.js';
 import { showList } from '../list.js';
-import { allOption, example, limitOption, waitOption } from '../options.js';
+import { example, waitOption, withParts } from '../options.js';
 import type { Session } from '../session.js';
 import { type Columns, fields, furtherColumns } from '../table.js';
 import { acceptedSchema, showAccepted } from './accepted.js';
@@ -22,12 +22,9 @@ const whole = z.looseObject({ rejectedId: z.string(), problem: problemSchema, el
 export function rejected(relay: Command, session: Session): void {
   const rejected = relay.command('rejected').description('requests that were refused although their sender is known');
 
-  rejected
-    .command('list <companyId>', { isDefault: true })
+  withParts(rejected.command('list <companyId>', { isDefault: true }))
     .description('list the rejected requests of a company, the newest first')
-    .addOption(limitOption)
-    .addOption(allOption)
-    .addHelpText('after', example('relay rejected list acme'))
+    .addHelpText(...example('relay rejected list acme'))
     .action((companyId, options) =>
       showList(
         session,
@@ -52,7 +49,7 @@ export function rejected(relay: Command, session: Session): void {
   rejected
     .command('show <companyId> <rejectedId>')
     .description('show a rejected request: what was wrong, and its actions')
-    .addHelpText('after', example('relay rejected show acme Xk2vQ9sLm4Tz', 'Tokens are not kept.'))
+    .addHelpText(...example('relay rejected show acme Xk2vQ9sLm4Tz', 'Tokens are not kept.'))
     .action(async (companyId, rejectedId) => {
       const answer = await session.api.ask('GET', path`/co/${companyId}/rejected/${rejectedId}`, whole);
       const { problem, elements, ...rest } = answer.body;
@@ -71,7 +68,7 @@ export function rejected(relay: Command, session: Session): void {
     .command('resend <companyId> <rejectedId>')
     .description('send a rejected request again, once what was wrong is put right')
     .addOption(waitOption)
-    .addHelpText('after', example('relay rejected resend acme Xk2vQ9sLm4Tz', 'Delays count from now.'))
+    .addHelpText(...example('relay rejected resend acme Xk2vQ9sLm4Tz', 'Delays count from now.'))
     .action(async (companyId, rejectedId, { wait }) => {
       const target = path`/co/${companyId}/rejected/${rejectedId}/resend`;
       await showAccepted(session, companyId, await session.api.ask('POST', target, acceptedSchema), wait);

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { path } from '../api.js';
 import { UsageError } from '../exit-codes.js';
 import { showList } from '../list.js';
-import { allOption, example, limitOption, yesOption } from '../options.js';
+import { example, withParts, yesOption } from '../options.js';
 import type { Session } from '../session.js';
 import * as settings from '../settings.js';
 import { fields } from '../table.js';
@@ -32,12 +32,9 @@ const onUnknownOption = new Option('--on-unknown <resend|hold>', 'when nobody ca
 export function rules(relay: Command, session: Session): void {
   const rules = relay.command('rules').description('the rules of a company');
 
-  rules
-    .command('list <companyId>', { isDefault: true })
+  withParts(rules.command('list <companyId>', { isDefault: true }))
     .description('list the rules of a company')
-    .addOption(limitOption)
-    .addOption(allOption)
-    .addHelpText('after', example('relay rules list acme'))
+    .addHelpText(...example('relay rules list acme'))
     .action((companyId, options) =>
       showList(
         session,
@@ -62,26 +59,21 @@ export function rules(relay: Command, session: Session): void {
   rules
     .command('show <companyId> <relayId>')
     .description('show a rule')
-    .addHelpText('after', example('relay rules show acme 4711'))
+    .addHelpText(...example('relay rules show acme 4711'))
     .action(async (companyId, relayId) => {
       const answer = await session.api.ask('GET', pathOf(companyId, relayId), rule);
       session.show(answer, fields(answer.body));
     });
 
-  rules
-    .command('create <companyId>')
+  settings
+    .withSettings(rules.command('create <companyId>'))
     .description('make a rule, and show its token, once')
     .addOption(nameOption)
     .addOption(onFailureOption)
     .addOption(onUnknownOption)
-    .addOption(settings.notifyEmailOption)
-    .addOption(settings.notifyWebhookOption)
-    .addOption(settings.notifyWebhookSecretOption)
-    .addOption(settings.notifyWebhookFormatOption)
-    .addOption(settings.fileOption)
     .option('--relay-id <digits>', 'an id that is in use elsewhere, to take it over')
     .option('--token <token>', 'its token, so that existing webhooks keep working')
-    .addHelpText('after', example('relay rules create acme --name "Alert the office" --notify-email office@acme.example'))
+    .addHelpText(...example('relay rules create acme --name "Alert the office" --notify-email office@acme.example'))
     .action(async (companyId, { relayId, token, ...options }) => {
       const { api } = session;
       const body = await readRule(options, { relayId, relayAccessToken: token });
@@ -107,20 +99,14 @@ export function rules(relay: Command, session: Session): void {
       ]);
     });
 
-  rules
-    .command('set <companyId> <relayId>')
+  settings
+    .withSettings(rules.command('set <companyId> <relayId>'))
     .description('change a rule')
     .addOption(nameOption)
     .addOption(onFailureOption)
     .addOption(onUnknownOption)
-    .addOption(settings.notifyEmailOption)
-    .addOption(settings.notifyWebhookOption)
-    .addOption(settings.notifyWebhookSecretOption)
-    .addOption(settings.notifyWebhookFormatOption)
-    .addOption(settings.fileOption)
     .addHelpText(
-      'after',
-      example(
+      ...example(
         'relay rules set acme 4711 --on-failure continue',
         'What is not named stays as it is. "notify": null in --file leaves notices to the contacts of the company.',
       ),
@@ -135,20 +121,20 @@ export function rules(relay: Command, session: Session): void {
   rules
     .command('enable <companyId> <relayId>')
     .description('let a rule run again')
-    .addHelpText('after', example('relay rules enable acme 4711'))
+    .addHelpText(...example('relay rules enable acme 4711'))
     .action((companyId, relayId) => change(companyId, relayId, { enabled: true }));
 
   rules
     .command('disable <companyId> <relayId>')
     .description('refuse requests of a rule; its actions that wait are skipped when they are due')
-    .addHelpText('after', example('relay rules disable acme 4711'))
+    .addHelpText(...example('relay rules disable acme 4711'))
     .action((companyId, relayId) => change(companyId, relayId, { enabled: false }));
 
   rules
     .command('delete <companyId> <relayId>')
     .description('delete a rule with its tokens')
     .addOption(yesOption)
-    .addHelpText('after', example('relay rules delete acme 4711 --yes'))
+    .addHelpText(...example('relay rules delete acme 4711 --yes'))
     .action((companyId, relayId, { yes }) =>
       session.delete(
         pathOf(companyId, relayId),

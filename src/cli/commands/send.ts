@@ -24,8 +24,7 @@ export function send(relay: Command, session: Session): void {
     .option('--webhook-secret <whsec_…>', 'signs it, for a company that asks for signatures; default: RELAY_WEBHOOK_SECRET')
     .addOption(waitOption)
     .addHelpText(
-      'after',
-      example(
+      ...example(
         'relay send acme chain.json --rule 4711 --token rlt_… --wait',
         'With --token, actions of another rule than --rule keep the token that they have.',
       ),

@@ -15,8 +15,7 @@ export function steer(relay: Command, session: Session): void {
     .command('retry <companyId> <chainId> <index>')
     .description('try an action again that needs attention, has failed, or reached only some recipients')
     .addHelpText(
-      'after',
-      example(
+      ...example(
         'relay retry acme 0f5c1d7e-6a2b-4c3d-8e9f-1a2b3c4d5e6f 1',
         'A chain that has closed is opened again; what was not run because of the action follows it.',
       ),
@@ -26,22 +25,21 @@ export function steer(relay: Command, session: Session): void {
   relay
     .command('skip <companyId> <chainId> <index>')
     .description('go on without an action that needs attention')
-    .addHelpText('after', example('relay skip acme 0f5c1d7e-6a2b-4c3d-8e9f-1a2b3c4d5e6f 1'))
+    .addHelpText(...example('relay skip acme 0f5c1d7e-6a2b-4c3d-8e9f-1a2b3c4d5e6f 1'))
     .action((companyId, chainId, index) => steerAction(companyId, chainId, index, 'skip', 'will be skipped'));
 
   relay
     .command('run-now <companyId> <chainId> <index>')
     .alias('runNow') // As the API spells it.
     .description('run a delayed action now')
-    .addHelpText('after', example('relay run-now acme 0f5c1d7e-6a2b-4c3d-8e9f-1a2b3c4d5e6f 2'))
+    .addHelpText(...example('relay run-now acme 0f5c1d7e-6a2b-4c3d-8e9f-1a2b3c4d5e6f 2'))
     .action((companyId, chainId, index) => steerAction(companyId, chainId, index, 'runNow', 'will run now'));
 
   relay
     .command('reschedule <companyId> <chainId> <index> <time>')
     .description('run a delayed action at another time, counted from now')
     .addHelpText(
-      'after',
-      example(
+      ...example(
         'relay reschedule acme 0f5c1d7e-6a2b-4c3d-8e9f-1a2b3c4d5e6f 2 10m',
         'The time is in seconds, or such as 10m, 1h30m, 2d.',
       ),
@@ -57,8 +55,7 @@ export function steer(relay: Command, session: Session): void {
     .command('cancel <companyId> <chainId> [index]')
     .description('cancel an action that has not ended, or without an index the whole chain')
     .addHelpText(
-      'after',
-      example(
+      ...example(
         'relay cancel acme 0f5c1d7e-6a2b-4c3d-8e9f-1a2b3c4d5e6f 2',
         'An effect that is under way ends first. What has run stays done.',
       ),

@@ -25,7 +25,7 @@ export function tokens(relay: Command, session: Session): void {
   tokens
     .command('list <companyId> <relayId>', { isDefault: true })
     .description('list the tokens of a rule, without the tokens themselves')
-    .addHelpText('after', example('relay tokens list acme 4711'))
+    .addHelpText(...example('relay tokens list acme 4711'))
     .action(async (companyId, relayId) => {
       const answer = await session.api.ask('GET', tokensOf(companyId, relayId), z.object({ tokens: z.array(token) }));
       session.show(answer, session.table(answer.body.tokens, columns));
@@ -35,10 +35,7 @@ export function tokens(relay: Command, session: Session): void {
     .command('rotate <companyId> <relayId>')
     .description('make a new token for a rule, and show it, once')
     .option('--grace <time>', 'how long the tokens before go on, such as 3600, 10m, 2d; default: 0')
-    .addHelpText(
-      'after',
-      example('relay tokens rotate acme 4711 --grace 1h', 'The tokens before it end after --grace, or at once.'),
-    )
+    .addHelpText(...example('relay tokens rotate acme 4711 --grace 1h', 'The tokens before it end after --grace, or at once.'))
     .action(async (companyId, relayId, { grace = '0' }) => {
       const graceSeconds = readDuration(grace);
       if (graceSeconds === undefined) throw new UsageError('--grace must be a time such as 3600, 10m or 2d');
@@ -57,7 +54,7 @@ export function tokens(relay: Command, session: Session): void {
     .command('revoke <companyId> <relayId> <tokenId>')
     .description('end a token at once')
     .addOption(yesOption)
-    .addHelpText('after', example('relay tokens revoke acme 4711 Xk2vQ9sLm4Tz --yes'))
+    .addHelpText(...example('relay tokens revoke acme 4711 Xk2vQ9sLm4Tz --yes'))
     .action((companyId, relayId, tokenId, { yes }) =>
       session.delete(
         `${tokensOf(companyId, relayId)}${path`/${tokenId}`}`,
