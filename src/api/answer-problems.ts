@@ -6,9 +6,11 @@ import { HTTPException } from 'hono/http-exception';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import { UnfitFilter } from '../chains/bulk.js';
 import { WrongCursor } from '../chains/list.js';
+import { ChainNotStarted, IdempotencyKeyReused } from '../chains/start.js';
 import { AlreadyEnded, NotReopened, NotSteerable } from '../chains/steer.js';
 import { Problem, problemResponse } from '../contract/problem.js';
 import { invalid, notFound, temporalUnavailable } from './problem.js';
+import { Rejection } from './rejections.js';
 
 /**
  * Makes an app answer every error with a problem document: what handlers throw, unknown paths, wrong methods.
@@ -37,6 +39,9 @@ export function answerProblems<E extends Env>(app: Hono<E>, report: (error: Erro
 /** The answer to what somebody may do about; undefined for what nobody expected. */
 export function problemOf(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error;
+  if (error instanceof IdempotencyKeyReused)
+    return new Rejection('idempotency-key-reused', 'idempotency-key-reused', error.message);
+  if (error instanceof ChainNotStarted) return temporalUnavailable(error.message);
   if (error instanceof AlreadyEnded) return new Problem('already-ended', error.message);
   if (error instanceof NotSteerable) return new Problem('not-steerable', error.message);
   if (error instanceof NotReopened) return temporalUnavailable(error.message);

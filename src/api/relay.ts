@@ -9,6 +9,7 @@ import { Problem } from '../contract/problem.js';
 import { chainLinks, type Links } from '../service/config.js';
 import type { Store } from '../store/store.js';
 import { type AdmissionOptions, authenticateRequest, tooManyRequests } from './admission.js';
+import { problemOf } from './answer-problems.js';
 import { actorReader } from './authentication.js';
 import { isObject, readJson } from './body.js';
 import { chainExamples, chainRequest } from './chain-request.js';
@@ -127,8 +128,9 @@ export function relayRoutes(options: RelayOptions): Route[] {
           const started = await startChain(options, { companyId, actions: request.actions, hash: hashRequest(elements), ...key });
           return answerStarted(c, started, request.warnings, links);
         } catch (error) {
-          if (error instanceof Rejection && !dry) rejections.keep(error, { companyId, elements, ...key });
-          throw error;
+          const problem = problemOf(error);
+          if (problem instanceof Rejection && !dry) rejections.keep(problem, { companyId, elements, ...key });
+          throw problem ?? error;
         }
       },
     ),

@@ -1,5 +1,9 @@
-/** Reads a chain from Temporal: an open one asks its workflow, with a deadline; a closed one needs no worker. */
+/**
+ * Reads a chain from Temporal. The workflow of an open chain is queried, unless it is busy with a workflow task; where it does not answer in time, the
+ * chain is shown as far as the server knows it. A closed chain needs no worker.
+ */
 
+import { setTimeout } from 'node:timers/promises';
 import { type Client, type WorkflowExecutionDescription, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { z } from 'zod';
@@ -18,7 +22,9 @@ const endSchema = z.union([
   z.array(actionSchema).transform((actions): View => ({ status: chainStatus(actions), actions })),
 ]);
 
-/** How long a workflow has to answer a query. While a local try runs it does not answer. */
+/** How long to wait for the end of a workflow task that is under way; a row of local tries takes 2 seconds at most. */
+const busyTimeoutMs = 3_000;
+/** How long a workflow has to answer a query. */
 const queryTimeoutMs = 3_000;
 
 /** @returns undefined where the company has no such chain. */
@@ -49,13 +55,27 @@ export async function readChain(
   };
 }
 
+/** The workflow once no workflow task of it is pending, or as it is when that takes too long; undefined where there is none. */
 async function describe(client: Client, workflowId: string): Promise<WorkflowExecutionDescription | undefined> {
+  const deadline = Date.now() + busyTimeoutMs;
   try {
-    return await client.workflow.getHandle(workflowId).describe();
+    for (let pauseMs = 20; ; pauseMs *= 2) {
+      const description = await client.workflow.getHandle(workflowId).describe();
+      if (!isBusy(description) || Date.now() + pauseMs > deadline) return description;
+      await setTimeout(pauseMs);
+    }
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;
   }
+}
+
+/**
+ * Whether a workflow task is pending, in which local activities may run. A query that is answered then can make Temporal tell the workflow of an activity's
+ * end one workflow task later than a replay will, so that the replay fails: such a workflow is not queried.
+ */
+function isBusy({ status, raw }: WorkflowExecutionDescription): boolean {
+  return status.name === 'RUNNING' && Boolean(raw.pendingWorkflowTask);
 }
 
 /** @param worker - whether it is worth asking the workflow. */
@@ -72,7 +92,7 @@ async function readView(
   return { view: { ...view, actions: withAttempts(view.actions, description) }, partial: said === undefined };
 
   async function ask(): Promise<View | undefined> {
-    if (!worker) return undefined;
+    if (!worker || isBusy(description)) return undefined;
     try {
       return viewSchema.parse(await client.withDeadline(Date.now() + queryTimeoutMs, () => handle.query('status')));
     } catch {

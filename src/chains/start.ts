@@ -5,8 +5,6 @@ import { type Client, WorkflowIdReusePolicy, WorkflowNotFoundError } from '@temp
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { temporalUnavailable } from '../api/problem.js';
-import { Rejection } from '../api/rejections.js';
 import { type Chain, type ChainAction, chainWorkflowId } from '../chain/chain.js';
 import { chainDetails } from '../chain/details.js';
 import { chainSummary } from '../chain/summary.js';
@@ -37,6 +35,34 @@ export interface StartedChain {
   replayed: boolean;
 }
 
+/** The idempotency key was used before, with another body. */
+export class IdempotencyKeyReused extends Error {
+  override readonly name = 'IdempotencyKeyReused';
+
+  constructor(readonly workflowId: string) {
+    super('This idempotency key was used before with another body. Use a new key for a new request.');
+  }
+}
+
+/** Temporal did not confirm the start. */
+export class ChainNotStarted extends Error {
+  override readonly name = 'ChainNotStarted';
+
+  constructor(
+    /** Whether the chain runs all the same; `yes`: a chain of this idempotency key does, but its body cannot be compared now. */
+    readonly runs: 'yes' | 'no' | 'unknown',
+  ) {
+    super(notStarted[runs]);
+  }
+}
+
+const notStarted = {
+  yes: 'The chain is known, but cannot be read at the moment.',
+  no: 'The chain could not be started. Nothing has run. Send the request again.',
+  unknown:
+    'Temporal does not answer: whether the chain was started is not known. Send the request again, with the same idempotency key.',
+};
+
 const memoSchema = z.object({ receivedAt: z.string(), hash: z.string(), request: z.string() });
 
 /** How long Temporal has to accept a start. */
@@ -44,7 +70,7 @@ const startTimeoutMs = 10_000;
 
 /**
  * @returns once Temporal has durably accepted the start.
- * @throws Rejection 422 where the key was used with another body; Problem 503 where Temporal did not accept.
+ * @throws IdempotencyKeyReused, ChainNotStarted
  */
 export async function startChain(options: StartOptions, accepted: AcceptedRequest): Promise<StartedChain> {
   const { client, log } = options;
@@ -80,21 +106,10 @@ export async function startChain(options: StartOptions, accepted: AcceptedReques
     const { found, sure } = await findStarted(options, workflowId);
     if (found?.request === request) return { chain, replayed: false };
     if (found?.hash === accepted.hash) return { chain: { ...chain, receivedAt: found.receivedAt }, replayed: true };
-    if (found) {
-      throw new Rejection(
-        'idempotency-key-reused',
-        'idempotency-key-reused',
-        'This idempotency key was used before with another body. Use a new key for a new request.',
-      );
-    }
+    if (found) throw new IdempotencyKeyReused(workflowId);
     log.error({ err: error, workflowId }, 'Temporal did not accept a chain');
     const known = error instanceof WorkflowExecutionAlreadyStartedError;
-    const detail = known
-      ? 'The chain is known, but cannot be read at the moment.'
-      : sure
-        ? 'The chain could not be started. Nothing has run. Send the request again.'
-        : 'Temporal does not answer: whether the chain was started is not known. Send the request again, with the same idempotency key.';
-    throw temporalUnavailable(detail);
+    throw new ChainNotStarted(known ? 'yes' : sure ? 'no' : 'unknown');
   }
 }
 
