@@ -2,10 +2,13 @@
 
 import { activityInfo, Context } from '@temporalio/activity';
 import { z } from 'zod';
-import { type Connector, type Pause, pauseOf, pauseText } from '../chain/pause.js';
+import type { Connector } from '../chain/connector.js';
+import { pauseOf, pauseText } from '../chain/pause.js';
+import type { Pause } from '../chain/pause-schema.js';
 import type { ActionRef } from '../contract/activities.js';
+import type { Company } from '../contract/company.js';
+import type { Rule } from '../contract/rule.js';
 import { withTimeout } from '../service/with-timeout.js';
-import type { Company, Rule } from '../store/store.js';
 import type { Deps } from './deps.js';
 import { mistake, paused } from './failure.js';
 

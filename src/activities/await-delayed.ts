@@ -3,7 +3,7 @@
 import { activityInfo } from '@temporalio/activity';
 import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure } from '@temporalio/common';
-import type { ActionStatus } from '../chain/outcome.js';
+import type { ActionStatus } from '../chain/action-status.js';
 import { backoffSeconds } from '../chain/retry.js';
 import type { Activities } from '../contract/activities.js';
 import type { Deps } from './deps.js';

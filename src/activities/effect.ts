@@ -2,10 +2,10 @@
 
 import { activityInfo } from '@temporalio/activity';
 import { idempotencyKey } from '../chain/chain.js';
-import type { Connector } from '../chain/pause.js';
+import type { Connector } from '../chain/connector.js';
 import type { Call } from '../connectors/call.js';
 import type { ActionRef, EffectResult } from '../contract/activities.js';
-import type { Company } from '../store/store.js';
+import type { Company } from '../contract/company.js';
 import { type ActionContext, assertNotPaused, callTimeoutMs, earlierAttemptLost, readActionContext } from './action-context.js';
 import type { Deps } from './deps.js';
 import { effectFailure, lostAttempt, useOrdinary } from './failure.js';

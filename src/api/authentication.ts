@@ -2,9 +2,9 @@
 
 import { timingSafeEqual } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
+import type { Actor } from '../contract/audit.js';
+import { hashOf } from '../contract/credential.js';
 import { Problem } from '../contract/problem.js';
-import type { Actor } from '../store/audit.js';
-import { hashOf } from '../store/credential.js';
 import type { Keys } from '../store/keys.js';
 
 /** The environment of Hono handlers behind a guard: `c.get('actor')`. */

@@ -67,9 +67,6 @@ function unprintableTexts(value: unknown, path: readonly PropertyKey[] = []): Is
   return Object.entries(value).flatMap(([key, inner]) => unprintableTexts(inner, [...path, key]));
 }
 
-/** A name that people give to something. */
-export const label = z.string().trim().min(1, 'must not be blank').max(200);
-
 /** The query as the schema reads it. @throws Problem 400 */
 export function parseQuery<Schema extends z.ZodType>(schema: Schema, query: Record<string, string>): z.infer<Schema> {
   const parsed = schema.safeParse(query, { error: required });

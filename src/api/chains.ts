@@ -2,8 +2,9 @@
 
 import type { Context } from 'hono';
 import { z } from 'zod';
-import { steeringVerbs } from '../chain/outcome.js';
-import { maxDelaySeconds } from '../chain/request.js';
+import { companyIdPattern } from '../chain/ids.js';
+import { longestSeconds } from '../chain/longest.js';
+import { steeringVerbs } from '../chain/steering-verb.js';
 import { chainFilterSchema } from '../chains/filter.js';
 import { chainCursor, listChains } from '../chains/list.js';
 import { readChain } from '../chains/read.js';
@@ -11,7 +12,6 @@ import { cancelChain, steerAction } from '../chains/steer.js';
 import { type ChainResource, chainListSchema, chainSchema } from '../contract/chain-resource.js';
 import { Problem } from '../contract/problem.js';
 import type { Store } from '../store/store.js';
-import { companyId as companyIdPattern } from './admin/companies.js';
 import { pageQuery } from './body.js';
 import { bulkRoutes } from './bulk.js';
 import { notFound } from './problem.js';
@@ -29,7 +29,7 @@ const listQuery = chainFilterSchema.extend({
 
 const rescheduleSchema = z
   .strictObject({
-    seconds: z.number().min(0).max(maxDelaySeconds).describe('From now. Needed to `reschedule`, and for nothing else.'),
+    seconds: z.number().min(0).max(longestSeconds).describe('From now. Needed to `reschedule`, and for nothing else.'),
   })
   .meta({ id: 'Reschedule' });
 

@@ -11,12 +11,16 @@ import type { ActionDefinition } from '../chain/actions/definition.js';
 import { actionFacts, type ChainAction, dueAt } from '../chain/chain.js';
 import { asksIncomingValue, conditionText, evaluateCondition } from '../chain/condition.js';
 import { type Facts, forecastChain, forecastOutcomes } from '../chain/forecast.js';
-import { type Pause, pauseOf, pauseText } from '../chain/pause.js';
+import { pauseOf, pauseText } from '../chain/pause.js';
+import type { Pause } from '../chain/pause-schema.js';
+import { onFailureSchema, onUnknownSchema } from '../chain/policy.js';
 import type { Issue } from '../chain/request.js';
 import { ConnectorError } from '../connectors/call.js';
 import type { Connectors } from '../connectors/connectors.js';
+import type { Company } from '../contract/company.js';
 import { Problem } from '../contract/problem.js';
-import type { Company, Rule, Store } from '../store/store.js';
+import type { Rule } from '../contract/rule.js';
+import type { Store } from '../store/store.js';
 import { notFound } from './problem.js';
 
 export interface DryRunOptions {
@@ -72,8 +76,8 @@ export const dryRunSchema = z
           .object({
             name: z.string(),
             enabled: z.boolean(),
-            onFailure: z.enum(['hold', 'continue']),
-            onUnknown: z.enum(['resend', 'hold']),
+            onFailure: onFailureSchema,
+            onUnknown: onUnknownSchema,
           })
           .optional(),
       }),

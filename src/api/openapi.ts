@@ -1,7 +1,8 @@
 /** The OpenAPI 3.1 document, made from what the routes say of themselves and from the zod schemas that the API itself reads with. */
 
 import { z } from 'zod';
-import { steeringVerbs } from '../chain/outcome.js';
+import { relayIdPattern } from '../chain/ids.js';
+import { steeringVerbs } from '../chain/steering-verb.js';
 import { problemSchema } from '../contract/problem.js';
 import { type ProblemSlug, problemTypeList, problemTypes } from '../contract/problem-types.js';
 import { version } from '../contract/version.js';
@@ -79,10 +80,7 @@ const pathParameters: Record<string, z.ZodType> = {
     .string()
     .regex(/^[A-Za-z0-9_-]{1,64}$/)
     .describe('The company.'),
-  relayId: z
-    .string()
-    .regex(/^\d{1,32}$/)
-    .describe('The rule.'),
+  relayId: z.string().regex(relayIdPattern).describe('The rule.'),
   chainId: z
     .string()
     .regex(/^[A-Za-z0-9_-]{1,128}$/)

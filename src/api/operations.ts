@@ -1,30 +1,30 @@
 /** What OpenAPI says of the admin API's endpoints that do not describe themselves yet. */
 
 import { z } from 'zod';
-import { authSchema } from '../connectors/settings.js';
-import { auditResponse } from './admin/audit.js';
-import { companiesResponse, companyRequest, companyResponse } from './admin/companies.js';
-import { createdKeyResponse, keyResponse, keysResponse, newKeyRequest } from './admin/keys.js';
+import { pauseSchema } from '../chain/pause-schema.js';
+import { auditResponse } from '../contract/audit.js';
+import { authSchema, companiesResponse, companyRequest, companySchema } from '../contract/company.js';
+import { createdKeyResponse, keySchema, keysResponse, newKeyRequest } from '../contract/key.js';
+import { endedPausesResponse, pauseRequest, pausesResponse } from '../contract/pause.js';
+import { createdRuleResponse, newRuleRequest, ruleChange, ruleSchema, rulesResponse } from '../contract/rule.js';
+import { rotatedTokenResponse, rotationRequest, tokenSchema, tokensResponse } from '../contract/token.js';
 import { noticeTestRequest, noticeTestResponse } from './admin/notices.js';
-import { endedPausesResponse, pauseRequest, pauseSchema, pausesResponse } from './admin/pause.js';
-import { createdRuleResponse, newRuleRequest, ruleChange, ruleResponse, rulesResponse } from './admin/rules.js';
-import { rotatedTokenResponse, rotationRequest, tokenResponse, tokensResponse } from './admin/tokens.js';
 import type { RouteDescription } from './route.js';
 
 const names: Record<string, z.ZodType> = {
   PauseRequest: pauseRequest,
   Pause: pauseSchema,
   CompanySettings: companyRequest,
-  Company: companyResponse,
+  Company: companySchema,
   NewRule: newRuleRequest,
   RuleChange: ruleChange,
-  Rule: ruleResponse,
+  Rule: ruleSchema,
   CreatedRule: createdRuleResponse,
   Rotation: rotationRequest,
-  Token: tokenResponse,
+  Token: tokenSchema,
   RotatedToken: rotatedTokenResponse,
   NewKey: newKeyRequest,
-  Key: keyResponse,
+  Key: keySchema,
   CreatedKey: createdKeyResponse,
   Auth: authSchema,
 };
@@ -58,8 +58,8 @@ export const operations: readonly RouteDescription[] = [
     access: 'admin',
     body: companyRequest,
     answers: {
-      200: { description: 'The company is changed.', body: companyResponse, headers: location },
-      201: { description: 'The company is made.', body: companyResponse, headers: location },
+      200: { description: 'The company is changed.', body: companySchema, headers: location },
+      201: { description: 'The company is made.', body: companySchema, headers: location },
     },
     problems: [...readsBody, 'invalid-company-id'],
   },
@@ -69,7 +69,7 @@ export const operations: readonly RouteDescription[] = [
     id: 'getCompany',
     summary: 'Read a company',
     access: 'admin',
-    answers: { 200: { description: 'The company, its secrets as `***`.', body: companyResponse } },
+    answers: { 200: { description: 'The company, its secrets as `***`.', body: companySchema } },
     problems: ['not-found'],
   },
   {
@@ -154,7 +154,7 @@ export const operations: readonly RouteDescription[] = [
     id: 'getRule',
     summary: 'Read a rule',
     access: 'admin',
-    answers: { 200: { description: 'The rule.', body: ruleResponse } },
+    answers: { 200: { description: 'The rule.', body: ruleSchema } },
     problems: ['not-found'],
   },
   {
@@ -166,7 +166,7 @@ export const operations: readonly RouteDescription[] = [
       'What is left out stays as it is. Requests of a disabled rule are refused, and its actions that are still to run become `skipped`.',
     access: 'admin',
     body: ruleChange,
-    answers: { 200: { description: 'The rule as it is now.', body: ruleResponse } },
+    answers: { 200: { description: 'The rule as it is now.', body: ruleSchema } },
     problems: [...readsBody, 'not-found'],
   },
   {

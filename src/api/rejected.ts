@@ -1,11 +1,9 @@
 /** `/co/{companyId}/rejected`: requests that were refused although their sender is known, and sending them again. */
 
-import { z } from 'zod';
 import { hashRequest, type StartOptions, startChain } from '../chains/start.js';
-import { Problem, problemSchema } from '../contract/problem.js';
-import { rejectionReasons } from '../contract/rejected-request.js';
+import { Problem } from '../contract/problem.js';
+import { type RejectedRequest, rejectedListSchema, wholeRejectedSchema } from '../contract/rejected-request.js';
 import type { Links } from '../service/config.js';
-import type { ListedRejectedRequest, RejectedRequest } from '../store/rejected.js';
 import type { Store } from '../store/store.js';
 import { tooManyRequests } from './admission.js';
 import { numberCursor, pageOf, pageQuery } from './body.js';
@@ -21,23 +19,6 @@ export interface RejectedOptions extends StartOptions {
   limits: Limits;
   rejections: Rejections;
 }
-
-export const rejectedSchema = z
-  .object({
-    rejectedId: z.string(),
-    receivedAt: z.iso.datetime(),
-    reason: z.enum(rejectionReasons),
-    problem: problemSchema.describe('What was answered; of a 401 more than was answered.'),
-    relayIds: z.array(z.string()).describe('The rules that it names.'),
-    idempotencyKey: z.string().optional(),
-    chainId: z.string().optional().describe('The chain that runs it, once it has been sent again.'),
-    resentAt: z.iso.datetime().optional(),
-  })
-  .meta({ id: 'RejectedRequest' });
-export const rejectedListSchema = z.object({ items: z.array(rejectedSchema), nextCursor: z.string().optional() });
-export const wholeRejectedSchema = rejectedSchema.extend({
-  elements: z.array(z.record(z.string(), z.unknown())).describe('The actions as they came, without tokens.'),
-});
 
 const listQuery = pageQuery(numberCursor);
 
@@ -66,7 +47,7 @@ export function rejectedRoutes(options: RejectedOptions): Route[] {
         if (!(await store.companies.get(companyId))) throw notFound(`company ${companyId}`);
         await rejections.settled();
         const { items, next } = await store.rejected.list(companyId, pageOf(query));
-        return c.json(rejectedListSchema.parse({ items: items.map(shown), nextCursor: next }));
+        return c.json(rejectedListSchema.parse({ items: items, nextCursor: next }));
       },
     ),
     route(
@@ -81,7 +62,7 @@ export function rejectedRoutes(options: RejectedOptions): Route[] {
       },
       async (c) => {
         const request = await find(c.req.param('companyId'), c.req.param('rejectedId'));
-        return c.json(wholeRejectedSchema.parse({ ...shown(request), elements: request.elements }));
+        return c.json(wholeRejectedSchema.parse(request));
       },
     ),
     route(
@@ -117,10 +98,7 @@ export function rejectedRoutes(options: RejectedOptions): Route[] {
         const { companyId, rejectedId } = c.req.param();
         const request = await find(companyId, rejectedId);
         if (request.chainId !== undefined)
-          throw new Problem(
-            'already-resent',
-            `This request was sent again at ${request.resentAt?.toISOString()}: chain ${request.chainId}.`,
-          );
+          throw new Problem('already-resent', `This request was sent again at ${request.resentAt}: chain ${request.chainId}.`);
         const share = await limits.ofCompany(companyId);
         showRateLimit(c, share);
         if (share.exceeded) throw tooManyRequests(companyId, share);
@@ -160,8 +138,4 @@ async function assertEnabled(
     (relayId) => `rule ${relayId} ${rules[relayIds.indexOf(relayId)] ? 'is disabled' : 'does not exist any more'}`,
   );
   throw new Problem('rule-disabled', `Nothing has run: ${named.join('; ')}.`);
-}
-
-function shown({ receivedAt, resentAt, ...request }: ListedRejectedRequest): z.input<typeof rejectedSchema> {
-  return { ...request, receivedAt: receivedAt.toISOString(), ...(resentAt && { resentAt: resentAt.toISOString() }) };
 }

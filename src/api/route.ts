@@ -5,8 +5,8 @@
 
 import { type Context, Hono } from 'hono';
 import type { z } from 'zod';
+import type { Actor } from '../contract/audit.js';
 import type { ProblemSlug } from '../contract/problem-types.js';
-import type { Actor } from '../store/audit.js';
 import type { Access, Authenticated, Guard } from './authentication.js';
 import { limitBody, parseAs, parseQuery, readObject } from './body.js';
 

@@ -3,9 +3,9 @@
  * by version and place. Paragraphs, bold, code and tables come out well in all of them; a company's words must not turn into markup in any.
  */
 
+import type { ActionStatus } from './action-status.js';
 import type { Chain, ChainAction } from './chain.js';
 import { conditionText } from './condition.js';
-import type { ActionStatus } from './outcome.js';
 import { shownTime, whyNot } from './summary.js';
 import { fitBytes, jsonBytes, oneLine } from './text.js';
 

@@ -1,6 +1,7 @@
 /** What would become of each action of a chain if its time had come, for a dry run. Decides in the same order as the workflows do. */
 
 import { type ChainAction, planChain } from './chain.js';
+import type { OnFailure } from './policy.js';
 
 export const forecastOutcomes = [
   'runs', // its effect would be attempted
@@ -20,7 +21,7 @@ export interface Forecast {
 /** What is known of an action beside itself. */
 export interface Facts {
   /** Undefined: there is no such rule any more. */
-  rule: { enabled: boolean; onFailure: 'hold' | 'continue' } | undefined;
+  rule: { enabled: boolean; onFailure: OnFailure } | undefined;
   /** What its condition comes to now; undefined: it has none. */
   condition?: { holds: boolean; reason?: string } | { error: string; retryable: boolean } | undefined;
   /** Why its effect could not even be attempted. */

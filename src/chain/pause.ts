@@ -1,23 +1,8 @@
 /** A pause: planned downtime of a company or of one of its connectors, during which its actions wait. */
 
+import type { Connector } from './connector.js';
+import type { Pause } from './pause-schema.js';
 import { oneLine } from './text.js';
-
-export const connectors = ['platform', 'ticketing', 'mail'] as const;
-export type Connector = (typeof connectors)[number];
-
-export const pausable = ['all', ...connectors] as const;
-/** What is paused; `all` is every connector of the company. */
-export type Pausable = (typeof pausable)[number];
-
-export interface Pause {
-  what: Pausable;
-  /** ISO 8601, UTC. */
-  since: string;
-  /** When it ends by itself; absent: when somebody ends it. */
-  until?: string;
-  /** In the words of whoever paused. */
-  reason?: string;
-}
 
 /** What a workflow asks about the pauses of a company. */
 export interface Pauses {

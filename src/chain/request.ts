@@ -6,6 +6,8 @@ import { actionDefinitions } from './actions/actions.js';
 import { type ActionDefinition, type Issues, parseFields, ruledText, shortText, text } from './actions/definition.js';
 import type { ActionEffect, ChainAction } from './chain.js';
 import { asksIncomingValue, parseCondition } from './condition.js';
+import { relayIdPattern, relayIdRule } from './ids.js';
+import { longestSeconds } from './longest.js';
 import { blankness, cutShort, isBlank, unsubstituted } from './text.js';
 
 /** What is wrong at one place of the request. `pointer` is a JSON pointer (RFC 6901): `/1/delayInSeconds`. */
@@ -16,8 +18,6 @@ export interface Issue {
 
 /** For each chain. */
 export const maxActions = 100;
-/** 366 days. */
-export const maxDelaySeconds = 366 * 24 * 3600;
 
 /** Characters. A comment is a label: the rest of a longer one is cut off. */
 const maxCommentLength = 1000;
@@ -31,12 +31,12 @@ export const commonFields = {
       error: ({ input }) => `${input === undefined ? 'is required: one of' : 'is none of'} ${actionNames.join(', ')}`,
     })
     .describe('Name of the action.'),
-  relayId: text.regex(/^\d{1,32}$/, 'must be 1 to 32 digits').describe('Identifier of the rule.'),
+  relayId: text.regex(relayIdPattern, relayIdRule).describe('Identifier of the rule.'),
   relayAccessToken: shortText(512).describe('Access token of the rule.'),
   platformAssignmentId: shortText(256).optional().describe('The assignment that the action applies to.'),
   delayInSeconds: ruledText((delay) => {
     if (!/^\s*\d*\s*$/.test(delay)) return 'must be a whole number of seconds, such as "1800"';
-    return Number(delay) > maxDelaySeconds ? `must be at most ${maxDelaySeconds} (366 days)` : undefined;
+    return Number(delay) > longestSeconds ? `must be at most ${longestSeconds} (366 days)` : undefined;
   })
     .optional()
     .describe('Whole seconds after the request before the action runs.'),

@@ -1,7 +1,7 @@
 /** One line about a chain, an action, a timer or an activity, as the Temporal Web UI shows it without opening a payload. */
 
+import type { ActionStatus } from './action-status.js';
 import type { Chain, ChainAction } from './chain.js';
-import type { ActionStatus } from './outcome.js';
 import { fitBytes, jsonBytes, oneLine } from './text.js';
 
 /** Temporal takes summaries of 400 bytes, as payloads: less than that leaves room for the payload's metadata. */

@@ -3,13 +3,13 @@
 import { randomUUID } from 'node:crypto';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { z } from 'zod';
+import { type Actor, actorName } from '../contract/audit.js';
 import type { BulkVerb } from '../contract/bulk.js';
 import { type Bulk, bulkSchema } from '../contract/bulk-resource.js';
 import type { ListedChain } from '../contract/chain-resource.js';
 import { progressQuery } from '../contract/messages.js';
 import { companyKey } from '../contract/search-attributes.js';
 import { type Links, workflowLink } from '../service/config.js';
-import { type Actor, actorName } from '../store/audit.js';
 import type { Store } from '../store/store.js';
 import type { BulkSteering } from '../workflows/bulk-steering.js';
 import type { ChainFilter } from './filter.js';

@@ -2,7 +2,8 @@
 
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { chainStatuses } from '../contract/chain-resource.js';
+import { chainStatuses } from '../chain/action-status.js';
+import { relayIdPattern, relayIdRule } from '../chain/ids.js';
 
 /**
  * Not with characters that a visibility store reads as its own: SQLite's would take what stands behind a quotation mark for a query,
@@ -18,11 +19,7 @@ const time = z.iso.datetime({ offset: true, error: 'must be an ISO 8601 time wit
 export const chainFilterSchema = z.strictObject({
   status: z.enum(chainStatuses).optional(),
   assignmentId: searchable.optional().describe('With an action for this assignment.'),
-  relayId: z
-    .string()
-    .regex(/^\d{1,32}$/, 'must be 1 to 32 digits')
-    .optional()
-    .describe('With an action of this rule.'),
+  relayId: z.string().regex(relayIdPattern, relayIdRule).optional().describe('With an action of this rule.'),
   reason: z
     .string()
     .regex(/^[A-Za-z]{1,64}$/, 'must be a type of failure, such as PlatformError')

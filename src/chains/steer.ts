@@ -1,11 +1,13 @@
 /** Steering one chain: cancelling it as a whole, and what can be done to one of its actions, also when the chain has closed. */
 
 import { type Client, isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
-import { type ActionState, hasEnded, isOpenTo, isToRedo, type SteeringVerb, steeringVerbs } from '../chain/outcome.js';
+import type { ActionState } from '../chain/action-status.js';
+import { hasEnded, isOpenTo, isToRedo } from '../chain/outcome.js';
+import { type SteeringVerb, steeringVerbs } from '../chain/steering-verb.js';
+import { type Actor, actorName } from '../contract/audit.js';
 import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
 import { type Steering, signalOf, steeringSignals } from '../contract/messages.js';
 import type { Links } from '../service/config.js';
-import { type Actor, actorName } from '../store/audit.js';
 import type { Store } from '../store/store.js';
 import { readChain } from './read.js';
 import { ChainCancelled, retryChain } from './reopen.js';

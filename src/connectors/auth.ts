@@ -1,6 +1,6 @@
 /** From a company's auth settings to request headers. */
 
-import type { Auth } from './settings.js';
+import type { Auth } from '../contract/company.js';
 
 export type BasicAuth = Extract<Auth, { type: 'basic' }>;
 

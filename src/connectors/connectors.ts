@@ -1,13 +1,12 @@
 /** From a company's settings to its connectors. A new kind of connector is its own file, its settings schema and one line here. */
 
-import type { Company } from '../store/store.js';
+import type { Company, PlatformSettings, TicketingSettings } from '../contract/company.js';
 import { ConnectorError } from './call.js';
 import { createHttpClient, type HttpClient } from './http.js';
 import type { Mailer } from './mail/mail.js';
 import { createMailer } from './mail/smtp.js';
 import { createHttpPlatform } from './platform/http.js';
 import type { Platform } from './platform/platform.js';
-import type { PlatformSettings, TicketingSettings } from './settings.js';
 import { createHttpTicketing } from './ticketing/http.js';
 import type { Ticketing } from './ticketing/ticketing.js';
 

@@ -2,6 +2,7 @@
 
 import type { Readable } from 'node:stream';
 import { Agent, errors, request as undici } from 'undici';
+import type { Auth } from '../contract/company.js';
 import { version } from '../contract/version.js';
 import { authIn, credentialsOf } from './auth.js';
 import { type Call, ConnectorError } from './call.js';
@@ -11,7 +12,6 @@ import { type ErrorContext, responseError, shownUrl } from './error-response.js'
 import { excerpt } from './excerpt.js';
 import { parseJson } from './json.js';
 import { networkFailure } from './network-error.js';
-import type { Auth } from './settings.js';
 
 export interface HttpRequest {
   /** A GET needs a JSON body in the response; everything else is done with any 2xx. */

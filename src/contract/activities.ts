@@ -1,9 +1,11 @@
 /** What the workflows may ask of the world: the names, inputs and results of every activity. Their inputs and results enter the history, so no secret may. */
 
+import type { ActionStatus } from '../chain/action-status.js';
 import type { ChainAction } from '../chain/chain.js';
 import type { Condition, Verdict } from '../chain/condition.js';
-import type { ActionStatus } from '../chain/outcome.js';
-import type { Connector, Pauses } from '../chain/pause.js';
+import type { Connector } from '../chain/connector.js';
+import type { Pauses } from '../chain/pause.js';
+import type { OnFailure, OnUnknown } from '../chain/policy.js';
 import type { Notice, NoticeKind } from '../notices/chain-notice.js';
 import type { DigestNotice } from '../notices/digest-notice.js';
 import type { RuleNotice } from '../notices/rule-notice.js';
@@ -64,8 +66,8 @@ export interface FailureDetails {
 
 /** What the rule says about trouble, as it stands now. */
 export interface RulePolicy {
-  onFailure: 'hold' | 'continue';
-  onUnknown: 'resend' | 'hold';
+  onFailure: OnFailure;
+  onUnknown: OnUnknown;
   /** Why its actions are not done at all: it is disabled, or gone. */
   skips?: string;
 }

@@ -1,6 +1,8 @@
 /** Steering many chains at once: what is done to which of their actions. */
 
-import { type ActionStatus, hasEnded, isOpenTo, type SteeringVerb } from '../chain/outcome.js';
+import type { ActionStatus } from '../chain/action-status.js';
+import { hasEnded, isOpenTo } from '../chain/outcome.js';
+import type { SteeringVerb } from '../chain/steering-verb.js';
 
 export const bulkVerbs = ['retry', 'skip', 'cancel', 'runNow'] as const satisfies SteeringVerb[];
 export type BulkVerb = (typeof bulkVerbs)[number];

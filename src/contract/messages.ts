@@ -5,7 +5,9 @@
  */
 
 import { defineQuery, defineSignal } from '@temporalio/workflow';
-import type { ActionStatus, ChainStatus, SteeringVerb } from '../chain/outcome.js';
+import type { ActionStatus, ChainStatus } from '../chain/action-status.js';
+import { longestSeconds } from '../chain/longest.js';
+import type { SteeringVerb } from '../chain/steering-verb.js';
 import type { NoticeKind } from '../notices/chain-notice.js';
 import type { Ended, Member } from '../notices/digest.js';
 import type { BulkProgress } from './bulk.js';
@@ -99,6 +101,6 @@ export function readSteering(argument: unknown): Steering | undefined {
   const whole = (value: unknown) => (typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value);
   const [at, after] = [whole(index), whole(seconds)];
   if (typeof at !== 'number' || !Number.isSafeInteger(at) || at < 0) return undefined;
-  if (after !== undefined && (typeof after !== 'number' || !(after >= 0) || after > 366 * 24 * 3600)) return undefined;
+  if (after !== undefined && (typeof after !== 'number' || !(after >= 0) || after > longestSeconds)) return undefined;
   return { index: at, ...(after !== undefined && { seconds: after }), ...(typeof by === 'string' && { by }) };
 }

@@ -1,4 +1,7 @@
-/** Why a request was refused although its sender is known. */
+/** A request that was refused although its sender is known: kept without its tokens, to be sent again. */
+
+import { z } from 'zod';
+import { problemSchema } from './problem.js';
 
 export const rejectionReasons = [
   'invalid-chain', // a mistake in the rule itself
@@ -10,5 +13,26 @@ export const rejectionReasons = [
   'signature', // the company wants signed webhooks, and this one was not, or not rightly
   'rate-limited',
 ] as const;
-
 export type RejectionReason = (typeof rejectionReasons)[number];
+
+/** As a list shows it. */
+export const rejectedSchema = z
+  .object({
+    rejectedId: z.string(),
+    receivedAt: z.iso.datetime(),
+    reason: z.enum(rejectionReasons),
+    problem: problemSchema.describe('What was answered; of a 401 more than was answered.'),
+    relayIds: z.array(z.string()).describe('The rules that it names.'),
+    idempotencyKey: z.string().optional(),
+    chainId: z.string().optional().describe('The chain that runs it, once it has been sent again.'),
+    resentAt: z.iso.datetime().optional(),
+  })
+  .meta({ id: 'RejectedRequest' });
+export type ListedRejectedRequest = z.infer<typeof rejectedSchema>;
+
+export const rejectedListSchema = z.object({ items: z.array(rejectedSchema), nextCursor: z.string().optional() });
+
+export const wholeRejectedSchema = rejectedSchema.extend({
+  elements: z.array(z.record(z.string(), z.unknown())).describe('The actions as they came, without tokens.'),
+});
+export type RejectedRequest = z.infer<typeof wholeRejectedSchema>;

@@ -1,8 +1,9 @@
 /** The search attributes by which operators find chains. They are never encrypted, and a value has at most 2,048 bytes. */
 
 import { defineSearchAttributeKey, type SearchAttributePair, type SearchAttributeUpdatePair } from '@temporalio/common';
+import type { ActionStatus } from '../chain/action-status.js';
 import type { Chain, ChainAction } from '../chain/chain.js';
-import { type ActionStatus, hasEnded } from '../chain/outcome.js';
+import { hasEnded } from '../chain/outcome.js';
 import { jsonBytes } from '../chain/text.js';
 
 export const companyKey = defineSearchAttributeKey('RelayCompanyId', 'KEYWORD');

@@ -1,7 +1,8 @@
 /** A notice: what the relay tells people about a chain that needs them, and in which words. */
 
+import type { ActionStatus } from '../chain/action-status.js';
 import { chainUrl, chainWorkflowId } from '../chain/chain.js';
-import { type ActionStatus, hasEnded } from '../chain/outcome.js';
+import { hasEnded } from '../chain/outcome.js';
 import { actionTitle, shownTime } from '../chain/summary.js';
 import { cutShort, oneLine } from '../chain/text.js';
 import { type NoticeText, noticeText, type Section } from './notice-text.js';

@@ -6,9 +6,10 @@ import { z } from 'zod';
 import { callTimeoutMs } from '../activities/action-context.js';
 import type { Deps } from '../activities/deps.js';
 import { ConnectorError } from '../connectors/call.js';
-import type { Notify } from '../connectors/settings.js';
 import type { FailureDetails } from '../contract/activities.js';
-import type { Company, Rule } from '../store/store.js';
+import type { Company } from '../contract/company.js';
+import type { Notify } from '../contract/notify.js';
+import type { Rule } from '../contract/rule.js';
 import type { NoticeChannel, RenderedNotice } from './channels/channel.js';
 import { channelsOf as channelsOfContact } from './channels/channels.js';
 

@@ -1,7 +1,8 @@
 /** A notice about a rule rather than about a chain: a request that was refused, a condition that asks for what is not there, actions that wait for a pause. */
 
 import { chainUrl } from '../chain/chain.js';
-import { type Pause, pauseText } from '../chain/pause.js';
+import { pauseText } from '../chain/pause.js';
+import type { Pause } from '../chain/pause-schema.js';
 import type { Issue } from '../chain/request.js';
 import { shownTime } from '../chain/summary.js';
 import { cutShort, oneLine } from '../chain/text.js';

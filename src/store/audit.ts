@@ -1,46 +1,33 @@
-/** Who did what and when. Entries are written in the transaction of the change that they tell of, and hold no secrets. */
+/** Who did what and when. Entries are written in the transaction of the change that they record. */
 
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { type Database, json, type Page, type PageRequest, page, type Queries, read, withoutNulls } from './database.js';
-
-const actorSchema = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('admin') }),
-  z.object({ kind: z.literal('key'), keyId: z.string(), name: z.string(), companyId: z.string() }),
-]);
-/** Who asks: the holder of the admin token, or of a company's key. */
-export type Actor = z.infer<typeof actorSchema>;
-
-/** As people read it: `admin`, `key dashboard`. */
-export function actorName(actor: Actor): string {
-  return actor.kind === 'admin' ? 'admin' : `key ${actor.name}`;
-}
-
-/** Something done; `action` is `<subject>.<verb>`: `rule.create`, `token.revoke`, `chain.retry`. */
-export interface AuditEvent {
-  actor: Actor;
-  action: string;
-  companyId?: string;
-  /** Ids and names, never secrets. */
-  details?: Record<string, unknown>;
-}
-
-const entryRow = z
-  .object({
-    auditId: z.string(),
-    at: z.date(),
-    companyId: z.string().nullable(),
-    actor: actorSchema,
-    action: z.string(),
-    details: z.record(z.string(), z.unknown()),
-  })
-  .transform(withoutNulls);
-export type AuditEntry = z.infer<typeof entryRow>;
+import { type AuditEntry, type AuditEvent, auditEntrySchema } from '../contract/audit.js';
+import { type Database, json, type Page, type PageRequest, type Parameter, page, type Queries, read } from './database.js';
 
 /** Writes the entry where the change is being made. */
-export async function recordDeed(queries: Queries, deed: AuditEvent): Promise<void> {
+export async function record(queries: Queries, { companyId, actor, action, details = {} }: AuditEvent): Promise<void> {
   await queries.query(
     'INSERT INTO audit (company_id, actor, action, details) VALUES ($1, $2::text::jsonb, $3, $4::text::jsonb)',
-    [deed.companyId ?? null, json(deed.actor), deed.action, json(deed.details ?? {})],
+    [companyId ?? null, json(actor), action, json(details)],
+  );
+}
+
+/** Deletes the row that has a name, and records it. @param from - `rules WHERE relay_id = $1`. @returns whether there was one. */
+export function deleteNamed(database: Database, from: string, ids: readonly Parameter[], event: AuditEvent): Promise<boolean> {
+  return database.transaction(async (queries) => {
+    const deleted = await read(queries, z.object({ name: z.string() }), `DELETE FROM ${from} RETURNING name`, ids);
+    for (const { name } of deleted) await record(queries, { ...event, details: { ...event.details, name } });
+    return deleted.length > 0;
+  });
+}
+
+/** The names of the fields that differ; never their values, which may be secret. */
+export function changedFields(before: object | undefined, after: object): string[] {
+  const old = new Map(Object.entries(before ?? {}));
+  const now = new Map(Object.entries(after));
+  return [...new Set([...old.keys(), ...now.keys()])].filter(
+    (field) => field !== 'updatedAt' && !isDeepStrictEqual(old.get(field), now.get(field)),
   );
 }
 
@@ -48,15 +35,15 @@ export class Audit {
   constructor(private readonly database: Database) {}
 
   /** For what is done outside the store, such as steering a chain. */
-  record(deed: AuditEvent): Promise<void> {
-    return recordDeed(this.database, deed);
+  record(event: AuditEvent): Promise<void> {
+    return record(this.database, event);
   }
 
   /** The newest first; of one company, or of all. */
-  async list({ companyId, after, limit }: PageRequest & { companyId?: string }): Promise<Page<AuditEntry>> {
+  async list({ companyId, after, limit }: PageRequest & { companyId?: string | undefined }): Promise<Page<AuditEntry>> {
     const rows = await read(
       this.database,
-      entryRow,
+      auditEntrySchema,
       `SELECT seq::text AS "auditId", at, company_id AS "companyId", actor, action, details FROM audit
        WHERE ($1::text IS NULL OR company_id = $1) AND ($2::bigint IS NULL OR seq < $2::bigint)
        ORDER BY seq DESC LIMIT $3::int`,

@@ -15,28 +15,38 @@ export interface Database extends Queries {
   close(): Promise<void>;
 }
 
-/** The rows of a statement, each parsed. */
+/** The rows of a statement, each parsed: NULL columns are left out, and times are ISO 8601 in UTC, as the nouns have them. */
 export async function read<Row extends z.ZodType>(
   queries: Queries,
   row: Row,
   text: string,
   parameters: readonly Parameter[] = [],
 ): Promise<z.infer<Row>[]> {
-  return z.array(row).parse(await queries.query(text, parameters));
+  const rows = z.array(z.record(z.string(), z.unknown())).parse(await queries.query(text, parameters));
+  return z.array(row).parse(rows.map(asNoun));
 }
 
-type WithoutNulls<Row> = { [Column in keyof Row as null extends Row[Column] ? never : Column]: Row[Column] } & {
-  [Column in keyof Row as null extends Row[Column] ? Column : never]?: Exclude<Row[Column], null>;
-};
-
-/** The row with its NULL columns left out, as the types of the store have it. */
-export function withoutNulls<Row extends object>(row: Row): WithoutNulls<Row> {
-  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as WithoutNulls<Row>;
+function asNoun(row: Record<string, unknown>): Record<string, unknown> {
+  const given = Object.entries(row).filter(([, value]) => value !== null);
+  return Object.fromEntries(given.map(([field, value]) => [field, value instanceof Date ? value.toISOString() : value]));
 }
 
-/** JSON for a `$n::text::jsonb` parameter; NULL for undefined. */
+/** Whether there is a row: `rules WHERE relay_id = $1`. */
+export async function exists(queries: Queries, from: string, parameters: readonly Parameter[]): Promise<boolean> {
+  return (await queries.query(`SELECT 1 FROM ${from}`, parameters)).length > 0;
+}
+
+/** The columns that hold a noun: `company_id AS "companyId", name`. */
+export function columnsOf({ shape }: z.ZodObject): string {
+  const snakeCase = (field: string) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return Object.keys(shape)
+    .map((field) => `${snakeCase(field)} AS "${field}"`)
+    .join(', ');
+}
+
+/** JSON for a `$n::text::jsonb` parameter. */
 export function json(value: unknown): string | null {
-  return value === undefined ? null : JSON.stringify(value);
+  return value === undefined || value === null ? null : JSON.stringify(value);
 }
 
 /** A part of a list. */

@@ -1,16 +1,15 @@
 /** The named keys with which a company reads and steers its own chains. Only their hashes are kept. */
 
 import { z } from 'zod';
-import { type Actor, recordDeed } from './audit.js';
-import { hashOf, makeCredential, makeId } from './credential.js';
-import { type Database, read, withoutNulls } from './database.js';
+import type { Actor } from '../contract/audit.js';
+import { hashOf, makeCredential, makeId } from '../contract/credential.js';
+import { type CompanyKey, keySchema } from '../contract/key.js';
+import { deleteNamed, record } from './audit.js';
+import { columnsOf, type Database, exists, read } from './database.js';
 import { noteUse, useUnnoted } from './last-use.js';
 
-const columns = 'key_id AS "keyId", name, created_at AS "createdAt", last_used_at AS "lastUsedAt"';
-const keyRow = z
-  .object({ keyId: z.string(), name: z.string(), createdAt: z.date(), lastUsedAt: z.date().nullable() })
-  .transform(withoutNulls);
-export type CompanyKey = z.infer<typeof keyRow>;
+const columns = columnsOf(keySchema);
+const ownerRow = z.object({ keyId: z.string(), name: z.string(), companyId: z.string(), unnoted: z.boolean() });
 
 export class Keys {
   constructor(private readonly database: Database) {}
@@ -20,7 +19,7 @@ export class Keys {
     // Found by its hash: how long that takes tells nothing about the key.
     const [found] = await read(
       this.database,
-      z.object({ keyId: z.string(), name: z.string(), companyId: z.string(), unnoted: z.boolean() }),
+      ownerRow,
       `SELECT key_id AS "keyId", name, company_id AS "companyId", ${useUnnoted} AS unnoted FROM company_keys WHERE hash = $1`,
       [hashOf(key)],
     );
@@ -32,9 +31,8 @@ export class Keys {
 
   /** By name. Undefined: no such company. */
   async list(companyId: string): Promise<CompanyKey[] | undefined> {
-    const company = await this.database.query('SELECT 1 FROM companies WHERE company_id = $1', [companyId]);
-    if (company.length === 0) return undefined;
-    return read(this.database, keyRow, `SELECT ${columns} FROM company_keys WHERE company_id = $1 ORDER BY name`, [companyId]);
+    if (!(await exists(this.database, 'companies WHERE company_id = $1', [companyId]))) return undefined;
+    return read(this.database, keySchema, `SELECT ${columns} FROM company_keys WHERE company_id = $1 ORDER BY name`, [companyId]);
   }
 
   /** Makes a key; `key` is the only sight there is of it. */
@@ -45,33 +43,23 @@ export class Keys {
   ): Promise<(CompanyKey & { key: string }) | 'unknown company' | 'name taken'> {
     const key = makeCredential('rlk_');
     return this.database.transaction(async (queries) => {
-      const company = await queries.query('SELECT 1 FROM companies WHERE company_id = $1 FOR KEY SHARE', [companyId]);
-      if (company.length === 0) return 'unknown company';
+      if (!(await exists(queries, 'companies WHERE company_id = $1 FOR KEY SHARE', [companyId]))) return 'unknown company';
       const [made] = await read(
         queries,
-        keyRow,
+        keySchema,
         `INSERT INTO company_keys (key_id, company_id, name, hash) VALUES ($1, $2, $3, $4)
          ON CONFLICT (company_id, name) DO NOTHING RETURNING ${columns}`,
         [makeId(), companyId, name, hashOf(key)],
       );
       if (!made) return 'name taken';
-      await recordDeed(queries, { actor, action: 'key.create', companyId, details: { keyId: made.keyId, name } });
+      await record(queries, { actor, action: 'key.create', companyId, details: { keyId: made.keyId, name } });
       return { ...made, key };
     });
   }
 
   /** @returns whether there was such a key. */
-  async delete(companyId: string, keyId: string, actor: Actor): Promise<boolean> {
-    return this.database.transaction(async (queries) => {
-      const deleted = await read(
-        queries,
-        z.object({ name: z.string() }),
-        'DELETE FROM company_keys WHERE company_id = $1 AND key_id = $2 RETURNING name',
-        [companyId, keyId],
-      );
-      for (const { name } of deleted)
-        await recordDeed(queries, { actor, action: 'key.delete', companyId, details: { keyId, name } });
-      return deleted.length > 0;
-    });
+  delete(companyId: string, keyId: string, actor: Actor): Promise<boolean> {
+    const event = { actor, action: 'key.delete', companyId, details: { keyId } };
+    return deleteNamed(this.database, 'company_keys WHERE company_id = $1 AND key_id = $2', [companyId, keyId], event);
   }
 }

@@ -1,55 +1,27 @@
 /** Requests that were refused although their sender is known: kept without their tokens, bounded in number and age, to be sent again. */
 
 import { z } from 'zod';
-import { type RejectionReason, rejectionReasons } from '../contract/rejected-request.js';
-import { type Actor, recordDeed } from './audit.js';
-import { makeId } from './credential.js';
-import { type Database, json, type Page, type PageRequest, page, read, withoutNulls } from './database.js';
+import type { Actor } from '../contract/audit.js';
+import { makeId } from '../contract/credential.js';
+import {
+  type ListedRejectedRequest,
+  type RejectedRequest,
+  rejectedSchema,
+  wholeRejectedSchema,
+} from '../contract/rejected-request.js';
+import { record } from './audit.js';
+import { columnsOf, type Database, json, type Page, type PageRequest, page, read } from './database.js';
 
-/** So many of each reason are kept of a company: a flood of one kind does not push out the others. */
+/** How many of each reason are kept of a company: a flood of one kind does not push out the others. */
 export const keptOfReason = 100;
 export const keptDays = 30;
 
-export interface NewRejectedRequest {
+/** `problem`: as the company may read it, who learns more of a 401 than was answered. `elements`: the actions, without tokens. */
+export interface NewRejectedRequest extends Pick<ListedRejectedRequest, 'reason' | 'problem' | 'relayIds' | 'idempotencyKey'> {
   companyId: string;
   receivedAt: Date;
-  reason: RejectionReason;
-  /** The problem document, as the company may read it: a 401 says more here than it said outwardly. */
-  problem: z.infer<typeof keptProblem>;
-  /** The rules that it names, each once. */
-  relayIds: string[];
-  idempotencyKey?: string;
-  /** The request's array of actions, without tokens. */
   elements: unknown;
 }
-
-const keptProblem = z.object({
-  type: z.string(),
-  title: z.string(),
-  status: z.int(),
-  detail: z.string(),
-  errors: z.array(z.object({ pointer: z.string(), detail: z.string() })).optional(),
-});
-
-const columns = `rejected_id AS "rejectedId", seq::text, received_at AS "receivedAt", reason, problem, relay_ids AS "relayIds",
-  idempotency_key AS "idempotencyKey", chain_id AS "chainId", resent_at AS "resentAt"`;
-const plainRow = z.object({
-  rejectedId: z.string(),
-  seq: z.string(),
-  receivedAt: z.date(),
-  reason: z.enum(rejectionReasons),
-  problem: keptProblem,
-  relayIds: z.array(z.string()),
-  idempotencyKey: z.string().nullable(),
-  /** What became of it when it was sent again. */
-  chainId: z.string().nullable(),
-  resentAt: z.date().nullable(),
-});
-const listedRow = plainRow.transform(withoutNulls);
-const wholeRow = plainRow.extend({ elements: z.array(z.record(z.string(), z.unknown())) }).transform(withoutNulls);
-
-export type ListedRejectedRequest = z.infer<typeof listedRow>;
-export type RejectedRequest = z.infer<typeof wholeRow>;
 
 const young = `received_at > now() - interval '${keptDays} days'`;
 
@@ -90,19 +62,20 @@ export class RejectedRequests {
   async list(companyId: string, { after, limit }: PageRequest): Promise<Page<ListedRejectedRequest>> {
     const rows = await read(
       this.database,
-      listedRow,
-      `SELECT ${columns} FROM rejected_requests
-       WHERE company_id = $1 AND ${young} AND ($2::bigint IS NULL OR seq < $2::bigint) ORDER BY rejected_requests.seq DESC LIMIT $3::int`,
+      rejectedSchema.extend({ cursor: z.string() }),
+      `SELECT ${columnsOf(rejectedSchema)}, seq::text AS cursor FROM rejected_requests
+       WHERE company_id = $1 AND ${young} AND ($2::bigint IS NULL OR seq < $2::bigint) ORDER BY seq DESC LIMIT $3::int`,
       [companyId, after ?? null, limit + 1],
     );
-    return page(rows, limit, ({ seq }) => seq);
+    return page(rows, limit, ({ cursor }) => cursor);
   }
 
   async get(companyId: string, rejectedId: string): Promise<RejectedRequest | undefined> {
     const [request] = await read(
       this.database,
-      wholeRow,
-      `SELECT ${columns}, elements FROM rejected_requests WHERE company_id = $1 AND rejected_id = $2 AND ${young}`,
+      wholeRejectedSchema,
+      `SELECT ${columnsOf(wholeRejectedSchema)} FROM rejected_requests
+       WHERE company_id = $1 AND rejected_id = $2 AND ${young}`,
       [companyId, rejectedId],
     );
     return request;
@@ -117,7 +90,7 @@ export class RejectedRequests {
         [companyId, rejectedId, chainId],
       );
       if (noted.length > 0)
-        await recordDeed(queries, { actor, action: 'rejected.resend', companyId, details: { rejectedId, chainId } });
+        await record(queries, { actor, action: 'rejected.resend', companyId, details: { rejectedId, chainId } });
     });
   }
 }

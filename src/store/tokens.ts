@@ -2,9 +2,12 @@
 
 import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
-import { type Actor, recordDeed } from './audit.js';
-import { hashOf, makeCredential, makeId } from './credential.js';
-import { type Database, type Queries, read, withoutNulls } from './database.js';
+import { companyIdPattern, relayIdPattern } from '../chain/ids.js';
+import type { Actor } from '../contract/audit.js';
+import { hashOf, makeCredential, makeId } from '../contract/credential.js';
+import { type Token, tokenSchema } from '../contract/token.js';
+import { record } from './audit.js';
+import { type Database, exists, type Queries, read } from './database.js';
 import { noteUse, useUnnoted } from './last-use.js';
 
 /** What an action brings along. */
@@ -28,18 +31,6 @@ export type Authentication =
   /** `refusals[i]` belongs to the i-th credentials, undefined where those are right. */
   | { ok: false; refusals: (Refusal | undefined)[] };
 
-const tokenRow = z
-  .object({
-    tokenId: z.string(),
-    state: z.enum(['active', 'expired', 'revoked']),
-    createdAt: z.date(),
-    expiresAt: z.date().nullable(),
-    revokedAt: z.date().nullable(),
-    lastUsedAt: z.date().nullable(),
-  })
-  .transform(withoutNulls);
-export type Token = z.infer<typeof tokenRow>;
-
 /** Whether whoever brought these credentials is known to the company: every token is one of its rules', or once was. */
 export function isKnown(refusals: readonly (Refusal | undefined)[]): boolean {
   return refusals.length > 0 && !refusals.some((refusal) => refusal === 'unknown' || refusal === 'wrong');
@@ -50,17 +41,17 @@ const state = `CASE WHEN revoked_at IS NOT NULL THEN 'revoked' WHEN expires_at <
 const candidateRow = z.object({
   relayId: z.string(),
   enabled: z.boolean(),
-  tokenId: z.string().nullable(),
-  hash: z.instanceof(Uint8Array).nullable(),
-  state: z.enum(['active', 'expired', 'revoked']),
+  tokenId: z.string().optional(),
+  hash: z.instanceof(Uint8Array).optional(),
+  state: tokenSchema.shape.state,
   unnoted: z.boolean(),
-  webhookSecret: z.string().nullable(),
+  webhookSecret: z.string().optional(),
 });
 type Candidate = z.infer<typeof candidateRow>;
 
 /** Compared with where there is nothing to compare with. */
 const dummy = hashOf(makeCredential('rlt_'));
-/** So many dead tokens of a rule are remembered, so that their use can be told from a stranger's. */
+/** How many dead tokens of a rule are remembered, so that their use can be told from a stranger's. */
 const rememberedTokens = 20;
 
 export class Tokens {
@@ -71,14 +62,14 @@ export class Tokens {
    * Any text may be given: what cannot be an id is unknown.
    */
   async authenticate(companyId: string, credentials: readonly Credentials[]): Promise<Authentication> {
-    const relayIds = [...new Set(credentials.map(({ relayId }) => relayId).filter((id) => /^\d{1,32}$/.test(id)))];
+    const relayIds = [...new Set(credentials.map(({ relayId }) => relayId).filter((id) => relayIdPattern.test(id)))];
     const candidates = await read(
       this.database,
       candidateRow,
       `SELECT relay_id AS "relayId", enabled, token_id AS "tokenId", hash, ${state} AS state, ${useUnnoted} AS unnoted,
          webhook_secret AS "webhookSecret"
        FROM rules JOIN companies USING (company_id) LEFT JOIN tokens USING (company_id, relay_id) WHERE company_id = $1 AND relay_id = ANY ($2::text[])`,
-      [/^[\w-]{1,64}$/.test(companyId) ? companyId : '', relayIds],
+      [companyIdPattern.test(companyId) ? companyId : '', relayIds],
     );
     const used = new Set<string>();
     const refusals = credentials.map(({ relayId, relayAccessToken }) => {
@@ -88,23 +79,22 @@ export class Tokens {
       if (!token) return 'wrong';
       if (token.state !== 'active') return token.state;
       if (!token.enabled) return 'disabled';
-      if (token.unnoted && token.tokenId !== null) used.add(token.tokenId);
+      if (token.unnoted && token.tokenId !== undefined) used.add(token.tokenId);
       return undefined;
     });
     if (refusals.length === 0 || refusals.some((refusal) => refusal !== undefined)) return { ok: false, refusals };
     noteUse(this.database, 'tokens', 'token_id', [...used]);
-    const webhookSecret = candidates[0]?.webhookSecret ?? undefined;
+    const webhookSecret = candidates[0]?.webhookSecret;
     return { ok: true, ...(webhookSecret !== undefined && { webhookSecret }) };
   }
 
   /** The newest first. Undefined: no such rule. */
   async list(companyId: string, relayId: string): Promise<Token[] | undefined> {
     const where = 'WHERE company_id = $1 AND relay_id = $2';
-    const rule = await this.database.query(`SELECT 1 FROM rules ${where}`, [companyId, relayId]);
-    if (rule.length === 0) return undefined;
+    if (!(await exists(this.database, `rules ${where}`, [companyId, relayId]))) return undefined;
     return read(
       this.database,
-      tokenRow,
+      tokenSchema,
       `SELECT token_id AS "tokenId", ${state} AS state, created_at AS "createdAt", expires_at AS "expiresAt",
          revoked_at AS "revokedAt", last_used_at AS "lastUsedAt" FROM tokens ${where} ORDER BY seq DESC`,
       [companyId, relayId],
@@ -121,8 +111,7 @@ export class Tokens {
     const relayAccessToken = makeCredential('rlt_');
     return this.database.transaction(async (queries) => {
       const where = 'WHERE company_id = $1 AND relay_id = $2';
-      const rule = await queries.query(`SELECT 1 FROM rules ${where} FOR UPDATE`, [companyId, relayId]);
-      if (rule.length === 0) return undefined;
+      if (!(await exists(queries, `rules ${where} FOR UPDATE`, [companyId, relayId]))) return undefined;
       // LEAST passes over NULL: a token that was to expire earlier still does.
       await queries.query(`UPDATE tokens SET expires_at = LEAST(expires_at, now() + make_interval(secs => $3::int)) ${where}`, [
         companyId,
@@ -135,7 +124,7 @@ export class Tokens {
            SELECT token_id FROM tokens ${where} AND ${state} <> 'active' ORDER BY seq DESC OFFSET $3::int)`,
         [companyId, relayId, rememberedTokens],
       );
-      await recordDeed(queries, { actor, action: 'token.rotate', companyId, details: { relayId, tokenId, graceSeconds } });
+      await record(queries, { actor, action: 'token.rotate', companyId, details: { relayId, tokenId, graceSeconds } });
       return { tokenId, relayAccessToken };
     });
   }
@@ -149,8 +138,8 @@ export class Tokens {
         `UPDATE tokens SET revoked_at = now() ${where} AND revoked_at IS NULL RETURNING 1`,
         ids,
       );
-      if (revoked.length === 0) return (await queries.query(`SELECT 1 FROM tokens ${where}`, ids)).length > 0;
-      await recordDeed(queries, { actor, action: 'token.revoke', companyId, details: { relayId, tokenId } });
+      if (revoked.length === 0) return exists(queries, `tokens ${where}`, ids);
+      await record(queries, { actor, action: 'token.revoke', companyId, details: { relayId, tokenId } });
       return true;
     });
   }

@@ -1,9 +1,9 @@
 /** How the actions of a workflow stand, shown where the Web UI and the lists read it. */
 
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import type { ActionStatus } from '../chain/action-status.js';
 import { type Chain, initialStatus } from '../chain/chain.js';
 import { currentDetails } from '../chain/details.js';
-import type { ActionStatus } from '../chain/outcome.js';
 import { shownTime } from '../chain/summary.js';
 import { standingOf } from '../contract/search-attributes.js';
 

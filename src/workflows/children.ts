@@ -17,9 +17,9 @@ import {
   startChild,
   WorkflowIdReusePolicy,
 } from '@temporalio/workflow';
+import type { ActionStatus } from '../chain/action-status.js';
 import { type Chain, type ChainAction, delayedWorkflowId, dueAt } from '../chain/chain.js';
 import { chainDetails } from '../chain/details.js';
-import type { ActionStatus } from '../chain/outcome.js';
 import { delayedSummary } from '../chain/summary.js';
 import type { Activities } from '../contract/activities.js';
 import { type Steering, type SteeringName, steeringSignals } from '../contract/messages.js';

@@ -8,8 +8,9 @@ import {
   isCancellation,
   log,
 } from '@temporalio/workflow';
+import type { ActionStatus } from '../chain/action-status.js';
 import { type Chain, type ChainAction, chainWorkflowId, dueAt } from '../chain/chain.js';
-import { type ActionStatus, chainStatus, hasEnded, isToRedo } from '../chain/outcome.js';
+import { chainStatus, hasEnded, isToRedo } from '../chain/outcome.js';
 import { shownTime, summaryOf } from '../chain/summary.js';
 import { type Report, reportSignal, type Steering, steeringSignals } from '../contract/messages.js';
 import { Board } from './board.js';

@@ -1,7 +1,9 @@
 /** Where people's signals arrive: `retry`, `skip`, `runNow`, `cancelAction`, `reschedule`. What makes no sense now is left without effect, never an error. */
 
 import { setDefaultSignalHandler, setHandler } from '@temporalio/workflow';
-import { chainStatus, isOpenTo, type Steered, type SteeringVerb } from '../chain/outcome.js';
+import type { Steered } from '../chain/action-status.js';
+import { chainStatus, isOpenTo } from '../chain/outcome.js';
+import type { SteeringVerb } from '../chain/steering-verb.js';
 import { cutShort } from '../chain/text.js';
 import {
   readSteering,

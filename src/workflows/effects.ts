@@ -11,9 +11,9 @@ import {
   proxyLocalActivities,
   sleep,
 } from '@temporalio/workflow';
+import type { Delivery, Trouble } from '../chain/action-status.js';
 import type { ActionName, Chain, ChainAction } from '../chain/chain.js';
 import { conditionText, type Verdict } from '../chain/condition.js';
-import type { Delivery, Trouble } from '../chain/outcome.js';
 import { attemptsWithin, backoffSeconds, retryPolicy, waitsTooLong } from '../chain/retry.js';
 import { summaryOf } from '../chain/summary.js';
 import { cutShort } from '../chain/text.js';

@@ -2,7 +2,8 @@
 
 import { condition, isCancellation, log } from '@temporalio/workflow';
 import type { ChainAction } from '../chain/chain.js';
-import { type Connector, type Pauses, pauseOf, pauseText } from '../chain/pause.js';
+import type { Connector } from '../chain/connector.js';
+import { type Pauses, pauseOf, pauseText } from '../chain/pause.js';
 import { shownTime, summaryOf } from '../chain/summary.js';
 import { look } from './look.js';
 import type { Floor } from './sequence.js';

@@ -4,9 +4,10 @@
  */
 
 import { CancellationScope, condition, isCancellation, log, workflowInfo } from '@temporalio/workflow';
+import type { Trouble } from '../chain/action-status.js';
 import type { Chain, ChainAction } from '../chain/chain.js';
 import { asksIncomingValue, evaluateCondition } from '../chain/condition.js';
-import { hasEnded, type Trouble } from '../chain/outcome.js';
+import { hasEnded } from '../chain/outcome.js';
 import { automaticRetrySeconds } from '../chain/retry.js';
 import { shownTime, summaryOf } from '../chain/summary.js';
 import type { RulePolicy } from '../contract/activities.js';

@@ -1,9 +1,9 @@
 /** Failures: what became of a failed activity, read out of what the SDK throws; and how a workflow fails when its actions did. */
 
 import { ActivityFailure, ApplicationFailure, isCancellation, TimeoutFailure } from '@temporalio/workflow';
+import type { ActionStatus, Trouble } from '../chain/action-status.js';
 import type { Chain } from '../chain/chain.js';
-import type { ActionStatus, Trouble } from '../chain/outcome.js';
-import { connectors } from '../chain/pause.js';
+import { connectors } from '../chain/connector.js';
 import { failureMessage } from '../chain/summary.js';
 
 export type FailedAttempt = Trouble & { attempts: number };

@@ -4,7 +4,8 @@ import { Hono } from 'hono';
 import { type AdminOptions, adminRoutes } from '../../src/api/admin.js';
 import { answerProblems } from '../../src/api/answer-problems.js';
 import { type Authenticated, createGuard } from '../../src/api/authentication.js';
-import type { Company, Store } from '../../src/store/store.js';
+import type { Company } from '../../src/contract/company.js';
+import type { Store } from '../../src/store/store.js';
 import { createStore } from '../../src/store/store.js';
 import { testDatabases } from '../store/databases.js';
 

@@ -6,9 +6,10 @@ import { answerProblems } from '../../src/api/answer-problems.js';
 import { asksDryRun, dryRun, dryRunSchema } from '../../src/api/dry-run.js';
 import { readRequest } from '../../src/chain/request.js';
 import { type Connectors, createConnectors } from '../../src/connectors/connectors.js';
+import type { Company } from '../../src/contract/company.js';
 import { startPlatform } from '../../src/sandbox/platform/platform.js';
 import { openEmbedded } from '../../src/store/embedded.js';
-import { type Company, createStore, type Store } from '../../src/store/store.js';
+import { createStore, type Store } from '../../src/store/store.js';
 
 const journalSchema = z.array(z.object({ method: z.string(), path: z.string() }));
 const actor = { kind: 'admin' } as const;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import type { ActionState } from '../../src/chain/action-status.js';
 import {
   type Chain,
   type ChainAction,
@@ -12,7 +13,6 @@ import {
   planChain,
   toRedo,
 } from '../../src/chain/chain.js';
-import type { ActionState } from '../../src/chain/outcome.js';
 
 const action = (index: number, more: Partial<Omit<ChainAction, 'action'>> = {}): ChainAction => ({
   action: 'platform_sendAssignment',

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import type { ActionState, ActionStatus } from '../../src/chain/action-status.js';
 import type { ChainAction } from '../../src/chain/chain.js';
-import type { ActionState, ActionStatus } from '../../src/chain/outcome.js';
 import { actionTitle, chainSummary, failureMessage, summaryOf } from '../../src/chain/summary.js';
 
 /** Temporal's limit, less what a payload's metadata take. */

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { after, describe, it } from 'node:test';
 import { createHttpClient, type HttpRequest } from '../../src/connectors/http.js';
-import type { Auth } from '../../src/connectors/settings.js';
+import type { Auth } from '../../src/contract/company.js';
 import { failing } from './failing.js';
 import { answering, startHttp } from './local-http.js';
 

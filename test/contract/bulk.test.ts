@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ActionState, ActionStatus } from '../../src/chain/outcome.js';
+import type { ActionState, ActionStatus } from '../../src/chain/action-status.js';
 import { type ActionFilter, actionsMeant, addProgress, type BulkVerb, noProgress } from '../../src/contract/bulk.js';
 
 const action = (index: number, state: ActionState, assignmentId: string, type?: string): ActionStatus => ({

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { rejectedListSchema } from '../../src/api/rejected.js';
 import { acceptedSchema } from '../../src/api/relay.js';
 import { problemSchema } from '../../src/contract/problem.js';
+import { rejectedListSchema } from '../../src/contract/rejected-request.js';
 import { hostileBodies } from '../hostile/bodies.js';
 import { type Action, email, type Stack, send, startStack, udf } from './stack.js';
 

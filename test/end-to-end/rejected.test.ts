@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { z } from 'zod';
 import { failuresPerMinute } from '../../src/api/limits.js';
-import { rejectedListSchema, wholeRejectedSchema } from '../../src/api/rejected.js';
 import { acceptedSchema } from '../../src/api/relay.js';
 import { shownTime } from '../../src/chain/summary.js';
 import { problemSchema } from '../../src/contract/problem.js';
+import { rejectedListSchema, wholeRejectedSchema } from '../../src/contract/rejected-request.js';
 import { email, type Stack, send, startStack, udf } from './stack.js';
 
 const perMinute = 25;

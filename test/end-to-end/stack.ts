@@ -17,6 +17,7 @@ import { acceptedSchema } from '../../src/api/relay.js';
 import { type Chain, chainWorkflowId } from '../../src/chain/chain.js';
 import { createConnectors } from '../../src/connectors/connectors.js';
 import { type ActionResource, type ChainResource, chainSchema } from '../../src/contract/chain-resource.js';
+import type { Rule } from '../../src/contract/rule.js';
 import { Closers } from '../../src/process/run.js';
 import { startMailCatcher } from '../../src/sandbox/mail/catcher.js';
 import { startPlatform } from '../../src/sandbox/platform/platform.js';
@@ -27,7 +28,7 @@ import { Metrics } from '../../src/service/metrics.js';
 import { serveApi } from '../../src/service/server.js';
 import { registerSearchAttributes } from '../../src/service/temporal.js';
 import { openEmbedded } from '../../src/store/embedded.js';
-import { createStore, type Rule } from '../../src/store/store.js';
+import { createStore } from '../../src/store/store.js';
 import { bundlePath } from '../../src/worker/bundle.js';
 import { installRuntime, startWorker } from '../../src/worker/worker.js';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ActionStatus } from '../../src/chain/outcome.js';
+import type { ActionStatus } from '../../src/chain/action-status.js';
 import { shownTime } from '../../src/chain/summary.js';
 import { type Notice, type NoticeContext, type NoticeKind, renderNotice } from '../../src/notices/chain-notice.js';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ActionStatus } from '../../src/chain/outcome.js';
+import type { ActionStatus } from '../../src/chain/action-status.js';
 import { foldedReason, Ledger, type Member, memberKey } from '../../src/notices/digest.js';
 
 function failed(message: string, more: Partial<ActionStatus> = {}): ActionStatus {

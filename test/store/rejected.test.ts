@@ -39,10 +39,9 @@ for (const { name, open, skip } of testDatabases) {
         elements: [{ z: 1, a: { nested: [null, true, 1.5, '🎉'] } }, { b: '' }],
       });
       const rejectedId = await kept(given);
-      const { seq, ...stored } = (await store.rejected.get('acme', rejectedId)) ?? assert.fail();
-      assert.match(seq, /^\d+$/);
-      const { companyId, ...rest } = given;
-      assert.deepEqual(stored, { rejectedId, ...rest });
+      const stored = (await store.rejected.get('acme', rejectedId)) ?? assert.fail();
+      const { companyId, receivedAt, ...rest } = given;
+      assert.deepEqual(stored, { rejectedId, receivedAt: receivedAt.toISOString(), ...rest });
       assert.deepEqual(Object.keys((stored.elements[0] ?? {}) as object), ['z', 'a']);
       assert.equal(await store.rejected.get('other', rejectedId), undefined);
       assert.deepEqual(await listed('other'), []);
@@ -85,7 +84,7 @@ for (const { name, open, skip } of testDatabases) {
       await store.rejected.noteResent('acme', rejectedId, 'chain-1', admin);
       await store.rejected.noteResent('acme', rejectedId, 'chain-2', admin);
       const { chainId, resentAt } = (await store.rejected.get('acme', rejectedId)) ?? assert.fail();
-      assert.deepEqual([chainId, resentAt instanceof Date], ['chain-1', true]);
+      assert.deepEqual([chainId, Date.parse(resentAt ?? '') > 0], ['chain-1', true]);
       const { items } = await store.audit.list({ companyId: 'acme', limit: 2 });
       assert.deepEqual(items[0]?.details, { rejectedId, chainId: 'chain-1' });
       assert.notEqual(items[1]?.action, 'rejected.resend');

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import type { Actor } from '../../src/store/audit.js';
+import type { Actor } from '../../src/contract/audit.js';
+import type { Company } from '../../src/contract/company.js';
 import type { Database, Queries } from '../../src/store/database.js';
 import type { CreatedRule, NewRule } from '../../src/store/rules.js';
-import { type Company, createStore, type Store } from '../../src/store/store.js';
+import { createStore, type Store } from '../../src/store/store.js';
 import { testDatabases } from './databases.js';
 
 const admin: Actor = { kind: 'admin' };
@@ -42,7 +43,7 @@ for (const { name, open, skip } of testDatabases) {
         };
         await company('settings', settings);
         const { createdAt, updatedAt, ...stored } = (await store.companies.get('settings')) ?? assert.fail();
-        assert.ok(createdAt instanceof Date && updatedAt instanceof Date);
+        assert.ok(Date.parse(createdAt) > 0 && Date.parse(updatedAt) > 0);
         assert.deepEqual(stored, { companyId: 'settings', name: 'settings', ...settings });
       });
 
@@ -294,7 +295,7 @@ for (const { name, open, skip } of testDatabases) {
         await store.tokens.rotate('rotation', relayId, 3600, admin);
         const [newest, second, oldest] = (await store.tokens.list('rotation', relayId)) ?? [];
         assert.equal(newest?.expiresAt, undefined);
-        assert.ok(Number(second?.expiresAt) - Number(oldest?.expiresAt) > 3_000_000);
+        assert.ok(Date.parse(second?.expiresAt ?? '') - Date.parse(oldest?.expiresAt ?? '') > 3_000_000);
         for (let i = 0; i < 22; i++) await store.tokens.rotate('rotation', relayId, 0, admin);
         const tokens = (await store.tokens.list('rotation', relayId)) ?? [];
         assert.deepEqual([tokens.length, tokens.filter(({ state }) => state === 'active').length], [21, 1]);

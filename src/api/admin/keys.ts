@@ -1,37 +1,20 @@
 /** `/admin/companies/{companyId}/keys`: the named keys with which a company reads and steers its own chains. */
 
 import { Hono } from 'hono';
-import { z } from 'zod';
+import { createdKeyResponse, keysResponse, newKeyRequest } from '../../contract/key.js';
 import { Problem } from '../../contract/problem.js';
 import type { AdminOptions } from '../admin.js';
 import type { Authenticated } from '../authentication.js';
-import { label, parseAs, readObject } from '../body.js';
+import { parseAs, readObject } from '../body.js';
 import { notFound } from '../problem.js';
 import { noCompany } from './companies.js';
-
-export const newKeyRequest = z.strictObject({ name: label });
-
-/** A key, without the key: that is shown once, when it is made. */
-export const keyResponse = z.object({
-  keyId: z.string(),
-  name: z.string(),
-  createdAt: z.iso.datetime(),
-  lastUsedAt: z.iso.datetime().optional().describe('To the minute.'),
-});
-export const keysResponse = z.object({ keys: z.array(keyResponse) });
-export const createdKeyResponse = keyResponse.extend({ key: z.string().describe('The only time that it is shown.') });
 
 export function keyRoutes({ store }: AdminOptions): Hono<Authenticated> {
   return new Hono<Authenticated>()
     .get('/admin/companies/:companyId/keys', async (c) => {
       const keys = await store.keys.list(c.req.param('companyId'));
       if (!keys) throw noCompany(c.req.param('companyId'));
-      const shown = keys.map(({ createdAt, lastUsedAt, ...key }) => ({
-        ...key,
-        createdAt: createdAt.toISOString(),
-        lastUsedAt: lastUsedAt?.toISOString(),
-      }));
-      return c.json(keysResponse.parse({ keys: shown }));
+      return c.json(keysResponse.parse({ keys }));
     })
     .post('/admin/companies/:companyId/keys', async (c) => {
       const companyId = c.req.param('companyId');
@@ -39,7 +22,7 @@ export function keyRoutes({ store }: AdminOptions): Hono<Authenticated> {
       const made = await store.keys.create(companyId, name, c.get('actor'));
       if (made === 'unknown company') throw noCompany(companyId);
       if (made === 'name taken') throw new Problem('key-name-taken', `Company ${companyId} already has a key "${name}".`);
-      return c.json(createdKeyResponse.parse({ ...made, createdAt: made.createdAt.toISOString(), lastUsedAt: undefined }), 201, {
+      return c.json(createdKeyResponse.parse(made), 201, {
         'Cache-Control': 'no-store',
       });
     })

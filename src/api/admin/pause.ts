@@ -3,10 +3,11 @@
 import type { Client } from '@temporalio/client';
 import { type Context, Hono } from 'hono';
 import type { Logger } from 'pino';
-import { z } from 'zod';
-import { type Pausable, pausable } from '../../chain/pause.js';
+import type { z } from 'zod';
+import { type Pausable, pausable, pausableSchema } from '../../chain/pause-schema.js';
 import { quoted } from '../../chains/filter.js';
 import { resumeSignal } from '../../contract/messages.js';
+import { endedPausesResponse, pauseRequest, pausesResponse } from '../../contract/pause.js';
 import { Problem } from '../../contract/problem.js';
 import type { Store } from '../../store/store.js';
 import { type Authenticated, requireAdmin } from '../authentication.js';
@@ -20,32 +21,6 @@ export interface PauseOptions {
   adminToken: string;
   log: Logger;
 }
-
-const what = z.enum(pausable, `must be one of ${pausable.join(', ')}`);
-
-export const pauseRequest = z.strictObject({
-  what: what.default('all').describe('`all`: every connector of the company.'),
-  reason: z
-    .string()
-    .trim()
-    .min(1, 'must not be blank')
-    .max(500)
-    .nullish()
-    .describe('For those who wonder why their actions wait.'),
-  until: z.iso
-    .datetime({ offset: true, error: 'must be an ISO 8601 time with a zone, such as 2026-07-01T12:00:00Z' })
-    .refine((time) => Date.parse(time) > Date.now(), 'must be in the future')
-    .nullish()
-    .describe('When it ends by itself. Absent: when it is ended.'),
-});
-export const pauseSchema = z.object({
-  what,
-  since: z.iso.datetime(),
-  until: z.iso.datetime().optional(),
-  reason: z.string().optional(),
-});
-export const pausesResponse = z.object({ pauses: z.array(pauseSchema).describe('Those that are on.') });
-export const endedPausesResponse = z.object({ ended: z.array(what) });
 
 export function pauseRoutes({ store, client, adminToken, log }: PauseOptions): Hono<Authenticated> {
   const path = '/admin/companies/:companyId/pause';
@@ -81,7 +56,7 @@ async function current(store: PauseOptions['store'], companyId: string): Promise
 
 /** `?what=`; absent: whatever is paused. */
 function readWhat(c: Context): Pausable | undefined {
-  const parsed = what.optional().safeParse(c.req.query('what'));
+  const parsed = pausableSchema.optional().safeParse(c.req.query('what'));
   if (parsed.success) return parsed.data;
   throw new Problem('invalid-query', `what must be one of ${pausable.join(', ')}.`);
 }

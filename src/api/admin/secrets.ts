@@ -10,7 +10,8 @@
  */
 
 import type { Issue } from '../../chain/request.js';
-import type { Auth, MailSettings, Notify, PlatformSettings, TicketingSettings } from '../../connectors/settings.js';
+import type { Auth, MailSettings, PlatformSettings, TicketingSettings } from '../../contract/company.js';
+import type { Notify } from '../../contract/notify.js';
 import { isObject, type JsonObject } from '../body.js';
 
 export const mask = '***';

@@ -2,7 +2,8 @@
 
 import type { Command } from '@commander-js/extra-typings';
 import { z } from 'zod';
-import { type ChainResource, chainSchema, chainStatuses } from '../../contract/chain-resource.js';
+import { chainStatuses } from '../../chain/action-status.js';
+import { type ChainResource, chainSchema } from '../../contract/chain-resource.js';
 import { type Answer, type Problem, path } from '../api.js';
 import { chainIdOf, chainLines, exitCodeOf, stateCell } from '../chain-lines.js';
 import { followChain } from '../follow.js';

@@ -2,8 +2,8 @@
 
 import { type Command, Option } from '@commander-js/extra-typings';
 import type { z } from 'zod';
-import { endedPausesResponse, pausesResponse } from '../../api/admin/pause.js';
-import { pausable } from '../../chain/pause.js';
+import { pausable } from '../../chain/pause-schema.js';
+import { endedPausesResponse, pausesResponse } from '../../contract/pause.js';
 import { type Answer, path } from '../api.js';
 import { example } from '../options.js';
 import type { Session } from '../session.js';

@@ -1,10 +1,10 @@
 /** The generic platform: `GET {baseUrl}/assignments/{id}` and `POST {baseUrl}/assignments/{id}/send`. */
 
 import { z } from 'zod';
+import type { PlatformSettings } from '../../contract/company.js';
 import { ConnectorError } from '../call.js';
 import type { HttpClient } from '../http.js';
 import { resourceUrl } from '../resource-url.js';
-import type { PlatformSettings } from '../settings.js';
 import type { Platform } from './platform.js';
 
 const what = "the company's platform settings";

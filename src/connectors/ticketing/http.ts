@@ -1,8 +1,8 @@
 /** The generic ticket system: `PATCH {baseUrl}/tickets/{id}`. */
 
+import type { TicketingSettings } from '../../contract/company.js';
 import type { HttpClient } from '../http.js';
 import { resourceUrl } from '../resource-url.js';
-import type { TicketingSettings } from '../settings.js';
 import type { Ticketing } from './ticketing.js';
 
 const what = "the company's ticketing settings";

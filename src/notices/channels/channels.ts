@@ -1,8 +1,8 @@
 /** The channels to the contacts that a rule or a company names. */
 
 import type { Connectors } from '../../connectors/connectors.js';
-import type { Notify } from '../../connectors/settings.js';
-import type { Company } from '../../store/store.js';
+import type { Company } from '../../contract/company.js';
+import type { Notify } from '../../contract/notify.js';
 import type { NoticeChannel } from './channel.js';
 import { createEmailChannel } from './email.js';
 import { createWebhookChannel } from './webhook.js';

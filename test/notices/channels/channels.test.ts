@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { type ConnectorsOptions, createConnectors } from '../../../src/connectors/connectors.js';
+import type { Company } from '../../../src/contract/company.js';
 import { channelsOf } from '../../../src/notices/channels/channels.js';
-import type { Company } from '../../../src/store/store.js';
 import { failing } from '../../connectors/failing.js';
 import { startHttp } from '../../connectors/local-http.js';
 import { startScriptedSmtp } from '../../connectors/mail/scripted-smtp.js';

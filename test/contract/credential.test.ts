@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isMistyped, makeCredential } from '../../src/store/credential.js';
+import { isMistyped, makeCredential } from '../../src/contract/credential.js';
 
 describe('credentials', () => {
   it('are recognisable, different, and right as made', () => {

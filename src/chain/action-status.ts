@@ -1,0 +1,74 @@
+/**
+ * What became of an action and of a chain: the states that the API, the notices and the Web UI show, as queries, signals and results
+ * carry them. Workflows import only the types, since zod has no place in their bundle.
+ */
+
+import { z } from 'zod';
+import { connectors } from './connector.js';
+import { steeringVerbs } from './steering-verb.js';
+
+export const actionStates = [
+  'pending', // waits for its turn
+  'scheduled', // waits for its time
+  'running',
+  'retrying', // failed, and is tried again within the retry budget
+  'needs-attention', // held until somebody retries or skips it, or the attention window is over
+  'done',
+  'skipped', // its condition did not hold, its rule was disabled, or somebody skipped it
+  'failed',
+  'partly-failed', // an e-mail that reached at least one recipient, but not all
+  'not-run', // stood behind an action that failed
+  'cancelled',
+] as const;
+export type ActionState = (typeof actionStates)[number];
+
+export const chainStatuses = ['running', 'needs-attention', 'completed', 'failed', 'cancelled', 'terminated'] as const;
+export type ChainStatus = (typeof chainStatuses)[number];
+
+/** Why an action could not be done. */
+export const troubleSchema = z.object({
+  type: z.string().describe('The kind of failure, such as `PlatformError`.'),
+  message: z.string().describe('What was wrong, where, and what to do.'),
+  retryable: z.boolean().describe('Whether trying again without changing anything can help.'),
+  unknown: z.boolean().optional().describe('Nobody can say whether the effect took place.'),
+  retryAfterSeconds: z.number().optional().describe("The other side's `Retry-After`."),
+  paused: z.enum(connectors).optional().describe('Nothing was tried: this connector is paused.'),
+});
+export type Trouble = z.infer<typeof troubleSchema>;
+
+/** What somebody decided about an action. */
+export const steeredSchema = z.object({ at: z.string(), by: z.string(), verb: z.enum(steeringVerbs) });
+export type Steered = z.infer<typeof steeredSchema>;
+
+/** What became of one recipient of an e-mail; `sent`: handed to the mail server. */
+export const deliverySchema = z.object({ recipient: z.string(), sent: z.boolean(), error: z.string().optional() });
+export type Delivery = z.infer<typeof deliverySchema>;
+
+/** One action of a chain. Times are ISO 8601 in UTC. */
+export const actionStatusSchema = z.object({
+  index: z.int().describe('Zero-based place in the chain.'),
+  action: z.string(),
+  relayId: z.string().describe('The rule.'),
+  comment: z.string().optional(),
+  assignmentId: z.string().optional(),
+  state: z.enum(actionStates),
+  workflowId: z.string().optional().describe("The workflow of a delayed action; absent: it runs in the chain's own."),
+  runAt: z.string().optional().describe('When it is or was due.'),
+  startedAt: z.string().optional(),
+  endedAt: z.string().optional(),
+  attempts: z.number().optional(),
+  error: troubleSchema.optional().describe('The last error; kept after a recovery.'),
+  reason: z.string().optional().describe('Why it was skipped, failed, cancelled or not run.'),
+  result: z.object({ recipients: z.number().optional().describe('How many the other side says it reached.') }).optional(),
+  deliveries: z.array(deliverySchema).optional().describe('What became of each recipient of an e-mail.'),
+  nextAttemptAt: z.string().optional().describe('When the relay tries it again by itself.'),
+  heldUntil: z.string().optional().describe('When it ends `failed` for want of a decision.'),
+  pausedSince: z.string().optional().describe('Since when it waits, `pending`, for the end of a pause, which `reason` names.'),
+  steered: z
+    .array(steeredSchema)
+    .optional()
+    .describe(
+      'Who decided what about it, the latest last: `admin`, `key <name>`, or `hand` for a signal that did not come from the API.',
+    ),
+});
+export type ActionStatus = z.infer<typeof actionStatusSchema>;

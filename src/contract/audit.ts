@@ -1,0 +1,34 @@
+/** Who did what and when. */
+
+import { z } from 'zod';
+
+const adminActor = z.object({ kind: z.literal('admin') });
+const keyActor = z.object({ kind: z.literal('key'), keyId: z.string(), name: z.string(), companyId: z.string() });
+const actorSchema = z.discriminatedUnion('kind', [adminActor, keyActor]);
+/** Who asks: the holder of the admin token, or of a company's key. */
+export type Actor = z.infer<typeof actorSchema>;
+
+/** As people read it: `admin`, `key dashboard`. */
+export function actorName(actor: Actor): string {
+  return actor.kind === 'admin' ? 'admin' : `key ${actor.name}`;
+}
+
+export const auditEntrySchema = z.object({
+  auditId: z.string(),
+  at: z.iso.datetime(),
+  actor: actorSchema,
+  action: z.string().describe('`<subject>.<verb>`, such as `rule.create`.'),
+  companyId: z.string().optional(),
+  details: z.record(z.string(), z.unknown()).describe('Ids and names, never secrets.'),
+});
+export type AuditEntry = z.infer<typeof auditEntrySchema>;
+
+/** An entry to be written. */
+export type AuditEvent = Omit<AuditEntry, 'auditId' | 'at' | 'details'> & Partial<Pick<AuditEntry, 'details'>>;
+
+export const auditResponse = z.object({
+  entries: z.array(
+    auditEntrySchema.extend({ actor: z.discriminatedUnion('kind', [adminActor, keyActor.omit({ companyId: true })]) }),
+  ),
+  nextCursor: z.string().optional(),
+});

@@ -1,0 +1,102 @@
+/** A company: who uses the relay, and with which settings for its outside systems. */
+
+import { z } from 'zod';
+import { isEmailAddress } from '../chain/address.js';
+import { isTimeZone } from '../chain/timestamp/index.js';
+import { label } from './label.js';
+import { isWebhookSecret, notifyRequest, notifySchema } from './notify.js';
+import { mask, secret } from './secrets.js';
+import { httpUrl } from './url.js';
+
+const credential = secret(z.string().min(1).max(4096));
+
+/** How a connector proves who it is. */
+export const authSchema = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('bearer'), token: credential }),
+  z.strictObject({ type: z.literal('basic'), username: z.string().max(256), password: credential }),
+  z.strictObject({
+    type: z.literal('headers'),
+    headers: z.record(z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'not a header name'), credential),
+  }),
+]);
+export type Auth = z.infer<typeof authSchema>;
+
+/** Any system that speaks the relay's own connector API (docs/connecting.md). */
+const httpConnection = z.strictObject({ kind: z.literal('http'), baseUrl: httpUrl, auth: authSchema.optional() });
+
+export const platformSettingsSchema = z.discriminatedUnion('kind', [httpConnection]);
+export type PlatformSettings = z.infer<typeof platformSettingsSchema>;
+
+export const ticketingSettingsSchema = z.discriminatedUnion('kind', [httpConnection]);
+export type TicketingSettings = z.infer<typeof ticketingSettingsSchema>;
+
+export const mailSettingsSchema = z.strictObject({
+  /** `Name <address>` or an address. */
+  from: z.string().max(320).optional(),
+  replyTo: z.string().max(320).optional(),
+  /** `smtp://user:password@host:port` or `smtps://…`: the company's own mail server. */
+  smtpUrl: secret(z.url({ protocol: /^smtps?$/, error: 'must be an smtp or smtps URL' }).max(2048), shownSmtpUrl).optional(),
+});
+export type MailSettings = z.infer<typeof mailSettingsSchema>;
+
+/** Without the user too: some mail services take their token for both. */
+function shownSmtpUrl(smtpUrl: string): string {
+  const { protocol, username, password, host } = new URL(smtpUrl);
+  return `${protocol}//${username === '' && password === '' ? '' : `${mask}@`}${host}`;
+}
+
+const companySettings = z.strictObject({
+  name: z.string(),
+  timeZone: z.string().describe('An IANA name or `±hh:mm`; UTC unless set.'),
+  notify: notifySchema.optional().describe('Who is told when something fails.'),
+  platform: platformSettingsSchema.optional().describe('Where assignments live.'),
+  ticketing: ticketingSettingsSchema.optional().describe('Where tickets live.'),
+  mail: mailSettingsSchema.optional().describe("The sender of the company's e-mails, and its own mail server."),
+  webhookSecret: secret(z.string())
+    .optional()
+    .describe("The secret of the webhook's signatures (Standard Webhooks): once it is set, nothing unsigned is taken."),
+});
+const { shape } = companySettings;
+
+/** A company as the store keeps it, and as answers show it, its secrets redacted. */
+export const companySchema = z.object({
+  companyId: z.string(),
+  ...shape,
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+});
+export type StoredCompany = z.infer<typeof companySchema>;
+export type Company = Omit<StoredCompany, 'createdAt' | 'updatedAt'>;
+
+export const companiesResponse = z.object({ companies: z.array(companySchema), nextCursor: z.string().optional() });
+
+/** Credentials belong into `auth`, where they are kept as secrets; a path is appended, which a query or fragment would swallow. */
+function checkBaseUrl({ value, issues }: z.core.ParsePayload<{ baseUrl: string }>): void {
+  const { username, password, search, hash } = new URL(value.baseUrl);
+  const report = (message: string) => issues.push({ code: 'custom', input: value, path: ['baseUrl'], message });
+  if (username !== '' || password !== '') report('must not contain credentials: send them as auth');
+  if (search !== '' || hash !== '') report('must not have a query or fragment');
+}
+
+const mailbox = z.string().refine((text) => isEmailAddress(text), 'is no e-mail address');
+
+/**
+ * A company as PUT takes it. What is left out stays as it is; `null` removes it, and makes `timeZone` UTC again.
+ * A section that is given replaces the stored one, except for its secrets: see secrets.ts.
+ */
+export const companyRequest = companySettings.extend({
+  name: label,
+  timeZone: shape.timeZone.refine(isTimeZone, 'must be an IANA name such as Europe/Berlin, or ±hh:mm').nullish(),
+  notify: notifyRequest.nullish().describe('Who is told when something fails.'),
+  platform: platformSettingsSchema.check(checkBaseUrl).nullish().describe('Where assignments live.'),
+  ticketing: ticketingSettingsSchema.check(checkBaseUrl).nullish().describe('Where tickets live.'),
+  mail: mailSettingsSchema
+    .extend({ from: mailbox.optional(), replyTo: mailbox.optional() })
+    .nullish()
+    .describe("The sender of the company's e-mails, and its own mail server."),
+  webhookSecret: secret(
+    z.string().refine(isWebhookSecret, 'must be whsec_ and 24 to 64 bytes in base64, as the sender of the webhooks shows it'),
+  )
+    .nullish()
+    .describe("The secret of the webhook's signatures (Standard Webhooks): once it is set, nothing unsigned is taken."),
+});

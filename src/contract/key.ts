@@ -1,0 +1,16 @@
+/** A named key with which a company reads and steers its own chains, without the key itself: that is shown once, when it is made. */
+
+import { z } from 'zod';
+import { label } from './label.js';
+
+export const keySchema = z.object({
+  keyId: z.string(),
+  name: z.string(),
+  createdAt: z.iso.datetime(),
+  lastUsedAt: z.iso.datetime().optional().describe('To the minute.'),
+});
+export type CompanyKey = z.infer<typeof keySchema>;
+
+export const keysResponse = z.object({ keys: z.array(keySchema) });
+export const newKeyRequest = z.strictObject({ name: label });
+export const createdKeyResponse = keySchema.extend({ key: z.string().describe('The only time that it is shown.') });

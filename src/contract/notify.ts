@@ -1,0 +1,43 @@
+/** Who is told when something fails: part of a company and of a rule. */
+
+import { z } from 'zod';
+import { isEmailAddress } from '../chain/address.js';
+import { mask, secret } from './secrets.js';
+import { httpUrl } from './url.js';
+
+export const notifySchema = z.strictObject({
+  emails: z.array(z.string().trim().max(320)).max(20).optional(),
+  // Its path is what makes a Slack URL work.
+  webhookUrl: secret(httpUrl, (url) => `${new URL(url).origin}/${mask}`).optional(),
+  webhookSecret: secret(z.string().min(1).max(4096))
+    .optional()
+    .describe('Signs what the webhook gets, as Standard Webhooks says; `relay` format only.'),
+  webhookFormat: z
+    .enum(['relay', 'slack'], 'must be relay or slack')
+    .optional()
+    .describe(
+      "`relay`: facts as JSON; `slack`: a message for Slack's incoming webhooks. Unless set: `slack` for hooks.slack.com.",
+    ),
+});
+export type Notify = z.infer<typeof notifySchema>;
+
+/** As a request gives it: every address one to which mail can be sent, the secret one to sign with. */
+export const notifyRequest = notifySchema.check(({ value, issues }) => {
+  for (const [index, email] of (value.emails ?? []).entries()) {
+    if (!isEmailAddress(email))
+      issues.push({ code: 'custom', input: email, path: ['emails', index], message: 'is no e-mail address' });
+  }
+  if (value.webhookSecret !== undefined && !isWebhookSecret(value.webhookSecret))
+    issues.push({
+      code: 'custom',
+      input: undefined,
+      path: ['webhookSecret'],
+      message: 'must be whsec_ and 24 to 64 bytes in base64',
+    });
+});
+
+export function isWebhookSecret(text: string): boolean {
+  const [, base64 = ''] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(text) ?? [];
+  const bytes = Buffer.from(base64, 'base64');
+  return bytes.length >= 24 && bytes.length <= 64 && bytes.toString('base64') === base64;
+}
