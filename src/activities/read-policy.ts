@@ -10,7 +10,7 @@ export function readPolicy({ store }: Deps): Activities['readPolicy'] {
     return {
       onFailure: rule?.onFailure ?? 'hold',
       onUnknown: rule?.onUnknown ?? 'hold',
-      ...(!rule?.enabled && { skips: skipReason(rule, relayId) }),
+      skips: rule?.enabled ? undefined : skipReason(rule, relayId),
     };
   };
 }

@@ -1,10 +1,10 @@
-/** What every call to an outside system carries, and the one error that tells the activities what became of it. */
+/** What every call to an outside system is given, and the error of a call that failed. */
 
 /** One call to an outside system. */
 export interface Call {
   /** Sent as `Idempotency-Key` where the protocol has one; the same for every attempt at the same effect. */
   idempotencyKey?: string;
-  /** The whole call, body included, ends within this many milliseconds. */
+  /** Milliseconds for the whole call, body included. */
   timeoutMs: number;
   /** Aborts the call when the activity is cancelled. */
   signal?: AbortSignal;
@@ -18,7 +18,7 @@ export interface Call {
  */
 export type FailureKind = 'permanent' | 'retryable' | 'unknown';
 
-/** Thrown by every connector, and the only error that a connector throws on purpose. Its message may be shown to anybody: no secrets. */
+/** The only error that connectors throw on purpose. Its message may be shown to anybody: no secrets. */
 export class ConnectorError extends Error {
   override readonly name = 'ConnectorError';
 

@@ -47,7 +47,7 @@ export interface Connectors {
 export interface ConnectorsOptions {
   allowPrivateNetworks: boolean;
   /** The operator's own mail server, which may be on a private network. */
-  smtpUrl?: string | undefined;
+  smtpUrl?: string;
   /** The sender of notices, and of companies that have set none. */
   mailFrom: string;
 }

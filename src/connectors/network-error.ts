@@ -1,4 +1,4 @@
-/** What a broken connection means: words for people, and whether trying again may help. */
+/** What an error of the network means: in words, and whether trying again may help. */
 
 import type { FailureKind } from './call.js';
 import { InternalAddressError } from './destination.js';
@@ -15,7 +15,7 @@ const WORDS: Record<string, string> = {
   ETIMEDOUT: 'the connection timed out',
   UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
   UND_ERR_SOCKET: 'the connection was closed by the other side',
-  // nodemailer's own
+  // Nodemailer's own codes:
   ECONNECTION: 'the connection was closed by the other side',
   EPROTOCOL: 'the answer was not proper SMTP',
   ESOCKET: 'the connection failed',
@@ -26,13 +26,12 @@ const WORDS: Record<string, string> = {
 const CERTIFICATE = /CERT|ISSUER|LEAF_SIGNATURE|HOSTNAME_MISMATCH|^INVALID_(CA|PURPOSE)$/;
 
 /**
- * An internal address and a certificate that does not verify are `permanent`, since a person must put them right; everything else
- * on the network is `retryable`.
- * @throws the error itself if it does not come from the network, that is, if it has no code: a mistake in the program
+ * `permanent` for an internal address and for a certificate that does not verify, since a person must put them right; else `retryable`.
+ * @throws the error itself if it has no code, which means that it does not come from the network but from a mistake in the program
  */
 export function networkFailure(error: unknown): { kind: FailureKind; words: string } {
   if (error instanceof InternalAddressError) return { kind: 'permanent', words: error.message };
-  // nodemailer puts its own code over the system's and keeps that in originalCode
+  // Nodemailer puts a code of its own in place of the system's, which it keeps in originalCode.
   const code = textAt(error, 'originalCode') ?? textAt(error, 'code');
   if (code === undefined) throw error;
   if (CERTIFICATE.test(code)) return { kind: 'permanent', words: `its TLS certificate was not accepted (${code})` };

@@ -3,8 +3,8 @@
 import { ConnectorError } from './call.js';
 
 /**
- * `{baseUrl}/{segments…}` with every segment percent-encoded; a slash at the end of the base, its path and its query are kept right.
- * @throws ConnectorError `permanent` for a segment that no URL can carry: blank, `.` and `..` (servers read `%2e` as a dot, too)
+ * `{baseUrl}/{segments…}` with every segment percent-encoded. The base keeps its path and its query; a slash at its end is not doubled.
+ * @throws ConnectorError `permanent` for a segment that no URL can carry: blank, `.` or `..` (servers read `%2e` as a dot, too)
  */
 export function resourceUrl(baseUrl: string, ...segments: string[]): URL {
   const url = new URL(baseUrl);
@@ -14,7 +14,7 @@ export function resourceUrl(baseUrl: string, ...segments: string[]): URL {
 }
 
 function encode(segment: string): string {
-  // a lone surrogate has no UTF-8 form
+  // A lone surrogate has no UTF-8 form.
   if (segment.trim() === '' || segment === '.' || segment === '..' || /\p{Cs}/u.test(segment)) {
     throw new ConnectorError(
       'permanent',

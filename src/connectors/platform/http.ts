@@ -15,7 +15,7 @@ const count = z
   .union([z.int().nonnegative(), z.array(z.unknown()).transform((reached) => reached.length)])
   .optional()
   .catch(undefined);
-/** The answer to a send, of which nothing is required. */
+/** The answer to a send. Every 2xx is a success, whatever the body says. */
 const sentSchema = z
   .object({ recipients: count, recipientCount: count })
   .catch({ recipients: undefined, recipientCount: undefined });
@@ -34,7 +34,7 @@ export function createHttpPlatform({ baseUrl, auth }: Extract<PlatformSettings, 
 
     async sendAssignment(assignmentId, { groupIds, radiusMiles }, call) {
       const url = resourceUrl(baseUrl, 'assignments', assignmentId, 'send');
-      const body = { groupIds, ...(radiusMiles !== undefined && { radiusMiles }) };
+      const body = { groupIds, radiusMiles };
       const sent = sentSchema.parse(await http.request({ method: 'POST', url, auth, body, call, what }));
       const recipients = sent.recipients ?? sent.recipientCount;
       return recipients === undefined ? {} : { recipients };
