@@ -6,7 +6,7 @@ import { openParts } from '../process/parts.js';
 import { runProcess } from '../process/run.js';
 import { needed, readConfig } from '../service/config.js';
 import { createLog } from '../service/log.js';
-import { serveApi } from '../service/server.js';
+import { serveHttp } from '../service/server.js';
 import { reach, registerSearchAttributes, temporalAddress } from '../service/temporal.js';
 import { openPostgres } from '../store/postgres.js';
 import { createApi } from './app.js';
@@ -30,7 +30,7 @@ await runProcess(async (closers, stop) => {
     connect: () => Connection.lazy(temporal.connection),
   });
   const limits = new Limits({ perMinute: config.RELAY_RATE_LIMIT_PER_MINUTE, shared: parts.database, log });
-  const server = await serveApi(createApi({ ...parts, limits, adminToken: RELAY_ADMIN_TOKEN, eager: false }), { host, port });
+  const server = await serveHttp(createApi({ ...parts, limits, adminToken: RELAY_ADMIN_TOKEN, eager: false }), { host, port });
   closers.add('the API', () => server.close());
   log.info({ version, host, port }, 'the API listens');
 

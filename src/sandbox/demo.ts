@@ -1,4 +1,4 @@
-/** The demo company: it works with the pretend platform and the mail sink, and its rule's token is no secret. */
+/** The demo company: it works with the pretend platform and the mail catcher, and its rule's token is no secret. */
 
 import type { Store } from '../store/store.js';
 

@@ -11,7 +11,7 @@ import { openParts } from '../process/parts.js';
 import { type Closers, runProcess } from '../process/run.js';
 import { type Config, readConfig } from '../service/config.js';
 import { createLog } from '../service/log.js';
-import { serveApi } from '../service/server.js';
+import { serveHttp } from '../service/server.js';
 import { reach, registerSearchAttributes, type TemporalAddress, temporalAddress } from '../service/temporal.js';
 import { openEmbedded } from '../store/embedded.js';
 import { openPostgres } from '../store/postgres.js';
@@ -52,7 +52,7 @@ await runProcess(async (closers, stop) => {
   closers.add('the worker', worker.stop);
   const admin = adminToken(config, inDirectory('admin-token'));
   const limits = new Limits({ perMinute: config.RELAY_RATE_LIMIT_PER_MINUTE, log });
-  const api = await serveApi(createApi({ ...parts, limits, adminToken: admin.token, eager: true }), { host, port });
+  const api = await serveHttp(createApi({ ...parts, limits, adminToken: admin.token, eager: true }), { host, port });
   closers.add('the API', api.close);
 
   const hasDemo = await ensureDemo(parts.store, platform.url);

@@ -9,8 +9,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { z } from 'zod';
+import { authority } from '../service/listen.js';
 import { StartError } from '../service/start-error.js';
-import { assertPortFree, authority, freePort } from './ports.js';
+import { assertPortFree, freePort } from './ports.js';
 import { commandLine, endProcess, isRunning, lastLineOf, type RunningProcess, startOf } from './processes.js';
 import { findTemporal, withoutTemporal } from './temporal-binary.js';
 

@@ -1,30 +1,29 @@
-/** Serves the API on a port. */
+/** Serves a Hono app on a port, and answers with problem documents what never reaches it. */
 
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { getRequestListener, type Http2Bindings, type HttpBindings, RequestError } from '@hono/node-server';
-import type { Hono } from 'hono';
 import { Problem, problemResponse } from '../contract/problem.js';
-import { ConfigError } from './config.js';
+import { type Listening, listen } from './listen.js';
 
-export interface Listening {
-  host: string;
-  port: number;
-  /** The variable to name when the port is taken. */
-  variable?: string;
-  /** How long a request may take to arrive, headers and body. */
-  requestTimeoutMs?: number;
+/** What a Hono app answers with. */
+export interface App {
+  fetch(request: Request, env: HttpBindings | Http2Bindings): Response | Promise<Response>;
 }
 
-/**
- * @returns `close`, which lets requests under way end for at most 10 seconds.
- * @throws ConfigError when the port cannot be listened on.
- */
-export async function serveApi(
-  app: Hono,
-  { host, port, variable = 'PORT', requestTimeoutMs = 15_000 }: Listening,
-): Promise<{ close(): Promise<void> }> {
+export interface ServeOptions extends Listening {
+  /** How long a request may take to arrive, headers and body. */
+  requestTimeoutMs?: number;
+  /** How long requests under way may go on when the server is closed. */
+  graceMs?: number;
+}
+
+/** @throws StartError when the port cannot be listened on. */
+export async function serveHttp(
+  app: App,
+  { requestTimeoutMs = 15_000, graceMs = 10_000, ...at }: ServeOptions,
+): Promise<{ url: string; close(): Promise<void> }> {
   const answer = async (request: Request, env: HttpBindings | Http2Bindings): Promise<Response> => {
     const response = await app.fetch(request, env);
     // The connection is not fit for another request, and the client has to know before it sends one.
@@ -46,22 +45,17 @@ export async function serveApi(
     }),
   );
   server.on('clientError', (error, socket) => void answerBroken(error, socket));
-  server.listen(port, host);
-  try {
-    await once(server, 'listening');
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'EADDRINUSE') throw new ConfigError(`port ${port} is taken: stop what uses it, or set ${variable}`);
-    throw new ConfigError(`the API cannot listen on ${host}:${port} (${String(code)}): set HOST and ${variable}`);
-  }
+  const address = await listen(server, at);
   return {
+    url: `http://${address}`,
     async close() {
       const closed = once(server, 'close');
       server.close();
-      const patience = setTimeout(() => server.closeAllConnections(), 10_000);
+      if (graceMs === 0) server.closeAllConnections();
+      const grace = setTimeout(() => server.closeAllConnections(), graceMs);
       server.closeIdleConnections();
       await closed;
-      clearTimeout(patience);
+      clearTimeout(grace);
     },
   };
 }

@@ -7,7 +7,7 @@ import { runProcess } from '../process/run.js';
 import { deploymentVersion, needed, readConfig } from '../service/config.js';
 import { healthRoutes } from '../service/health.js';
 import { createLog } from '../service/log.js';
-import { serveApi } from '../service/server.js';
+import { serveHttp } from '../service/server.js';
 import { reach, registerSearchAttributes, temporalAddress } from '../service/temporal.js';
 import { openPostgres } from '../store/postgres.js';
 import { installRuntime, startWorker } from './worker.js';
@@ -35,7 +35,7 @@ await runProcess(async (closers, stop) => {
   closers.add('the worker', worker.stop);
   if (config.RELAY_METRICS_PORT !== undefined) {
     const at = { host: config.HOST, port: config.RELAY_METRICS_PORT, variable: 'RELAY_METRICS_PORT' };
-    const server = await serveApi(healthRoutes(parts), at);
+    const server = await serveHttp(healthRoutes(parts), at);
     closers.add('the metrics', () => server.close());
   }
   log.info({ version, namespace: parts.namespace, taskQueue: parts.taskQueue, ...deployment }, 'the worker runs');

@@ -1,4 +1,4 @@
-/** A mail server that takes its time and refuses whom it is told to, for what the mail sink is too quick or too simple. */
+/** A mail server that takes its time and refuses whom it is told to, for what the mail catcher is too quick or too simple. */
 
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';

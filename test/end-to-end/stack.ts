@@ -25,7 +25,7 @@ import { freePort } from '../../src/sandbox/ports.js';
 import { startTemporal } from '../../src/sandbox/temporal.js';
 import { createLog } from '../../src/service/log.js';
 import { Metrics } from '../../src/service/metrics.js';
-import { serveApi } from '../../src/service/server.js';
+import { serveHttp } from '../../src/service/server.js';
 import { registerSearchAttributes } from '../../src/service/temporal.js';
 import { openEmbedded } from '../../src/store/embedded.js';
 import { createStore } from '../../src/store/store.js';
@@ -95,7 +95,7 @@ export async function startStack({
   let worker = await start();
   closers.add('the worker', () => worker.stop());
 
-  const api = await serveApi(
+  const api = await serveHttp(
     createApi({
       ...shared,
       limits: new Limits({ perMinute: rateLimitPerMinute, log }),

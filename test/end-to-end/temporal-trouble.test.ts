@@ -12,7 +12,7 @@ import { Limits } from '../../src/api/limits.js';
 import { createConnectors } from '../../src/connectors/connectors.js';
 import { freePort } from '../../src/sandbox/ports.js';
 import { Metrics } from '../../src/service/metrics.js';
-import { serveApi } from '../../src/service/server.js';
+import { serveHttp } from '../../src/service/server.js';
 import { adminToken, startStack, udf } from './stack.js';
 
 const stack = await startStack();
@@ -52,7 +52,7 @@ for (const [name, kind] of Object.entries({ Connection, NativeConnection })) {
     after(() => connection.close());
     const log = pino({ level: 'silent' });
     const port = await freePort('127.0.0.1');
-    const api = await serveApi(
+    const api = await serveHttp(
       createApi({
         store: stack.store,
         client: new Client({ connection }),

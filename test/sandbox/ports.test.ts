@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { after, describe, it } from 'node:test';
-import { assertPortFree, authority, freePort } from '../../src/sandbox/ports.js';
+import { assertPortFree, freePort } from '../../src/sandbox/ports.js';
+import { authority } from '../../src/service/listen.js';
 import { StartError } from '../../src/service/start-error.js';
 
 describe('ports', () => {

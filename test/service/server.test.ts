@@ -7,7 +7,7 @@ import { bodyLimit } from 'hono/body-limit';
 import { answerProblems } from '../../src/api/answer-problems.js';
 import { Problem, problemSchema } from '../../src/contract/problem.js';
 import { freePort } from '../../src/sandbox/ports.js';
-import { serveApi } from '../../src/service/server.js';
+import { serveHttp } from '../../src/service/server.js';
 
 const unexpected: Error[] = [];
 const tooLarge = () => {
@@ -19,7 +19,7 @@ const app = answerProblems(new Hono(), (error) => unexpected.push(error)).post(
   async (c) => c.json({ bytes: (await c.req.arrayBuffer()).byteLength }),
 );
 const port = await freePort('127.0.0.1');
-const server = await serveApi(app, { host: '127.0.0.1', port, requestTimeoutMs: 600 });
+const server = await serveHttp(app, { host: '127.0.0.1', port, requestTimeoutMs: 600 });
 after(() => server.close());
 
 /** Writes to a socket, drips into it until it is closed, and gives what came back. */

@@ -1,12 +1,13 @@
-/** The mail sink: takes every e-mail over SMTP, delivers none, and shows them in an inbox in the browser. */
+/** The mail catcher: takes every e-mail over SMTP, delivers none, and shows them in an inbox in the browser. */
 
 import { Hono } from 'hono';
-import { refuseForeignPages, serveHttp } from '../http-server.js';
+import { serveHttp } from '../../service/server.js';
+import { Fault, faultRoutes } from '../fault.js';
 import { pageAssets } from '../page.js';
 import { inboxPage } from './inbox-page.js';
 import { Mailbox } from './mailbox.js';
-import { mailpitApi } from './mailpit-api.js';
-import { MailTrouble, receiveMail } from './smtp.js';
+import { messageApi } from './message-api.js';
+import { type MailFailure, mailFailureSchema, receiveMail } from './smtp.js';
 
 /**
  * @param options.smtpPort and `uiPort`: 0 takes any free one
@@ -18,17 +19,17 @@ export async function startMailCatcher(options: { host: string; smtpPort: number
   uiUrl: string;
   close(): Promise<void>;
 }> {
-  const { host } = options;
+  const { host, smtpPort, uiPort } = options;
   const mailbox = await Mailbox.open(options.directory);
-  const trouble = new MailTrouble();
+  const fault = new Fault<MailFailure>();
   const app = new Hono()
-    .use(refuseForeignPages)
-    .route('/', mailpitApi(mailbox, trouble))
-    .route('/', inboxPage(mailbox, trouble))
-    .route('/', pageAssets());
-  const smtp = await receiveMail(mailbox, trouble, { host, port: options.smtpPort });
+    .route('/', pageAssets())
+    .route('/', faultRoutes(fault, mailFailureSchema))
+    .route('/', messageApi(mailbox))
+    .route('/', inboxPage(mailbox, fault));
+  const smtp = await receiveMail(mailbox, fault, { host, port: smtpPort });
   try {
-    const ui = await serveHttp(app.fetch, { host, port: options.uiPort, variable: 'RELAY_MAIL_UI_PORT' });
+    const ui = await serveHttp(app, { host, port: uiPort, variable: 'RELAY_MAIL_UI_PORT', graceMs: 0 });
     return {
       smtpUrl: smtp.url,
       uiUrl: ui.url,

@@ -1,11 +1,12 @@
-/** The inbox of the mail sink in the browser: the list of messages, and one message as it was meant to be read. */
+/** The inbox of the mail catcher in the browser: the list of messages, and one message as it was meant to be read. */
 
 import { Hono } from 'hono';
 import { html } from 'hono/html';
+import type { Fault } from '../fault.js';
 import { type Html, sendPage, time } from '../page.js';
-import { type Mailbox, type Message, mailboxes } from './mailbox.js';
-import { snippet } from './mailpit-api.js';
-import type { MailTrouble } from './smtp.js';
+import type { Mailbox, Message } from './mailbox.js';
+import { snippet, written } from './message-api.js';
+import type { MailFailure } from './smtp.js';
 
 const messagesShown = 200;
 
@@ -13,9 +14,9 @@ const messagesShown = 200;
 const messagePolicy =
   "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox allow-popups allow-popups-to-escape-sandbox; frame-ancestors 'self'";
 
-export function inboxPage(mailbox: Mailbox, trouble: MailTrouble): Hono {
+export function inboxPage(mailbox: Mailbox, fault: Fault<MailFailure>): Hono {
   return new Hono()
-    .get('/', (c) => sendPage(c, { title: 'Inbox', header: listHeader(), main: listMain(mailbox, trouble), live: true }))
+    .get('/', (c) => sendPage(c, { title: 'Inbox', header: listHeader(), main: listMain(mailbox, fault), live: true }))
     .get('/message/:id', (c) => {
       const message = mailbox.get(c.req.param('id'));
       if (message === undefined) return c.notFound();
@@ -23,25 +24,15 @@ export function inboxPage(mailbox: Mailbox, trouble: MailTrouble): Hono {
       const header = html`<p><a href="/">← Inbox</a></p><h1>${subject(message)}</h1>`;
       return sendPage(c, { title: subject(message), header, main: messageMain(message), live: false });
     })
-    .get('/view/:file{.+\\.html}', (c) => {
-      const content = mailbox.get(c.req.param('file').slice(0, -'.html'.length))?.email.html;
+    .get('/view/:id', (c) => {
+      const content = mailbox.get(c.req.param('id'))?.email.html;
       if (content === undefined) return c.notFound();
       c.header('Content-Security-Policy', messagePolicy);
       c.header('Referrer-Policy', 'no-referrer');
       return c.html(`<!doctype html><base target="_blank">${content}`);
     })
-    .get('/view/:file{.+\\.txt}', (c) => {
-      const message = mailbox.get(c.req.param('file').slice(0, -'.txt'.length));
-      if (message === undefined) return c.notFound();
-      c.header('X-Content-Type-Options', 'nosniff');
-      return c.text(message.email.text ?? '');
-    })
     .post('/page/fail/:code{4\\d\\d|5\\d\\d}', (c) => {
-      trouble.failure = { code: Number(c.req.param('code')) };
-      return c.redirect('/', 303);
-    })
-    .post('/page/heal', (c) => {
-      trouble.failure = undefined;
+      fault.now = { code: Number(c.req.param('code')) };
       return c.redirect('/', 303);
     })
     .post('/page/empty', (c) => {
@@ -61,14 +52,14 @@ function listHeader(): Html {
 </form>`;
 }
 
-function listMain(mailbox: Mailbox, { failure }: MailTrouble): Html {
+function describe({ code, to, times }: MailFailure): string {
+  const what = code === undefined ? 'connections are broken after the message' : `mail is refused with ${code}`;
+  return `${what}${to === undefined ? '' : ` for addresses with "${to}"`}${times === undefined ? '' : `, ${times} more times`}`;
+}
+
+function listMain(mailbox: Mailbox, fault: Fault<MailFailure>): Html {
   const messages = mailbox.list();
-  const to = failure?.to === undefined ? '' : ` for addresses with "${failure.to}"`;
-  return html`${
-    failure
-      ? html`<p class="card"><strong class="bad">Failing:</strong> ${failure.code === undefined ? 'connections are broken after the message' : `mail is refused with ${failure.code}`}${to}${failure.times === undefined ? '' : `, ${failure.times} more times`}</p>`
-      : ''
-  }
+  return html`${fault.now ? html`<p class="card"><strong class="bad">Failing:</strong> ${describe(fault.now)}</p>` : ''}
 <h2>${messages.length === 1 ? '1 message' : `${messages.length} messages`}${messages.length > messagesShown ? `, the newest ${messagesShown} shown` : ''}</h2>
 ${messages.slice(0, messagesShown).map(
   (message) => html`<a class="card mail ${message.read ? '' : 'unread'}" href="/message/${message.id}">
@@ -78,21 +69,18 @@ ${messages.slice(0, messagesShown).map(
 )}`;
 }
 
-function messageMain(message: Message): Html {
-  const { email, id } = message;
+function messageMain({ email, id, receivedAt }: Message): Html {
+  const rows = { From: written(email.from), To: written(email.to), Cc: written(email.cc), 'Reply-To': written(email.replyTo) };
   return html`<div class="scroll"><table>
-<tr><th>From</th><td>${written(email.from)}</td></tr>
-<tr><th>To</th><td>${written(email.to)}</td></tr>
-${email.cc === undefined ? '' : html`<tr><th>Cc</th><td>${written(email.cc)}</td></tr>`}
-${email.replyTo === undefined ? '' : html`<tr><th>Reply-To</th><td>${written(email.replyTo)}</td></tr>`}
-<tr><th>Received</th><td>${time(message.receivedAt.toISOString())}</td></tr>
+${Object.entries(rows).map(([name, value]) => (value === '' ? '' : html`<tr><th>${name}</th><td>${value}</td></tr>`))}
+<tr><th>Received</th><td>${time(receivedAt.toISOString())}</td></tr>
 <tr><th>Message-ID</th><td><code>${email.messageId ?? ''}</code></td></tr>
 </table></div>
 ${email.text === undefined ? '' : html`<h2>Text</h2><pre class="card">${email.text}</pre>`}
 ${
   email.html === undefined
     ? ''
-    : html`<h2>HTML</h2><iframe title="The message's HTML" sandbox="allow-popups allow-popups-to-escape-sandbox" referrerpolicy="no-referrer" src="/view/${id}.html"></iframe>
+    : html`<h2>HTML</h2><iframe title="The message's HTML" sandbox="allow-popups allow-popups-to-escape-sandbox" referrerpolicy="no-referrer" src="/view/${id}"></iframe>
 <details><summary>HTML source</summary><pre class="card">${email.html}</pre></details>`
 }
 <details><summary>Headers</summary><pre class="card">${email.headerLines.map(({ line }) => `${line}\n`)}</pre></details>
@@ -101,10 +89,4 @@ ${
 
 function subject({ email }: Message): string {
   return email.subject?.trim() || '(no subject)';
-}
-
-function written(of: Parameters<typeof mailboxes>[0]): string {
-  return mailboxes(of)
-    .map(({ name, address }) => (name === '' ? address : `${name} <${address}>`))
-    .join(', ');
 }

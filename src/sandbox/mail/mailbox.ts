@@ -1,4 +1,4 @@
-/** The messages that the mail sink keeps: the newest thousand, each a raw `.eml` file where there is a directory for them. */
+/** The messages that the mail catcher keeps: the newest thousand, each a raw `.eml` file where there is a directory for them. */
 
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';

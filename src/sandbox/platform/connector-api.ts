@@ -27,55 +27,42 @@ export function connectorApi(state: PlatformState, closing: AbortSignal): Hono<{
       const path = new URL(c.req.url).pathname;
       const idempotencyKey = c.req.header('idempotency-key');
       const text = await c.req.text();
-      const body = text.length > bodyLimit ? `${text.slice(0, 1000)}…` : parsed(text);
-      const call = state.arrived({
-        method,
-        path,
-        ...(idempotencyKey !== undefined && { idempotencyKey }),
-        ...(text !== '' && { body }),
-      });
-      const failure = state.takeFailure(subject);
+      const tooLong = text.length > bodyLimit;
+      const body = tooLong ? `${text.slice(0, 1000)}…` : text === '' ? undefined : parsed(text);
+      const call = state.arrived({ method, path, idempotencyKey, body });
+      const failure = state.fault.meet((failure) => failure.path === undefined || failure.path === subject);
       const fails = failure?.status !== undefined || failure?.dropConnection === true;
-      const scope = idempotencyKey === undefined || method === 'GET' ? undefined : `${method} ${path} ${idempotencyKey}`;
       if (failure?.delayMs !== undefined) await sleep(failure.delayMs, undefined, { signal: closing });
 
+      const scope = idempotencyKey === undefined || method === 'GET' ? undefined : `${method} ${path} ${idempotencyKey}`;
       const earlier = scope === undefined ? undefined : state.answers.get(scope);
       let answer: Answer = { status: failure?.status ?? 503, body: { error: 'told to fail at /control/fail' } };
       if (!fails || failure?.afterActing === true) {
-        const done =
-          earlier ?? (text.length > bodyLimit ? { status: 413, body: { error: 'too long' } } : act(c.req.param('id'), body));
-        if (scope !== undefined && earlier === undefined && done.status < 300)
-          state.record({ kind: 'answer', key: scope, answer: done });
+        const done = earlier ?? (tooLong ? { status: 413, body: { error: 'too long' } } : act(c.req.param('id'), body));
+        if (scope !== undefined && earlier === undefined && done.status < 300) state.put('answers', scope, done);
         if (!fails) answer = done;
       }
       const dropped = failure?.dropConnection === true;
-      state.record({
-        kind: 'call',
-        call: { ...call, status: dropped ? 'dropped' : answer.status, repeat: earlier !== undefined },
-      });
+      const status = dropped ? 'dropped' : answer.status;
+      state.put('calls', `${call.number}`, { ...call, status, repeat: earlier !== undefined });
       if (dropped) {
         c.env.incoming.socket.resetAndDestroy();
         return RESPONSE_ALREADY_SENT;
       }
-      const headers = {
-        'Content-Type': 'application/json',
-        ...(fails && failure?.retryAfterSeconds !== undefined && { 'Retry-After': `${failure.retryAfterSeconds}` }),
-      };
+      const headers = new Headers({ 'Content-Type': 'application/json' });
+      if (fails && failure?.retryAfterSeconds !== undefined) headers.set('Retry-After', `${failure.retryAfterSeconds}`);
       return new Response(JSON.stringify(answer.body), { status: answer.status, headers });
     };
-
+  const read = (records: ReadonlyMap<string, Record<string, unknown>>, what: string) => (id: string) => {
+    const body = records.get(id);
+    return body === undefined ? { status: 404, body: { error: `no ${what} ${id}` } } : { status: 200, body };
+  };
   return new Hono<{ Bindings: HttpBindings }>()
-    .get(
-      '/assignments/:id',
-      endpoint('assignments', (id) => found(state.assignments.get(id), `no assignment ${id}`)),
-    )
+    .get('/assignments/:id', endpoint('assignments', read(state.assignments, 'assignment')))
+    .get('/tickets/:id', endpoint('tickets', read(state.tickets, 'ticket')))
     .post(
       '/assignments/:id/send',
       endpoint('send', (id, body) => send(state, id, body)),
-    )
-    .get(
-      '/tickets/:id',
-      endpoint('tickets', (id) => found(state.tickets.get(id), `no ticket ${id}`)),
     )
     .patch(
       '/tickets/:id',
@@ -93,7 +80,7 @@ function send(state: PlatformState, id: string, body: unknown): Answer {
   const workers = open ? workersReached(groups, assignment.location, wanted.data) : [];
   const status = open && workers.length > 0 ? 'sent' : assignment.status;
   const sends = [...assignment.sends, { at: new Date().toISOString(), ...wanted.data, workers }].slice(-sendsKept);
-  state.record({ kind: 'assignment', assignment: { ...assignment, status, sends } });
+  state.put('assignments', id, { ...assignment, status, sends });
   return { status: 200, body: { id, status, recipients: workers.length, workers } };
 }
 
@@ -103,17 +90,10 @@ function updateTicket(state: PlatformState, id: string, body: unknown): Answer {
   if (!update.success) return { status: 400, body: { error: z.prettifyError(update.error) } };
   const fields = new Map(state.tickets.get(id)?.userDefinedFields.map(({ name, value }) => [name, value]));
   for (const { name, value } of update.data.userDefinedFields) fields.set(name, value);
-  const ticket = {
-    id,
-    userDefinedFields: [...fields].map(([name, value]) => ({ name, value })),
-    updatedAt: new Date().toISOString(),
-  };
-  state.record({ kind: 'ticket', ticket });
+  const userDefinedFields = [...fields].map(([name, value]) => ({ name, value }));
+  const ticket = { id, userDefinedFields, updatedAt: new Date().toISOString() };
+  state.put('tickets', id, ticket);
   return { status: 200, body: ticket };
-}
-
-function found(thing: Record<string, unknown> | undefined, otherwise: string): Answer {
-  return thing === undefined ? { status: 404, body: { error: otherwise } } : { status: 200, body: thing };
 }
 
 function parsed(text: string): unknown {

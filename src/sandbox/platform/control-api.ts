@@ -1,17 +1,18 @@
 /** How a person or a test tells the pretend platform what to be: failing or well, with which assignments, from the beginning. */
 
-import { Hono } from 'hono';
+import type { Hono } from 'hono';
 import { z } from 'zod';
+import { faultRoutes } from '../fault.js';
 import { assignmentIdPattern, assignmentSchema, failureSchema, locationSchema } from './records.js';
 import { blankAssignment } from './seed.js';
 import type { PlatformState } from './state.js';
 
-const assignmentChangeSchema = assignmentSchema
+const changeSchema = assignmentSchema
   .omit({ sends: true })
   .extend({ id: z.string().regex(assignmentIdPattern), location: locationSchema.partial() })
   .partial();
 
-/** What else there is under `/control`, with bodies to begin with. */
+/** What can be asked under `/control`, with bodies to begin with. */
 const requests = {
   'PUT /control/fail': { status: 404, path: 'send' },
   'DELETE /control/fail': null,
@@ -22,55 +23,39 @@ const requests = {
 
 export function controlApi(state: PlatformState): Hono {
   const control = () => ({
-    fail: state.failure ?? null,
     assignments: [...state.assignments.keys()],
     tickets: [...state.tickets.keys()],
     calls: state.calls.size,
+    requests,
   });
-
-  return new Hono()
+  return faultRoutes(state.fault, failureSchema, control)
     .get('/journal', (c) => c.json([...state.calls.values()]))
     .delete('/journal', (c) => {
-      state.record({ kind: 'journal cleared' });
+      state.clearJournal();
       return c.json([]);
-    })
-    .get('/control', (c) => c.json({ ...control(), requests }))
-    .put('/control/fail', async (c) => {
-      const failure = failureSchema.safeParse(await c.req.json().catch(() => ({})));
-      if (!failure.success) return c.json({ error: z.prettifyError(failure.error) }, 400);
-      state.failure = failure.data;
-      return c.json(control());
-    })
-    .delete('/control/fail', (c) => {
-      state.failure = undefined;
-      return c.json(control());
     })
     .post('/control/reset', (c) => {
       state.reset();
       return c.json(control());
     })
     .post('/control/assignments', async (c) => {
-      const change = assignmentChangeSchema.safeParse(await c.req.json().catch(() => undefined));
+      const change = changeSchema.safeParse(await c.req.json().catch(() => undefined));
       if (!change.success) return c.json({ error: z.prettifyError(change.error) }, 400);
-      const id = change.data.id ?? nextId(state);
+      const { id = nextId(state), location, ...facts } = change.data;
       const before = state.assignments.get(id);
-      const base = before ?? { ...blankAssignment, id };
-      const assignment = assignmentSchema.parse({
-        ...base,
-        ...change.data,
-        id,
-        location: { ...base.location, ...change.data.location },
-      });
-      state.record({ kind: 'assignment', assignment });
+      const base = before ?? blankAssignment;
+      const assignment = { ...base, ...facts, id, location: { ...base.location, ...location } };
+      state.put('assignments', id, assignment);
       return c.json(assignment, before === undefined ? 201 : 200);
     })
     .post('/control/assignments/:id/status', async (c) => {
       const change = z.object({ status: z.string().min(1) }).safeParse(await c.req.json().catch(() => undefined));
       if (!change.success) return c.json({ error: z.prettifyError(change.error) }, 400);
-      const assignment = state.assignments.get(c.req.param('id'));
-      if (assignment === undefined) return c.json({ error: `no assignment ${c.req.param('id')}` }, 404);
-      state.record({ kind: 'assignment', assignment: { ...assignment, ...change.data } });
-      return c.json({ ...assignment, ...change.data });
+      const before = state.assignments.get(c.req.param('id'));
+      if (before === undefined) return c.json({ error: `no assignment ${c.req.param('id')}` }, 404);
+      const assignment = { ...before, ...change.data };
+      state.put('assignments', assignment.id, assignment);
+      return c.json(assignment);
     });
 }
 

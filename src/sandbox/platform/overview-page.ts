@@ -22,16 +22,15 @@ const failures: Record<string, { label: string; failure: Failure }> = {
 const failFormSchema = z.object({ how: z.string(), path: z.union([subjectSchema, z.literal('')]) });
 
 export function overviewPage(state: PlatformState): Hono {
+  /** Makes an assignment, or changes its status. */
+  const setStatus = (id: string, status: string) =>
+    state.put('assignments', id, { ...(state.assignments.get(id) ?? blankAssignment), id, status });
   return new Hono()
     .get('/', (c) => sendPage(c, { title: 'Pretend platform', header: header(), main: overview(state), live: true }))
     .post('/page/fail', async (c) => {
       const form = failFormSchema.safeParse(await c.req.parseBody());
       const failure = form.data && failures[form.data.how]?.failure;
-      if (form.data && failure) state.failure = { ...failure, ...(form.data.path !== '' && { path: form.data.path }) };
-      return c.redirect('/', 303);
-    })
-    .post('/page/heal', (c) => {
-      state.failure = undefined;
+      if (form.data && failure) state.fault.now = { ...failure, path: form.data.path || undefined };
       return c.redirect('/', 303);
     })
     .post('/page/reset', (c) => {
@@ -40,18 +39,12 @@ export function overviewPage(state: PlatformState): Hono {
     })
     .post('/page/assignments', async (c) => {
       const form = z.object({ id: z.string().trim().regex(assignmentIdPattern) }).safeParse(await c.req.parseBody());
-      if (form.success) {
-        const { id } = form.data;
-        const before = state.assignments.get(id) ?? blankAssignment;
-        state.record({ kind: 'assignment', assignment: { ...before, id, status: 'draft' } });
-      }
+      if (form.success) setStatus(form.data.id, 'draft');
       return c.redirect('/', 303);
     })
     .post('/page/assignments/:id', async (c) => {
       const form = z.object({ status: z.string().min(1) }).safeParse(await c.req.parseBody());
-      const assignment = state.assignments.get(c.req.param('id'));
-      if (form.success && assignment)
-        state.record({ kind: 'assignment', assignment: { ...assignment, status: form.data.status } });
+      if (form.success && state.assignments.has(c.req.param('id'))) setStatus(c.req.param('id'), form.data.status);
       return c.redirect('/', 303);
     });
 }
@@ -76,8 +69,8 @@ ${Object.entries(failures).map(([how, { label }]) => html`<button name="how" val
 function overview(state: PlatformState): Html {
   const calls = [...state.calls.values()].slice(-callsShown).reverse();
   return html`<p class="card">${
-    state.failure
-      ? html`<strong class="bad">Failing:</strong> ${describe(state.failure)}`
+    state.fault.now
+      ? html`<strong class="bad">Failing:</strong> ${describe(state.fault.now)}`
       : html`<strong class="good">Well:</strong> every call is answered as it should be.`
   }</p>
 <h2>Assignments</h2>
@@ -129,19 +122,14 @@ function callRow(call: Call): Html {
 <td><code>${call.body === undefined ? '' : JSON.stringify(call.body)}</code></td><td><code>${call.idempotencyKey ?? ''}</code></td></tr>`;
 }
 
-function describe(failure: Failure): string {
+function describe({ times, path, delayMs, afterActing, dropConnection, status }: Failure): string {
   const subjects = { send: 'sends', assignments: 'assignment reads', tickets: 'ticket calls' };
-  const which = `${failure.times === undefined ? 'all' : `the next ${failure.times}`} ${failure.path === undefined ? 'calls' : subjects[failure.path]}`;
   const what = [
-    failure.delayMs !== undefined ? `wait ${failure.delayMs / 1000} s` : '',
-    failure.afterActing ? 'are carried out' : '',
-    failure.dropConnection
-      ? 'have their connection broken'
-      : failure.status !== undefined
-        ? `are answered ${failure.status}`
-        : '',
+    ...(delayMs === undefined ? [] : [`wait ${delayMs / 1000} s`]),
+    ...(afterActing ? ['are carried out'] : []),
+    ...(dropConnection ? ['have their connection broken'] : status === undefined ? [] : [`are answered ${status}`]),
   ];
-  return `${which} ${what.filter((part) => part !== '').join(', ')}`;
+  return `${times === undefined ? 'all' : `the next ${times}`} ${path ? subjects[path] : 'calls'} ${what.join(', ')}`;
 }
 
 function tone(status: string): string {

@@ -2,7 +2,7 @@
 
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
-import { refuseForeignPages, serveHttp } from '../http-server.js';
+import { serveHttp } from '../../service/server.js';
 import { pageAssets } from '../page.js';
 import { connectorApi } from './connector-api.js';
 import { controlApi } from './control-api.js';
@@ -19,17 +19,17 @@ export async function startPlatform(options: {
   port: number;
   stateFile?: string;
 }): Promise<{ url: string; close(): Promise<void> }> {
+  const { host, port, stateFile } = options;
   const closing = new AbortController();
-  const state = new PlatformState(options.stateFile);
+  const state = new PlatformState(stateFile);
   const app = new Hono<{ Bindings: HttpBindings }>()
-    .use(refuseForeignPages)
+    .route('/', pageAssets())
     .route('/', connectorApi(state, closing.signal))
     .route('/', controlApi(state))
-    .route('/', overviewPage(state))
-    .route('/', pageAssets());
+    .route('/', overviewPage(state));
   app.notFound((c) => c.json({ error: `nothing at ${c.req.path}` }, 404));
   app.onError((error, c) => c.json({ error: error.message }, 500));
-  const server = await serveHttp(app.fetch, { ...options, variable: 'RELAY_SANDBOX_PORT' });
+  const server = await serveHttp(app, { host, port, variable: 'RELAY_SANDBOX_PORT', graceMs: 0 });
   return {
     url: server.url,
     async close() {

@@ -6,6 +6,7 @@ export const placeSchema = z.object({ latitude: z.number().min(-90).max(90), lon
 export type Place = z.infer<typeof placeSchema>;
 
 export const locationSchema = placeSchema.extend({ address: z.string(), city: z.string(), state: z.string(), zip: z.string() });
+export type Location = z.infer<typeof locationSchema>;
 
 /** One act of sending: when, to whom it was meant to go, and which workers it reached. */
 const sendSchema = z.object({
@@ -73,18 +74,18 @@ export type Answer = z.infer<typeof answerSchema>;
 export const subjectSchema = z.enum(['send', 'assignments', 'tickets']);
 export type Subject = z.infer<typeof subjectSchema>;
 
-/** How the platform fails. Nothing but a delay: it is slow, and answers well. Empty: 503. */
+/** How the platform fails. Only a delay: it is slow, and answers well. Empty: 503. */
 export const failureSchema = z
   .strictObject({
     status: z.int().min(400).max(599).optional(),
     /** Breaks the connection instead of answering. */
     dropConnection: z.boolean().optional(),
-    /** Waits so long before it does anything. */
+    /** Waits before it does anything. */
     delayMs: z.int().min(0).max(600_000).optional(),
     retryAfterSeconds: z.int().min(0).optional(),
     /** Does what it was asked to, and only then fails to say so. */
     afterActing: z.boolean().optional(),
-    /** Heals after so many calls. */
+    /** Heals after this number of calls. */
     times: z.int().min(1).optional(),
     /** Only these calls. */
     path: subjectSchema.optional(),

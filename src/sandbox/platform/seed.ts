@@ -3,61 +3,35 @@
  * 1002 is out of everybody's reach; 1003 has somebody of group 502 within 5 miles.
  */
 
-import type { Assignment, Group, Ticket } from './records.js';
+import type { Assignment, Group, Location, Ticket, Worker } from './records.js';
+
+const worker = (id: string, name: string, city: string, latitude: number, longitude: number): Worker => ({
+  id,
+  name,
+  city,
+  latitude,
+  longitude,
+});
+const ada = worker('w1', 'Ada Lund', 'Bloomington', 44.8408, -93.2983);
+const ben = worker('w2', 'Ben Okafor', 'Plymouth', 45.0105, -93.4555);
+const chen = worker('w3', 'Chen Wei', 'Saint Paul', 44.9537, -93.09);
+const dora = worker('w4', 'Dora Marsh', 'Woodbury', 44.9239, -92.9594);
+const elin = worker('w5', 'Elin Berg', 'St. Cloud', 45.5579, -94.1632);
+const farid = worker('w6', 'Farid Aziz', 'Rochester', 44.0121, -92.4802);
+const gus = worker('w7', 'Gus Hall', 'Duluth', 46.7867, -92.1005);
 
 export const groups: Group[] = [
-  {
-    id: '501',
-    name: 'Preferred technicians',
-    workers: [
-      { id: 'w1', name: 'Ada Lund', city: 'Bloomington', latitude: 44.8408, longitude: -93.2983 },
-      { id: 'w2', name: 'Ben Okafor', city: 'Plymouth', latitude: 45.0105, longitude: -93.4555 },
-    ],
-  },
-  {
-    id: '502',
-    name: 'Metro technicians',
-    workers: [
-      { id: 'w3', name: 'Chen Wei', city: 'Saint Paul', latitude: 44.9537, longitude: -93.09 },
-      { id: 'w4', name: 'Dora Marsh', city: 'Woodbury', latitude: 44.9239, longitude: -92.9594 },
-    ],
-  },
-  {
-    id: '503',
-    name: 'Statewide partners',
-    workers: [
-      { id: 'w5', name: 'Elin Berg', city: 'St. Cloud', latitude: 45.5579, longitude: -94.1632 },
-      { id: 'w6', name: 'Farid Aziz', city: 'Rochester', latitude: 44.0121, longitude: -92.4802 },
-      { id: 'w7', name: 'Gus Hall', city: 'Duluth', latitude: 46.7867, longitude: -92.1005 },
-    ],
-  },
+  { id: '501', name: 'Preferred technicians', workers: [ada, ben] },
+  { id: '502', name: 'Metro technicians', workers: [chen, dora] },
+  { id: '503', name: 'Statewide partners', workers: [elin, farid, gus] },
   { id: '504', name: 'Night shift (nobody yet)', workers: [] },
 ];
 
-const minneapolis = {
-  address: '250 Nicollet Mall',
-  city: 'Minneapolis',
-  state: 'MN',
-  zip: '55401',
-  latitude: 44.9778,
-  longitude: -93.265,
-};
-const saintPaul = {
-  address: '15 Kellogg Blvd W',
-  city: 'Saint Paul',
-  state: 'MN',
-  zip: '55102',
-  latitude: 44.944,
-  longitude: -93.0935,
-};
-const utqiagvik = {
-  address: '1078 Kiogak St',
-  city: 'Utqiagvik',
-  state: 'AK',
-  zip: '99723',
-  latitude: 71.2906,
-  longitude: -156.7886,
-};
+const place = (address: string, city: string, state: string, zip: string, latitude: number, longitude: number) =>
+  ({ address, city, state, zip, latitude, longitude }) satisfies Location;
+const minneapolis = place('250 Nicollet Mall', 'Minneapolis', 'MN', '55401', 44.9778, -93.265);
+const saintPaul = place('15 Kellogg Blvd W', 'Saint Paul', 'MN', '55102', 44.944, -93.0935);
+const utqiagvik = place('1078 Kiogak St', 'Utqiagvik', 'AK', '99723', 71.2906, -156.7886);
 
 /** What an assignment is made of when nothing else is said. */
 export const blankAssignment: Omit<Assignment, 'id'> = {
@@ -69,35 +43,25 @@ export const blankAssignment: Omit<Assignment, 'id'> = {
   sends: [],
 };
 
+const assignment = (
+  id: string,
+  title: string,
+  customFields: Record<string, string>,
+  more: Partial<Assignment> = {},
+): Assignment => ({
+  ...blankAssignment,
+  id,
+  title,
+  customFields,
+  ...more,
+});
+
 export const assignments: Assignment[] = [
-  {
-    ...blankAssignment,
-    id: '1001',
-    title: 'Replace a broken till',
-    customFields: { preferred_groups: '501,502', ticket: '7001' },
-  },
-  {
-    ...blankAssignment,
-    id: '1002',
-    title: 'Inspect the northern mast',
-    location: utqiagvik,
-    customFields: { preferred_groups: '501', ticket: '7002' },
-  },
-  {
-    ...blankAssignment,
-    id: '1003',
-    title: 'Install two access points',
-    location: saintPaul,
-    customFields: { preferred_groups: '502', ticket: '7003' },
-  },
-  { ...blankAssignment, id: '1004', title: 'Survey a server room', status: 'accepted', customFields: { ticket: '7004' } },
-  {
-    ...blankAssignment,
-    id: '1005',
-    title: 'Pull cable on the third floor',
-    location: saintPaul,
-    customFields: { preferred_groups: '' },
-  },
+  assignment('1001', 'Replace a broken till', { preferred_groups: '501,502', ticket: '7001' }),
+  assignment('1002', 'Inspect the northern mast', { preferred_groups: '501', ticket: '7002' }, { location: utqiagvik }),
+  assignment('1003', 'Install two access points', { preferred_groups: '502', ticket: '7003' }, { location: saintPaul }),
+  assignment('1004', 'Survey a server room', { ticket: '7004' }, { status: 'accepted' }),
+  assignment('1005', 'Pull cable on the third floor', { preferred_groups: '' }, { location: saintPaul }),
 ];
 
 export const tickets: Ticket[] = [

@@ -9,13 +9,13 @@ import { startMailCatcher } from '../../../src/sandbox/mail/catcher.js';
 import { freePort } from '../../../src/sandbox/ports.js';
 import { call } from '../http.js';
 
-type Sink = Awaited<ReturnType<typeof startMailCatcher>>;
+type Catcher = Awaited<ReturnType<typeof startMailCatcher>>;
 
-const api = (sink: Sink, method: string, path: string, body?: unknown) => call(sink.uiUrl, method, path, body);
-const total = async (sink: Sink) => (await api(sink, 'GET', '/api/v1/messages')).at('total');
+const api = (catcher: Catcher, method: string, path: string, body?: unknown) => call(catcher.uiUrl, method, path, body);
+const total = async (catcher: Catcher) => (await api(catcher, 'GET', '/api/v1/messages')).at('total');
 
-async function deliver(sink: Sink, mail: SendMailOptions) {
-  const transport = createTransport(sink.smtpUrl, { from: '"The relay" <relay@example.com>' });
+async function deliver(catcher: Catcher, mail: SendMailOptions) {
+  const transport = createTransport(catcher.smtpUrl, { from: '"The relay" <relay@example.com>' });
   try {
     return await transport.sendMail(mail);
   } finally {
@@ -30,24 +30,24 @@ const alert = {
   messageId: '<a.0.x@relay>',
 };
 
-describe('the mail sink', () => {
-  let sink: Sink;
+describe('the mail catcher', () => {
+  let catcher: Catcher;
   before(async () => {
-    sink = await startMailCatcher({ host: '127.0.0.1', smtpPort: 0, uiPort: 0 });
+    catcher = await startMailCatcher({ host: '127.0.0.1', smtpPort: 0, uiPort: 0 });
   });
-  after(() => sink.close());
+  after(() => catcher.close());
   beforeEach(async () => {
-    await api(sink, 'DELETE', '/control/fail');
-    await api(sink, 'DELETE', '/api/v1/messages');
+    await api(catcher, 'DELETE', '/control/fail');
+    await api(catcher, 'DELETE', '/api/v1/messages');
   });
 
   it('lists what it got, as Mailpit does', async () => {
-    await deliver(sink, alert);
-    await deliver(sink, { ...alert, to: 'ben@example.com', subject: 'Second' });
-    const page = await api(sink, 'GET', '/api/v1/messages?limit=1');
+    await deliver(catcher, alert);
+    await deliver(catcher, { ...alert, to: 'ben@example.com', subject: 'Second' });
+    const page = await api(catcher, 'GET', '/api/v1/messages?limit=1');
     assert.deepEqual(['total', 'unread', 'count', 'messages_count', 'start'].map(page.at), [2, 2, 1, 2, 0]);
     assert.deepEqual(page.table('messages', 'Subject'), [['Second']]);
-    const oldest = await api(sink, 'GET', '/api/v1/messages?start=1');
+    const oldest = await api(catcher, 'GET', '/api/v1/messages?start=1');
     assert.deepEqual(oldest.table('messages', 'MessageID', 'Subject', 'Read'), [['a.0.x@relay', alert.subject, false]]);
     assert.deepEqual(oldest.at('messages.0.From'), { Name: 'The relay', Address: 'relay@example.com' });
     assert.deepEqual(oldest.at('messages.0.To'), [{ Name: 'Ada Lund', Address: 'ada@example.com' }]);
@@ -56,34 +56,34 @@ describe('the mail sink', () => {
   });
 
   it('shows one whole, and remembers that it was read', async () => {
-    await deliver(sink, {
+    await deliver(catcher, {
       ...alert,
       html: '<p>Assignment <b>1002</b></p>',
       replyTo: 'admin@example.com',
       bcc: 'secret@example.com',
     });
-    const message = await api(sink, 'GET', '/api/v1/message/latest');
+    const message = await api(catcher, 'GET', '/api/v1/message/latest');
     assert.equal(String(message.at('Text')).trim(), alert.text);
     assert.equal(String(message.at('HTML')).trim(), '<p>Assignment <b>1002</b></p>');
     assert.deepEqual(message.at('ReplyTo'), [{ Name: '', Address: 'admin@example.com' }]);
     assert.equal(message.at('ReturnPath'), 'relay@example.com');
-    assert.equal((await api(sink, 'GET', '/api/v1/messages')).at('unread'), 0);
-    const raw = await api(sink, 'GET', `/api/v1/message/${message.at('ID')}/raw`);
+    assert.equal((await api(catcher, 'GET', '/api/v1/messages')).at('unread'), 0);
+    const raw = await api(catcher, 'GET', `/api/v1/message/${message.at('ID')}/raw`);
     assert.match(raw.headers.get('content-type') ?? '', /^text\/plain/);
     assert.match(
       raw.text,
       /^Return-Path: <relay@example\.com>\r\nDelivered-To: ada@example\.com\r\nDelivered-To: secret@example\.com\r\n/,
     );
-    const headers = await api(sink, 'GET', `/api/v1/message/${message.at('ID')}/headers`);
+    const headers = await api(catcher, 'GET', `/api/v1/message/${message.at('ID')}/headers`);
     assert.deepEqual(headers.at('Message-ID'), ['<a.0.x@relay>']);
-    assert.equal((await api(sink, 'GET', '/api/v1/message/none')).status, 404);
+    assert.equal((await api(catcher, 'GET', '/api/v1/message/none')).status, 404);
   });
 
   it('takes every login', async () => {
-    const transport = createTransport(sink.smtpUrl.replace('//', '//any:thing@'));
+    const transport = createTransport(catcher.smtpUrl.replace('//', '//any:thing@'));
     await transport.sendMail({ ...alert, from: 'relay@example.com' });
     transport.close();
-    assert.equal(await total(sink), 1);
+    assert.equal(await total(catcher), 1);
   });
 
   describe('finds messages', () => {
@@ -100,77 +100,77 @@ describe('the mail sink', () => {
       ['', 1],
     ] as const) {
       it(`${query || '(no query)'}: ${found}`, async () => {
-        await deliver(sink, alert);
-        const answer = await api(sink, 'GET', `/api/v1/search?query=${encodeURIComponent(query)}`);
+        await deliver(catcher, alert);
+        const answer = await api(catcher, 'GET', `/api/v1/search?query=${encodeURIComponent(query)}`);
         assert.deepEqual([answer.table('messages').length, answer.at('messages_count'), answer.at('total')], [found, found, 1]);
       });
     }
   });
 
   it('deletes one, or all', async () => {
-    await deliver(sink, alert);
-    await deliver(sink, alert);
-    const ID = (await api(sink, 'GET', '/api/v1/messages')).at('messages.0.ID');
-    assert.equal((await api(sink, 'DELETE', '/api/v1/messages', { IDs: [ID] })).text, 'ok');
-    assert.equal(await total(sink), 1);
-    await api(sink, 'DELETE', '/api/v1/messages');
-    assert.equal(await total(sink), 0);
+    await deliver(catcher, alert);
+    await deliver(catcher, alert);
+    const ID = (await api(catcher, 'GET', '/api/v1/messages')).at('messages.0.ID');
+    assert.equal((await api(catcher, 'DELETE', '/api/v1/messages', { IDs: [ID] })).text, 'ok');
+    assert.equal(await total(catcher), 1);
+    await api(catcher, 'DELETE', '/api/v1/messages');
+    assert.equal(await total(catcher), 0);
   });
 
   it('refuses recipients as it is told, so often, and only those', async () => {
-    await api(sink, 'PUT', '/control/fail', { code: 451, to: 'ADA@', times: 1 });
-    await deliver(sink, { ...alert, to: 'ben@example.com' });
-    await assert.rejects(deliver(sink, alert), { responseCode: 451 });
-    await deliver(sink, alert);
-    await api(sink, 'PUT', '/control/fail', { code: 550 });
-    await assert.rejects(deliver(sink, alert), { responseCode: 550 });
-    await assert.rejects(deliver(sink, alert), { responseCode: 550 });
-    assert.deepEqual((await api(sink, 'GET', '/control')).at(''), { fail: { code: 550 } });
-    assert.equal(await total(sink), 2);
+    await api(catcher, 'PUT', '/control/fail', { code: 451, to: 'ADA@', times: 1 });
+    await deliver(catcher, { ...alert, to: 'ben@example.com' });
+    await assert.rejects(deliver(catcher, alert), { responseCode: 451 });
+    await deliver(catcher, alert);
+    await api(catcher, 'PUT', '/control/fail', { code: 550 });
+    await assert.rejects(deliver(catcher, alert), { responseCode: 550 });
+    await assert.rejects(deliver(catcher, alert), { responseCode: 550 });
+    assert.deepEqual((await api(catcher, 'GET', '/control')).at(''), { fail: { code: 550 } });
+    assert.equal(await total(catcher), 2);
     for (const body of [{}, { code: 250 }, { code: 451, dropAfterBody: true }]) {
-      assert.equal((await api(sink, 'PUT', '/control/fail', body)).status, 400, JSON.stringify(body));
+      assert.equal((await api(catcher, 'PUT', '/control/fail', body)).status, 400, JSON.stringify(body));
     }
   });
 
   it('keeps a message and breaks the connection, so that nobody knows', async () => {
-    await api(sink, 'PUT', '/control/fail', { dropAfterBody: true, times: 1 });
-    await assert.rejects(deliver(sink, alert), { code: 'ECONNECTION' });
-    assert.equal(await total(sink), 1);
-    await deliver(sink, alert);
+    await api(catcher, 'PUT', '/control/fail', { dropAfterBody: true, times: 1 });
+    await assert.rejects(deliver(catcher, alert), { code: 'ECONNECTION' });
+    assert.equal(await total(catcher), 1);
+    await deliver(catcher, alert);
   });
 
   it('shows the inbox in the browser, with strangers kept in their place', async () => {
     const nasty = '<script>alert(1)</script>';
-    await deliver(sink, {
+    await deliver(catcher, {
       ...alert,
       subject: nasty,
       text: nasty,
       html: `<p>Hello</p>${nasty}`,
       to: `"${nasty}" <ada@example.com>`,
     });
-    const list = await api(sink, 'GET', '/');
+    const list = await api(catcher, 'GET', '/');
     assert.doesNotMatch(list.text, /<script>/);
     const link = /href="(\/message\/[^"]+)"/.exec(list.text)?.[1] ?? '';
-    const page = await api(sink, 'GET', link);
+    const page = await api(catcher, 'GET', link);
     assert.doesNotMatch(page.text, /<script>/);
     const frame = /<iframe[^>]* sandbox="([^"]*)"[^>]* src="([^"]+)"/.exec(page.text);
     assert.doesNotMatch(frame?.[1] ?? 'allow-scripts', /allow-scripts|allow-same-origin/);
-    const view = await api(sink, 'GET', frame?.[2] ?? '');
+    const view = await api(catcher, 'GET', frame?.[2] ?? '');
     assert.match(view.text, /<p>Hello<\/p>/);
     assert.match(view.headers.get('content-security-policy') ?? '', /default-src 'none'.*sandbox/);
-    assert.equal((await api(sink, 'GET', (frame?.[2] ?? '').replace('.html', '.txt'))).text.trim(), nasty);
-    assert.equal((await api(sink, 'GET', '/message/none')).status, 404);
+    assert.match(page.text, /<pre class="card">&lt;script&gt;alert\(1\)/);
+    assert.equal((await api(catcher, 'GET', '/message/none')).status, 404);
 
-    const press = (path: string) => fetch(sink.uiUrl + path, { method: 'POST', redirect: 'manual' });
+    const press = (path: string) => fetch(catcher.uiUrl + path, { method: 'POST', redirect: 'manual' });
     assert.equal((await press('/page/fail/451')).status, 303);
-    assert.match((await api(sink, 'GET', '/')).text, /mail is refused with 451/);
+    assert.match((await api(catcher, 'GET', '/')).text, /mail is refused with 451/);
     await press('/page/heal');
     await press('/page/empty');
-    assert.match((await api(sink, 'GET', '/')).text, /0 messages/);
+    assert.match((await api(catcher, 'GET', '/')).text, /0 messages/);
   });
 });
 
-describe('a mail sink that is started', () => {
+describe('a mail catcher that is started', () => {
   const directory = mkdtempSync(join(tmpdir(), 'relay-mail-'));
   after(() => rmSync(directory, { recursive: true }));
 

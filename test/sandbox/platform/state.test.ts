@@ -14,15 +14,15 @@ describe("the pretend platform's memory", () => {
     const before = new PlatformState(file);
     const draft = before.assignments.get('1001');
     assert(draft);
-    before.record({ kind: 'assignment', assignment: { ...draft, status: 'sent' } });
-    before.record({ kind: 'ticket', ticket: { id: 'T1', userDefinedFields: [{ name: 'a', value: 'b' }], updatedAt: draft.id } });
-    before.record({ kind: 'answer', key: 'k', answer: { status: 200, body: { recipients: 1 } } });
+    before.put('assignments', '1001', { ...draft, status: 'sent' });
+    before.put('tickets', 'T1', { id: 'T1', userDefinedFields: [{ name: 'a', value: 'b' }], updatedAt: draft.id });
+    before.put('answers', 'k', { status: 200, body: { recipients: 1 } });
     const slow = before.arrived({ method: 'GET', path: '/slow' });
     const quick = before.arrived({ method: 'GET', path: '/quick' });
-    before.record({ kind: 'call', call: { ...quick, status: 200 } });
-    before.record({ kind: 'call', call: { ...slow, status: 404 } });
+    before.put('calls', `${quick.number}`, { ...quick, status: 200 });
+    before.put('calls', `${slow.number}`, { ...slow, status: 404 });
     // No close: a killed process closes nothing. Its last line may be torn.
-    appendFileSync(file, '{"kind":"ticket","ticket":{"id":"half');
+    appendFileSync(file, '{"table":"tickets","key":"half');
 
     const after = new PlatformState(file);
     for (const part of ['assignments', 'tickets', 'answers', 'calls'] as const)
@@ -36,7 +36,7 @@ describe("the pretend platform's memory", () => {
   it('forgets everything on a reset, in the file too', () => {
     const file = join(directory, 'b.jsonl');
     const state = new PlatformState(file);
-    state.record({ kind: 'call', call: { ...state.arrived({ method: 'GET', path: '/' }), status: 200 } });
+    state.put('calls', '1', { ...state.arrived({ method: 'GET', path: '/' }), status: 200 });
     state.assignments.clear();
     state.reset();
     assert.equal(state.assignments.size, 5);
