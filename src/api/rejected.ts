@@ -1,6 +1,7 @@
 /** `/co/{companyId}/rejected`: requests that were refused although their sender is known, and sending them again. */
 
 import { hashRequest, type StartOptions, startChain } from '../chains/start.js';
+import { acceptedSchema } from '../contract/chain-resource.js';
 import { Problem } from '../contract/problem.js';
 import { type RejectedRequest, rejectedListSchema, wholeRejectedSchema } from '../contract/rejected-request.js';
 import type { Links } from '../service/config.js';
@@ -10,7 +11,7 @@ import { numberCursor, pageOf, pageQuery } from './body.js';
 import { type Limits, showRateLimit } from './limits.js';
 import { notFound } from './problem.js';
 import { type Rejections, relayIdOf } from './rejections.js';
-import { acceptedSchema, answerStarted, rateLimitHeaders, readActions } from './relay.js';
+import { answerStarted, rateLimitHeaders, readActions } from './relay.js';
 import { type Route, route } from './route.js';
 
 export interface RejectedOptions extends StartOptions {

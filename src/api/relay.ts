@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { type Chain, type ChainAction, chainUrl, chainWorkflowId, dueAt } from '../chain/chain.js';
 import { type Issue, readRequest } from '../chain/request.js';
 import { hashRequest, type StartedChain, type StartOptions, startChain } from '../chains/start.js';
+import { type Accepted, acceptedSchema } from '../contract/chain-resource.js';
 import { Problem } from '../contract/problem.js';
 import { chainLinks, type Links } from '../service/config.js';
 import type { Store } from '../store/store.js';
@@ -28,19 +29,6 @@ export interface RelayOptions extends StartOptions, DryRunOptions, AdmissionOpti
 
 /** At most so many mistakes are named. */
 const maxErrors = 1000;
-
-export const acceptedSchema = z
-  .object({
-    chainId: z.string(),
-    workflowId: z.string(),
-    receivedAt: z.iso.datetime().describe('What delays are measured from.'),
-    actions: z.array(z.object({ index: z.int(), action: z.string(), relayId: z.string(), runAt: z.iso.datetime() })),
-    warnings: z
-      .array(z.object({ pointer: z.string(), detail: z.string() }))
-      .describe('What is worth knowing and did not keep the chain from being accepted.'),
-    links: z.object({ chain: z.url(), webUi: z.url().optional() }),
-  })
-  .meta({ id: 'Accepted' });
 
 const idempotencyHeader = z.string().min(1).max(255).optional();
 const signatureHeader = z
@@ -153,7 +141,7 @@ export function answerStarted(c: Context, { chain, replayed }: StartedChain, war
   return c.json(accepted(chain, warnings, links), replayed ? 200 : 202);
 }
 
-function accepted(chain: Chain, warnings: Issue[], links: Links): z.infer<typeof acceptedSchema> {
+function accepted(chain: Chain, warnings: Issue[], links: Links): Accepted {
   const workflowId = chainWorkflowId(chain);
   return {
     chainId: chain.chainId,

@@ -1,17 +1,10 @@
 /** Asks the relay's API over HTTP, and tells its answers from refusals and from silence. */
 
-import { z } from 'zod';
+import type { z } from 'zod';
+import { problemSchema } from '../contract/problem.js';
 import type { Address } from './address.js';
 import { UsageError } from './exit-codes.js';
 
-export const problemSchema = z.object({
-  /** Where the API explains problems of this kind. */
-  type: z.string().default(''),
-  title: z.string(),
-  status: z.number(),
-  detail: z.string().default(''),
-  errors: z.array(z.object({ pointer: z.string(), detail: z.string() })).default([]),
-});
 export type Problem = z.infer<typeof problemSchema>;
 
 /** An answer that is no refusal. */

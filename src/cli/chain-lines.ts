@@ -125,13 +125,3 @@ function remark({ reason, error, result, state }: ActionResource): string {
   if (result?.recipients !== undefined) return `${result.recipients} recipient${result.recipients === 1 ? '' : 's'}`;
   return '';
 }
-
-/**
- * People name a chain by its id, or by its workflow's, as Temporal and the notices show it.
- * @returns `ID` for `relay:acme:ID`, and for `relay:acme:ID:2` of a delayed action, where that is of this company; else what was given.
- */
-export function chainIdOf(companyId: string, given: string): string {
-  const [relay, company, chainId, firstIndex = '0', ...more] = given.split(':');
-  const named = relay === 'relay' && company === companyId && chainId && /^\d+$/.test(firstIndex) && more.length === 0;
-  return named ? chainId : given;
-}

@@ -14,45 +14,30 @@ export interface Explanation {
 export function explain(error: unknown): Explanation | undefined {
   if (error instanceof UsageError || error instanceof NotConfirmed)
     return { exitCode: exitCodes.usage, lines: [error.message.replace(/(?<!\?)$/, '.')] };
-  if (error instanceof Unreachable) return { exitCode: exitCodes.unreachable, lines: [error.message, ...howToReach(error)] };
+  if (error instanceof Unreachable) {
+    const start = error.address.loopback ? 'Start a relay here with `npm start`, or say where it is' : 'Say where the API is';
+    return { exitCode: exitCodes.unreachable, lines: [error.message, `${start} with --url or RELAY_URL.`] };
+  }
   if (error instanceof Refused) {
     const next = error.nextStep ?? nextStep(error);
-    const more = explanationOf(error);
-    return {
-      exitCode: exitCodes.refused,
-      lines: [...problemLines(error.problem), ...(next ? [next] : []), ...(more ? [`More: ${more}`] : [])],
-    };
+    const { type } = error.problem;
+    const page = type.startsWith('/') ? error.address.url + type : type;
+    return { exitCode: exitCodes.refused, lines: [...problemLines(error.problem), ...(next ? [next] : []), `More: ${page}`] };
   }
   return undefined;
 }
 
 /** What the problem is, and every mistake with its place. */
-export function problemLines({ title, status, detail, errors }: Problem): string[] {
+export function problemLines({ title, status, detail, errors = [] }: Problem): string[] {
   const width = Math.max(0, ...errors.map(({ pointer }) => pointer.length));
-  const said = withoutErrors(detail, errors);
+  // The detail lists the errors too, which stand below it.
+  const [first] = errors;
+  const end = first?.pointer ? detail.indexOf(`${first.pointer} ${first.detail}`) : -1;
+  const said = (end < 0 ? detail : detail.slice(0, end)).trim();
   return [
     `${title} (${status})${said === '' ? '' : `: ${said}`}`,
     ...errors.map((error) => `  ${(error.pointer || '(all)').padEnd(width)}  ${error.detail}`),
   ];
-}
-
-/** The detail up to where it lists the errors, which stand below it. */
-function withoutErrors(detail: string, errors: Problem['errors']): string {
-  const first = errors[0];
-  const at = first?.pointer ? detail.indexOf(`${first.pointer} ${first.detail}`) : -1;
-  return (at < 0 ? detail : detail.slice(0, at)).trim();
-}
-
-function howToReach({ address }: Unreachable): string[] {
-  return address.loopback
-    ? ['Start a relay here with `npm start`, or say where it is with --url or RELAY_URL.']
-    : ['Say where the API is with --url or RELAY_URL.'];
-}
-
-/** The page about problems of this kind. */
-function explanationOf({ problem: { type }, address }: Refused): string | undefined {
-  if (/^https?:/.test(type)) return type;
-  return type.startsWith('/') ? address.url + type : undefined;
 }
 
 function nextStep({ problem, retryAfter, address, bearer }: Refused): string | undefined {
@@ -75,8 +60,14 @@ function nextStep({ problem, retryAfter, address, bearer }: Refused): string | u
 
 function unauthorized({ url, credential }: Address, bearer: boolean): string {
   if (!credential || !bearer)
-    return 'Set RELAY_ADMIN_TOKEN, or RELAY_KEY for the chains of one company. For a relay on this machine, run this where its data directory (.relay) is, or set RELAY_DATA_DIR.';
+    return [
+      'Set RELAY_ADMIN_TOKEN, or RELAY_KEY for the chains of one company.',
+      'For a relay on this machine, run this where its data directory (.relay) is, or set RELAY_DATA_DIR.',
+    ].join(' ');
   if (credential.kind === 'key')
     return `${credential.from} was sent: a company's key opens its own chains only; all else needs RELAY_ADMIN_TOKEN.`;
-  return `What ${credential.from} holds was sent, and is not the admin token of the relay at ${url}. Set RELAY_ADMIN_TOKEN to that token, or for a relay on this machine unset it and set RELAY_DATA_DIR to its data directory.`;
+  return [
+    `What ${credential.from} holds was sent, and is not the admin token of the relay at ${url}.`,
+    'Set RELAY_ADMIN_TOKEN to that token, or for a relay on this machine unset it and set RELAY_DATA_DIR to its data directory.',
+  ].join(' ');
 }

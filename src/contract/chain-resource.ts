@@ -48,3 +48,18 @@ export type ListedChain = z.infer<typeof listedChainSchema>;
 
 export const chainListSchema = z.object({ items: z.array(listedChainSchema), nextCursor: z.string().optional() });
 export type ChainList = z.infer<typeof chainListSchema>;
+
+/** The answer to a chain that will run. */
+export const acceptedSchema = z
+  .object({
+    chainId: z.string(),
+    workflowId: z.string(),
+    receivedAt: z.iso.datetime().describe('What delays are measured from.'),
+    actions: z.array(z.object({ index: z.int(), action: z.string(), relayId: z.string(), runAt: z.iso.datetime() })),
+    warnings: z
+      .array(z.object({ pointer: z.string(), detail: z.string() }))
+      .describe('What is worth knowing and did not keep the chain from being accepted.'),
+    links: z.object({ chain: z.url(), webUi: z.url().optional() }),
+  })
+  .meta({ id: 'Accepted' });
+export type Accepted = z.infer<typeof acceptedSchema>;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { chainIdOf } from '../../src/cli/chain-lines.js';
+import { chainIdOf } from '../../src/cli/commands/chains.js';
 
 describe('a chain', () => {
   for (const [given, chainId] of [

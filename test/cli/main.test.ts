@@ -16,9 +16,17 @@ describe('the relay command as a process', () => {
     timeZone: 'UTC',
     updatedAt: '2026-07-01T12:00:00Z',
   }));
+  const accepted = {
+    chainId: 'c1',
+    workflowId: 'relay:acme:c1',
+    receivedAt: '2026-07-01T12:00:00Z',
+    actions: [],
+    warnings: [],
+    links: { chain: 'http://127.0.0.1:8080/co/acme/chains/c1' },
+  };
   before(async () => {
     server = await scripted(({ method }) => ({
-      body: method === 'GET' ? { companies } : { chainId: 'c1', receivedAt: '', actions: [] },
+      body: method === 'GET' ? { companies } : accepted,
     }));
   });
   after(() => server.close());
@@ -43,7 +51,7 @@ describe('the relay command as a process', () => {
   it('reads standard input, writes both outputs and exits with the code', async () => {
     assert.deepEqual(await run(['send', 'acme', '-', '--json'], '[ü]'), {
       code: 0,
-      out: '{"chainId":"c1","receivedAt":"","actions":[]}\n',
+      out: `${JSON.stringify(accepted)}\n`,
       err: '',
     });
     assert.equal(server.asked.at(-1)?.body, '[ü]');

@@ -5,7 +5,7 @@ import { after, describe, it, mock } from 'node:test';
 import { Client, Connection, ServiceError } from '@temporalio/client';
 import { createApi } from '../../src/api/app.js';
 import { Limits } from '../../src/api/limits.js';
-import { acceptedSchema } from '../../src/api/relay.js';
+import { acceptedSchema } from '../../src/contract/chain-resource.js';
 import { problemSchema } from '../../src/contract/problem.js';
 import { createLog } from '../../src/service/log.js';
 import { Metrics } from '../../src/service/metrics.js';

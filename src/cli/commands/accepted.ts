@@ -1,6 +1,6 @@
 /** What the API says to a chain that it accepts, and how that is shown. */
 
-import { z } from 'zod';
+import type { Accepted } from '../../contract/chain-resource.js';
 import type { Answer } from '../api.js';
 import { exitCodeOf, statusWords, troubleLines } from '../chain-lines.js';
 import { followChain } from '../follow.js';
@@ -8,21 +8,11 @@ import type { Session } from '../session.js';
 import type { Line } from '../text.js';
 import { momentFromNow } from '../time.js';
 
-export const warningsSchema = z.array(z.object({ pointer: z.string(), detail: z.string() })).default([]);
-
-export const acceptedSchema = z.object({
-  chainId: z.string(),
-  receivedAt: z.string(),
-  actions: z.array(z.object({ index: z.number(), action: z.string(), relayId: z.string(), runAt: z.string() })),
-  warnings: warningsSchema,
-  links: z.object({ webUi: z.string().optional() }).default({}),
-});
-
 /** Shows the answer, and with `wait` what becomes of the chain until it has ended or needs attention. */
 export async function showAccepted(
   session: Session,
   companyId: string,
-  answer: Answer<z.infer<typeof acceptedSchema>>,
+  answer: Answer<Accepted>,
   wait: boolean | undefined,
 ): Promise<void> {
   const { chainId, receivedAt, actions, warnings, links } = answer.body;
@@ -50,7 +40,7 @@ export async function showAccepted(
   session.exitCode = exitCodeOf(end.body.status);
 }
 
-export function warningLines(warnings: z.infer<typeof warningsSchema>): Line[] {
+export function warningLines(warnings: Accepted['warnings']): Line[] {
   if (warnings.length === 0) return [];
   const width = Math.max(...warnings.map(({ pointer }) => pointer.length));
   return ['', 'Warnings:', ...warnings.map(({ pointer, detail }) => `  ${(pointer || '(all)').padEnd(width)}  ${detail}`)];

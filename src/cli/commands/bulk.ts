@@ -46,7 +46,8 @@ export function bulk(relay: Command, session: Session): void {
       .addHelpText(
         ...example(
           line,
-          'Shows how many chains it concerns and the first ten, then asks. A script says --yes, or --confirm with the count that it expects. Exit code 4 where chains did not answer.',
+          'Shows how many chains it concerns and the first ten, then asks. A script says --yes, or --confirm with the count',
+          'that it expects. Exit code 4 where chains did not answer.',
         ),
       )
       .action(async (companyId, { yes, confirm, status, allCompanies, ...given }) => {

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { chainStatuses } from '../../chain/action-status.js';
 import { type ChainResource, chainSchema } from '../../contract/chain-resource.js';
 import { type Answer, type Problem, path } from '../api.js';
-import { chainIdOf, chainLines, exitCodeOf, stateCell } from '../chain-lines.js';
+import { chainLines, exitCodeOf, stateCell } from '../chain-lines.js';
 import { followChain } from '../follow.js';
 import { showList } from '../list.js';
 import { example, filterOf, withFilter, withParts } from '../options.js';
@@ -70,4 +70,15 @@ export function chains(relay: Command, session: Session): void {
       session.show(answer, watch ? ['', ...lines] : lines);
       session.exitCode = exitCodeOf(answer.body.status);
     });
+}
+
+/**
+ * People name a chain by its id, or by its workflow's, as Temporal and the notices show it.
+ * @returns `ID` for `relay:acme:ID`, and for `relay:acme:ID:2` of a delayed action, of this company;
+ *   anything else as it is.
+ */
+export function chainIdOf(companyId: string, given: string): string {
+  const [relay, company, chainId, firstIndex = '0', ...more] = given.split(':');
+  const named = relay === 'relay' && company === companyId && chainId && /^\d+$/.test(firstIndex) && more.length === 0;
+  return named ? chainId : given;
 }

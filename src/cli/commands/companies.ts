@@ -59,8 +59,10 @@ export function companies(relay: Command, session: Session): void {
     .option('--webhook-secret <whsec_…>', 'its webhooks are signed with it; nothing unsigned is taken then')
     .addHelpText(
       ...example(
-        'relay companies set acme --name "Acme Field Services" --notify-email office@acme.example --platform-url https://platform.acme.example/api',
-        'What is not named stays as it is; addresses given with --notify-email replace those before. A null in --file removes a setting.\nSecrets given as options can be seen in the list of processes: --file - keeps them out of it.',
+        'relay companies set acme --name "Acme Field Services" --notify-email office@acme.example',
+        'What is not named stays as it is; addresses given with --notify-email replace those before.',
+        'A null in --file removes a setting.',
+        'Secrets given as options can be seen in the list of processes: --file - keeps them out of it.',
       ),
     )
     .action(async (companyId, options) => {

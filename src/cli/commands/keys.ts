@@ -36,7 +36,8 @@ export function keys(relay: Command, session: Session): void {
       session.show(answer, [
         ...fields({ keyId: answer.body.keyId, key: answer.body.key }),
         '',
-        `This is the only time that the key is shown. Whoever sets it as RELAY_KEY sees and steers the chains of company ${companyId}.`,
+        'This is the only time that the key is shown.',
+        `Whoever sets it as RELAY_KEY sees and steers the chains of company ${companyId}.`,
       ]);
     });
 

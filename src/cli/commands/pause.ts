@@ -23,7 +23,8 @@ export function pause(relay: Command, session: Session): void {
     .addHelpText(
       ...example(
         'relay pause acme --what platform --reason "new version" --until 2h',
-        'Without --what everything of the company. What waits goes on in order when the pause is over; nothing is lost, and no time runs out.',
+        'Without --what everything of the company. What waits goes on in order when the pause is over;',
+        'nothing is lost, and no time runs out.',
       ),
     )
     .action(async (companyId, body) => {

@@ -2,13 +2,15 @@
 
 import type { Command } from '@commander-js/extra-typings';
 import { z } from 'zod';
-import { path, problemSchema } from '../api.js';
+import { acceptedSchema } from '../../contract/chain-resource.js';
+import { problemSchema } from '../../contract/problem.js';
+import { path } from '../api.js';
 import { problemLines } from '../explain.js';
 import { showList } from '../list.js';
 import { example, waitOption, withParts } from '../options.js';
 import type { Session } from '../session.js';
 import { type Columns, fields, furtherColumns } from '../table.js';
-import { acceptedSchema, showAccepted } from './accepted.js';
+import { showAccepted } from './accepted.js';
 
 const item = z.looseObject({
   rejectedId: z.string(),

@@ -3,12 +3,11 @@
 import type { Command } from '@commander-js/extra-typings';
 import { z } from 'zod';
 import { type Problem, path } from '../api.js';
-import { chainIdOf } from '../chain-lines.js';
 import { UsageError } from '../exit-codes.js';
 import { example } from '../options.js';
 import type { Session } from '../session.js';
 import { readDuration } from '../time.js';
-import { seeWhichThereAre } from './chains.js';
+import { chainIdOf, seeWhichThereAre } from './chains.js';
 
 export function steer(relay: Command, session: Session): void {
   relay
