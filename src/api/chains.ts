@@ -3,7 +3,7 @@
 import type { Context } from 'hono';
 import { z } from 'zod';
 import { companyIdPattern } from '../chain/ids.js';
-import { longestSeconds } from '../chain/longest.js';
+import { maxDelaySeconds } from '../chain/limits.js';
 import { steeringVerbs } from '../chain/steering-verb.js';
 import { chainFilterSchema } from '../chains/filter.js';
 import { chainCursor, listChains } from '../chains/list.js';
@@ -29,7 +29,7 @@ const listQuery = chainFilterSchema.extend({
 
 const rescheduleSchema = z
   .strictObject({
-    seconds: z.number().min(0).max(longestSeconds).describe('From now. Needed to `reschedule`, and for nothing else.'),
+    seconds: z.number().min(0).max(maxDelaySeconds).describe('From now. Needed to `reschedule`, and for nothing else.'),
   })
   .meta({ id: 'Reschedule' });
 

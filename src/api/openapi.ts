@@ -1,7 +1,7 @@
 /** The OpenAPI 3.1 document, made from what the routes say of themselves and from the zod schemas that the API itself reads with. */
 
 import { z } from 'zod';
-import { relayIdPattern } from '../chain/ids.js';
+import { companyIdPattern, relayIdPattern } from '../chain/ids.js';
 import { steeringVerbs } from '../chain/steering-verb.js';
 import { problemSchema } from '../contract/problem.js';
 import { type ProblemSlug, problemTypeList, problemTypes } from '../contract/problem-types.js';
@@ -76,10 +76,7 @@ const tags: Record<string, [name: string, description: string]> = {
 };
 
 const pathParameters: Record<string, z.ZodType> = {
-  companyId: z
-    .string()
-    .regex(/^[A-Za-z0-9_-]{1,64}$/)
-    .describe('The company.'),
+  companyId: z.string().regex(companyIdPattern).describe('The company.'),
   relayId: z.string().regex(relayIdPattern).describe('The rule.'),
   chainId: z
     .string()

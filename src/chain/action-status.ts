@@ -26,7 +26,7 @@ export const chainStatuses = ['running', 'needs-attention', 'completed', 'failed
 export type ChainStatus = (typeof chainStatuses)[number];
 
 /** Why an action could not be done. */
-export const troubleSchema = z.object({
+export const actionErrorSchema = z.object({
   type: z.string().describe('The kind of failure, such as `PlatformError`.'),
   message: z.string().describe('What was wrong, where, and what to do.'),
   retryable: z.boolean().describe('Whether trying again without changing anything can help.'),
@@ -34,7 +34,9 @@ export const troubleSchema = z.object({
   retryAfterSeconds: z.number().optional().describe("The other side's `Retry-After`."),
   paused: z.enum(connectors).optional().describe('Nothing was tried: this connector is paused.'),
 });
-export type Trouble = z.infer<typeof troubleSchema>;
+export type ActionError = z.infer<typeof actionErrorSchema>;
+/** @deprecated */
+export type Trouble = ActionError;
 
 /** What somebody decided about an action. */
 export const steeredSchema = z.object({ at: z.string(), by: z.string(), verb: z.enum(steeringVerbs) });
@@ -57,7 +59,7 @@ export const actionStatusSchema = z.object({
   startedAt: z.string().optional(),
   endedAt: z.string().optional(),
   attempts: z.number().optional(),
-  error: troubleSchema.optional().describe('The last error; kept after a recovery.'),
+  error: actionErrorSchema.optional().describe('The last error; kept after a recovery.'),
   reason: z.string().optional().describe('Why it was skipped, failed, cancelled or not run.'),
   result: z.object({ recipients: z.number().optional().describe('How many the other side says it reached.') }).optional(),
   deliveries: z.array(deliverySchema).optional().describe('What became of each recipient of an e-mail.'),

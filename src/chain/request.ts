@@ -7,7 +7,7 @@ import { type ActionDefinition, type Issues, parseFields, ruledText, shortText, 
 import type { ActionEffect, ChainAction } from './chain.js';
 import { asksIncomingValue, parseCondition } from './condition.js';
 import { relayIdPattern, relayIdRule } from './ids.js';
-import { longestSeconds } from './longest.js';
+import { maxDelaySeconds } from './limits.js';
 import { blankness, cutShort, isBlank, unsubstituted } from './text.js';
 
 /** What is wrong at one place of the request. `pointer` is a JSON pointer (RFC 6901): `/1/delayInSeconds`. */
@@ -36,7 +36,7 @@ export const commonFields = {
   platformAssignmentId: shortText(256).optional().describe('The assignment that the action applies to.'),
   delayInSeconds: ruledText((delay) => {
     if (!/^\s*\d*\s*$/.test(delay)) return 'must be a whole number of seconds, such as "1800"';
-    return Number(delay) > longestSeconds ? `must be at most ${longestSeconds} (366 days)` : undefined;
+    return Number(delay) > maxDelaySeconds ? `must be at most ${maxDelaySeconds} (366 days)` : undefined;
   })
     .optional()
     .describe('Whole seconds after the request before the action runs.'),

@@ -1,10 +1,10 @@
 /** How the API shows chains and actions. */
 
 import { z } from 'zod';
-import { actionStatusSchema, chainStatuses, troubleSchema } from '../chain/action-status.js';
+import { actionErrorSchema, actionStatusSchema, chainStatuses } from '../chain/action-status.js';
 
 export const actionSchema = actionStatusSchema
-  .extend({ error: troubleSchema.omit({ paused: true }).optional().describe('The last error; kept after a recovery.') })
+  .extend({ error: actionErrorSchema.omit({ paused: true }).optional().describe('The last error; kept after a recovery.') })
   .meta({ id: 'Action' });
 export type ActionResource = z.infer<typeof actionSchema>;
 

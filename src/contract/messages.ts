@@ -6,7 +6,7 @@
 
 import { defineQuery, defineSignal } from '@temporalio/workflow';
 import type { ActionStatus, ChainStatus } from '../chain/action-status.js';
-import { longestSeconds } from '../chain/longest.js';
+import { maxDelaySeconds } from '../chain/limits.js';
 import type { SteeringVerb } from '../chain/steering-verb.js';
 import type { NoticeKind } from '../notices/chain-notice.js';
 import type { Ended, Member } from '../notices/digest.js';
@@ -101,6 +101,6 @@ export function readSteering(argument: unknown): Steering | undefined {
   const whole = (value: unknown) => (typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value);
   const [at, after] = [whole(index), whole(seconds)];
   if (typeof at !== 'number' || !Number.isSafeInteger(at) || at < 0) return undefined;
-  if (after !== undefined && (typeof after !== 'number' || !(after >= 0) || after > longestSeconds)) return undefined;
+  if (after !== undefined && (typeof after !== 'number' || !(after >= 0) || after > maxDelaySeconds)) return undefined;
   return { index: at, ...(after !== undefined && { seconds: after }), ...(typeof by === 'string' && { by }) };
 }

@@ -1,7 +1,7 @@
 /** A rule's access token, without the token itself: that is shown once, when it is made. */
 
 import { z } from 'zod';
-import { longestSeconds } from '../chain/longest.js';
+import { maxDelaySeconds } from '../chain/limits.js';
 
 /** A token expires when it is rotated and its grace is over. */
 export const tokenSchema = z.object({
@@ -18,7 +18,7 @@ export type Token = z.infer<typeof tokenSchema>;
 export const tokensResponse = z.object({ tokens: z.array(tokenSchema) });
 
 export const rotationRequest = z.strictObject({
-  graceSeconds: z.int().min(0).max(longestSeconds).default(0).describe('For how long the tokens before the new one go on.'),
+  graceSeconds: z.int().min(0).max(maxDelaySeconds).default(0).describe('For how long the tokens before the new one go on.'),
 });
 export const rotatedTokenResponse = z.object({
   tokenId: z.string(),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { longestSeconds } from '../../src/chain/longest.js';
+import { maxDelaySeconds } from '../../src/chain/limits.js';
 import { maxActions, type ReadRequest, readRequest } from '../../src/chain/request.js';
 
 const credentials = { relayId: '7', relayAccessToken: 's3cret' };
@@ -121,7 +121,7 @@ describe('what is wrong in the rule is a problem', () => {
     ...['-5', '+5', '1.5', '1e3', '1,000', '10s', 'ten', '0x10', '٣', '1 0', 'NaN', '∞'].map(
       (delayInSeconds): Case => [`the delay "${delayInSeconds}"`, send, { delayInSeconds }, [notSeconds]],
     ),
-    ['a delay beyond 366 days', send, { delayInSeconds: String(longestSeconds + 1) }, [tooLate]],
+    ['a delay beyond 366 days', send, { delayInSeconds: String(maxDelaySeconds + 1) }, [tooLate]],
     ['a delay far beyond', send, { delayInSeconds: '9'.repeat(400) }, [tooLate]],
     ['a negative number', send, { delayInSeconds: -1 }, [notSeconds]],
     ['a number with a fraction', send, { delayInSeconds: 1.5 }, [notSeconds]],
@@ -287,7 +287,7 @@ describe('values', () => {
     ['the delay "0"', send, { delayInSeconds: '0' }, { delaySeconds: 0 }],
     ['a delay with blanks around', send, { delayInSeconds: ' 10 ' }, { delaySeconds: 10 }],
     ['a delay with leading zeros', send, { delayInSeconds: '0060' }, { delaySeconds: 60 }],
-    ['the longest delay', send, { delayInSeconds: String(longestSeconds) }, { delaySeconds: longestSeconds }],
+    ['the longest delay', send, { delayInSeconds: String(maxDelaySeconds) }, { delaySeconds: maxDelaySeconds }],
     ['an assignment with blanks around', send, { platformAssignmentId: ' 1001\n' }, { assignmentId: '1001' }],
     ['an assignment where none is needed', mail, { platformAssignmentId: '1001' }, { assignmentId: '1001' }],
     ['no assignment where none is needed', mail, {}, { assignmentId: undefined }],
