@@ -14,7 +14,7 @@ export interface RunningProcess {
 
 const hasProc = existsSync('/proc/self/stat');
 
-/** When the process with this pid started (Linux: boot and clock ticks; elsewhere what `ps` says), or undefined if there is none or it is a zombie. */
+/** When the process with this pid started: on Linux ticks and boot, elsewhere what `ps` says. Undefined if there is none, or it is a zombie. */
 export function startOf(pid: number): string | undefined {
   if (!hasProc) {
     const [state, ...started] = ps(pid, 'stat=,lstart=').split(/\s+/);
@@ -47,7 +47,7 @@ export async function endProcess(target: RunningProcess, graceMs = 10_000): Prom
 }
 
 /**
- * Waits for a child that was spawned `detached`. It ends, with all that it started, when this process is told to, or when `signal` aborts.
+ * Waits for a child that was spawned `detached`. It ends, with all that it started, when `signal` aborts or this process exits.
  * @returns its exit code, and the last line that it wrote to stderr, without credentials
  */
 export async function superviseChild(
@@ -58,30 +58,18 @@ export async function superviseChild(
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     tail = (tail + text).slice(-4000);
   });
-  const end = () => {
-    if (child.pid !== undefined) sendSignal(-child.pid, 'SIGTERM');
-  };
-  const endAndPassOn = (name: NodeJS.Signals) => {
-    end();
-    process.removeListener(name, endAndPassOn);
-    // Without a listener of its own, the process would have died of this signal.
-    if (process.listenerCount(name) === 0) process.kill(process.pid, name);
-  };
+  const end = () => child.pid !== undefined && sendSignal(-child.pid, 'SIGTERM');
   process.once('exit', end);
-  for (const name of endingSignals) process.on(name, endAndPassOn);
   signal?.addEventListener('abort', end);
+  if (signal?.aborted) end();
   try {
-    if (signal?.aborted) end();
     const [code] = await once(child, 'close');
     return { code: typeof code === 'number' ? code : null, lastLine: lastLineOf(tail) };
   } finally {
     process.removeListener('exit', end);
-    for (const name of endingSignals) process.removeListener(name, endAndPassOn);
     signal?.removeEventListener('abort', end);
   }
 }
-
-const endingSignals: NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /** The last line of an output that says something, without credentials in URLs. */
 export function lastLineOf(output: string): string {

@@ -4,7 +4,6 @@ import { execFile, spawn } from 'node:child_process';
 import { accessSync, constants, existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, isAbsolute, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { StartError } from '../service/start-error.js';
@@ -17,25 +16,17 @@ const goPackage = `github.com/temporalio/cli/cmd/temporal@v${version}`;
 
 export interface Search {
   dataDir: string;
-  /** Told what is going on while it takes long. */
+  /** Gets a line on what is going on while it takes long. */
   say: (line: string) => void;
   /** Ends a download or a build. */
-  signal?: AbortSignal | undefined;
+  signal?: AbortSignal;
   /** PATH, HOME, XDG_CACHE_HOME, and what Go reads. */
   environment?: NodeJS.ProcessEnv;
-  download?: DownloadOptions;
+  /** The script runs in a child process, with the folder to download into as its argument; the times are those to the first byte and between two. */
+  download?: { script: string; reachMs: number; stallMs: number };
 }
 
-interface DownloadOptions {
-  /** What a child process runs, with the folder to download into as its argument. */
-  script: string;
-  /** Without a first byte after this, the host counts as out of reach. */
-  reachMs: number;
-  /** Without another byte for this long, it is given up. */
-  stallMs: number;
-}
-
-const sdkDownload: DownloadOptions = {
+const sdkDownload = {
   script: fileURLToPath(new URL('./temporal-download.js', import.meta.url)),
   reachMs: 10_000,
   stallMs: 30_000,
@@ -77,40 +68,27 @@ type Obtain = (workFolder: string, cache: string, search: Search & { environment
  * The download that `@temporalio/testing` makes. It has no function for the download alone: it starts a server and stops it again, in a child
  * process, so that it can be ended when the host is out of reach, and its native runtime is not this process's.
  */
-const download: Obtain = async (
-  folder,
-  cache,
-  { say, signal, environment, download: { script, reachMs, stallMs } = sdkDownload },
-) => {
-  const child = spawn(process.execPath, [script, folder], {
-    detached: true,
-    stdio: ['pipe', 'ignore', 'pipe'],
-    env: withoutTemporal(environment),
-  });
+const download: Obtain = async (folder, cache, { say, signal, environment, download = sdkDownload }) => {
+  const { script, reachMs, stallMs } = download;
+  const env = withoutTemporal(environment);
+  const child = spawn(process.execPath, [script, folder], { env, detached: true, stdio: ['pipe', 'ignore', 'pipe'] });
   const givenUp = new AbortController();
-  const ended = superviseChild(child, signal === undefined ? givenUp.signal : AbortSignal.any([signal, givenUp.signal]));
-  let over = false;
-  const end = () => {
-    over = true;
-  };
-  ended.then(end, end);
+  const ended = superviseChild(child, AbortSignal.any([givenUp.signal, ...(signal ? [signal] : [])]));
   let bytes = -1;
   let moved = Date.now();
   let reason = '';
-  while (!over) {
-    await Promise.race([ended, sleep(250)]);
-    const now = downloaded(folder);
-    if (now.bytes !== bytes) {
-      if (bytes < 0 && now.bytes >= 0) say('downloading the Temporal dev server, once');
-      bytes = now.bytes;
+  const watch = setInterval(() => {
+    const now = downloaded(folder).bytes;
+    if (now !== bytes) {
+      if (bytes < 0) say('downloading the Temporal dev server, once');
+      bytes = now;
       moved = Date.now();
     } else if (Date.now() - moved > (bytes < 0 ? reachMs : stallMs)) {
       reason = bytes < 0 ? `no answer within ${reachMs / 1000} s` : `nothing more came for ${stallMs / 1000} s`;
       givenUp.abort();
-      await ended;
     }
-  }
-  const { lastLine } = await ended;
+  }, 250);
+  const { lastLine } = await ended.finally(() => clearInterval(watch));
   const { program } = downloaded(folder);
   if (program === undefined || !(await runs(join(folder, program)))) throw new Error(reason || lastLine || 'nothing came');
   return moveTo(join(cache, program), join(folder, program));
@@ -129,25 +107,19 @@ const build: Obtain = async (folder, cache, { say, signal, environment }) => {
   if (go === undefined) throw new Error('Go is not installed');
   say('building the Temporal dev server with Go: about 3 minutes, once');
   const started = Date.now();
-  const progress = setInterval(
-    () => say(`still building the Temporal dev server (${Math.round((Date.now() - started) / 1000)} s)`),
-    30_000,
-  );
-  try {
-    const { GOOS: _os, GOARCH: _arch, ...env } = environment;
-    const child = spawn(go, ['install', goPackage], {
-      cwd: folder,
-      env: { ...env, GOBIN: folder },
-      detached: true,
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
-    const { code, lastLine } = await superviseChild(child, signal);
-    const program = join(folder, 'temporal');
-    if (code !== 0 || !(await runs(program))) throw new Error(lastLine || `go install ended with ${code}`);
-    return moveTo(join(cache, `temporal-${version}`), program);
-  } finally {
-    clearInterval(progress);
-  }
+  const seconds = () => Math.round((Date.now() - started) / 1000);
+  const progress = setInterval(() => say(`still building the Temporal dev server (${seconds()} s)`), 30_000);
+  const { GOOS: _os, GOARCH: _arch, ...env } = environment;
+  const child = spawn(go, ['install', goPackage], {
+    cwd: folder,
+    env: { ...env, GOBIN: folder },
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const { code, lastLine } = await superviseChild(child, signal).finally(() => clearInterval(progress));
+  const program = join(folder, 'temporal');
+  if (code !== 0 || !(await runs(program))) throw new Error(lastLine || `go install ended with ${code}`);
+  return moveTo(join(cache, `temporal-${version}`), program);
 };
 
 /** Whether it is the Temporal CLI, and runs on this machine. */
@@ -185,11 +157,8 @@ function userCacheFolder({ XDG_CACHE_HOME, HOME = homedir() }: NodeJS.ProcessEnv
 }
 
 function cachedPrograms(cache: string): string[] {
-  const names = existsSync(cache) ? readdirSync(cache) : [];
-  return names
-    .filter((name) => name.startsWith('temporal-'))
-    .map((name) => join(cache, name))
-    .filter(isExecutable);
+  const names = existsSync(cache) ? readdirSync(cache).filter((name) => name.startsWith('temporal-')) : [];
+  return names.map((name) => join(cache, name)).filter(isExecutable);
 }
 
 /** The user's cache folder if it can be written, since other checkouts find it there too; otherwise the one in the data directory. */

@@ -4,7 +4,7 @@
  */
 
 import { spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
@@ -12,19 +12,18 @@ import { z } from 'zod';
 import { authority } from '../service/listen.js';
 import { StartError } from '../service/start-error.js';
 import { assertPortFree, freePort } from './ports.js';
-import { commandLine, endProcess, isRunning, lastLineOf, type RunningProcess, startOf } from './processes.js';
+import { commandLine, endProcess, isRunning, lastLineOf, startOf } from './processes.js';
 import { findTemporal, withoutTemporal } from './temporal-binary.js';
 
 export interface TemporalOptions {
   /** A directory that this process alone uses. */
   dataDir: string;
   host: string;
-  /** 0 takes any free one. */
+  /** 0 takes any free one, as with `uiPort`. */
   port: number;
-  /** 0 takes any free one. */
   uiPort: number;
   namespace: string;
-  /** Told what is going on while it takes long. */
+  /** Gets a line on what is going on while it takes long. */
   say: (line: string) => void;
   /** Ends the search, a download, a build or the wait for the server, and leaves nothing running. */
   signal?: AbortSignal;
@@ -54,10 +53,18 @@ type Run = z.infer<typeof runSchema>;
 const startMs = 60_000;
 const adoptMs = 20_000;
 
+interface Files {
+  database: string;
+  /** Which process serves the database. */
+  pid: string;
+  log: string;
+}
+
 /** @throws StartError when a port is taken, no program can be had, or the server does not come up */
 export async function startTemporal(options: TemporalOptions): Promise<TemporalServer> {
   const { host, namespace, say, signal } = options;
-  const files = filesIn(realpathSync(options.dataDir));
+  const inData = (name: string) => join(realpathSync(options.dataDir), name);
+  const files = { database: inData('temporal.db'), pid: inData('temporal.pid'), log: inData('temporal.log') };
 
   const left = leftBehind(files);
   if (left !== undefined) {
@@ -82,12 +89,6 @@ export async function startTemporal(options: TemporalOptions): Promise<TemporalS
   signal?.throwIfAborted();
   const why = ended ? lastLineOf(readFileSync(files.log, 'utf8')) : `no answer within ${startMs / 1000} s`;
   throw new StartError(`the Temporal server did not start (${why}): see ${files.log}`);
-}
-
-type Files = ReturnType<typeof filesIn>;
-
-function filesIn(dataDir: string) {
-  return { database: join(dataDir, 'temporal.db'), pid: join(dataDir, 'temporal.pid'), log: join(dataDir, 'temporal.log') };
 }
 
 /** The server of an earlier run, if it lives and is on this database. */
@@ -115,7 +116,7 @@ function launch(program: string, at: { host: string; port: number; uiPort: numbe
     ...['--dynamic-config-value', 'frontend.enableServerVersionCheck=false'],
     ...['--log-level', 'warn', '--color', 'never'],
   ];
-  keepOldLog(files.log);
+  if (existsSync(files.log)) renameSync(files.log, `${files.log}.old`);
   const log = openSync(files.log, 'w', 0o600);
   const child = spawn(program, ['server', 'start-dev', ...settings], {
     detached: true,
@@ -130,22 +131,23 @@ function launch(program: string, at: { host: string; port: number; uiPort: numbe
   return run;
 }
 
-function keepOldLog(log: string): void {
-  try {
-    renameSync(log, `${log}.old`);
-  } catch {}
-}
-
-/** Whether it answers within so many milliseconds; false at once when its process ends or `signal` aborts. */
+/** Whether it answers within `ms` milliseconds; false at once when its process ends or `signal` aborts. */
 async function untilReady(run: Run, ms: number, signal: AbortSignal | undefined): Promise<boolean> {
   const connection = Connection.lazy({
     address: authority(run.host, run.port),
     // A proxy from the environment is not for this machine's own ports.
     channelArgs: { 'grpc.enable_http_proxy': 0, 'grpc.initial_reconnect_backoff_ms': 100, 'grpc.max_reconnect_backoff_ms': 500 },
   });
+  const { namespace } = run;
+  const answers = () =>
+    connection.withDeadline(Date.now() + 2000, () => connection.workflowService.describeNamespace({ namespace }));
   try {
     for (const deadline = Date.now() + ms; Date.now() < deadline && isRunning(run) && !signal?.aborted; await sleep(100)) {
-      if (await answers(connection, run.namespace)) return !signal?.aborted;
+      const ready = await answers().then(
+        () => true,
+        () => false,
+      );
+      if (ready) return !signal?.aborted;
     }
     return false;
   } finally {
@@ -153,23 +155,13 @@ async function untilReady(run: Run, ms: number, signal: AbortSignal | undefined)
   }
 }
 
-async function answers(connection: Connection, namespace: string): Promise<boolean> {
-  try {
-    await connection.withDeadline(Date.now() + 2000, () => connection.workflowService.describeNamespace({ namespace }));
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 function server(run: Run, files: Files, adopted: boolean): TemporalServer {
-  const running: RunningProcess = { pid: run.pid, start: run.start };
   return {
     address: authority(run.host, run.port),
     uiUrl: `http://${authority(run.host, run.uiPort)}`,
     adopted,
     async stop() {
-      await endProcess(running);
+      await endProcess(run);
       rmSync(files.pid, { force: true });
     },
   };

@@ -12,16 +12,15 @@ export interface Message {
   /** Sorts by arrival. */
   id: string;
   receivedAt: Date;
-  /** Bytes, as received. */
-  size: number;
   email: Email;
   read: boolean;
+  /** As it was received. */
+  raw(): Buffer;
 }
 
 export class Mailbox {
   /** Oldest first. */
   private readonly messages = new Map<string, Message>();
-  private readonly raws = new Map<string, Buffer>();
   private arrivals = 0;
 
   private constructor(private readonly directory?: string) {}
@@ -58,22 +57,18 @@ export class Mailbox {
     return id === 'latest' ? this.list()[0] : this.messages.get(id);
   }
 
-  raw(message: Message): Buffer {
-    return this.raws.get(message.id) ?? readFileSync(this.file(message.id));
-  }
-
   remove(id: string): void {
     if (this.messages.delete(id) && this.directory !== undefined) rmSync(this.file(id), { force: true });
-    this.raws.delete(id);
   }
 
   private async add(id: string, raw: Buffer): Promise<Message> {
     const email = await PostalMime.parse(raw).catch(
       (): Email => ({ headers: [], headerLines: [], attachments: [], subject: '(cannot be read)' }),
     );
-    const message = { id, receivedAt: new Date(Number.parseInt(id.slice(0, 9), 36)), size: raw.length, email, read: false };
+    const receivedAt = new Date(Number.parseInt(id.slice(0, 9), 36));
+    const kept = this.directory === undefined ? () => raw : () => readFileSync(this.file(id));
+    const message = { id, receivedAt, email, read: false, raw: kept };
     this.messages.set(id, message);
-    if (this.directory === undefined) this.raws.set(id, raw);
     for (const oldest of this.messages.keys()) {
       if (this.messages.size <= messagesKept) break;
       this.remove(oldest);

@@ -44,7 +44,7 @@ export function messageApi(mailbox: Mailbox): Hono {
       const message = mailbox.get(c.req.param('id'));
       if (message === undefined) return c.notFound();
       const headers = { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' };
-      return c.body(new Uint8Array(mailbox.raw(message)), 200, headers);
+      return c.body(new Uint8Array(message.raw()), 200, headers);
     })
     .delete('/api/v1/messages', async (c) => {
       const wanted = z.object({ IDs: z.array(z.string()).default([]) }).safeParse(await c.req.json().catch(() => ({})));
