@@ -12,6 +12,7 @@ export async function sendAssignment(assignmentId: string, groupId: string): Pro
     method: 'POST',
     headers: { 'content-type': 'application/json', 'idempotency-key': `${workflowExecution?.workflowId}/${activityId}` },
     body: JSON.stringify({ groupIds: [groupId] }),
+    signal: AbortSignal.timeout(10_000),
   });
   if (!answer.ok) throw new Error(`the platform answered ${answer.status}`);
   await answer.json();
