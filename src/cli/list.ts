@@ -1,15 +1,15 @@
 /** Lists, which the API gives in parts. */
 
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { Session } from './session.js';
 import type { Columns } from './table.js';
 
-export interface ListRequest<Item> {
+export interface ListRequest<Field extends string, Item> {
   path: string;
   query?: Record<string, string | undefined>;
   /** The field of the answer that holds the items. */
-  field: string;
-  item: z.ZodType<Item>;
+  field: Field;
+  schema: z.ZodType<Record<Field, Item[]> & { nextCursor?: string | undefined }>;
   columns: Columns<Item> | ((items: readonly Item[]) => Columns<Item>);
   /** What to say where there is nothing. */
   none: string;
@@ -19,20 +19,19 @@ export interface ListRequest<Item> {
 const largestPart = 200;
 
 /** Shows a list as a table, or with `--json` every part as it came. */
-export async function showList<Item>(
+export async function showList<Field extends string, Item>(
   session: Session,
-  { path, query, field, item, columns, none }: ListRequest<Item>,
+  { path, query, field, schema, columns, none }: ListRequest<Field, Item>,
   { limit: shown = 50, all }: { limit?: number | undefined; all?: boolean | undefined },
 ): Promise<void> {
   const wanted = all ? Number.POSITIVE_INFINITY : shown;
-  const schema = z.object({ [field]: z.array(item) }).and(z.object({ nextCursor: z.string().optional() }));
   const items: Item[] = [];
   let cursor: string | undefined;
   do {
     const limit = Math.min(wanted - items.length, largestPart);
     const { text, body } = await session.api.ask('GET', path, schema, { query: { ...query, limit, cursor } });
     if (session.json) session.terminal.out(`${text.trimEnd()}\n`);
-    items.push(...(body[field] ?? []));
+    items.push(...body[field]);
     cursor = body.nextCursor;
   } while (cursor !== undefined && items.length < wanted);
   if (session.json) return;

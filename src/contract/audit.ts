@@ -9,7 +9,7 @@ const actorSchema = z.discriminatedUnion('kind', [adminActor, keyActor]);
 export type Actor = z.infer<typeof actorSchema>;
 
 /** As people read it: `admin`, `key dashboard`. */
-export function actorName(actor: Actor): string {
+export function actorName(actor: { kind: 'admin' } | { kind: 'key'; name: string }): string {
   return actor.kind === 'admin' ? 'admin' : `key ${actor.name}`;
 }
 

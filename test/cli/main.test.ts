@@ -14,6 +14,7 @@ describe('the relay command as a process', () => {
     companyId: `c${n}`,
     name: 'x',
     timeZone: 'UTC',
+    createdAt: '2026-07-01T12:00:00Z',
     updatedAt: '2026-07-01T12:00:00Z',
   }));
   const accepted = {

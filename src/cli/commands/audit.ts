@@ -1,21 +1,13 @@
 /** `relay audit`: who changed or steered what, and when. */
 
 import type { Command } from '@commander-js/extra-typings';
-import { z } from 'zod';
+import { actorName, auditResponse } from '../../contract/audit.js';
 import { path } from '../api.js';
 import { showList } from '../list.js';
 import { example, withParts } from '../options.js';
 import type { Session } from '../session.js';
 import { fields } from '../table.js';
 import { render } from '../text.js';
-
-const entry = z.object({
-  at: z.string(),
-  actor: z.object({ kind: z.string(), name: z.string().optional() }),
-  action: z.string(),
-  companyId: z.string().optional(),
-  details: z.record(z.string(), z.unknown()),
-});
 
 export function audit(relay: Command, session: Session): void {
   withParts(relay.command('audit [companyId]'))
@@ -27,10 +19,10 @@ export function audit(relay: Command, session: Session): void {
         {
           path: companyId === undefined ? '/admin/audit' : path`/admin/companies/${companyId}/audit`,
           field: 'entries',
-          item: entry,
+          schema: auditResponse,
           columns: {
             WHEN: 'at',
-            WHO: ({ actor }) => (actor.name === undefined ? actor.kind : `${actor.kind} ${actor.name}`),
+            WHO: ({ actor }) => actorName(actor),
             DID: 'action',
             COMPANY: 'companyId',
             DETAILS: ({ details }) => detailsText(details),

@@ -13,7 +13,7 @@ import type { Session } from '../session.js';
 import { type Columns, furtherColumns } from '../table.js';
 
 const item = z.looseObject({ chainId: z.string(), status: z.string(), receivedAt: z.string(), companyId: z.string().optional() });
-type Item = z.infer<typeof item>;
+const list = z.object({ items: z.array(item), nextCursor: z.string().optional() });
 
 /** What to do where there is no such chain. */
 export function seeWhichThereAre(companyId: string): string {
@@ -35,8 +35,8 @@ export function chains(relay: Command, session: Session): void {
           path: companyId === undefined ? '/chains' : path`/co/${companyId}/chains`,
           query: { status, ...filterOf(given), paused: paused ? 'true' : undefined },
           field: 'items',
-          item,
-          columns: (items): Columns<Item> => ({
+          schema: list,
+          columns: (items): Columns<z.infer<typeof item>> => ({
             ...(companyId === undefined && { COMPANY: 'companyId' }),
             CHAIN: 'chainId',
             STATUS: (chain) => stateCell(chain.status),

@@ -1,7 +1,7 @@
 /** `relay companies`: who uses the relay, and with which settings. */
 
 import type { Command } from '@commander-js/extra-typings';
-import { z } from 'zod';
+import { companiesResponse, companySchema, type StoredCompany } from '../../contract/company.js';
 import { type Answer, path, Refused } from '../api.js';
 import { UsageError } from '../exit-codes.js';
 import { showList } from '../list.js';
@@ -9,11 +9,6 @@ import { example, withParts, yesOption } from '../options.js';
 import type { Session } from '../session.js';
 import * as settings from '../settings.js';
 import { fields } from '../table.js';
-
-const listed = z.looseObject({ companyId: z.string(), name: z.string(), timeZone: z.string(), updatedAt: z.string() });
-
-/** Every setting, in the order of the API. */
-const company = z.looseObject({ companyId: z.string() });
 
 export function companies(relay: Command, session: Session): void {
   const companies = relay.command('companies').description('who uses the relay, and with which settings');
@@ -27,7 +22,7 @@ export function companies(relay: Command, session: Session): void {
         {
           path: '/admin/companies',
           field: 'companies',
-          item: listed,
+          schema: companiesResponse,
           columns: { COMPANY: 'companyId', NAME: 'name', 'TIME ZONE': 'timeZone', CHANGED: 'updatedAt' },
           none: 'There is no company yet. Make one: npx relay companies set <companyId> --name <name> --notify-email <address>',
         },
@@ -40,7 +35,7 @@ export function companies(relay: Command, session: Session): void {
     .description('show the settings of a company')
     .addHelpText(...example('relay companies show acme', 'Secrets are shown as ***.'))
     .action(async (companyId) => {
-      const answer = await session.api.ask('GET', path`/admin/companies/${companyId}`, company);
+      const answer = await session.api.ask('GET', path`/admin/companies/${companyId}`, companySchema);
       session.show(answer, fields(answer.body));
     });
 
@@ -99,16 +94,16 @@ export function companies(relay: Command, session: Session): void {
       ),
     );
 
-  async function changeOrMake(companyId: string, body: settings.Settings): Promise<Answer<z.infer<typeof company>>> {
+  async function changeOrMake(companyId: string, body: settings.Settings): Promise<Answer<StoredCompany>> {
     const target = path`/admin/companies/${companyId}`;
     try {
-      const { body: current } = await session.api.ask('GET', target, company);
+      const { body: current } = await session.api.ask('GET', target, companySchema.loose());
       const before = Object.fromEntries(['name', ...Object.keys(body)].map((name) => [name, current[name]]));
-      return await session.api.ask('PUT', target, company, { body: settings.merged(before, body) });
+      return await session.api.ask('PUT', target, companySchema, { body: settings.merged(before, body) });
     } catch (error) {
       if (!(error instanceof Refused && error.problem.status === 404)) throw error;
       if (body.name === undefined) throw new UsageError(`There is no company ${companyId} yet; to make it, give --name`);
-      return session.api.ask('PUT', target, company, { body });
+      return session.api.ask('PUT', target, companySchema, { body });
     }
   }
 }

@@ -1,14 +1,12 @@
 /** `relay keys`: the named keys with which a company reads and steers its own chains. */
 
 import type { Command } from '@commander-js/extra-typings';
-import { z } from 'zod';
+import { createdKeyResponse, keysResponse } from '../../contract/key.js';
 import { path } from '../api.js';
 import { UsageError } from '../exit-codes.js';
 import { example, yesOption } from '../options.js';
 import type { Session } from '../session.js';
 import { fields } from '../table.js';
-
-const key = z.object({ keyId: z.string(), name: z.string(), createdAt: z.string(), lastUsedAt: z.string().optional() });
 
 export function keys(relay: Command, session: Session): void {
   const keys = relay.command('keys').description("a company's keys");
@@ -18,8 +16,7 @@ export function keys(relay: Command, session: Session): void {
     .description('list the keys of a company, without the keys themselves')
     .addHelpText(...example('relay keys list acme'))
     .action(async (companyId) => {
-      const schema = z.object({ keys: z.array(key) });
-      const answer = await session.api.ask('GET', path`/admin/companies/${companyId}/keys`, schema);
+      const answer = await session.api.ask('GET', path`/admin/companies/${companyId}/keys`, keysResponse);
       const columns = { KEY: 'keyId', NAME: 'name', MADE: 'createdAt', 'LAST USED': 'lastUsedAt' } as const;
       session.show(answer, session.table(answer.body.keys, columns));
     });
@@ -31,8 +28,9 @@ export function keys(relay: Command, session: Session): void {
     .addHelpText(...example('relay keys create acme --name console'))
     .action(async (companyId, { name }) => {
       if (name === undefined) throw new UsageError('A key needs a --name');
-      const schema = key.extend({ key: z.string() });
-      const answer = await session.api.ask('POST', path`/admin/companies/${companyId}/keys`, schema, { body: { name } });
+      const answer = await session.api.ask('POST', path`/admin/companies/${companyId}/keys`, createdKeyResponse, {
+        body: { name },
+      });
       session.show(answer, [
         ...fields({ keyId: answer.body.keyId, key: answer.body.key }),
         '',

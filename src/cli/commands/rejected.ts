@@ -3,7 +3,7 @@
 import type { Command } from '@commander-js/extra-typings';
 import { z } from 'zod';
 import { acceptedSchema } from '../../contract/chain-resource.js';
-import { problemSchema } from '../../contract/problem.js';
+import { rejectedListSchema, rejectedSchema, wholeRejectedSchema } from '../../contract/rejected-request.js';
 import { path } from '../api.js';
 import { problemLines } from '../explain.js';
 import { showList } from '../list.js';
@@ -12,14 +12,9 @@ import type { Session } from '../session.js';
 import { type Columns, fields, furtherColumns } from '../table.js';
 import { showAccepted } from './accepted.js';
 
-const item = z.looseObject({
-  rejectedId: z.string(),
-  receivedAt: z.string(),
-  reason: z.string(),
-  relayIds: z.array(z.string()),
-  problem: problemSchema,
-});
-const whole = z.looseObject({ rejectedId: z.string(), problem: problemSchema, elements: z.unknown() });
+/** With whatever else the API tells of one. */
+const item = rejectedSchema.loose();
+const list = rejectedListSchema.extend({ items: z.array(item) });
 
 export function rejected(relay: Command, session: Session): void {
   const rejected = relay.command('rejected').description('requests that were refused although their sender is known');
@@ -33,7 +28,7 @@ export function rejected(relay: Command, session: Session): void {
         {
           path: path`/co/${companyId}/rejected`,
           field: 'items',
-          item,
+          schema: list,
           columns: (items): Columns<z.infer<typeof item>> => ({
             REQUEST: 'rejectedId',
             RECEIVED: 'receivedAt',
@@ -53,14 +48,14 @@ export function rejected(relay: Command, session: Session): void {
     .description('show a rejected request: what was wrong, and its actions')
     .addHelpText(...example('relay rejected show acme Xk2vQ9sLm4Tz', 'Tokens are not kept.'))
     .action(async (companyId, rejectedId) => {
-      const answer = await session.api.ask('GET', path`/co/${companyId}/rejected/${rejectedId}`, whole);
+      const answer = await session.api.ask('GET', path`/co/${companyId}/rejected/${rejectedId}`, wholeRejectedSchema.loose());
       const { problem, elements, ...rest } = answer.body;
       session.show(answer, [
         ...fields(rest),
         '',
         ...problemLines(problem),
         '',
-        ...JSON.stringify(elements ?? null, null, 2).split('\n'),
+        ...JSON.stringify(elements, null, 2).split('\n'),
         '',
         `Once that is put right: npx relay rejected resend ${companyId} ${rejectedId}`,
       ]);

@@ -1,7 +1,9 @@
 /** `relay rules`: the rules of a company. */
 
 import { type Command, Option } from '@commander-js/extra-typings';
-import { z } from 'zod';
+import type { z } from 'zod';
+import { companySchema } from '../../contract/company.js';
+import { createdRuleResponse, ruleSchema, rulesResponse } from '../../contract/rule.js';
 import { path } from '../api.js';
 import { UsageError } from '../exit-codes.js';
 import { showList } from '../list.js';
@@ -9,21 +11,6 @@ import { example, withParts, yesOption } from '../options.js';
 import type { Session } from '../session.js';
 import * as settings from '../settings.js';
 import { fields } from '../table.js';
-
-const notify = z.looseObject({ emails: z.array(z.string()).optional() }).optional();
-const listed = z.looseObject({
-  relayId: z.string(),
-  name: z.string(),
-  enabled: z.boolean(),
-  onFailure: z.string(),
-  onUnknown: z.string(),
-  updatedAt: z.string(),
-});
-const companyOfRule = z.object({ notify, webhookSecret: z.string().optional() });
-const createdRule = z.object({ relayId: z.string(), relayAccessToken: z.string(), notify });
-
-/** Every setting, in the order of the API. */
-const rule = z.looseObject({ relayId: z.string() });
 
 const nameOption = new Option('--name <name>', 'what people call it');
 const onFailureOption = new Option('--on-failure <hold|continue>', 'what becomes of the actions after one that fails');
@@ -41,7 +28,7 @@ export function rules(relay: Command, session: Session): void {
         {
           path: path`/admin/companies/${companyId}/rules`,
           field: 'rules',
-          item: listed,
+          schema: rulesResponse,
           columns: {
             RULE: 'relayId',
             NAME: 'name',
@@ -61,7 +48,7 @@ export function rules(relay: Command, session: Session): void {
     .description('show a rule')
     .addHelpText(...example('relay rules show acme 4711'))
     .action(async (companyId, relayId) => {
-      const answer = await session.api.ask('GET', pathOf(companyId, relayId), rule);
+      const answer = await session.api.ask('GET', pathOf(companyId, relayId), ruleSchema);
       session.show(answer, fields(answer.body));
     });
 
@@ -78,8 +65,8 @@ export function rules(relay: Command, session: Session): void {
       const { api } = session;
       const body = await readRule(options, { relayId, relayAccessToken: token });
       // Asked first: once the token is made, nothing may keep it from being shown.
-      const { body: company } = await api.ask('GET', path`/admin/companies/${companyId}`, companyOfRule);
-      const answer = await api.ask('POST', path`/admin/companies/${companyId}/rules`, createdRule, { body });
+      const { body: company } = await api.ask('GET', path`/admin/companies/${companyId}`, companySchema);
+      const answer = await api.ask('POST', path`/admin/companies/${companyId}/rules`, createdRuleResponse, { body });
       const { body: made } = answer;
       const isGiven = body.relayAccessToken === made.relayAccessToken;
       const shown = isGiven ? { ...made, relayAccessToken: '<RELAY_ACCESS_TOKEN>' } : made;
@@ -114,7 +101,7 @@ export function rules(relay: Command, session: Session): void {
     .action(async (companyId, relayId, options) => {
       const body = await readRule(options);
       if (Object.keys(body).length === 0) throw new UsageError('There is nothing to change');
-      const { body: current } = await session.api.ask('GET', pathOf(companyId, relayId), rule);
+      const { body: current } = await session.api.ask('GET', pathOf(companyId, relayId), ruleSchema);
       await change(companyId, relayId, settings.merged(body.notify ? { notify: current.notify } : {}, body));
     });
 
@@ -153,7 +140,7 @@ export function rules(relay: Command, session: Session): void {
   }
 
   async function change(companyId: string, relayId: string, body: object): Promise<void> {
-    const answer = await session.api.ask('PATCH', pathOf(companyId, relayId), rule, { body });
+    const answer = await session.api.ask('PATCH', pathOf(companyId, relayId), ruleSchema, { body });
     session.show(answer, [`Rule ${relayId} of company ${companyId} is changed.`, '', ...fields(answer.body)]);
   }
 }
@@ -163,7 +150,7 @@ function pathOf(companyId: string, relayId: string): string {
 }
 
 /** A line to paste into a shell. */
-function firstChain(url: string, rule: z.infer<typeof createdRule>, contact = 'you@example.com'): string {
+function firstChain(url: string, rule: z.infer<typeof createdRuleResponse>, contact = 'you@example.com'): string {
   const { relayId, relayAccessToken, notify } = rule;
   const action = {
     action: 'sendEmails',

@@ -1,7 +1,7 @@
 /** `relay tokens`: the access tokens of a rule. */
 
 import type { Command } from '@commander-js/extra-typings';
-import { z } from 'zod';
+import { rotatedTokenResponse, tokensResponse } from '../../contract/token.js';
 import { path } from '../api.js';
 import { UsageError } from '../exit-codes.js';
 import { example, yesOption } from '../options.js';
@@ -9,13 +9,6 @@ import type { Session } from '../session.js';
 import { fields } from '../table.js';
 import { momentText, readDuration } from '../time.js';
 
-const token = z.object({
-  tokenId: z.string(),
-  state: z.string(),
-  createdAt: z.string(),
-  expiresAt: z.string().optional(),
-  lastUsedAt: z.string().optional(),
-});
 const columns = { TOKEN: 'tokenId', STATE: 'state', MADE: 'createdAt', ENDS: 'expiresAt', 'LAST USED': 'lastUsedAt' } as const;
 
 export function tokens(relay: Command, session: Session): void {
@@ -27,7 +20,7 @@ export function tokens(relay: Command, session: Session): void {
     .description('list the tokens of a rule, without the tokens themselves')
     .addHelpText(...example('relay tokens list acme 4711'))
     .action(async (companyId, relayId) => {
-      const answer = await session.api.ask('GET', tokensOf(companyId, relayId), z.object({ tokens: z.array(token) }));
+      const answer = await session.api.ask('GET', tokensOf(companyId, relayId), tokensResponse);
       session.show(answer, session.table(answer.body.tokens, columns));
     });
 
@@ -39,8 +32,9 @@ export function tokens(relay: Command, session: Session): void {
     .action(async (companyId, relayId, { grace = '0' }) => {
       const graceSeconds = readDuration(grace);
       if (graceSeconds === undefined) throw new UsageError('--grace must be a time such as 3600, 10m or 2d');
-      const schema = z.object({ tokenId: z.string(), relayAccessToken: z.string() });
-      const answer = await session.api.ask('POST', tokensOf(companyId, relayId), schema, { body: { graceSeconds } });
+      const answer = await session.api.ask('POST', tokensOf(companyId, relayId), rotatedTokenResponse, {
+        body: { graceSeconds },
+      });
       const end = new Date(Date.now() + graceSeconds * 1000).toISOString();
       session.show(answer, [
         ...fields(answer.body),
