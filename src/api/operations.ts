@@ -5,10 +5,10 @@ import { pauseSchema } from '../chain/pause-schema.js';
 import { auditResponse } from '../contract/audit.js';
 import { authSchema, companiesResponse, companyRequest, companySchema } from '../contract/company.js';
 import { createdKeyResponse, keySchema, keysResponse, newKeyRequest } from '../contract/key.js';
+import { noticeTestRequest, noticeTestResponse } from '../contract/notice-test.js';
 import { endedPausesResponse, pauseRequest, pausesResponse } from '../contract/pause.js';
 import { createdRuleResponse, newRuleRequest, ruleChange, ruleSchema, rulesResponse } from '../contract/rule.js';
 import { rotatedTokenResponse, rotationRequest, tokenSchema, tokensResponse } from '../contract/token.js';
-import { noticeTestRequest, noticeTestResponse } from './admin/notices.js';
 import type { RouteDescription } from './route.js';
 
 const names: Record<string, z.ZodType> = {

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { noticeTestResponse } from '../../src/api/admin/notices.js';
 import { bulkPreviewSchema } from '../../src/contract/bulk-resource.js';
+import { noticeTestResponse } from '../../src/contract/notice-test.js';
 import { adminToken, eventually, send, startStack, Unmet, udf } from './stack.js';
 
 /** 300 take minutes: RELAY_TEST_NOTICES=300. */

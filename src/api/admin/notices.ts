@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import { Hono } from 'hono';
 import type { Logger } from 'pino';
-import { z } from 'zod';
+import { noticeTestRequest, noticeTestResponse } from '../../contract/notice-test.js';
 import { companyKey } from '../../contract/search-attributes.js';
 import type { ContactResult } from '../../notices/test-notice.js';
 import type { Store } from '../../store/store.js';
@@ -22,21 +22,6 @@ export interface NoticeOptions {
   adminToken: string;
   log: Logger;
 }
-
-export const noticeTestRequest = z.strictObject({
-  relayId: z.string().max(32).optional().describe('A rule, whose own contacts get it as well.'),
-});
-export const noticeTestResponse = z.object({
-  contacts: z
-    .array(
-      z.object({
-        contact: z.string().describe('An e-mail address, or a webhook without the path, which is a secret.'),
-        delivered: z.boolean(),
-        error: z.string().optional().describe('Why not.'),
-      }),
-    )
-    .describe('Where neither the rule nor the company has any: the operator. Empty: nobody would be told of anything.'),
-});
 
 /** How long the test may take, from its start to the last contact. */
 const timeoutMs = 25_000;
