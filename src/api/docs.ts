@@ -13,7 +13,7 @@ import { type Route, type RouteDescription, route } from './route.js';
 /** @param others - the other routes of the API; the document has these too. */
 export function docsRoutes({ links }: { links: Links }, others: readonly RouteDescription[]): Route[] {
   const page = { 200: { description: 'A page.', mediaType: 'text/html' } };
-  const routes = [
+  const routes: Route[] = [
     route(
       {
         method: 'get',
@@ -34,7 +34,7 @@ export function docsRoutes({ links }: { links: Links }, others: readonly RouteDe
         summary: 'This description of the API, for people',
         answers: page,
       },
-      (c) => sendPage(c, docsPage(document)),
+      (c) => sendPage(c, docsPage(document, all)),
     ),
     route(
       {
@@ -53,6 +53,7 @@ export function docsRoutes({ links }: { links: Links }, others: readonly RouteDe
       },
     ),
   ];
-  const document = openApi(links.api, [...others, ...routes]);
+  const all = [...others, ...routes];
+  const document = openApi(links.api, all);
   return routes;
 }

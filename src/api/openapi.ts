@@ -11,46 +11,14 @@ import type { Answer, RouteDescription } from './route.js';
 
 export type Schema = z.core.JSONSchema.BaseSchema;
 
-/** The parts of OpenAPI that this document uses. */
-export interface OpenApi {
-  openapi: string;
-  info: { title: string; version: string; description: string };
-  servers: { url: string }[];
-  tags: { name: string; description: string }[];
-  paths: Record<string, Partial<Record<RouteDescription['method'], DescribedOperation>>>;
-  components: {
-    schemas: Record<string, Schema>;
-    examples: Record<string, Example>;
-    securitySchemes: Record<string, { type: 'http'; scheme: 'bearer'; description: string }>;
-  };
-}
-export interface DescribedOperation {
-  operationId: string;
-  tags: [string];
-  summary: string;
-  description?: string;
-  /** Alternatives; `{}` stands for none. */
-  security: Record<string, []>[];
-  parameters?: Parameter[];
-  requestBody?: { required: boolean; content: Content };
-  responses: Record<string, DescribedAnswer>;
-}
-export interface Parameter {
-  name: string;
-  in: 'path' | 'query' | 'header';
-  required: boolean;
-  description?: string;
-  schema: Schema;
-}
+export type OpenApi = ReturnType<typeof openApi>;
+export type DescribedOperation = ReturnType<typeof describe>;
+
+type Content = Record<string, { schema: Schema; examples?: Record<string, unknown> }>;
 export interface DescribedAnswer {
   description: string;
   headers?: Record<string, { description: string; schema: Schema }>;
   content?: Content;
-}
-type Content = Record<string, { schema?: Schema; examples?: Record<string, Example | { $ref: string }> }>;
-interface Example {
-  summary: string;
-  value: unknown;
 }
 
 const description = `Takes an ordered list of actions from a webhook, runs them in order, some delayed, some conditional, and tells somebody when one fails.
@@ -96,13 +64,10 @@ const pathParameters: Record<string, z.ZodType> = {
 };
 
 /** @param url - where the API is. */
-export function openApi(url: string, routes: readonly RouteDescription[]): OpenApi {
+export function openApi(url: string, routes: readonly RouteDescription[]) {
   const schemas: Schemas = {};
-  const paths: OpenApi['paths'] = {};
-  for (const route of routes) {
-    const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
-    paths[path] = { ...paths[path], [route.method]: described(route, schemas) };
-  }
+  const paths: Record<string, Partial<Record<RouteDescription['method'], DescribedOperation>>> = {};
+  for (const route of routes) paths[pathOf(route)] = { ...paths[pathOf(route)], [route.method]: describe(route, schemas) };
   return {
     openapi: '3.1.1',
     info: { title: 'Relay', version, description },
@@ -120,9 +85,15 @@ export function openApi(url: string, routes: readonly RouteDescription[]): OpenA
   };
 }
 
+/** With `{name}` for parameters. */
+export function pathOf({ path }: RouteDescription): string {
+  return path.replaceAll(/:(\w+)/g, '{$1}');
+}
+
 /** By the ids that the schemas have in their metadata. */
 type Schemas = Record<string, Schema>;
 
+/** Alternatives; `{}` stands for none. */
 const securities: Record<Access, Record<string, []>[]> = {
   public: [],
   'relay tokens': [{}, { adminToken: [] }, { companyKey: [] }],
@@ -130,75 +101,63 @@ const securities: Record<Access, Record<string, []>[]> = {
   admin: [{ adminToken: [] }],
 };
 
-const readsBody = ['malformed-json', 'body-too-large', 'unsupported-media-type'] as const satisfies ProblemSlug[];
-const guards = ['unauthorized', 'rate-limited'] as const satisfies ProblemSlug[];
 /** What any endpoint may answer with. `method-not-allowed` is an answer of a path. */
-const everywhere = [
+export const everywhere: readonly ProblemSlug[] = [
   'bad-request',
   'malformed-url',
   'method-not-allowed',
   'request-timeout',
   'headers-too-large',
   'internal',
-] as const satisfies ProblemSlug[];
+];
 
-function described(route: RouteDescription, schemas: Schemas): DescribedOperation {
-  const { id, path, summary, description, access, query, headers, body = route.rawBody, answers, problems = [] } = route;
+/** What the route may answer with beside that. */
+export function problemsOf({ problems = [], access, query, body, rawBody }: RouteDescription): ProblemSlug[] {
+  const readsBody = ['malformed-json', 'body-too-large', 'unsupported-media-type'] as const;
+  return [
+    ...new Set<ProblemSlug>([
+      ...problems,
+      ...(body ? (['invalid-body'] as const) : []),
+      ...(body || rawBody ? readsBody : []),
+      ...(query ? (['invalid-query'] as const) : []),
+      ...(access === 'public' ? [] : (['unauthorized', 'rate-limited'] as const)),
+    ]),
+  ].filter((slug) => !everywhere.includes(slug));
+}
+
+function describe(route: RouteDescription, schemas: Schemas) {
+  const { id, path, summary, description, access, query, headers, body = route.rawBody, examples, answers } = route;
   const segments = path.split('/');
+  const names = segments.filter((segment) => segment.startsWith(':')).map((segment) => segment.slice(1));
+  const inPath = Object.fromEntries(names.map((name) => [name, pathParameters[name] ?? z.string()]));
+  const parameters = (place: string, shape: Record<string, z.core.$ZodType> = {}) =>
+    Object.entries(shape).map(([name, type]) => {
+      const { description, ...schema } = schemaOf(type, schemas);
+      return { name, in: place, required: !z.safeParse(type, undefined).success, description, schema };
+    });
   const [tag] = tags[segments.findLast((segment) => segment in tags) ?? 'service'] ?? [''];
-  const parameters = [
-    ...segments
-      .filter((segment) => segment.startsWith(':'))
-      .map((segment) => parameter('path', segment.slice(1), pathParameters[segment.slice(1)], schemas)),
-    ...Object.entries(query?.shape ?? {}).map(([name, schema]) => parameter('query', name, schema, schemas)),
-    ...Object.entries(headers?.shape ?? {}).map(([name, schema]) => parameter('header', name, schema, schemas)),
-  ];
-  const slugs = new Set<ProblemSlug>([
-    ...problems,
-    ...(route.body ? (['invalid-body'] as const) : []),
-    ...(body ? readsBody : []),
-    ...(query ? (['invalid-query'] as const) : []),
-    ...(access === 'public' ? [] : guards),
-    ...everywhere,
-  ]);
+  const content: Content = body ? { 'application/json': { schema: schemaOf(body, schemas), ...(examples && { examples }) } } : {};
+  const described = Object.entries(answers).map(([status, answer]) => [status, describeAnswer(answer, schemas)] as const);
+  const responses: Record<string, DescribedAnswer> = {
+    ...Object.fromEntries(described),
+    ...problemAnswers([...problemsOf(route), ...everywhere], schemas),
+  };
   return {
     operationId: id,
     tags: [tag],
     summary,
     ...(description !== undefined && { description }),
     security: securities[access],
-    ...(parameters.length > 0 && { parameters }),
-    ...(body && {
-      requestBody: {
-        required: !route.bodyOptional,
-        content: {
-          'application/json': { schema: schemaOf(body, schemas), ...(route.examples && { examples: route.examples }) },
-        },
-      },
-    }),
-    responses: {
-      ...Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, describedAnswer(answer, schemas)])),
-      ...problemAnswers([...slugs], schemas),
-    },
+    parameters: [...parameters('path', inPath), ...parameters('query', query?.shape), ...parameters('header', headers?.shape)],
+    ...(body && { requestBody: { required: !route.bodyOptional, content } }),
+    responses,
   };
 }
 
-function parameter(place: Parameter['in'], name: string, schema: z.core.$ZodType | undefined, schemas: Schemas): Parameter {
-  if (!schema) throw new TypeError(`${name} is in a path, but not described in pathParameters`);
-  const { description, ...shape } = schemaOf(schema, schemas);
-  return {
-    name,
-    in: place,
-    required: !z.safeParse(schema, undefined).success,
-    ...(description !== undefined && { description }),
-    schema: shape,
-  };
-}
-
-function describedAnswer({ description, body, mediaType, headers }: Answer, schemas: Schemas): DescribedAnswer {
+function describeAnswer({ description, body, mediaType, headers = {} }: Answer, schemas: Schemas): DescribedAnswer {
   return {
     description,
-    ...(headers && { headers: Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, header(text)])) }),
+    headers: Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, header(text)])),
     ...(body && { content: { 'application/json': { schema: schemaOf(body, schemas) } } }),
     ...(mediaType !== undefined && { content: { [mediaType]: { schema: { type: 'string' } } } }),
   };
@@ -209,33 +168,29 @@ function header(description: string): { description: string; schema: Schema } {
 }
 
 /** What comes with some statuses. */
-const problemHeaders: Record<number, Record<string, { description: string; schema: Schema }>> = {
+const problemHeaders: Record<number, DescribedAnswer['headers']> = {
   401: { 'WWW-Authenticate': header('What is needed.') },
   405: { Allow: header('The methods that are possible.') },
   429: { 'Retry-After': header('Seconds to wait.') },
   503: { 'Retry-After': header('Seconds to wait.') },
 };
 
+/** By status. */
 function problemAnswers(slugs: ProblemSlug[], schemas: Schemas): Record<string, DescribedAnswer> {
-  const answers: Record<string, DescribedAnswer> = {};
-  for (const status of new Set(slugs.map((slug) => problemTypes[slug].status))) {
-    const ofStatus = slugs.filter((slug) => problemTypes[slug].status === status);
-    const headers = problemHeaders[status];
-    answers[status] = {
-      description: ofStatus.map((slug) => `${problemTypes[slug].title} (\`/problems/${slug}\`)`).join('; '),
-      ...(headers && { headers }),
-      content: {
-        'application/problem+json': {
-          schema: schemaOf(problemSchema, schemas),
-          examples: Object.fromEntries(ofStatus.map((slug) => [slug, { $ref: `#/components/examples/${slug}` }])),
-        },
-      },
-    };
-  }
-  return answers;
+  const statuses = [...new Set(slugs.map((slug) => problemTypes[slug].status))];
+  const schema = schemaOf(problemSchema, schemas);
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const ofStatus = slugs.filter((slug) => problemTypes[slug].status === status);
+      const description = ofStatus.map((slug) => `${problemTypes[slug].title} (\`/problems/${slug}\`)`).join('; ');
+      const examples = Object.fromEntries(ofStatus.map((slug) => [slug, { $ref: `#/components/examples/${slug}` }]));
+      const headers = problemHeaders[status] ?? {};
+      return [status, { description, headers, content: { 'application/problem+json': { schema, examples } } }];
+    }),
+  );
 }
 
-function problemExample(slug: ProblemSlug): Example {
+function problemExample(slug: ProblemSlug) {
   const { title, status, example } = problemTypes[slug];
   return { summary: title, value: { type: `/problems/${slug}`, title, status, ...example } };
 }

@@ -64,7 +64,7 @@ export interface Route extends RouteDescription {
 export function route<
   Path extends string,
   Who extends Access,
-  Query extends z.ZodObject = z.ZodObject<{}>,
+  Query extends z.ZodObject = z.ZodObject<Record<never, never>>,
   Body extends z.ZodType = z.ZodUndefined,
 >(
   description: RouteDescription<Path, Who, Query, Body>,
