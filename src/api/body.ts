@@ -4,9 +4,10 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { z } from 'zod';
 import type { Issue } from '../chain/request.js';
+import { jsonPointer } from '../contract/json.js';
 import { Problem } from '../contract/problem.js';
 import type { PageRequest } from '../store/database.js';
-import { invalid, jsonPointer, remarksOf, required } from './problem.js';
+import { invalid, remarksOf, required } from './problem.js';
 import { readStrictJson } from './strict-json.js';
 
 export type JsonObject = Record<string, unknown>;

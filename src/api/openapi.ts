@@ -113,16 +113,12 @@ export const everywhere: readonly ProblemSlug[] = [
 
 /** What the route may answer with beside that. */
 export function problemsOf({ problems = [], access, query, body, rawBody }: RouteDescription): ProblemSlug[] {
-  const readsBody = ['malformed-json', 'body-too-large', 'unsupported-media-type'] as const;
-  return [
-    ...new Set<ProblemSlug>([
-      ...problems,
-      ...(body ? (['invalid-body'] as const) : []),
-      ...(body || rawBody ? readsBody : []),
-      ...(query ? (['invalid-query'] as const) : []),
-      ...(access === 'public' ? [] : (['unauthorized', 'rate-limited'] as const)),
-    ]),
-  ].filter((slug) => !everywhere.includes(slug));
+  const slugs: ProblemSlug[] = [...problems];
+  if (body) slugs.push('invalid-body');
+  if (body || rawBody) slugs.push('malformed-json', 'body-too-large', 'unsupported-media-type');
+  if (query) slugs.push('invalid-query');
+  if (access !== 'public') slugs.push('unauthorized', 'rate-limited');
+  return problemTypeList.map(({ slug }) => slug).filter((slug) => slugs.includes(slug) && !everywhere.includes(slug));
 }
 
 function describe(route: RouteDescription, schemas: Schemas) {

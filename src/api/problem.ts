@@ -2,6 +2,7 @@
 
 import type { z } from 'zod';
 import type { Issue } from '../chain/request.js';
+import { jsonPointer } from '../contract/json.js';
 import { Problem } from '../contract/problem.js';
 
 /** 404; only for those who are authenticated. `what` is known to them: `rule 4711`. */
@@ -18,11 +19,6 @@ export function temporalUnavailable(detail: string): Problem {
 export function invalid(errors: readonly Issue[]): Problem {
   const detail = errors.map((error) => `${error.pointer === '' ? 'the body' : error.pointer} ${error.detail}`).join('; ');
   return new Problem('invalid-body', detail, { errors });
-}
-
-/** The RFC 6901 pointer to a place in a JSON document. */
-export function jsonPointer(path: readonly PropertyKey[]): string {
-  return path.map((segment) => `/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
 /** What zod found, each mistake at its place. Never shows a value, which may be secret. */

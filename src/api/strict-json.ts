@@ -1,8 +1,8 @@
 /** Reads JSON from strangers: what two readers could understand differently, or what breaks things further on, is refused. */
 
-import { jsonPointer } from './problem.js';
+import { isNestedDeeper, jsonPointer } from '../contract/json.js';
 
-/** At most so many arrays and objects inside each other. */
+/** How many arrays and objects may be inside each other. */
 export const maxDepth = 32;
 
 /** @returns the value, or what is wrong with the text. Bytes are UTF-8. */
@@ -19,7 +19,8 @@ export function readStrictJson(bytes: ArrayBuffer): { ok: true; value: unknown }
   } catch (error) {
     return { ok: false, error: `is not JSON${place(error, text)}` };
   }
-  const error = structuralError(text) ?? textError(value);
+  const tooDeep = isNestedDeeper(text, maxDepth) ? `is nested deeper than ${maxDepth} levels` : undefined;
+  const error = tooDeep ?? nameError(text) ?? textError(value);
   return error === undefined ? { ok: true, value } : { ok: false, error };
 }
 
@@ -36,15 +37,14 @@ function place(error: unknown, text: string): string {
   return ` at line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
 }
 
-/** Depth, and names that stand twice in one object: `JSON.parse` would keep the last. The text is known to be JSON. */
-function structuralError(text: string): string | undefined {
+/** Names that stand twice in one object, of which `JSON.parse` would keep the last, and `__proto__`. The text is known to be JSON. */
+function nameError(text: string): string | undefined {
   const open: (Set<string> | undefined)[] = [];
   let last = '';
   for (const [token] of text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:]/gs)) {
-    if (token === '{' || token === '[') {
-      if (open.length >= maxDepth) return `is nested deeper than ${maxDepth} levels`;
+    if (token === '{' || token === '[')
       open.push(undefined); // A set where there is a name to put into it.
-    } else if (token === '}' || token === ']') open.pop();
+    else if (token === '}' || token === ']') open.pop();
     else if (token === ':') {
       const name: string = JSON.parse(last);
       if (name === '__proto__') return 'has a field named "__proto__"';
@@ -56,25 +56,17 @@ function structuralError(text: string): string | undefined {
   return undefined;
 }
 
-/** Texts that PostgreSQL or a mail could not hold. `path` is where the value is; it is as before afterwards. */
-function textError(value: unknown, path: PropertyKey[] = []): string | undefined {
+/** Texts that PostgreSQL or a mail could not hold. */
+function textError(value: unknown, path: readonly PropertyKey[] = []): string | undefined {
   if (typeof value === 'string') {
     const where = path.length === 0 ? 'its top' : jsonPointer(path);
     if (value.includes('\u0000')) return `has a NUL character at ${where}`;
-    if (/\p{Cs}/u.test(value)) return `has half of a surrogate pair at ${where}`;
-    return undefined;
+    return /\p{Cs}/u.test(value) ? `has half of a surrogate pair at ${where}` : undefined;
   }
   if (typeof value !== 'object' || value === null) return undefined;
-  for (const name of Array.isArray(value) ? value.keys() : Object.keys(value)) {
-    const error = textError(name, path) ?? textErrorInside(value, name, path);
+  for (const [name, inner] of Object.entries(value)) {
+    const error = textError(name, path) ?? textError(inner, [...path, name]);
     if (error) return error;
   }
   return undefined;
-}
-
-function textErrorInside(value: object, name: PropertyKey, path: PropertyKey[]): string | undefined {
-  path.push(name);
-  const error = textError(Reflect.get(value, name), path);
-  path.pop();
-  return error;
 }

@@ -4,7 +4,8 @@ import { Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { z } from 'zod';
 import { answerProblems } from '../../src/api/answer-problems.js';
-import { jsonPointer, remarksOf, required } from '../../src/api/problem.js';
+import { remarksOf, required } from '../../src/api/problem.js';
+import { jsonPointer } from '../../src/contract/json.js';
 import { Problem, problemSchema } from '../../src/contract/problem.js';
 
 describe('jsonPointer', () => {
