@@ -40,22 +40,29 @@ export function json(value: unknown): Html {
   return html`<pre>${JSON.stringify(value, undefined, 2)}</pre>`;
 }
 
-const style = `
+/** The look of every page, also of the sandbox's. */
+export const sharedStyle = `
 :root { color-scheme: light dark; --line: light-dark(#dfe3e8, #353b43); --soft: light-dark(#5d6875, #9aa5b1); --card: light-dark(#fff, #1d2126);
   --page: light-dark(#f4f6f8, #14171a); --ink: light-dark(#17202a, #e7ebef); --accent: light-dark(#0b63c5, #6cb0ff); }
 * { box-sizing: border-box; }
-body { margin: 0; background: var(--page); color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }
-main { max-width: 64rem; margin: 0 auto; padding: 1rem; overflow-wrap: break-word; }
-h1 { font-size: 1.5rem; margin: .5rem 0; } h2 { font-size: 1.2rem; margin: 2.5rem 0 .5rem; } h3 { font-size: 1rem; margin: 0; } h4 { font-size: .9rem; margin: 1rem 0 .25rem; color: var(--soft); }
-p { margin: .4rem 0; max-width: 50rem; } a { color: var(--accent); } .soft { color: var(--soft); }
-section { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: .75rem 1rem; margin: .75rem 0; }
-nav ul, .plain { list-style: none; padding: 0; margin: .25rem 0; }
+body { margin: 0; background: var(--page); color: var(--ink); font: 15px/1.5 system-ui, sans-serif; overflow-wrap: break-word; }
+header, main { max-width: 70rem; margin: 0 auto; padding: 1rem; }
+h1 { font-size: 1.4rem; margin: 0 0 .25rem; } h2 { font-size: 1.1rem; margin: 2rem 0 .5rem; } h3 { font-size: 1rem; margin: 0; }
+p { margin: .3rem 0; } a { color: var(--accent); } .soft { color: var(--soft); }
+section, .card, .scroll { background: var(--card); border: 1px solid var(--line); border-radius: 10px; }
+section, .card { padding: .75rem 1rem; }
 table { border-collapse: collapse; width: 100%; }
-th, td { text-align: left; vertical-align: top; padding: .3rem .75rem .3rem 0; border-top: 1px solid var(--line); }
-th { font-size: .85rem; color: var(--soft); } tr:first-child > * { border-top: 0; } td:first-child { white-space: nowrap; }
-code, pre { font: 13px/1.5 ui-monospace, monospace; } pre { white-space: pre-wrap; overflow-wrap: anywhere; background: var(--page); border-radius: 6px; padding: .6rem; margin: .25rem 0; }
-.method { font-weight: 700; text-transform: uppercase; } details > summary { cursor: pointer; margin: .4rem 0; }
-@media (max-width: 40rem) { td:first-child { white-space: normal; } td { overflow-wrap: anywhere; } }
+th, td { text-align: left; vertical-align: top; padding: .3rem .75rem .3rem 0; border-top: 1px solid var(--line); overflow-wrap: anywhere; }
+th { font-size: .85rem; color: var(--soft); } tr:first-child > * { border-top: 0; }
+code, pre { font: 13px/1.5 ui-monospace, monospace; } pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: 0; }
+details > summary { cursor: pointer; margin: .4rem 0; }
+`;
+
+const style = `${sharedStyle}
+h4 { font-size: .9rem; margin: 1rem 0 .25rem; color: var(--soft); } p { max-width: 50rem; } section { margin: .75rem 0; }
+nav ul, .plain { list-style: none; padding: 0; margin: .25rem 0; }
+pre { background: var(--page); border-radius: 6px; padding: .6rem; } .method { font-weight: 700; text-transform: uppercase; }
+@media (min-width: 40rem) { td:first-child { white-space: nowrap; } }
 `;
 
 const policy = [

@@ -2,8 +2,9 @@
 
 import { type Context, Hono } from 'hono';
 import { html } from 'hono/html';
+import { type Html, sharedStyle } from '../api/page.js';
 
-export type Html = ReturnType<typeof html>;
+export type { Html };
 
 /**
  * A page of the sandbox as a response. A `live` one renews its `main` every two seconds, and keeps `header` (its forms keep what was chosen in them).
@@ -68,28 +69,23 @@ setInterval(async () => {
 }, 2000);
 `;
 
-const style = `
-:root { color-scheme: light dark; --line: light-dark(#dfe3e8, #353b43); --soft: light-dark(#5d6875, #9aa5b1); --card: light-dark(#fff, #1d2126);
-  --page: light-dark(#f4f6f8, #14171a); --ink: light-dark(#17202a, #e7ebef); --accent: light-dark(#0b63c5, #6cb0ff);
-  --good: light-dark(#16794a, #5fd39b); --bad: light-dark(#b3261e, #ff8f86); --wait: light-dark(#8a5a00, #f0c060); }
-* { box-sizing: border-box; }
-body { max-width: 72rem; margin: 0 auto; padding: 1rem; background: var(--page); color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }
-h1 { font-size: 1.4rem; margin: 0 0 .25rem; } h2 { font-size: 1.05rem; margin: 2rem 0 .5rem; } h3 { font-size: 1rem; margin: 0; }
-p { margin: .25rem 0; } a { color: var(--accent); } ul { margin: .4rem 0 0; padding-left: 1.1rem; }
-.soft { color: var(--soft); } .good { color: var(--good); } .bad { color: var(--bad); } .wait { color: var(--wait); }
-.card, .scroll { background: var(--card); border: 1px solid var(--line); border-radius: 10px; overflow-wrap: anywhere; }
-.card { padding: .75rem 1rem; } .scroll { overflow-x: auto; }
+const style = `${sharedStyle}
+:root { --good: light-dark(#16794a, #5fd39b); --bad: light-dark(#b3261e, #ff8f86); --wait: light-dark(#8a5a00, #f0c060); }
+header { padding-bottom: 0; }
+.card { overflow-wrap: anywhere; }
 .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 20rem), 1fr)); gap: .75rem; }
-.row { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; } .spread { justify-content: space-between; }
-.badge { border: 1px solid currentColor; border-radius: 99px; padding: 0 .6rem; font-size: .85rem; font-weight: 600; white-space: nowrap; }
-button, select, input { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: .3rem .7rem; }
-button { cursor: pointer; } button:hover, a.mail:hover { border-color: var(--accent); }
-.small { margin-top: .5rem; } .small button { font-size: .85rem; padding: .1rem .5rem; }
-table { border-collapse: collapse; width: 100%; } tr + tr > * { border-top: 1px solid var(--line); }
-th, td { text-align: left; vertical-align: top; padding: .4rem .75rem; } th { font-size: .85rem; color: var(--soft); white-space: nowrap; }
-td { max-width: 30rem; min-width: 6rem; overflow-wrap: anywhere; } time, .tight { white-space: nowrap; }
-code, pre { font: 13px/1.5 ui-monospace, monospace; } pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: 0; }
+.row { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; }
+.spread { justify-content: space-between; }
+.badge { border: 1px solid currentColor; border-radius: 99px; padding: 0 .6rem; font-size: .85rem; font-weight: 600; color: var(--soft); white-space: nowrap; }
+.good { color: var(--good); } .bad { color: var(--bad); } .wait { color: var(--wait); }
+button, select { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: .3rem .7rem; min-height: 2.2rem; }
+button { cursor: pointer; } button:hover { border-color: var(--accent); }
+.small { margin-top: .5rem; } .small button { font-size: .85rem; min-height: 1.8rem; padding: .1rem .5rem; }
+ul { margin: .4rem 0 0; padding-left: 1.1rem; }
+.scroll { overflow-x: auto; } .scroll :is(th, td) { padding: .4rem .75rem; } td { max-width: 30rem; min-width: 6rem; }
+th, time, .tight { white-space: nowrap; }
 iframe { width: 100%; height: 26rem; border: 1px solid var(--line); border-radius: 10px; background: #fff; resize: vertical; }
-details > summary { cursor: pointer; margin: 1.5rem 0 .5rem; font-weight: 600; }
-a.mail { display: block; text-decoration: none; color: inherit; margin-bottom: .5rem; } .unread h3::before { content: "● "; color: var(--accent); }
+details > summary { margin: 1.5rem 0 .5rem; font-weight: 600; }
+a.mail { display: block; text-decoration: none; color: inherit; margin-bottom: .5rem; } a.mail:hover { border-color: var(--accent); }
+.unread h3::before { content: "● "; color: var(--accent); }
 `;
