@@ -12,15 +12,16 @@ export function checkCondition(deps: Deps): Activities['checkCondition'] {
   const { connectors, client, log } = deps;
   const notices = new Notices(client, log);
   return async (input) => {
+    const begun = Date.now();
     const context = await readActionContext(deps, input);
-    if ('skipped' in context) return { holds: false, reason: context.skipped, missing: false };
+    if ('skipped' in context) return { holds: false, reason: context.skipped, missing: false, tookMs: Date.now() - begun };
     assertNotPaused(context.pauses, 'platform');
     try {
       const platform = connectors.platformOf(context.company);
       const assignment = await platform.getAssignment(input.assignmentId, { timeoutMs: callTimeoutMs() });
       const verdict = evaluateCondition(input.condition, assignment);
       if (verdict.missing) warnOfMissing(notices, input);
-      return verdict;
+      return { ...verdict, tookMs: Date.now() - begun };
     } catch (error) {
       throw effectFailure('platform', error, input);
     }

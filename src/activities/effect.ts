@@ -24,14 +24,15 @@ export function effectActivity<Input extends ActionRef>(
   act: (input: Input, company: Company, call: Call) => Promise<{ recipients?: number } | undefined>,
 ): (input: Input) => Promise<EffectResult> {
   return async (input) => {
-    const attempts = activityInfo().attempt;
+    const begun = Date.now();
+    const result = () => ({ attempts: activityInfo().attempt, tookMs: Date.now() - begun });
     const context = await readActionContext(deps, input);
-    if ('skipped' in context) return { attempts, skipped: context.skipped };
+    if ('skipped' in context) return { ...result(), skipped: context.skipped };
     assertMayTry(context, connector);
     const { company, rule } = context;
     try {
       const call = { idempotencyKey: idempotencyKey(input, input.index), timeoutMs: callTimeoutMs() };
-      return { attempts, ...(await act(input, company, call)) };
+      return { ...(await act(input, company, call)), ...result() };
     } catch (error) {
       throw effectFailure(connector, error, input, { once: rule.onUnknown === 'hold' });
     }

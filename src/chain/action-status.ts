@@ -4,23 +4,9 @@
  */
 
 import { z } from 'zod';
+import { actionStates } from './action-state.js';
 import { connectors } from './connector.js';
 import { steeringVerbs } from './steering-verb.js';
-
-export const actionStates = [
-  'pending', // waits for its turn
-  'scheduled', // waits for its time
-  'running',
-  'retrying', // failed, and is tried again within the retry budget
-  'needs-attention', // held until somebody retries or skips it, or the attention window is over
-  'done',
-  'skipped', // its condition did not hold, its rule was disabled, or somebody skipped it
-  'failed',
-  'partly-failed', // an e-mail that reached at least one recipient, but not all
-  'not-run', // stood behind an action that failed
-  'cancelled',
-] as const;
-export type ActionState = (typeof actionStates)[number];
 
 export const chainStatuses = ['running', 'needs-attention', 'completed', 'failed', 'cancelled', 'terminated'] as const;
 export type ChainStatus = (typeof chainStatuses)[number];
@@ -35,9 +21,6 @@ export const actionErrorSchema = z.object({
   paused: z.enum(connectors).optional().describe('Nothing was tried: this connector is paused.'),
 });
 export type ActionError = z.infer<typeof actionErrorSchema>;
-/** @deprecated */
-export type Trouble = ActionError;
-
 /** What somebody decided about an action. */
 export const steeredSchema = z.object({ at: z.string(), by: z.string(), verb: z.enum(steeringVerbs) });
 export type Steered = z.infer<typeof steeredSchema>;

@@ -1,6 +1,7 @@
 /** What became of an action and of a chain: the states that the API, the notices and the Web UI show. */
 
-import type { ActionState, ActionStatus, ChainStatus } from './action-status.js';
+import type { ActionState } from './action-state.js';
+import type { ActionStatus, ChainStatus } from './action-status.js';
 import type { SteeringVerb } from './steering-verb.js';
 
 const ended: ReadonlySet<ActionState> = new Set(['done', 'skipped', 'failed', 'partly-failed', 'not-run', 'cancelled']);

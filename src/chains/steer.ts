@@ -1,7 +1,7 @@
 /** Steering one chain: cancelling it as a whole, and what can be done to one of its actions, also when the chain has closed. */
 
 import { type Client, isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
-import type { ActionState } from '../chain/action-status.js';
+import type { ActionState } from '../chain/action-state.js';
 import { hasEnded, isOpenTo, isToRedo } from '../chain/outcome.js';
 import { type SteeringVerb, steeringVerbs } from '../chain/steering-verb.js';
 import { type Actor, actorName } from '../contract/audit.js';

@@ -24,8 +24,13 @@ export interface ActionRef {
 
 export type Input<Name extends ChainAction['action']> = ActionRef & { action: Extract<ChainAction, { action: Name }> };
 
+/** What may be tried as a local activity says how long it took, in milliseconds: the workflow counts with that instead of its clock. */
+export interface Timed {
+  tookMs: number;
+}
+
 /** What an effect came to. */
-export interface EffectResult {
+export interface EffectResult extends Timed {
   /** The attempt that ended it, from 1. */
   attempts: number;
   /** Set where nothing was done because nothing was to be done: the rule is disabled. */
@@ -78,7 +83,7 @@ export interface RulePolicy {
  */
 export interface Activities {
   /** Asks the platform for the assignment and evaluates the condition on it. */
-  checkCondition(input: ActionRef & { assignmentId: string; condition: Condition }): Promise<Verdict>;
+  checkCondition(input: ActionRef & { assignmentId: string; condition: Condition }): Promise<Verdict & Timed>;
   /** Sends the assignment to groups of workers. */
   sendAssignment(input: Input<'platform_sendAssignment'>): Promise<EffectResult>;
   /** Sends one message to one recipient. */

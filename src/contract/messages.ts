@@ -5,6 +5,7 @@
  */
 
 import { defineQuery, defineSignal } from '@temporalio/workflow';
+import { actionStates } from '../chain/action-state.js';
 import type { ActionStatus, ChainStatus } from '../chain/action-status.js';
 import { maxDelaySeconds } from '../chain/limits.js';
 import type { SteeringVerb } from '../chain/steering-verb.js';
@@ -62,10 +63,10 @@ export const progressQuery = defineQuery<BulkProgress>('progress');
 /** On the timer of a chain that was opened again and waits for signals: to open it once more, it is reset to where it began to wait. */
 export const reopenedSummary = 'opened again: waits to be told what to do';
 
-/** From a `DelayedAction` to its chain: how its actions stand; `notice` asks the chain to tell people about one of them. */
+/** From a `DelayedAction` to its chain: how its actions stand, and about which of them people are to be told. */
 export interface Report {
   actions: ActionStatus[];
-  notice?: { kind: NoticeKind; index: number };
+  notices?: { kind: NoticeKind; index: number }[];
   /** A signal that had no effect, with why. */
   ignored?: string;
 }
@@ -76,11 +77,57 @@ export const joinSignal = defineSignal<[Member]>('join');
 /** To a `NoticeDigest`: `memberKey` of an action that is not held for its reason any more, and how it stands. */
 export const overSignal = defineSignal<[key: string, Ended]>('over');
 
-/** Whether a signal's argument is a report: one that somebody typed must not stop the chain. */
-export function isReport(argument: unknown): argument is Report {
-  if (typeof argument !== 'object' || argument === null || !('actions' in argument)) return false;
-  const ofAction = (status: unknown) => typeof status === 'object' && status !== null && 'index' in status && 'state' in status;
-  return Array.isArray(argument.actions) && argument.actions.every(ofAction);
+/**
+ * Reads a signal's argument as a report; undefined where it is none, since one that somebody typed must not stop the chain.
+ * @param known - whether the chain has such an action.
+ */
+export function readReport(argument: unknown, known: (index: number) => boolean): Report | undefined {
+  const { actions, notices = [], ignored } = fieldsOf(argument);
+  const isStatus = (value: unknown): value is ActionStatus => isActionStatus(value) && known(value.index);
+  if (!Array.isArray(actions) || !actions.every(isStatus) || !Array.isArray(notices)) return undefined;
+  const isNotice = (value: unknown): value is NonNullable<Report['notices']>[number] => {
+    const { kind, index } = fieldsOf(value);
+    return noticeKinds.some((known) => known === kind) && typeof index === 'number' && known(index);
+  };
+  if (!notices.every(isNotice) || (ignored !== undefined && typeof ignored !== 'string')) return undefined;
+  return { actions, notices, ...(ignored !== undefined && { ignored }) };
+}
+
+const noticeKinds: readonly NoticeKind[] = ['needs-attention', 'failed', 'partly-failed', 'gave-up', 'recovered'];
+const texts = [
+  'comment',
+  'assignmentId',
+  'workflowId',
+  'runAt',
+  'startedAt',
+  'endedAt',
+  'reason',
+  'nextAttemptAt',
+  'heldUntil',
+  'pausedSince',
+];
+
+function isActionStatus(value: unknown): value is ActionStatus {
+  const { index, action, relayId, state, attempts, error, result, deliveries, steered, ...rest } = fieldsOf(value);
+  const isText = (text: unknown) => typeof text === 'string';
+  const isOptional = (fact: unknown, is: (fact: unknown) => boolean) => fact === undefined || is(fact);
+  const areAll = (list: unknown, names: string[]) =>
+    Array.isArray(list) && list.every((item) => names.every((name) => isText(fieldsOf(item)[name])));
+  return (
+    typeof index === 'number' &&
+    [action, relayId].every(isText) &&
+    actionStates.some((known) => known === state) &&
+    texts.every((name) => isOptional(rest[name], isText)) &&
+    isOptional(attempts, (count) => typeof count === 'number') &&
+    isOptional(error, (failure) => areAll([failure], ['type', 'message'])) &&
+    isOptional(result, (said) => typeof said === 'object' && said !== null) &&
+    isOptional(deliveries, (list) => areAll(list, ['recipient'])) &&
+    isOptional(steered, (list) => areAll(list, ['at', 'by', 'verb']))
+  );
+}
+
+function fieldsOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
 export interface Steering {

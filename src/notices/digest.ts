@@ -1,6 +1,7 @@
 /** Many actions of a company that fail for the same reason: which reason that is, and the ledger that a `NoticeDigest` keeps of them. */
 
-import type { ActionState, ActionStatus } from '../chain/action-status.js';
+import type { ActionState } from '../chain/action-state.js';
+import type { ActionStatus } from '../chain/action-status.js';
 import type { NoticeKind } from './chain-notice.js';
 
 /** The input of a `NoticeDigest` workflow: what its members have in common. */

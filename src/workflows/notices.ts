@@ -17,7 +17,7 @@ import type { Activities, Failure, Joined } from '../contract/activities.js';
 import { overSignal } from '../contract/messages.js';
 import type { Notice, NoticeKind } from '../notices/chain-notice.js';
 import { memberKey } from '../notices/digest.js';
-import type { Board } from './board.js';
+import type { ActionStates } from './action-states.js';
 
 /** How a notice is delivered: retried for a day, dropped when its workflow is cancelled. */
 export const delivery: ActivityOptions = {
@@ -34,7 +34,7 @@ export class Notices {
 
   constructor(
     private readonly chain: Chain,
-    private readonly board: Board,
+    private readonly board: ActionStates,
   ) {}
 
   /** @returns when it has been told, and a digest that it became part of knows how the action ended. */

@@ -1,48 +1,47 @@
 /** Waiting for the end of a pause: it costs no attempt and no budget, and no attention window runs out meanwhile. */
 
-import { condition, isCancellation, log } from '@temporalio/workflow';
-import type { ChainAction } from '../chain/chain.js';
+import { isCancellation, log } from '@temporalio/workflow';
 import type { Connector } from '../chain/connector.js';
 import { type Pauses, pauseOf, pauseText } from '../chain/pause.js';
-import { shownTime, summaryOf } from '../chain/summary.js';
-import { look } from './look.js';
-import type { Floor } from './sequence.js';
+import { shownTime } from '../chain/summary.js';
+import type { ActionRun } from './action-run.js';
 
-/** Seconds between two looks at a pause whose end nobody tells of: 30 at first, ever more, at most these. */
+/** Seconds between two looks at a pause: 30 at first, doubled each time up to this. Somebody may end it without telling the workflow. */
 const longestLook = 600;
 
 /** Waits until the connector is paused no longer. */
-export async function waitOut(action: ChainAction, floor: Floor, connector: Connector): Promise<void> {
-  const { board } = floor;
-  const since = new Date().toISOString();
+export async function waitForPauseEnd(run: ActionRun, connector: Connector): Promise<void> {
+  const since = run.time();
   for (let seconds = 30; ; seconds = Math.min(2 * seconds, longestLook)) {
-    const resumes = floor.resumes;
-    const { current } = await readPauses(floor, since, { relayId: action.relayId, connector });
+    const { current } = await readPauses(run, since, connector);
     const pause = pauseOf(current, connector);
     if (!pause) break;
-    const left = pause.until === undefined ? longestLook : Math.max(1, (Date.parse(pause.until) - Date.now()) / 1000);
+    const left = pause.until === undefined ? longestLook : Math.max(1, (Date.parse(pause.until) - run.lock.now) / 1000);
     const wait = Math.min(seconds, left) * 1000;
-    const nextAttemptAt = new Date(Date.now() + wait).toISOString();
-    board.update(action.index, { state: 'pending', pausedSince: since, reason: pauseText(pause), nextAttemptAt });
-    await condition(() => floor.resumes > resumes, wait, {
-      summary: summaryOf([action], `${connector} paused, looks again at ${shownTime(nextAttemptAt)}`),
-    });
+    const nextAttemptAt = run.time(wait);
+    run.update({ state: 'pending', pausedSince: since, reason: pauseText(pause), nextAttemptAt });
+    run.waitsForPause = true;
+    await run.wait(wait, `${connector} paused, looks again at ${shownTime(nextAttemptAt)}`);
+    run.waitsForPause = false;
   }
-  board.update(action.index, { pausedSince: undefined, reason: undefined, nextAttemptAt: undefined });
+  run.update({ pausedSince: undefined, reason: undefined, nextAttemptAt: undefined });
 }
 
-/** An attention window since a time, in Unix milliseconds, ends when it would without the time that was paused, and not during a pause. */
-export async function windowEnd(floor: Floor, since: number): Promise<number> {
-  const { current, seconds } = await readPauses(floor, new Date(since).toISOString());
-  const end = since + (floor.chain.attentionWindowSeconds + seconds) * 1000;
-  return current.length > 0 ? Math.max(end, Date.now() + longestLook * 1000) : end;
+/** @returns when an attention window ends, in Unix milliseconds: later by the time that was paused, and not during a pause. */
+export async function windowEnd(run: ActionRun, since: number): Promise<number> {
+  const { current, seconds } = await readPauses(run, new Date(since).toISOString());
+  const end = since + (run.chain.attentionWindowSeconds + seconds) * 1000;
+  return current.length > 0 ? Math.max(end, run.lock.now + longestLook * 1000) : end;
 }
 
 /** Where nobody can say, what waits rather goes on waiting. */
-async function readPauses(floor: Floor, since: string, waiting?: { relayId: string; connector: Connector }): Promise<Pauses> {
-  const { readPauses } = look(floor, waiting ? `is the ${waiting.connector} still paused?` : 'how long was the company paused?');
+async function readPauses(run: ActionRun, since: string, connector?: Connector): Promise<Pauses> {
+  const { companyId } = run.chain;
+  const { relayId } = run.action;
+  const asks = connector ? `is the ${connector} still paused?` : 'how long was the company paused?';
+  const waiting = connector && { relayId, connector };
   try {
-    return await readPauses({ companyId: floor.chain.companyId, since, ...(waiting && { waiting }) });
+    return await run.local(asks, (activities) => activities.readPauses({ companyId, since, waiting }), 2);
   } catch (error) {
     if (isCancellation(error)) throw error;
     log.warn('whether the company is paused could not be read', { error });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { ActionState } from '../../src/chain/action-status.js';
+import type { ActionState } from '../../src/chain/action-state.js';
 import {
   type Chain,
   type ChainAction,

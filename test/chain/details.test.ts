@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { ActionState, ActionStatus } from '../../src/chain/action-status.js';
+import type { ActionState } from '../../src/chain/action-state.js';
+import type { ActionStatus } from '../../src/chain/action-status.js';
 import type { ChainAction } from '../../src/chain/chain.js';
 import { chainDetails, currentDetails } from '../../src/chain/details.js';
 

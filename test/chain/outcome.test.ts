@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { ActionState } from '../../src/chain/action-status.js';
+import type { ActionState } from '../../src/chain/action-state.js';
 import { chainStatus, hasEnded, isOpenTo } from '../../src/chain/outcome.js';
 import type { SteeringVerb } from '../../src/chain/steering-verb.js';
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ActionState, ActionStatus } from '../../src/chain/action-status.js';
+import type { ActionState } from '../../src/chain/action-state.js';
+import type { ActionStatus } from '../../src/chain/action-status.js';
 import { type ActionFilter, actionsMeant, addProgress, type BulkVerb, noProgress } from '../../src/contract/bulk.js';
 
 const action = (index: number, state: ActionState, assignmentId: string, type?: string): ActionStatus => ({

@@ -1,29 +1,28 @@
-/** How the actions of a workflow stand, shown where the Web UI and the lists read it. */
+/** How the actions of a workflow stand, published where the Web UI and the lists read it. */
 
-import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import { log, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import type { ActionStatus } from '../chain/action-status.js';
 import { type Chain, initialStatus } from '../chain/chain.js';
 import { currentDetails } from '../chain/details.js';
 import { shownTime } from '../chain/summary.js';
 import { standingOf } from '../contract/search-attributes.js';
 
-/** A change of an action's standing; `undefined` takes a fact away. */
+/** A change of an action's status; `undefined` takes a fact away. */
 export type Change = { [Fact in keyof Omit<ActionStatus, 'index'>]?: ActionStatus[Fact] | undefined };
 
-export class Board {
+export class ActionStates {
   readonly #actions: Map<number, ActionStatus>;
   #ignored: string[] = [];
+  #changed = true;
   /** What the search attributes say, as JSON. */
   readonly #searchable = new Map<string, string>();
 
-  /** @param onChange - called after every change with the action as it stood and as it stands. */
   constructor(
     private readonly chain: Chain,
-    private readonly onChange: (before: ActionStatus, after: ActionStatus) => void = () => {},
+    private readonly clock: { readonly now: number },
   ) {
     this.#actions = new Map(chain.actions.map((action) => [action.index, initialStatus(chain, action)]));
     for (const { key, value } of standingOf(this.actions)) this.#searchable.set(key.name, JSON.stringify(value));
-    this.#show();
   }
 
   /** All actions in array order. */
@@ -52,24 +51,33 @@ export class Board {
     this.replace(after);
   }
 
-  /** Puts an action's standing as a whole, as another workflow tells it. */
+  /** Ends an action: the facts of a hold or a wait go, the last error stays. */
+  end(index: number, change: Change): void {
+    const over = { heldUntil: undefined, nextAttemptAt: undefined, pausedSince: undefined, reason: undefined };
+    this.update(index, { ...over, endedAt: new Date(this.clock.now).toISOString(), ...change });
+  }
+
+  /** Puts an action's status as a whole, as another workflow tells it. */
   replace(after: ActionStatus): void {
-    const before = this.of(after.index);
     this.#actions.set(after.index, after);
-    const changed = standingOf(this.actions).filter(({ key, value }) => this.#searchable.get(key.name) !== JSON.stringify(value));
+    this.#changed = true;
+  }
+
+  /** Keeps a signal that had no effect, with why: whoever sent it was told that it succeeded. */
+  ignore(signal: string): void {
+    log.warn(`a signal had no effect: ${signal}`);
+    this.#ignored = [...this.#ignored, `${shownTime(new Date(this.clock.now).toISOString())}, ${signal}`].slice(-3);
+    this.#changed = true;
+  }
+
+  /** Shows what has changed since the last time in the Web UI's details and the search attributes. */
+  publish(): void {
+    if (!this.#changed) return;
+    this.#changed = false;
+    const { actions } = this;
+    const changed = standingOf(actions).filter(({ key, value }) => this.#searchable.get(key.name) !== JSON.stringify(value));
     for (const { key, value } of changed) this.#searchable.set(key.name, JSON.stringify(value));
     if (changed.length > 0) upsertSearchAttributes(changed);
-    this.#show();
-    this.onChange(before, after);
-  }
-
-  /** Tells of a signal that had no effect, since whoever sent it was told that it succeeded. */
-  ignore(signal: string): void {
-    this.#ignored = [...this.#ignored, `${shownTime(new Date().toISOString())}, ${signal}`].slice(-3);
-    this.#show();
-  }
-
-  #show(): void {
-    setCurrentDetails(currentDetails(this.chain, this.actions, this.#ignored));
+    setCurrentDetails(currentDetails(this.chain, actions, this.#ignored));
   }
 }

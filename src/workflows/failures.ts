@@ -1,12 +1,12 @@
 /** Failures: what became of a failed activity, read out of what the SDK throws; and how a workflow fails when its actions did. */
 
 import { ActivityFailure, ApplicationFailure, isCancellation, TimeoutFailure } from '@temporalio/workflow';
-import type { ActionStatus, Trouble } from '../chain/action-status.js';
+import type { ActionError, ActionStatus } from '../chain/action-status.js';
 import type { Chain } from '../chain/chain.js';
 import { connectors } from '../chain/connector.js';
 import { failureMessage } from '../chain/summary.js';
 
-export type FailedAttempt = Trouble & { attempts: number };
+export type FailedAttempt = ActionError & { attempts: number };
 
 /**
  * A failed local activity throws a bare `ApplicationFailure`, an ordinary one (and a local one's time-out) an `ActivityFailure` around its cause.
@@ -44,6 +44,11 @@ export function readFailure(error: unknown): FailedAttempt {
     ...(paused && { paused }),
     attempts: typeof attempts === 'number' ? attempts : 1,
   };
+}
+
+/** The facts of a failure that are shown, without those of one attempt. */
+export function shownFailure({ type, message, retryable, unknown, retryAfterSeconds }: ActionError): ActionError {
+  return { type, message, retryable, ...(unknown && { unknown }), ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
 }
 
 /** How a workflow ends when an action of it ended `failed` or `not-run`. */

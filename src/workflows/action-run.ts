@@ -1,0 +1,150 @@
+/** One action under way: what it waits for, and what people have said about it meanwhile. */
+
+import {
+  ActivityCancellationType,
+  CancellationScope,
+  CancelledFailure,
+  proxyActivities,
+  proxyLocalActivities,
+} from '@temporalio/workflow';
+import type { ActionError, ActionStatus } from '../chain/action-status.js';
+import type { Chain, ChainAction } from '../chain/chain.js';
+import { retryPolicy } from '../chain/retry.js';
+import { summaryOf } from '../chain/summary.js';
+import type { ActionRef, Activities } from '../contract/activities.js';
+import type { NoticeKind } from '../notices/chain-notice.js';
+import type { ActionStates, Change } from './action-states.js';
+import { Alarm, type Lock } from './lock.js';
+
+/** How hard to try: through the retry budget, or once, as an ordinary activity (the relay's own try during a hold). */
+export type RetryMode = 'budget' | 'once';
+
+/** What a try came to: done, skipped or failed. */
+export interface AttemptResult {
+  attempts: number;
+  /** Why there was nothing to do. */
+  skipped?: string;
+  /** How many the other side says it reached. */
+  recipients?: number;
+  failure?: ActionError;
+}
+
+/** Tells people about an action; never waits. */
+export type Notify = (kind: NoticeKind, index: number) => void;
+
+/** A person's word on a held action. */
+export type Decision = { verb: 'retry' } | { verb: 'skip'; by: string };
+
+/** Cancelling waits for an effect in flight: its outcome counts. */
+const waitForOutcome = { cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED };
+
+export class ActionRun {
+  decision: Decision | undefined;
+  /** Whether it waits for the end of a pause. */
+  waitsForPause = false;
+  #cancelled: { by: string | undefined } | undefined;
+  readonly #alarm = new Alarm();
+  #scope: CancellationScope | undefined;
+
+  constructor(
+    readonly chain: Chain,
+    readonly action: ChainAction,
+    readonly states: ActionStates,
+    readonly lock: Lock,
+  ) {}
+
+  get status(): ActionStatus {
+    return this.states.of(this.action.index);
+  }
+
+  update(change: Change): void {
+    this.states.update(this.action.index, change);
+  }
+
+  end(change: Change): void {
+    this.states.end(this.action.index, change);
+  }
+
+  /** Whether an e-mail has reached somebody, in this attempt or an earlier one. */
+  get reachedSome(): boolean {
+    return this.status.deliveries?.some(({ sent }) => sent) ?? false;
+  }
+
+  /** ISO 8601, UTC; some milliseconds from now. */
+  time(fromNow = 0): string {
+    return new Date(this.lock.now + fromNow).toISOString();
+  }
+
+  summary(doing: string): string {
+    return summaryOf([this.action], doing);
+  }
+
+  /**
+   * A local activity, during which the lock is kept. The workflow sees no query and no signal meanwhile, hence at most two seconds.
+   * @throws CancelledFailure where the action has been cancelled.
+   */
+  local<Value>(summary: string, call: (activities: Activities) => Promise<Value>, maximumAttempts = 1): Promise<Value> {
+    this.#assertWanted();
+    const options = { ...waitForOutcome, startToCloseTimeout: 2000, retry: { maximumAttempts }, summary };
+    return call(proxyLocalActivities<Activities>(options));
+  }
+
+  /**
+   * Activities visible in the Web UI with their attempts; to be begun with `begin` or `outside`.
+   * @param options.made - attempts made before.
+   */
+  ordinary(options: { activityId: string; summary: string; attempts: number; made?: number }): Activities {
+    const { activityId, summary, attempts, made = 0 } = options;
+    const retry = retryPolicy(attempts, made);
+    return proxyActivities<Activities>({ ...waitForOutcome, activityId, startToCloseTimeout: '30 seconds', retry, summary });
+  }
+
+  /** Begins what is cancelled with the action. @throws CancelledFailure where that has happened. */
+  begin<Value>(work: () => Promise<Value>): Promise<Value> {
+    this.#assertWanted();
+    this.#scope ??= new CancellationScope();
+    return this.#scope.run(work);
+  }
+
+  /** Begins it and lets the lock go until it has ended. */
+  outside<Value>(work: () => Promise<Value>): Promise<Value> {
+    return this.lock.outside(this.begin(work));
+  }
+
+  /** Waits so many milliseconds, or until somebody decides or a pause may have ended. @throws CancelledFailure */
+  async wait(milliseconds: number, doing: string): Promise<void> {
+    this.#assertWanted();
+    await this.lock.wait(milliseconds, this.summary(doing), this.#alarm);
+    this.#assertWanted();
+  }
+
+  decide(decision: Decision): void {
+    this.decision = decision;
+    this.#alarm.ring();
+  }
+
+  wake(): void {
+    this.#alarm.ring();
+  }
+
+  /** @param by - who wants it; undefined: the chain was cancelled as a whole. */
+  cancel(by?: string): void {
+    this.#cancelled ??= { by };
+    this.#alarm.ring();
+    this.#scope?.cancel();
+  }
+
+  get cancelledBy(): string | undefined {
+    return this.#cancelled?.by;
+  }
+
+  #assertWanted(): void {
+    if (this.#cancelled) throw new CancelledFailure('the action was cancelled');
+  }
+}
+
+/** Whose settings apply, and under which key the effect is done. */
+export function refOf({ chain, action }: ActionRun): ActionRef {
+  const { companyId, chainId, retryBudgetSeconds } = chain;
+  return { companyId, chainId, retryBudgetSeconds, index: action.index, relayId: action.relayId };
+}

@@ -1,0 +1,136 @@
+/** The delayed actions of a chain: armed first, awaited to the end, and found again after a reset. */
+
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  ChildWorkflowCancellationType,
+  ChildWorkflowFailure,
+  type ChildWorkflowHandle,
+  getExternalWorkflowHandle,
+  isCancellation,
+  log,
+  ParentClosePolicy,
+  proxyActivities,
+  startChild,
+  WorkflowIdReusePolicy,
+} from '@temporalio/workflow';
+import type { ActionStatus } from '../chain/action-status.js';
+import { type Chain, type ChainAction, delayedWorkflowId } from '../chain/chain.js';
+import { chainDetails } from '../chain/details.js';
+import { delayedSummary } from '../chain/summary.js';
+import type { Activities } from '../contract/activities.js';
+import { type Steering, type SteeringName, steeringSignals } from '../contract/messages.js';
+import { searchAttributesOf } from '../contract/search-attributes.js';
+import type { DelayedAction } from './delayed-action.js';
+import type { Lock } from './lock.js';
+
+/** What a child says became of its actions, and how it closed where it did not say it of all. */
+export interface ChildEnd {
+  actions: ActionStatus[];
+  how?: string;
+}
+
+const runsAlready = 'runs already';
+
+/** One `DelayedAction` child: the actions of one delay. */
+export class DelayedActions {
+  readonly #workflowId: string;
+  readonly #scope = new CancellationScope();
+  readonly #started: Promise<ChildWorkflowHandle<typeof DelayedAction>>;
+  /** Resolves when it has closed; never rejects. */
+  readonly #ended: Promise<ChildEnd>;
+  /** After a reset: the end of one that this run did not start. */
+  #foundEnd: Promise<ChildEnd> | undefined;
+  #closed = false;
+
+  /** Issues the start; the command goes out with the workflow task. */
+  constructor(
+    chain: Chain,
+    readonly actions: ChainAction[],
+    private readonly lock: Lock,
+  ) {
+    this.#workflowId = delayedWorkflowId(chain, actions[0]?.index ?? 0);
+    this.#started = this.#scope.run(() =>
+      startChild<typeof DelayedAction>('DelayedAction', {
+        workflowId: this.#workflowId,
+        args: [{ ...chain, actions }],
+        workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+        parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+        cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
+        typedSearchAttributes: searchAttributesOf(chain, actions),
+        staticSummary: delayedSummary(actions),
+        staticDetails: chainDetails(chain, actions),
+      }),
+    );
+    this.#ended = this.#started.then((child) => child.result()).then((actions) => ({ actions }), readEnd);
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  has(index: number): boolean {
+    return this.actions.some((action) => action.index === index);
+  }
+
+  /** Lets the lock go until it has closed, however it did. */
+  async ended(): Promise<ChildEnd> {
+    let end = await this.lock.outside(this.#ended);
+    if (end.how === runsAlready) end = await this.lock.outside(this.#awaitFound());
+    this.#closed = true;
+    return end;
+  }
+
+  /** Passes a person's signal on, once it is armed. @returns false where it is gone. */
+  async signal(name: SteeringName, { index, seconds, by }: Steering): Promise<boolean> {
+    await this.lock.outside(this.#started.then(() => {}).catch(() => {}));
+    try {
+      const argument = { index, ...(seconds !== undefined && { seconds }), ...(by !== undefined && { by }) };
+      await this.lock.outside(getExternalWorkflowHandle(this.#workflowId).signal(steeringSignals[name], argument));
+      return true;
+    } catch (error) {
+      log.warn(`the signal ${name} could not be passed on to ${this.#workflowId}`, { error });
+      return false;
+    }
+  }
+
+  /** Cancels it; `ended` tells when it has closed. */
+  cancel(): void {
+    this.#scope.cancel();
+    if (this.#foundEnd) this.#cancelFound();
+  }
+
+  /** After a reset: the child runs already, or has closed, without being a child of this run. */
+  #awaitFound(): Promise<ChildEnd> {
+    if (this.#foundEnd) return this.#foundEnd;
+    if (this.#scope.consideredCancelled) this.#cancelFound();
+    const { awaitDelayed } = proxyActivities<Activities>({
+      startToCloseTimeout: '20 seconds',
+      summary: `waits for the end of ${this.#workflowId}, which was started before the reset`,
+    });
+    this.#foundEnd = awaitDelayed({ workflowId: this.#workflowId }).then((actions) => ({ actions }), readEnd);
+    return this.#foundEnd;
+  }
+
+  #cancelFound(): void {
+    this.lock.start(() =>
+      this.lock
+        .outside(getExternalWorkflowHandle(this.#workflowId).cancel())
+        .catch((error: unknown) => log.warn(`${this.#workflowId} could not be cancelled`, { error })),
+    );
+  }
+}
+
+/** A child that did not complete says in its failure what became of its actions, or has said so by signal. */
+function readEnd(error: unknown): ChildEnd {
+  if (error instanceof WorkflowExecutionAlreadyStartedError) return { actions: [], how: runsAlready };
+  const cause = error instanceof ChildWorkflowFailure || error instanceof ActivityFailure ? error.cause : error;
+  const type = cause instanceof ApplicationFailure ? cause.type : undefined;
+  if (cause instanceof ApplicationFailure && type === 'ActionsFailed')
+    return { actions: (cause.details ?? []).flat() as ActionStatus[] };
+  const cancelled = isCancellation(error) || type === 'DelayedActionCancelled';
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return { actions: [], how: cancelled ? 'cancelled' : `ended early, and what it had done by then is not known: ${why}` };
+}

@@ -1,0 +1,83 @@
+/** A held action: who may end the hold, and when. */
+
+import { isCancellation, log } from '@temporalio/workflow';
+import type { ActionError } from '../chain/action-status.js';
+import { automaticRetrySeconds } from '../chain/retry.js';
+import { shownTime } from '../chain/summary.js';
+import type { RulePolicy } from '../contract/activities.js';
+import type { ActionRun, Notify, RetryMode } from './action-run.js';
+import { windowEnd } from './pause.js';
+
+/** The relay's own tries leave the larger part of what Temporal allows a history, 50 MiB and 51,200 events, to people. Part of the replay contract. */
+const longestHistory = { bytes: 20_000_000, events: 20_000 };
+
+export class Hold {
+  /** Unix milliseconds. */
+  #heldSince = 0;
+  #heldUntil = 0;
+  #automaticRetries = 0;
+  /** Whether people know that the relay goes on trying by itself. */
+  #goesOn = false;
+
+  constructor(
+    private readonly run: ActionRun,
+    private readonly notify: Notify,
+  ) {}
+
+  /** Holds until there is something to do next. A person's failed retry begins a new window and is noticed; an automatic one does neither. */
+  async untilDecided(
+    failure: ActionError,
+    policy: RulePolicy,
+    after: RetryMode,
+  ): Promise<RetryMode | 'skipped' | { gaveUp: string }> {
+    const { run } = this;
+    const { lock, action } = run;
+    if (after === 'budget') {
+      this.#heldSince = lock.now;
+      this.#heldUntil = lock.now + run.chain.attentionWindowSeconds * 1000;
+      this.#automaticRetries = 0;
+    }
+    const roomy = lock.historyBytes < longestHistory.bytes && lock.historyEvents < longestHistory.events;
+    const automatic = roomy && (failure.retryable || failure.paused) && !(failure.unknown && policy.onUnknown === 'hold');
+    const wait = Math.max(automaticRetrySeconds(this.#automaticRetries + 1), failure.retryAfterSeconds ?? 0) * 1000;
+    const left = Math.max(0, this.#heldUntil - lock.now);
+    const tries = automatic && wait < left;
+    const heldUntil = new Date(this.#heldUntil).toISOString();
+    const nextAttemptAt = tries ? run.time(wait) : undefined;
+    run.update({ state: 'needs-attention', heldUntil, nextAttemptAt });
+    // People hear of it again where they rely on the relay's own tries and these end.
+    if (after === 'budget' || (this.#goesOn && !automatic)) this.notify('needs-attention', action.index);
+    this.#goesOn = Boolean(automatic);
+
+    const next = nextAttemptAt ? `held, tried again at ${shownTime(nextAttemptAt)}` : `held until ${shownTime(heldUntil)}`;
+    if (!run.decision) await run.wait(tries ? wait : left, next);
+    const { decision } = run;
+    run.decision = undefined;
+    if (decision?.verb === 'retry') return 'budget';
+    if (decision?.verb === 'skip') {
+      run.end({ state: 'skipped', reason: `skipped by ${decision.by}` });
+      return 'skipped';
+    }
+    if (tries) {
+      this.#automaticRetries += 1;
+      return 'once';
+    }
+    this.#heldUntil = await windowEnd(run, this.#heldSince);
+    if (this.#heldUntil > lock.now || run.decision) return this.untilDecided(failure, policy, 'once');
+    return { gaveUp: `nobody decided until ${shownTime(new Date(this.#heldUntil).toISOString())}` };
+  }
+}
+
+/** The rule's policy now; where it cannot be read, an action is rather held than passed over. */
+export async function readPolicy(run: ActionRun): Promise<RulePolicy> {
+  const { companyId } = run.chain;
+  const { relayId } = run.action;
+  try {
+    const asks = run.summary(`does rule ${relayId} hold or continue?`);
+    return await run.local(asks, (activities) => activities.readPolicy({ companyId, relayId }), 2);
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+    log.warn('the policy of a rule could not be read: its action is held', { relayId, error });
+    return { onFailure: 'hold', onUnknown: 'hold' };
+  }
+}

@@ -1,0 +1,181 @@
+/**
+ * One lock for everything in a workflow that may issue commands, so that a replay issues them in the same order.
+ *
+ * Temporal can tell a workflow one workflow task late that a local activity has ended (when somebody queries it at that moment), after the events of
+ * that task. A replay tells it in the earlier task, before those events. So whoever awaits a local activity keeps the lock, and what comes from outside
+ * (signals, cancels, timers, results) queues: each event is dealt with until everything waits again, then the next one enters. Time and history size are
+ * those at which the event arrived, since these too differ between the two tasks.
+ */
+
+import { CancellationScope, isCancellation, log, sleep, workflowInfo } from '@temporalio/workflow';
+
+/** What a workflow may know of its surroundings while it deals with an event. */
+interface Moment {
+  /** Unix milliseconds. */
+  now: number;
+  historyEvents: number;
+  historyBytes: number;
+}
+
+/** Something that wants the lock. */
+interface Turn {
+  run(): void;
+  /** Whether it goes on after `run` has returned, and lets go by itself. */
+  keeps: boolean;
+  moment?: Moment;
+}
+
+/** A wait that the holder of the lock can end. */
+export class Alarm {
+  #end: (() => void) | undefined;
+
+  /** Ends the wait; nothing happens where nobody waits. */
+  ring(): void {
+    this.#end?.();
+  }
+
+  set(end: (() => void) | undefined): void {
+    this.#end = end;
+  }
+}
+
+export class Lock {
+  #held = true;
+  #fibers = 0;
+  #keptMs = 0;
+  #moment = momentNow();
+  readonly #scope = CancellationScope.current();
+  readonly #allOver = new Alarm();
+  /** What the holder itself has brought about: goes before everything from outside. */
+  readonly #inside: Turn[] = [];
+  /** Events in the order of their arrival. */
+  readonly #outside: Turn[] = [];
+
+  /**
+   * Made by the workflow's main function, which holds it from then on, in the scope in which everything is to run.
+   * @param publish - called whenever everything waits again: shows and tells what has changed.
+   */
+  constructor(private readonly publish: () => void) {}
+
+  /** Unix milliseconds at which the event arrived that is being dealt with, and what local activities have taken since. */
+  get now(): number {
+    return this.#moment.now;
+  }
+
+  get historyEvents(): number {
+    return this.#moment.historyEvents;
+  }
+
+  get historyBytes(): number {
+    return this.#moment.historyBytes;
+  }
+
+  /** Milliseconds of local activities since the lock was let go last: queries, signals and cancels wait so long already. */
+  get keptMs(): number {
+    return this.#keptMs;
+  }
+
+  /** Notes how long a local activity took, as it says itself. */
+  passed(milliseconds: number): void {
+    this.#keptMs += milliseconds;
+    this.#moment = { ...this.#moment, now: this.#moment.now + milliseconds };
+  }
+
+  /** Deals with an event from outside, in its turn. `step` does not wait. */
+  arrive(step: () => void): void {
+    this.#enter({ run: step, keeps: false, moment: momentNow() });
+  }
+
+  /** Starts something that goes on beside the holder, as soon as that waits. Its errors are logged. */
+  start(fiber: () => Promise<unknown>): void {
+    this.#fibers += 1;
+    const run = () => {
+      const ended = this.#scope.run(fiber).catch((error: unknown) => {
+        if (!isCancellation(error)) log.error('something beside the sequence of actions failed', { error });
+      });
+      void ended.then(() => {
+        this.#fibers -= 1;
+        if (this.#fibers === 0) this.#allOver.ring();
+        this.#letGo();
+      });
+    };
+    this.#inside.push({ run, keeps: true });
+  }
+
+  /** Lets go while something outside is awaited: an ordinary activity, a child workflow, a signal's acknowledgement. */
+  async outside<Value>(promise: Promise<Value>): Promise<Value> {
+    this.#letGo();
+    try {
+      return await promise;
+    } finally {
+      await new Promise<void>((run) => this.#enter({ run, keeps: true, moment: momentNow() }));
+    }
+  }
+
+  /** Lets go for so many milliseconds, or until the alarm rings. Whoever waited then looks what has changed. */
+  wait(milliseconds: number, summary: string, alarm = new Alarm()): Promise<void> {
+    return new Promise((run) => {
+      const timer = new CancellationScope();
+      alarm.set(() => {
+        alarm.set(undefined);
+        timer.cancel();
+        this.#inside.push({ run, keeps: true });
+      });
+      const fired = () => {
+        alarm.set(undefined);
+        this.#enter({ run, keeps: true, moment: momentNow() });
+      };
+      timer.run(() => sleep(milliseconds, { summary })).then(fired, () => {});
+      this.#letGo();
+    });
+  }
+
+  /** Lets go until everything that was started is over, and what has arrived is dealt with. */
+  async allOver(): Promise<void> {
+    for (;;) {
+      if (this.#fibers > 0)
+        await new Promise<void>((run) => {
+          this.#allOver.set(() => this.#inside.push({ run, keeps: true }));
+          this.#letGo();
+        });
+      else if (this.#outside.length > 0)
+        await new Promise<void>((run) => {
+          this.#outside.push({ run, keeps: true, moment: momentNow() });
+          this.#letGo();
+        });
+      else return this.publish();
+    }
+  }
+
+  #enter(turn: Turn): void {
+    this.#outside.push(turn);
+    if (this.#held) return;
+    this.#held = true;
+    this.#admit();
+  }
+
+  /** Hands the lock to whoever is next. */
+  #letGo(): void {
+    this.#keptMs = 0;
+    if (this.#inside.length === 0) this.publish();
+    const next = this.#inside.shift();
+    if (next) next.run();
+    else if (this.#outside.length > 0) this.#admit();
+    else this.#held = false;
+  }
+
+  /** Lets the next event in, after the commands that a cancelled scope issues, which it does some microtasks later. */
+  async #admit(): Promise<void> {
+    for (let microtask = 0; microtask < 3; microtask += 1) await undefined;
+    const turn = this.#outside.shift();
+    if (!turn) return;
+    if (turn.moment) this.#moment = turn.moment;
+    turn.run();
+    if (!turn.keeps) this.#letGo();
+  }
+}
+
+function momentNow(): Moment {
+  const { historyLength, historySize } = workflowInfo();
+  return { now: Date.now(), historyEvents: historyLength, historyBytes: historySize };
+}

@@ -1,0 +1,71 @@
+/** `sendEmails`: one message to each recipient, each an activity of its own, those that an earlier try reached left out. */
+
+import { isCancellation } from '@temporalio/workflow';
+import type { ChainAction } from '../chain/chain.js';
+import { attemptsWithin } from '../chain/retry.js';
+import { cutShort } from '../chain/text.js';
+import type { EffectResult } from '../contract/activities.js';
+import { type ActionRun, type AttemptResult, type RetryMode, refOf } from './action-run.js';
+import { type FailedAttempt, readFailure } from './failures.js';
+
+type SendEmails = Extract<ChainAction, { action: 'sendEmails' }>;
+
+/** Bytes of messages in one workflow task, whose completion may have 4 MB. Part of the replay contract. */
+const batchBytes = 1_000_000;
+
+/** Sends to all recipients side by side; one of the relay's own tries begins with one of them, so that hours of an outage do not fill the history. */
+export async function sendEmails(run: ActionRun, mode: RetryMode, action: SendEmails): Promise<AttemptResult> {
+  const { subject, body, bodyHtml } = action;
+  const attempts = mode === 'once' ? 1 : attemptsWithin(run.chain.retryBudgetSeconds);
+  const deliveries = new Map((run.status.deliveries ?? []).map((delivery) => [delivery.recipient, delivery]));
+  const failures: FailedAttempt[] = [];
+  const results: EffectResult[] = [];
+  let cancelled: unknown;
+
+  const open = action.recipients.filter((recipient) => !deliveries.get(recipient)?.sent);
+  const [first] = mode === 'once' ? open.splice((run.status.attempts ?? 0) % open.length, 1) : [];
+  if (first !== undefined) await run.outside(() => sendTo(first));
+  const rest = failures.some(({ retryable, paused }) => retryable || paused) ? [] : open;
+  const batchSize = Math.max(1, Math.floor(batchBytes / (3 * (subject.length + body.length + bodyHtml.length) + 1000)));
+  const sends: Promise<void>[] = [];
+  while (rest.length > 0) {
+    // The wait ends the workflow task; where it is cancelled, so is what is sent after it.
+    if (sends.length > 0) await run.wait(1000, 'goes on with the next recipients').catch(() => {});
+    sends.push(...rest.splice(0, batchSize).map(sendTo));
+  }
+  await run.lock.outside(Promise.all(sends));
+  if (cancelled) throw cancelled;
+
+  // What is paused is waited for, and a retryable failure is worth the relay's own tries, whatever the others were.
+  const failure = failures.find(({ paused }) => paused) ?? failures.find(({ retryable }) => retryable) ?? failures[0];
+  const made = Math.max(0, ...[...results, ...failures].map(({ attempts }) => attempts));
+  if (failure) return { attempts: made, failure };
+  const skipped = results.find(({ skipped }) => skipped !== undefined)?.skipped;
+  return skipped === undefined ? { attempts: made, recipients: deliveries.size } : { attempts: made, skipped };
+
+  /** Never rejects: what became of it is in the lists above. */
+  async function sendTo(recipient: string): Promise<void> {
+    const activityId = `${action.index}/sendEmail/${action.recipients.indexOf(recipient)}`;
+    const options = { activityId, summary: run.summary(`to ${recipient}`), attempts };
+    try {
+      const message = { ...refOf(run), recipient, subject, body, bodyHtml };
+      const result = await run.begin(() => run.ordinary(options).sendEmail(message));
+      results.push(result);
+      deliveries.set(recipient, {
+        recipient,
+        sent: result.skipped === undefined,
+        ...(result.skipped && { error: result.skipped }),
+      });
+    } catch (error) {
+      if (isCancellation(error)) {
+        cancelled = error;
+        deliveries.set(recipient, { recipient, sent: false, error: 'cancelled' });
+      } else {
+        const failure = readFailure(error);
+        failures.push(failure);
+        if (!failure.paused) deliveries.set(recipient, { recipient, sent: false, error: cutShort(failure.message, 200) });
+      }
+    }
+    run.lock.arrive(() => run.update({ deliveries: action.recipients.flatMap((one) => deliveries.get(one) ?? []) }));
+  }
+}

@@ -1,0 +1,94 @@
+/** Where people's signals arrive: `retry`, `skip`, `runNow`, `cancelAction`, `reschedule`. What makes no sense now has no effect and is never an error. */
+
+import { setDefaultSignalHandler, setHandler } from '@temporalio/workflow';
+import { chainStatus, isOpenTo } from '../chain/outcome.js';
+import type { SteeringVerb } from '../chain/steering-verb.js';
+import { cutShort } from '../chain/text.js';
+import {
+  readSteering,
+  resumeSignal,
+  type Steering,
+  type SteeringName,
+  statusQuery,
+  steeringHelp,
+  steeringSignals,
+} from '../contract/messages.js';
+import type { ActionRunner } from './action-runner.js';
+import type { ActionStates } from './action-states.js';
+import type { Lock } from './lock.js';
+
+/** What a workflow does with people's signals beyond what its runner does. */
+export interface SteeringOptions {
+  lock: Lock;
+  states: ActionStates;
+  runner: ActionRunner;
+  /** Is told of a signal that had no effect, with why, beside the states. */
+  ignored?(signal: string): void;
+  /** Takes the signal elsewhere; false: it is for here. `here` takes it here after all. */
+  passOn?(name: SteeringName, steering: Steering, here: () => void): boolean;
+  /** A scheduled action is to run at this time, in Unix milliseconds, apart from the others of its group. */
+  moveTo?(index: number, dueAt: number): void;
+  /** An action that failed, or an e-mail that missed somebody, is to be done after all. */
+  redo?(index: number): void;
+}
+
+/** Answers the query, and takes each signal in its turn. */
+export function takeSteering(options: SteeringOptions): void {
+  const { lock, states, runner } = options;
+  const status = () => ({
+    status: chainStatus(states.actions),
+    actions: states.actions,
+    ...(states.ignored.length > 0 && { ignored: states.ignored }),
+  });
+  setHandler(statusQuery, status, { description: 'How each action stands.' });
+  setHandler(resumeSignal, () => lock.arrive(() => runner.resume()), { description: 'From the relay: a pause has ended.' });
+  for (const name of Object.keys(steeringSignals) as SteeringName[])
+    setHandler(steeringSignals[name], (argument: unknown) => lock.arrive(() => take(options, name, argument)), {
+      description: steeringHelp[name],
+    });
+  // The last, since it takes what has no handler yet.
+  const names = Object.keys(steeringSignals).join(', ');
+  setDefaultSignalHandler((name) =>
+    lock.arrive(() => ignore(options, `${cutShort(name, 40)}: there is no such signal; there are ${names}`)),
+  );
+}
+
+function take(options: SteeringOptions, name: SteeringName, argument: unknown): void {
+  const steering = readSteering(argument);
+  const usable = steering && (name === 'reschedule') === (steering.seconds !== undefined);
+  if (!usable) {
+    const wanted = name === 'reschedule' ? '[index, seconds from now]' : 'an index or [index]';
+    ignore(options, `${name}${shownInput(argument)}: its input must be ${wanted}`);
+    return;
+  }
+  const here = () => steer(options, name, steering);
+  if (!options.passOn?.(name, steering, here)) here();
+}
+
+function ignore({ states, ignored }: SteeringOptions, signal: string): void {
+  states.ignore(signal);
+  ignored?.(signal);
+}
+
+function shownInput(argument: unknown): string {
+  return argument === undefined ? '' : ` ${cutShort(JSON.stringify(argument) ?? '', 60)}`;
+}
+
+function steer(options: SteeringOptions, name: SteeringName, { index, seconds = 0, by = 'hand' }: Steering): void {
+  const { lock, states, runner, redo, moveTo } = options;
+  if (!states.has(index)) return ignore(options, `${name} [${index}]: there is no action ${index}`);
+  const { state } = states.of(index);
+  const verb: SteeringVerb = name === 'cancelAction' ? 'cancel' : name;
+  const effects: Record<SteeringVerb, (() => void) | undefined> = {
+    retry: state === 'needs-attention' ? () => runner.retry(index) : redo && (() => redo(index)),
+    skip: () => runner.skip(index, by),
+    cancel: () => runner.cancel(index, by),
+    runNow: moveTo && (() => moveTo(index, lock.now)),
+    reschedule: moveTo && (() => moveTo(index, lock.now + seconds * 1000)),
+  };
+  const effect = isOpenTo(verb, state) ? effects[verb] : undefined;
+  if (!effect) return ignore(options, `${name} [${index}]: action ${index} is ${state}`);
+  effect();
+  const steered = { at: new Date(lock.now).toISOString(), by, verb };
+  states.update(index, { steered: [...(states.of(index).steered ?? []), steered].slice(-20) });
+}
