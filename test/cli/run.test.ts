@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import { program } from '../../src/cli/run.js';
+import { program } from '../../src/cli/program.js';
 import { processTerminal } from '../../src/cli/terminal.js';
 import { type Asked, problem, type ScriptedAnswer, scripted } from './local-api.js';
 import { relay } from './scripted-terminal.js';
@@ -71,6 +71,12 @@ describe('a command line', () => {
       [['chains', 'show', 'acme'], /<chainId> is missing\.\nUsage: relay chains show <companyId> <chainId>/],
       [['health', 'now'], /too many arguments\.\nUsage: relay health/],
       [['companies', '--foo'], /Unknown option '--foo'\.\nUsage: relay companies list/],
+      [
+        ['companies', 'set', 'acme', '--notify-emial', 'x'],
+        /Unknown option '--notify-emial'; did you mean --notify-email\?\nUsage/,
+      ],
+      [['rules', 'list', 'acme', 'more'], /too many arguments\.\nUsage: relay rules list <companyId>/],
+      [['bulk', 'rtry', 'acme'], /no rtry; did you mean retry\?/],
       [['companies', 'set', 'acme', '--platform-token'], /--platform-token <token>' argument missing/],
       [['audit', '--limit', '0'], /--limit must be a whole number/],
       [['companies', '--url', 'nowhere'], /--url must be a URL/],
@@ -109,6 +115,7 @@ describe('a command line', () => {
       ['chains', 'acme'],
       ['chains', 'list', 'acme'],
       ['--url', server.url, 'chains', '--limit', '50', 'acme'],
+      ['chains', 'acme', '--limit=50'],
     ]) {
       server.asked.length = 0;
       assert.equal((await relay(words, at())).exitCode, 0);

@@ -1,0 +1,60 @@
+/** The program that commander runs: its options, its commands, and how its help looks. */
+
+import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
+import { commands } from './commands.js';
+import { exitCodes } from './exit-codes.js';
+import { Session } from './session.js';
+import type { Terminal } from './terminal.js';
+
+/** `relay` with all its commands; nothing in it ends the process. */
+export function program(terminal: Terminal) {
+  const relay = new Command('relay')
+    .usage('<command> [options]')
+    .description('Sets up and steers a relay over its API.')
+    .option('--url <url>', 'where the API is; default: RELAY_URL, or http://127.0.0.1:PORT (8080)')
+    .option('--json', "print the API's answer as it came")
+    .helpOption('--help', 'say how it is used')
+    .helpCommand(false)
+    .exitOverride()
+    .configureOutput({
+      writeOut: terminal.out,
+      writeErr: terminal.err,
+      outputError: () => {},
+      getOutHelpWidth: () => terminal.columns ?? Number.POSITIVE_INFINITY,
+      getErrHelpWidth: () => terminal.columns ?? Number.POSITIVE_INFINITY,
+    })
+    .configureHelp({
+      showGlobalOptions: true,
+      visibleCommands: ({ commands }) =>
+        commands.flatMap((command) => (command.commands.length > 0 ? command.commands : [command])),
+      subcommandTerm: usageOf,
+    })
+    .addHelpText('after', environmentAndExitCodes);
+  const session = new Session(terminal, () => relay.opts());
+  for (const addTo of commands) addTo(relay, session);
+  return { relay, session };
+}
+
+/** `rules show <companyId> <relayId>`. */
+export function usageOf(command: CommandUnknownOpts): string {
+  const group = command.parent?.parent ? `${command.parent.name()} ` : '';
+  return `${group}${command.name()} ${command.usage().replace(/\[options\] ?/, '')}`.trimEnd();
+}
+
+const environmentAndExitCodes = `
+Environment:
+  RELAY_URL             where the API is
+  RELAY_ADMIN_TOKEN     opens everything
+  RELAY_KEY             a company's key: opens the chains of that company
+  RELAY_ACCESS_TOKEN    the rule's token for \`relay send\`, instead of --token
+  RELAY_WEBHOOK_SECRET  signs what \`relay send\` sends, instead of --webhook-secret
+  RELAY_DATA_DIR        for a relay on this machine where neither is set: its admin token is read from here (.relay)
+
+Exit codes:
+  ${exitCodes.ok}  done
+  ${exitCodes.refused}  the API refused
+  ${exitCodes.usage}  the command line is wrong, or a deletion was not confirmed
+  ${exitCodes.unreachable}  the API cannot be reached
+  ${exitCodes.trouble}  the chain failed, needs attention, or was cancelled or terminated (chains show, send --wait)
+
+relay <command> --help says more, with an example.`;
