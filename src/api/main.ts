@@ -34,7 +34,7 @@ await runProcess(async (closers, stop) => {
   closers.add('the API', () => server.close());
   log.info({ version, host, port }, 'the API listens');
 
-  // Requests are answered with 503 meanwhile.
+  // Meanwhile requests are answered with 503.
   const known = reach(temporal, () => registerSearchAttributes(parts.connection, temporal.namespace), { log, stop });
   return { running: known.then(() => log.info('Temporal can be reached')).then(() => new Promise(() => {})) };
 });

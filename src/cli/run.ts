@@ -23,7 +23,8 @@ export async function runCommandLine(commandLine: readonly string[], terminal: T
     await relay.parseAsync(first === 'help' ? [...others, '--help'] : commandLine, { from: 'user' });
     return session.exitCode;
   } catch (thrown) {
-    if (thrown instanceof CommanderError && thrown.code === 'commander.helpDisplayed') return exitCodes.ok;
+    const asked = ['commander.helpDisplayed', 'commander.version'];
+    if (thrown instanceof CommanderError && asked.includes(thrown.code)) return exitCodes.ok;
     if (thrown instanceof CommanderError && thrown.code === 'commander.help') return exitCodes.usage;
     const error = thrown instanceof CommanderError ? usageError(thrown, found ?? relay) : thrown;
     const explanation = explain(error);

@@ -5,32 +5,14 @@
 
 import { Client, type Connection } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
-import { type Connectors, createConnectors } from '../connectors/connectors.js';
-import { type Config, type Links, linksOf } from '../service/config.js';
+import { createConnectors } from '../connectors/connectors.js';
+import { type Config, linksOf } from '../service/config.js';
 import type { Log } from '../service/log.js';
 import { Metrics } from '../service/metrics.js';
 import type { TemporalAddress } from '../service/temporal.js';
 import type { Database } from '../store/database.js';
-import { createStore, type Store } from '../store/store.js';
+import { createStore } from '../store/store.js';
 import type { Closers } from './run.js';
-
-/** Named as the options of the API and the worker are, so that either takes them as they are. */
-export interface Parts<TemporalConnection extends Connection | NativeConnection> {
-  log: Log;
-  metrics: Metrics;
-  database: Database;
-  store: Store;
-  connectors: Connectors;
-  connection: TemporalConnection;
-  client: Client;
-  namespace: string;
-  taskQueue: string;
-  links: Links;
-  operatorEmail: string | undefined;
-  retryBudgetSeconds: number;
-  attentionWindowSeconds: number;
-  noticeDigestSeconds: number;
-}
 
 export interface PartsOptions<TemporalConnection> {
   config: Config;
@@ -42,11 +24,14 @@ export interface PartsOptions<TemporalConnection> {
   smtpUrl?: string;
 }
 
-/** Opens everything; `closers` closes it, also where a later part cannot be opened. */
+/**
+ * Opens everything; `closers` closes it, also where a later part cannot be opened.
+ * @returns the parts under the names that the options of the API and the worker have
+ */
 export async function openParts<TemporalConnection extends Connection | NativeConnection>(
   closers: Closers,
   { config, log, openDatabase, temporal, connect, smtpUrl }: PartsOptions<TemporalConnection>,
-): Promise<Parts<TemporalConnection>> {
+) {
   const database = await openDatabase();
   const store = createStore(database);
   closers.add('the store', () => store.close());

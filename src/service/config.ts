@@ -42,20 +42,20 @@ const environment = z.object({
     .string()
     .refine(isEmailAddress, 'must be an e-mail address such as Relay <relay@example.com>')
     .default('Relay <relay@localhost>'),
-  /** Is told when nobody else can be. */
+  /** Gets the notices for which a company has no contact that can be reached. */
   RELAY_OPERATOR_EMAIL: z.string().refine(isEmailAddress, 'must be an e-mail address').optional(),
   RELAY_SANDBOX_PORT: port(8090),
-  /** How long an effect is tried before its action needs attention. */
+  /** How long an effect is tried before its action needs attention, in attempts' time: time without workers does not count. */
   RELAY_RETRY_BUDGET_SECONDS: seconds(600),
   /** How long a held action waits for a decision. */
   RELAY_ATTENTION_WINDOW_SECONDS: seconds(259_200),
-  /** Of actions that fail for the same reason within such a time, the first is told of at once and the rest as one; 0: each by itself. */
+  /** Actions of a company that fail for the same reason within this time make one notice, after that of the first; 0: each makes its own. */
   RELAY_NOTICE_DIGEST_SECONDS: seconds(60),
-  /** Requests a minute and company. */
+  /** Requests a minute, for each company. */
   RELAY_RATE_LIMIT_PER_MINUTE: z.coerce.number('must be a number').int('must be a whole number').min(1).default(600),
   /** Whether companies' connectors may call private addresses. Default: only in the all-in-one process. */
   RELAY_ALLOW_PRIVATE_NETWORKS: flag.optional(),
-  /** Where a worker answers /healthz and /metrics. Unset: nowhere; the API answers them on its own port. */
+  /** Where a worker answers /healthz, /readyz and /metrics. Unset: nowhere; the API answers them on its own port. */
   RELAY_METRICS_PORT: z.coerce.number('must be a port number').int('must be a port number').min(0).max(65535).optional(),
   RELAY_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error']).default('info'),
 });
@@ -65,43 +65,38 @@ export type Config = z.infer<typeof environment>;
 /** The names of all variables that the relay reads itself. */
 export const environmentVariables = Object.keys(environment.shape);
 
-/** A mistake in the environment: one line for each variable. */
-export class ConfigError extends StartError {
-  override readonly name = 'ConfigError';
-}
-
 /**
  * Reads the environment; a variable that is set but empty counts as unset.
- * @throws ConfigError that names every variable that is wrong, and never its value, which may be a secret.
+ * @throws StartError with one line for each variable that is wrong; never its value, which may be a secret.
  */
 export function readConfig(env: Record<string, string | undefined>): Config {
   const parsed = environment.safeParse(Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')));
   if (parsed.success) return parsed.data;
-  throw new ConfigError(parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('\n'));
+  throw new StartError(parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('\n'));
 }
 
 /**
  * What a process cannot do without.
- * @throws ConfigError that names what is not set, and why it is needed.
+ * @throws StartError that names what is not set, and why it is needed.
  */
 export function needed<Name extends keyof Config>(
   config: Config,
   names: Record<Name, string>,
 ): { [Key in Name]: NonNullable<Config[Key]> } {
   const missing = Object.entries<string>(names).filter(([name]) => config[name as Name] === undefined);
-  if (missing.length > 0) throw new ConfigError(missing.map(([name, why]) => `${name} is not set: ${why}`).join('\n'));
+  if (missing.length > 0) throw new StartError(missing.map(([name, why]) => `${name} is not set: ${why}`).join('\n'));
   return config as { [Key in Name]: NonNullable<Config[Key]> };
 }
 
 /**
  * The version of a Worker Deployment that the worker is.
- * @throws ConfigError where only half of it is said.
+ * @throws StartError where only half of it is said.
  */
 export function deploymentVersion(config: Config): { deploymentName: string; buildId: string } | undefined {
   const { TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_WORKER_BUILD_ID: buildId } = config;
   if (deploymentName !== undefined && buildId !== undefined) return { deploymentName, buildId };
   if (deploymentName === undefined && buildId === undefined) return undefined;
-  throw new ConfigError(
+  throw new StartError(
     'TEMPORAL_DEPLOYMENT_NAME and TEMPORAL_WORKER_BUILD_ID make a versioned worker together: set both, or none',
   );
 }

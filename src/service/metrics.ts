@@ -1,4 +1,4 @@
-/** What is counted, for Prometheus. Labels are names out of our own code and company-free: their number is bounded. */
+/** What is counted, for Prometheus. Labels are names from our own code, never a company or an id, so that their number is bounded. */
 
 import type { MiddlewareHandler } from 'hono';
 import { routePath } from 'hono/route';
@@ -30,7 +30,6 @@ export class Metrics {
     collectDefaultMetrics({ register: this.#registry });
   }
 
-  /** Measures requests. */
   get middleware(): MiddlewareHandler {
     return async (c, next) => {
       const end = this.#requests.startTimer({ method: c.req.method });
@@ -57,7 +56,6 @@ export class Metrics {
     return Object.fromEntries(counted);
   }
 
-  /** Counts an attempt at a notice. */
   notice(kind: string, result: 'delivered' | 'undelivered'): void {
     this.#notices.inc({ kind, result });
   }

@@ -7,7 +7,7 @@ import { getRequestListener, type Http2Bindings, type HttpBindings, RequestError
 import { Problem, problemResponse } from '../contract/problem.js';
 import { type Listening, listen } from './listen.js';
 
-/** What a Hono app answers with. */
+/** A Hono app, of whatever environment. */
 export interface App {
   fetch(request: Request, env: HttpBindings | Http2Bindings): Response | Promise<Response>;
 }
@@ -60,13 +60,13 @@ export async function serveHttp(
   };
 }
 
-/** Whether something of the body was left unread. */
+/** Whether a part of the body was left unread. */
 function isUnread({ headers, readableEnded }: Pick<IncomingMessage, 'headers' | 'readableEnded'>): boolean {
   const hasBody = Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined;
   return hasBody && !readableEnded;
 }
 
-/** Answers what is no HTTP request, or arrived too slowly, and hangs up. */
+/** Answers what is no HTTP request, or arrives too slowly, and hangs up. */
 async function answerBroken(error: NodeJS.ErrnoException, socket: Duplex): Promise<void> {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
@@ -79,13 +79,8 @@ async function answerBroken(error: NodeJS.ErrnoException, socket: Duplex): Promi
         ? new Problem('headers-too-large', 'The headers of the request are too large.')
         : unreadable();
   const body = await problemResponse(problem).text();
-  const head = [
-    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,
-    'Connection: close',
-    'Content-Type: application/problem+json',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-  ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+  const head = `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\nConnection: close\r\nContent-Type: application/problem+json`;
+  socket.end(`${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`, () => socket.destroy());
 }
 
 const internal = new Problem('internal', 'Something went wrong here.');

@@ -1,6 +1,6 @@
 /** Bundles the workflow code at build time, so that a worker starts without a bundler. */
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode } from '@temporalio/worker';
 
@@ -14,12 +14,6 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     payloadConverterPath: fileURLToPath(new URL('../contract/payload-converter.js', import.meta.url)),
     logger: quiet,
   });
-  const existing = (() => {
-    try {
-      return readFileSync(bundlePath, 'utf8');
-    } catch {
-      return undefined;
-    }
-  })();
-  if (existing !== code) writeFileSync(bundlePath, code);
+  // A build that changes nothing leaves the file as it is.
+  if (!existsSync(bundlePath) || readFileSync(bundlePath, 'utf8') !== code) writeFileSync(bundlePath, code);
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
+import packageJson from '../../package.json' with { type: 'json' };
 import { program } from '../../src/cli/program.js';
 import { processTerminal } from '../../src/cli/terminal.js';
 import { type Asked, problem, type ScriptedAnswer, scripted } from './local-api.js';
@@ -31,6 +32,10 @@ describe('a command line', () => {
         types.set(long ?? '', kind);
       }
     }
+  });
+
+  it('says its version, which is that of the package', async () => {
+    assert.deepEqual(await relay(['--version']), { exitCode: 0, out: `${packageJson.version}\n`, err: '' });
   });
 
   it('is helped, with an example of each command', async () => {
