@@ -1,4 +1,4 @@
-/** Asks the relay's API over HTTP, and tells its answers from refusals and from silence. */
+/** Asks the relay's API over HTTP. A refusal and silence are errors. */
 
 import type { z } from 'zod';
 import { problemSchema } from '../contract/problem.js';
@@ -7,7 +7,7 @@ import { UsageError } from './exit-codes.js';
 
 export type Problem = z.infer<typeof problemSchema>;
 
-/** An answer that is no refusal. */
+/** An answer with a status of success. */
 export interface Answer<Body = unknown> {
   status: number;
   headers: Headers;
@@ -29,14 +29,14 @@ export class Refused extends Error {
     readonly address: Address,
     /** Whether the bearer went with the request. */
     readonly bearer: boolean,
-    /** What to do next, where this command knows more than is always said. */
+    /** What to do next, where the command that asked knows more than explain.ts. */
     readonly nextStep: string | undefined,
   ) {
     super(problem.title);
   }
 }
 
-/** Nobody answered at the address, or not the relay. */
+/** Nobody answered at the address, or something that is not the relay. */
 export class Unreachable extends Error {
   override readonly name = 'Unreachable';
 
@@ -57,9 +57,9 @@ export interface Question {
   query?: Record<string, string | number | undefined>;
   /** Whether the admin token or key goes with it. Default: yes. */
   bearer?: boolean;
-  /** A status that is an answer although it is none of success. */
+  /** Another status that is an answer, too, rather than a refusal. */
   alsoAnswer?: number;
-  /** What to do next where the API refuses so; undefined: what is always said. */
+  /** What to do next after such a refusal; undefined: see explain.ts. */
   nextStep?: (problem: Problem) => string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Follows a chain until it has come to rest, telling of every change. */
+/** Follows a chain until it has come to rest, and shows every change. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ActionResource, type ChainResource, chainSchema } from '../contract/chain-resource.js';
@@ -6,13 +6,13 @@ import { type Answer, path, type Question, Refused, Unreachable } from './api.js
 import { actionLine } from './chain-lines.js';
 import type { Session } from './session.js';
 
-/** Between two looks: the first while something changes, growing to the last while nothing does. */
+/** The pause between two looks: the shortest after a change, from there growing to the longest. */
 const shortestPauseMs = 250;
 const longestPauseMs = 5_000;
-/** So long may the API be away, as it is while it restarts. */
+/** How long the API may be away, as it is while it restarts. */
 const patienceMs = 60_000;
 
-/** @param rests - tells whether there is nothing more to wait for. */
+/** @param rests - whether there is nothing more to wait for. */
 export async function followChain(
   session: Session,
   companyId: string,

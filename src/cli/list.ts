@@ -1,4 +1,4 @@
-/** Lists, which the API gives in parts. */
+/** Lists, which the API answers in parts. */
 
 import type { z } from 'zod';
 import type { Session } from './session.js';
@@ -11,11 +11,11 @@ export interface ListRequest<Field extends string, Item> {
   field: Field;
   schema: z.ZodType<Record<Field, Item[]> & { nextCursor?: string | undefined }>;
   columns: Columns<Item> | ((items: readonly Item[]) => Columns<Item>);
-  /** What to say where there is nothing. */
+  /** The sentence for an empty list. */
   none: string;
 }
 
-/** What the API gives at a time at most. */
+/** The most items that the API puts into one answer. */
 const largestPart = 200;
 
 /** Shows a list as a table, or with `--json` every part as it came. */

@@ -9,7 +9,7 @@ export const yesOption = new Option('--yes', 'do not ask');
 
 export const waitOption = new Option('--wait', 'follow the chain until it has ended or needs attention');
 
-/** For lists that the API gives in parts. */
+/** For lists that the API answers in parts. */
 export function withParts<Args extends unknown[], Options extends OptionValues, Globals extends OptionValues>(
   command: Command<Args, Options, Globals>,
 ) {

@@ -69,8 +69,9 @@ export class Session {
 
   /** Deletes what is at the path, once that is confirmed. @throws UsageError, NotConfirmed */
   async delete(path: string, yes: boolean | undefined, question: string, done: string): Promise<void> {
+    const { api } = this; // An address that cannot be used is said before anybody is asked.
     await this.confirm(yes, question);
-    await this.api.ask('DELETE', path, z.unknown());
+    await api.ask('DELETE', path, z.unknown());
     this.print([done]);
   }
 }

@@ -26,7 +26,7 @@ export function chains(relay: Command, session: Session): void {
   withParts(withFilter(chains.command('list [companyId]', { isDefault: true })))
     .description('list the chains of a company or of all, open ones first, the newest first')
     .option('--status <status>', `one of ${chainStatuses.join(', ')}`)
-    .option('--paused', 'of which an action waits for the end of a pause')
+    .option('--paused', 'with an action that waits for the end of a pause')
     .addHelpText(...example('relay chains list acme --status needs-attention'))
     .action((companyId, { status, paused, limit, all, ...given }) =>
       showList(

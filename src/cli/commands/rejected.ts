@@ -4,13 +4,13 @@ import type { Command } from '@commander-js/extra-typings';
 import { z } from 'zod';
 import { acceptedSchema } from '../../contract/chain-resource.js';
 import { rejectedListSchema, rejectedSchema, wholeRejectedSchema } from '../../contract/rejected-request.js';
+import { showAccepted } from '../accepted.js';
 import { path } from '../api.js';
 import { problemLines } from '../explain.js';
 import { showList } from '../list.js';
 import { example, waitOption, withParts } from '../options.js';
 import type { Session } from '../session.js';
 import { type Columns, fields, furtherColumns } from '../table.js';
-import { showAccepted } from './accepted.js';
 
 /** With whatever else the API tells of one. */
 const item = rejectedSchema.loose();

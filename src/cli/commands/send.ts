@@ -5,6 +5,7 @@ import type { Command } from '@commander-js/extra-typings';
 import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';
 import { acceptedSchema } from '../../contract/chain-resource.js';
+import { showAccepted, warningLines } from '../accepted.js';
 import { path, Unreachable } from '../api.js';
 import { UsageError } from '../exit-codes.js';
 import { example, waitOption } from '../options.js';
@@ -12,7 +13,6 @@ import type { Session } from '../session.js';
 import { parseJson, readInput } from '../settings.js';
 import { fields } from '../table.js';
 import type { Line, Tone } from '../text.js';
-import { showAccepted, warningLines } from './accepted.js';
 
 export function send(relay: Command, session: Session): void {
   relay

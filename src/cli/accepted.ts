@@ -1,12 +1,12 @@
 /** What the API says to a chain that it accepts, and how that is shown. */
 
-import type { Accepted } from '../../contract/chain-resource.js';
-import type { Answer } from '../api.js';
-import { exitCodeOf, statusWords, troubleLines } from '../chain-lines.js';
-import { followChain } from '../follow.js';
-import type { Session } from '../session.js';
-import type { Line } from '../text.js';
-import { momentFromNow } from '../time.js';
+import type { Accepted } from '../contract/chain-resource.js';
+import type { Answer } from './api.js';
+import { exitCodeOf, statusWords, troubleLines } from './chain-lines.js';
+import { followChain } from './follow.js';
+import type { Session } from './session.js';
+import type { Line } from './text.js';
+import { momentFromNow } from './time.js';
 
 /** Shows the answer, and with `wait` what becomes of the chain until it has ended or needs attention. */
 export async function showAccepted(
