@@ -5,7 +5,7 @@ import { isEmailAddress } from '../chain/address.js';
 import { isTimeZone } from '../chain/timestamp/index.js';
 import { label } from './label.js';
 import { isWebhookSecret, notifyRequest, notifySchema } from './notify.js';
-import { mask, secret } from './secrets.js';
+import { mask, secret, sentTo } from './secrets.js';
 import { httpUrl } from './url.js';
 
 const credential = secret(z.string().min(1).max(4096));
@@ -24,10 +24,15 @@ export type Auth = z.infer<typeof authSchema>;
 /** Any system that speaks the relay's own connector API (docs/connecting.md). */
 const httpConnection = z.strictObject({ kind: z.literal('http'), baseUrl: httpUrl, auth: authSchema.optional() });
 
-export const platformSettingsSchema = z.discriminatedUnion('kind', [httpConnection]);
+/** No secret is carried over to another kind or origin. */
+function destination({ kind, baseUrl }: { kind?: unknown; baseUrl?: unknown }): string {
+  return JSON.stringify([kind, typeof baseUrl === 'string' && URL.canParse(baseUrl) ? new URL(baseUrl).origin : undefined]);
+}
+
+export const platformSettingsSchema = sentTo(z.discriminatedUnion('kind', [httpConnection]), 'auth', destination);
 export type PlatformSettings = z.infer<typeof platformSettingsSchema>;
 
-export const ticketingSettingsSchema = z.discriminatedUnion('kind', [httpConnection]);
+export const ticketingSettingsSchema = sentTo(z.discriminatedUnion('kind', [httpConnection]), 'auth', destination);
 export type TicketingSettings = z.infer<typeof ticketingSettingsSchema>;
 
 export const mailSettingsSchema = z.strictObject({

@@ -1,15 +1,177 @@
-/** Which fields are secret, marked where they are declared. */
+/**
+ * Secrets in settings are write-only, and marked where their fields are declared; what walks a schema and a value here finds them by that mark.
+ * An answer shows that there is one as `***`, or as an address with `***` in it. A request that leaves it out, or sends back what was shown,
+ * keeps it, and `null` removes it. It is kept only while its destination stays: none is carried over to another host.
+ */
 
 import { z } from 'zod';
+import type { Issue } from '../chain/request.js';
 
 export const mask = '***';
 
-/** How an answer shows a secret. */
-type Shown = (value: string) => string;
-const secrets = z.registry<{ shown: Shown }>();
+type Schema = z.core.$ZodType;
+type JsonObject = Record<string, unknown>;
 
-/** Marks a field as a secret. */
-export function secret<Schema extends z.ZodType<string>>(schema: Schema, shown: Shown = () => mask): Schema {
-  secrets.add(schema, { shown });
+interface Secret {
+  /** As an answer shows it. */
+  shown(value: string): string;
+  /** Whether that shows something of it. */
+  inPart: boolean;
+}
+const secrets = z.registry<Secret>();
+
+/** Marks a field as a secret, shown as `***` unless `shown` says otherwise. */
+export function secret<Field extends z.ZodType<string>>(schema: Field, shown?: Secret['shown']): Field {
+  secrets.add(schema, { shown: shown ?? (() => mask), inPart: shown !== undefined });
   return schema;
+}
+
+interface Destination {
+  /** The field with the secrets that are sent there. */
+  field: string;
+  /** As a text that is another for another destination. */
+  of(settings: JsonObject): string;
+}
+const destinations = z.registry<Destination>();
+
+/** Marks settings that tell where the secrets in one of their fields are sent. */
+export function sentTo<Settings extends z.ZodType>(schema: Settings, field: string, of: Destination['of']): Settings {
+  destinations.add(schema, { field, of });
+  return schema;
+}
+
+/** The value with its secrets as an answer shows them. */
+export function redact<Noun extends z.ZodType>(schema: Noun, value: z.infer<Noun>): z.infer<Noun> {
+  return mapSecrets(schema, value, (text, { shown }) => shown(text));
+}
+
+/** The value with another text for each secret. */
+export function mapSecrets<Noun extends z.ZodType>(
+  schema: Noun,
+  value: z.infer<Noun>,
+  map: (text: string, secret: Secret) => string,
+): z.infer<Noun> {
+  const walk = (schema: Schema | undefined, value: unknown): unknown => {
+    const mark = schema && secrets.get(base(schema));
+    if (mark && typeof value === 'string') return map(value, mark);
+    if (!schema || !isObject(value)) return value;
+    const type = variant(schema, value);
+    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, walk(fieldOf(type, name), inner)]));
+  };
+  return walk(schema, value) as z.infer<Noun>;
+}
+
+/** What a request comes to together with what is stored, for the schema to check, and the secrets that cannot be kept. */
+export interface Merged {
+  value: unknown;
+  problems: Issue[];
+}
+
+/** A request that replaces what is stored, except for what it leaves out and is a secret or holds one. */
+export function replaceKeepingSecrets(schema: z.ZodType, given: unknown, stored: unknown): Merged {
+  return merge(schema, given, stored, false);
+}
+
+/** A JSON merge patch (RFC 7396); settings that become those of another `kind` or `type` begin anew. */
+export function mergePatch(schema: z.ZodType, given: unknown, stored: unknown): Merged {
+  return merge(schema, given, stored, true);
+}
+
+function merge(root: z.ZodType, given: unknown, stored: unknown, patch: boolean): Merged {
+  const problems: Issue[] = [];
+  /** How many stored secrets have been kept so far. */
+  let kept = 0;
+
+  const walk = (schema: Schema, given: unknown, stored: unknown, at: string): unknown => {
+    if (given === null) return undefined;
+    const secretive = holdsSecret(schema);
+    if (given === undefined) {
+      if (secretive && stored !== undefined) kept += 1;
+      return secretive || patch ? stored : undefined;
+    }
+    const type = base(schema);
+    const mark = secrets.get(type);
+    if (mark) return ofSecret(schema, mark, given, stored, at);
+    if (!isObject(given)) return given;
+    if (type instanceof z.ZodRecord) return ofRecord(type, given, isObject(stored) ? stored : {}, at);
+    const option = variant(type, patch && isObject(stored) ? { ...stored, ...given } : given);
+    if (!(option instanceof z.ZodObject)) return given;
+    const destination = destinations.get(type);
+    const before = isObject(stored) && (destination || variant(type, stored) === option) ? stored : {};
+    let carried = false;
+    const fields = Object.keys({ ...option.shape, ...given }).flatMap((name) => {
+      const field = fieldOf(option, name);
+      if (!field) return [[name, given[name]]];
+      const [already, inner] = [kept, walk(field, given[name], before[name], `${at}/${name}`)];
+      if (name === destination?.field) carried = kept > already;
+      return inner === undefined ? [] : [[name, inner]];
+    });
+    const merged: JsonObject = Object.fromEntries(fields);
+    if (carried && destination?.of(merged) !== destination?.of(before)) {
+      const detail = 'is for another address, to which no secret is carried over: send it in full, or null to remove it';
+      problems.push({ pointer: `${at}/${destination?.field}`, detail });
+    }
+    return merged;
+  };
+
+  const ofSecret = (schema: Schema, { shown, inPart }: Secret, given: unknown, stored: unknown, at: string): unknown => {
+    if (typeof stored === 'string' && given === shown(stored)) {
+      kept += 1;
+      return stored;
+    }
+    // Where there is none, what is required is missing; what is optional is refused by its own rule.
+    if (given === mask && !inPart) return schema === base(schema) ? undefined : given;
+    if (inPart && typeof given === 'string' && given.includes(mask)) {
+      const detail = `hides a secret (${mask}) of another address: send it in full, or null to remove it`;
+      problems.push({ pointer: at, detail });
+    }
+    return given;
+  };
+
+  /** Headers: their names are the same in either case, and those not named are kept. */
+  const ofRecord = (type: z.ZodRecord, given: JsonObject, stored: JsonObject, at: string): JsonObject => {
+    const before = new Map(Object.entries(stored).map(([name, value]) => [name.toLowerCase(), value]));
+    const named = new Set(Object.keys(given).map((name) => name.toLowerCase()));
+    const left = Object.entries(stored).filter(([name]) => !named.has(name.toLowerCase()));
+    kept += left.length;
+    const sent = Object.entries(given).filter(([, value]) => value !== null);
+    const values = sent.map(([name, value]) => [name, walk(type.valueType, value, before.get(name.toLowerCase()), at)]);
+    return Object.fromEntries([...left, ...values]);
+  };
+
+  return { value: walk(root, given, stored, ''), problems };
+}
+
+/** Without what makes it optional. */
+function base(schema: Schema): Schema {
+  const optional = schema instanceof z.ZodOptional || schema instanceof z.ZodNullable;
+  return optional ? base(schema.unwrap()) : schema;
+}
+
+/** Of a union, the option of which the value is. */
+function variant(schema: Schema, value: JsonObject): Schema | undefined {
+  const type = base(schema);
+  if (!(type instanceof z.ZodDiscriminatedUnion)) return type;
+  const { discriminator } = type.def;
+  return type.options.find((option) => {
+    const tag = fieldOf(option, discriminator);
+    return tag instanceof z.ZodLiteral && tag.values.has(value[discriminator] as z.core.util.Literal);
+  });
+}
+
+function fieldOf(type: Schema | undefined, name: string): Schema | undefined {
+  if (type instanceof z.ZodRecord) return type.valueType;
+  return type instanceof z.ZodObject && Object.hasOwn(type.shape, name) ? type.shape[name] : undefined;
+}
+
+function holdsSecret(schema: Schema): boolean {
+  const type = base(schema);
+  if (type instanceof z.ZodObject) return Object.values(type.shape).some(holdsSecret);
+  if (type instanceof z.ZodRecord) return holdsSecret(type.valueType);
+  if (type instanceof z.ZodDiscriminatedUnion) return type.options.some(holdsSecret);
+  return secrets.get(type) !== undefined;
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
