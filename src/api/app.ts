@@ -12,7 +12,6 @@ import { createGuard } from './authentication.js';
 import { chainRoutes } from './chains.js';
 import { docsRoutes } from './docs.js';
 import { limitFailures } from './limits.js';
-import { operations } from './operations.js';
 import { rejectedRoutes } from './rejected.js';
 import { Rejections } from './rejections.js';
 import { type RelayOptions, relayRoutes } from './relay.js';
@@ -38,10 +37,7 @@ export function createApi(options: ApiOptions): Hono {
     .use(limitFailures(limits))
     .use('/chains/*', inTime)
     .use('/co/:companyId/chains/*', inTime)
-    .route('/', appOf(apiRoutes(options), createGuard(adminToken, store.keys)))
-    .route('/', adminRoutes(options))
-    .route('/', pauseRoutes(options))
-    .route('/', noticeRoutes(options));
+    .route('/', appOf(apiRoutes(options), createGuard(adminToken, store.keys)));
 }
 
 export function apiRoutes(options: ApiOptions): Route[] {
@@ -51,7 +47,10 @@ export function apiRoutes(options: ApiOptions): Route[] {
     ...relayRoutes({ ...options, rejections }),
     ...rejectedRoutes({ ...options, rejections }),
     ...chainRoutes(options),
+    ...adminRoutes(options),
+    ...pauseRoutes(options),
+    ...noticeRoutes(options),
     ...serviceRoutes(options),
   ];
-  return [...routes, ...docsRoutes(options, [...routes, ...operations])];
+  return [...routes, ...docsRoutes(options, routes)];
 }

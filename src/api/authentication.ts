@@ -34,11 +34,6 @@ export function createGuard(adminToken: string, keys: Pick<Keys, 'authenticate'>
   };
 }
 
-/** For the routes that do not describe themselves yet. */
-export function requireAdmin(adminToken: string): MiddlewareHandler<Authenticated> {
-  return createGuard(adminToken, { authenticate: async () => undefined })('admin');
-}
-
 /** Tells who asks, where that is optional: undefined for anybody but the admin and the company in the path (`:companyId`). */
 export function actorReader(adminToken: string, keys: Pick<Keys, 'authenticate'>): (c: Context) => Promise<Actor | undefined> {
   const isAdmin = adminCheck(adminToken);

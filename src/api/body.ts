@@ -100,8 +100,3 @@ export function pageOf({ limit, cursor }: z.infer<ReturnType<typeof pageQuery>>)
 
 /** A cursor that is a sequence number of the store. */
 export const numberCursor = /^\d{1,18}$/;
-
-/** For the routes that do not describe themselves yet. */
-export function readPage(c: Context, cursor: RegExp): PageRequest {
-  return pageOf(parseQuery(pageQuery(cursor), c.req.query()));
-}

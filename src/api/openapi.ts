@@ -132,7 +132,9 @@ function describe(route: RouteDescription, schemas: Schemas) {
       return { name, in: place, required: !z.safeParse(type, undefined).success, description, schema };
     });
   const [tag] = tags[segments.findLast((segment) => segment in tags) ?? 'service'] ?? [''];
-  const content: Content = body ? { 'application/json': { schema: schemaOf(body, schemas), ...(examples && { examples }) } } : {};
+  const { mediaTypes = ['application/json'] } = route;
+  const content: Content = {};
+  if (body) for (const type of mediaTypes) content[type] = { schema: schemaOf(body, schemas), ...(examples && { examples }) };
   const described = Object.entries(answers).map(([status, answer]) => [status, describeAnswer(answer, schemas)] as const);
   const responses: Record<string, DescribedAnswer> = {
     ...Object.fromEntries(described),

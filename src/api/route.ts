@@ -39,6 +39,8 @@ export interface RouteDescription<
   body?: Body;
   /** A body that the handler itself reads: because it is no object, or because what is stored decides how it is read. */
   rawBody?: z.ZodType;
+  /** Of `body` or `rawBody`, for the document. Default: `application/json`. */
+  mediaTypes?: readonly string[];
   /** Of `body` or `rawBody`, for the document. */
   bodyOptional?: true;
   examples?: Record<string, { summary: string; value: unknown }>;

@@ -11,14 +11,16 @@ import { httpUrl } from './url.js';
 const credential = secret(z.string().min(1).max(4096));
 
 /** How a connector proves who it is. */
-export const authSchema = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('bearer'), token: credential }),
-  z.strictObject({ type: z.literal('basic'), username: z.string().max(256), password: credential }),
-  z.strictObject({
-    type: z.literal('headers'),
-    headers: z.record(z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'not a header name'), credential),
-  }),
-]);
+export const authSchema = z
+  .discriminatedUnion('type', [
+    z.strictObject({ type: z.literal('bearer'), token: credential }),
+    z.strictObject({ type: z.literal('basic'), username: z.string().max(256), password: credential }),
+    z.strictObject({
+      type: z.literal('headers'),
+      headers: z.record(z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'not a header name'), credential),
+    }),
+  ])
+  .meta({ id: 'Auth' });
 export type Auth = z.infer<typeof authSchema>;
 
 /** Any system that speaks the relay's own connector API (docs/connecting.md). */
@@ -64,12 +66,14 @@ const companySettings = z.strictObject({
 const { shape } = companySettings;
 
 /** A company as the store keeps it, and as answers show it, its secrets redacted. */
-export const companySchema = z.object({
-  companyId: z.string(),
-  ...shape,
-  createdAt: z.iso.datetime(),
-  updatedAt: z.iso.datetime(),
-});
+export const companySchema = z
+  .object({
+    companyId: z.string(),
+    ...shape,
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+  })
+  .meta({ id: 'Company' });
 export type StoredCompany = z.infer<typeof companySchema>;
 export type Company = Omit<StoredCompany, 'createdAt' | 'updatedAt'>;
 
@@ -89,19 +93,29 @@ const mailbox = z.string().refine((text) => isEmailAddress(text), 'is no e-mail 
  * A company as PUT takes it. What is left out stays as it is; `null` removes it, and makes `timeZone` UTC again.
  * A section that is given replaces the stored one, except for its secrets: see secrets.ts.
  */
-export const companyRequest = companySettings.extend({
-  name: label,
-  timeZone: shape.timeZone.refine(isTimeZone, 'must be an IANA name such as Europe/Berlin, or ±hh:mm').nullish(),
-  notify: notifyRequest.nullish().describe('Who is told when something fails.'),
-  platform: platformSettingsSchema.check(checkBaseUrl).nullish().describe('Where assignments live.'),
-  ticketing: ticketingSettingsSchema.check(checkBaseUrl).nullish().describe('Where tickets live.'),
-  mail: mailSettingsSchema
-    .extend({ from: mailbox.optional(), replyTo: mailbox.optional() })
-    .nullish()
-    .describe("The sender of the company's e-mails, and its own mail server."),
-  webhookSecret: secret(
-    z.string().refine(isWebhookSecret, 'must be whsec_ and 24 to 64 bytes in base64, as the sender of the webhooks shows it'),
-  )
-    .nullish()
-    .describe("The secret of the webhook's signatures (Standard Webhooks): once it is set, nothing unsigned is taken."),
-});
+export const companyRequest = companySettings
+  .extend({
+    name: label,
+    timeZone: shape.timeZone.refine(isTimeZone, 'must be an IANA name such as Europe/Berlin, or ±hh:mm').nullish(),
+    notify: notifyRequest.nullish().describe('Who is told when something fails.'),
+    platform: platformSettingsSchema.check(checkBaseUrl).nullish().describe('Where assignments live.'),
+    ticketing: ticketingSettingsSchema.check(checkBaseUrl).nullish().describe('Where tickets live.'),
+    mail: mailSettingsSchema
+      .extend({ from: mailbox.optional(), replyTo: mailbox.optional() })
+      .nullish()
+      .describe("The sender of the company's e-mails, and its own mail server."),
+    webhookSecret: secret(
+      z.string().refine(isWebhookSecret, 'must be whsec_ and 24 to 64 bytes in base64, as the sender of the webhooks shows it'),
+    )
+      .nullish()
+      .describe("The secret of the webhook's signatures (Standard Webhooks): once it is set, nothing unsigned is taken."),
+  })
+  .meta({ id: 'CompanySettings' });
+/** A company to be made or changed; null is as absent. */
+export type NewCompany = z.infer<typeof companyRequest> & { companyId: string };
+
+/** As PATCH takes it: a part of that. */
+export const companyPatch = companyRequest
+  .partial()
+  .extend({ platform: httpConnection.partial().nullish(), ticketing: httpConnection.partial().nullish() })
+  .meta({ id: 'CompanyPatch' });

@@ -8,53 +8,61 @@ import { label } from './label.js';
 import { notifyRequest, notifySchema } from './notify.js';
 
 /** A rule as answers show it, its secrets redacted. */
-export const ruleSchema = z.object({
-  relayId: z.string(),
-  name: z.string(),
-  enabled: z.boolean(),
-  onFailure: onFailureSchema,
-  onUnknown: onUnknownSchema,
-  notify: notifySchema.optional(),
-  createdAt: z.iso.datetime(),
-  updatedAt: z.iso.datetime(),
-});
+export const ruleSchema = z
+  .object({
+    relayId: z.string(),
+    name: z.string(),
+    enabled: z.boolean(),
+    onFailure: onFailureSchema,
+    onUnknown: onUnknownSchema,
+    notify: notifySchema.optional(),
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+  })
+  .meta({ id: 'Rule' });
 export type StoredRule = z.infer<typeof ruleSchema> & { companyId: string };
 export type Rule = Omit<StoredRule, 'createdAt' | 'updatedAt'>;
 
 export const rulesResponse = z.object({ rules: z.array(ruleSchema), nextCursor: z.string().optional() });
-export const createdRuleResponse = ruleSchema.extend({
-  relayAccessToken: z.string().describe('The only time that it is shown.'),
-  tokenId: z.string(),
-});
+export const createdRuleResponse = ruleSchema
+  .extend({
+    relayAccessToken: z.string().describe('The only time that it is shown.'),
+    tokenId: z.string(),
+  })
+  .meta({ id: 'CreatedRule' });
 
 const notify = notifyRequest.nullish().describe("Who is told when something of this rule fails, beside the company's contacts.");
 
 /** A rule as POST takes it. An id and token that are in use elsewhere can be taken over, so that existing webhooks keep working. */
-export const newRuleRequest = z.strictObject({
-  name: label,
-  notify,
-  onFailure: onFailureSchema.default('hold'),
-  onUnknown: onUnknownSchema.default('resend'),
-  relayId: z
-    .string()
-    .regex(relayIdPattern, relayIdRule)
-    .optional()
-    .describe('To take over an id that webhooks use already. Absent: the relay makes one.'),
-  relayAccessToken: z
-    .string()
-    .min(1, 'must not be empty')
-    .max(512)
-    .refine((token) => token === token.trim(), 'must not begin or end with white space')
-    .refine((token) => !isMistyped(token), 'looks like a token of a relay, but has a typing error or is cut short')
-    .optional()
-    .describe('To take over a token that webhooks use already. Absent: the relay makes one.'),
-});
+export const newRuleRequest = z
+  .strictObject({
+    name: label,
+    notify,
+    onFailure: onFailureSchema.default('hold'),
+    onUnknown: onUnknownSchema.default('resend'),
+    relayId: z
+      .string()
+      .regex(relayIdPattern, relayIdRule)
+      .optional()
+      .describe('To take over an id that webhooks use already. Absent: the relay makes one.'),
+    relayAccessToken: z
+      .string()
+      .min(1, 'must not be empty')
+      .max(512)
+      .refine((token) => token === token.trim(), 'must not begin or end with white space')
+      .refine((token) => !isMistyped(token), 'looks like a token of a relay, but has a typing error or is cut short')
+      .optional()
+      .describe('To take over a token that webhooks use already. Absent: the relay makes one.'),
+  })
+  .meta({ id: 'NewRule' });
 
 /** What PATCH changes; what is left out stays as it is. `notify` as in a company's PUT. */
-export const ruleChange = z.strictObject({
-  name: label.optional(),
-  notify,
-  onFailure: onFailureSchema.optional(),
-  onUnknown: onUnknownSchema.optional(),
-  enabled: z.boolean().optional(),
-});
+export const ruleChange = z
+  .strictObject({
+    name: label.optional(),
+    notify,
+    onFailure: onFailureSchema.optional(),
+    onUnknown: onUnknownSchema.optional(),
+    enabled: z.boolean().optional(),
+  })
+  .meta({ id: 'RuleChange' });

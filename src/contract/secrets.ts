@@ -83,7 +83,7 @@ function merge(root: z.ZodType, given: unknown, stored: unknown, patch: boolean)
   let kept = 0;
 
   const walk = (schema: Schema, given: unknown, stored: unknown, at: string): unknown => {
-    if (given === null) return undefined;
+    if (given === null) return isRemovable(schema, at) ? undefined : null;
     const secretive = holdsSecret(schema);
     if (given === undefined) {
       if (secretive && stored !== undefined) kept += 1;
@@ -101,7 +101,7 @@ function merge(root: z.ZodType, given: unknown, stored: unknown, patch: boolean)
     let carried = false;
     const fields = Object.keys({ ...option.shape, ...given }).flatMap((name) => {
       const field = fieldOf(option, name);
-      if (!field) return [[name, given[name]]];
+      if (!field) return given[name] === null && at !== '' ? [] : [[name, given[name]]];
       const [already, inner] = [kept, walk(field, given[name], before[name], `${at}/${name}`)];
       if (name === destination?.field) carried = kept > already;
       return inner === undefined ? [] : [[name, inner]];
@@ -146,6 +146,12 @@ function merge(root: z.ZodType, given: unknown, stored: unknown, patch: boolean)
 function base(schema: Schema): Schema {
   const optional = schema instanceof z.ZodOptional || schema instanceof z.ZodNullable;
   return optional ? base(schema.unwrap()) : schema;
+}
+
+/** Whether `null` removes it: where its schema takes that, and what is optional in a section of settings. */
+function isRemovable(schema: Schema, at: string): boolean {
+  const accepts = (value: null | undefined) => z.safeParse(schema, value).success;
+  return accepts(null) || (at.lastIndexOf('/') > 0 && accepts(undefined));
 }
 
 /** Of a union, the option of which the value is. */

@@ -1,7 +1,7 @@
 /** The companies and their settings. */
 
 import type { Actor } from '../contract/audit.js';
-import { type Company, companySchema, type StoredCompany } from '../contract/company.js';
+import { companySchema, type NewCompany, type StoredCompany } from '../contract/company.js';
 import { changedFields, deleteNamed, record } from './audit.js';
 import { columnsOf, type Database, json, type Page, type PageRequest, page, read } from './database.js';
 
@@ -29,7 +29,7 @@ export class Companies {
    */
   async put(
     companyId: string,
-    change: (stored: StoredCompany | undefined) => Company,
+    change: (stored: StoredCompany | undefined) => NewCompany,
     actor: Actor,
   ): Promise<{ company: StoredCompany; created: boolean }> {
     return this.database.transaction(async (queries) => {
@@ -48,7 +48,7 @@ export class Companies {
         `UPDATE companies SET name = $2, time_zone = $3, notify = $4::text::jsonb, platform = $5::text::jsonb,
            ticketing = $6::text::jsonb, mail = $7::text::jsonb, webhook_secret = $8, updated_at = now()
          WHERE company_id = $1 RETURNING ${columns}`,
-        [companyId, name, timeZone, json(notify), json(platform), json(ticketing), json(mail), webhookSecret ?? null],
+        [companyId, name, timeZone ?? 'UTC', json(notify), json(platform), json(ticketing), json(mail), webhookSecret ?? null],
       );
       if (!company) throw new Error(`Company ${companyId} vanished while it was locked`);
       const details = created ? { name } : { changed: changedFields(stored, company) };

@@ -14,6 +14,7 @@ const columns = columnsOf(storedRule);
 const where = 'WHERE company_id = $1 AND relay_id = $2';
 
 export type NewRule = z.infer<typeof newRuleRequest>;
+export type ChangedRule = Pick<NewRule, 'notify'> & Pick<Rule, 'name' | 'enabled' | 'onFailure' | 'onUnknown'>;
 
 /** A rule just made, with the only sight there is of its token. */
 export interface CreatedRule {
@@ -60,7 +61,7 @@ export class Rules {
   async update(
     companyId: string,
     relayId: string,
-    change: (stored: StoredRule) => Omit<Rule, 'companyId' | 'relayId'>,
+    change: (stored: StoredRule) => ChangedRule,
     actor: Actor,
   ): Promise<StoredRule | undefined> {
     return this.database.transaction(async (queries) => {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Hono } from 'hono';
-import { type AdminOptions, adminRoutes } from '../../src/api/admin.js';
+import { adminRoutes } from '../../src/api/admin.js';
 import { answerProblems } from '../../src/api/answer-problems.js';
 import { type Authenticated, createGuard } from '../../src/api/authentication.js';
+import { appOf } from '../../src/api/route.js';
 import type { Company } from '../../src/contract/company.js';
 import type { Store } from '../../src/store/store.js';
 import { createStore } from '../../src/store/store.js';
@@ -19,15 +20,16 @@ for (const { name, open, skip } of testDatabases) {
     const unexpected: Error[] = [];
     before(async () => {
       store = createStore(await open());
-      app = appWith({ store, adminToken });
+      app = appWith();
     });
     after(async () => {
       await store.close();
       assert.deepEqual(unexpected, []);
     });
 
-    function appWith(options: AdminOptions): Hono {
-      return answerProblems(new Hono(), (error) => unexpected.push(error)).route('/', adminRoutes(options));
+    function appWith(operatorEmail?: string, token = adminToken): Hono {
+      const routes = appOf(adminRoutes({ store, operatorEmail }), createGuard(token, store.keys));
+      return answerProblems(new Hono(), (error) => unexpected.push(error)).route('/', routes);
     }
 
     async function ask(method: string, path: string, body?: unknown, on = app, token = adminToken) {
@@ -81,7 +83,7 @@ for (const { name, open, skip } of testDatabases) {
       });
 
       it('refuses to run with an empty admin token', () => {
-        assert.throws(() => adminRoutes({ store, adminToken: '' }), /RELAY_ADMIN_TOKEN/);
+        assert.throws(() => appWith(undefined, ''), /RELAY_ADMIN_TOKEN/);
       });
 
       it('lets a key into its own company alone, where keys are let in', async () => {
@@ -118,7 +120,7 @@ for (const { name, open, skip } of testDatabases) {
           ['PUT', '/admin/companies/form', `{"notify":${'['.repeat(50_000)}${']'.repeat(50_000)}}`, 400],
           ['PUT', '/admin/companies/form', JSON.stringify({ name: 'x'.repeat(256 * 1024) }), 413],
           ['DELETE', '/admin/companies', undefined, 405],
-          ['PATCH', '/admin/companies/form', '{}', 405],
+          ['POST', '/admin/companies/form', '{}', 405],
           ['GET', '/admin/nothing', undefined, 404],
           ['GET', '/admin/companies/%00', undefined, 400],
           ['GET', '/admin/audit?companyId=%00', undefined, 400],
@@ -250,7 +252,7 @@ for (const { name, open, skip } of testDatabases) {
         }
         assert.equal((await put('alone', { name: 'x', notify: { webhookUrl: 'https://hooks.example.com/1' } })).status, 201);
         assert.equal((await put('alone', { name: 'x', notify: null })).status, 400);
-        const withOperator = appWith({ store, adminToken, operatorEmail: 'operator@example.com' });
+        const withOperator = appWith('operator@example.com');
         assert.equal((await ask('PUT', '/admin/companies/alone2', { name: 'x' }, withOperator)).status, 201);
       });
     });

@@ -1,32 +1,67 @@
 /** `/admin/companies/{companyId}/rules/{relayId}/tokens`: which tokens a rule has, rotating and revoking them. */
 
-import { Hono } from 'hono';
 import { rotatedTokenResponse, rotationRequest, tokensResponse } from '../../contract/token.js';
-import type { AdminOptions } from '../admin.js';
-import type { Authenticated } from '../authentication.js';
-import { parseAs, readObject } from '../body.js';
+import type { Store } from '../../store/store.js';
 import { notFound } from '../problem.js';
-import { noRule } from './rules.js';
+import { type Route, route } from '../route.js';
+import { noRule } from './missing.js';
 
-export function tokenRoutes({ store }: AdminOptions): Hono<Authenticated> {
-  return new Hono<Authenticated>()
-    .get('/admin/companies/:companyId/rules/:relayId/tokens', async (c) => {
-      const { companyId, relayId } = c.req.param();
-      const tokens = await store.tokens.list(companyId, relayId);
-      if (!tokens) throw noRule(companyId, relayId);
-      return c.json(tokensResponse.parse({ tokens }));
-    })
-    .post('/admin/companies/:companyId/rules/:relayId/tokens', async (c) => {
-      const { companyId, relayId } = c.req.param();
-      const { graceSeconds } = parseAs(rotationRequest, await readObject(c));
-      const token = await store.tokens.rotate(companyId, relayId, graceSeconds, c.get('actor'));
-      if (!token) throw noRule(companyId, relayId);
-      return c.json(rotatedTokenResponse.parse(token), 201, { 'Cache-Control': 'no-store' });
-    })
-    .delete('/admin/companies/:companyId/rules/:relayId/tokens/:tokenId', async (c) => {
-      const { companyId, relayId, tokenId } = c.req.param();
-      const known = await store.tokens.revoke(companyId, relayId, tokenId, c.get('actor'));
-      if (!known) throw notFound(`token ${tokenId} of rule ${relayId} of company ${companyId}`);
-      return c.body(null, 204);
-    });
+export function tokenRoutes({ tokens }: Store): Route[] {
+  return [
+    route(
+      {
+        method: 'get',
+        path: '/admin/companies/:companyId/rules/:relayId/tokens',
+        id: 'listTokens',
+        access: 'admin',
+        summary: 'List the tokens of a rule',
+        answers: { 200: { description: 'The newest first; never the tokens themselves.', body: tokensResponse } },
+        problems: ['not-found'],
+      },
+      async (c) => {
+        const { companyId, relayId } = c.req.param();
+        const listed = await tokens.list(companyId, relayId);
+        if (!listed) throw noRule(companyId, relayId);
+        return c.json({ tokens: listed });
+      },
+    ),
+    route(
+      {
+        method: 'post',
+        path: '/admin/companies/:companyId/rules/:relayId/tokens',
+        id: 'rotateToken',
+        access: 'admin',
+        summary: 'Make a new token',
+        description:
+          'Those before it end, at once or after `graceSeconds`. The answer is the only time that the new one is shown.',
+        body: rotationRequest,
+        bodyOptional: true,
+        answers: { 201: { description: 'The new token.', body: rotatedTokenResponse } },
+        problems: ['not-found'],
+      },
+      async (c, { actor, body: { graceSeconds } }) => {
+        const { companyId, relayId } = c.req.param();
+        const token = await tokens.rotate(companyId, relayId, graceSeconds, actor);
+        if (!token) throw noRule(companyId, relayId);
+        return c.json(token, 201, { 'Cache-Control': 'no-store' });
+      },
+    ),
+    route(
+      {
+        method: 'delete',
+        path: '/admin/companies/:companyId/rules/:relayId/tokens/:tokenId',
+        id: 'revokeToken',
+        access: 'admin',
+        summary: 'Revoke a token at once',
+        answers: { 204: { description: 'It is revoked.' } },
+        problems: ['not-found'],
+      },
+      async (c, { actor }) => {
+        const { companyId, relayId, tokenId } = c.req.param();
+        const known = await tokens.revoke(companyId, relayId, tokenId, actor);
+        if (!known) throw notFound(`token ${tokenId} of rule ${relayId} of company ${companyId}`);
+        return c.body(null, 204);
+      },
+    ),
+  ];
 }

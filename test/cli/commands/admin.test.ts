@@ -8,6 +8,8 @@ import { after, before, describe, it } from 'node:test';
 import { Hono } from 'hono';
 import { adminRoutes } from '../../../src/api/admin.js';
 import { answerProblems } from '../../../src/api/answer-problems.js';
+import { createGuard } from '../../../src/api/authentication.js';
+import { appOf } from '../../../src/api/route.js';
 import { openEmbedded } from '../../../src/store/embedded.js';
 import { createStore, type Store } from '../../../src/store/store.js';
 import { type LocalApi, serve } from '../local-api.js';
@@ -21,7 +23,7 @@ describe('commands of the admin', () => {
   before(async () => {
     store = createStore(await openEmbedded());
     const app = answerProblems(new Hono(), (error) => unexpected.push(error));
-    api = await serve(app.route('/', adminRoutes({ store, adminToken: 'the-admin-token' })));
+    api = await serve(app.route('/', appOf(adminRoutes({ store }), createGuard('the-admin-token', store.keys))));
     writeFileSync(join(directory, 'admin-token'), 'the-admin-token\n');
   });
   after(async () => {
