@@ -19,7 +19,9 @@ export interface ActionContext {
   pauses: Pause[];
 }
 
-/** Milliseconds. Settings and one call fit into the 30 seconds of an activity, so that a database that hangs does not look like a lost effect. */
+/**
+ * Reading and one call fit into the 30 seconds of an activity: a database that hangs must not look like an effect that was lost.
+ */
 const longestReadMs = 8_000;
 
 /** What an attempt that failed before its call leaves to the next one as heartbeat details: its own number. */
@@ -57,8 +59,8 @@ export function skipReason(rule: Rule | undefined, relayId: string): string {
 }
 
 /**
- * Whether the attempt before this one may have done its effect without reporting it. Under `onUnknown: "hold"`, and only there: Temporal
- * then repeats an attempt only where it was lost, or where it could not read the settings and said so by its heartbeat.
+ * Whether the attempt before this one may have done its effect without reporting it. Under `onUnknown: "hold"`, and only there:
+ * Temporal then repeats an attempt only where it was lost, or where it could not read the settings and said so by its heartbeat.
  */
 export function earlierAttemptLost(): boolean {
   const { attempt, heartbeatDetails } = activityInfo();

@@ -1,4 +1,4 @@
-/** What all effects have in common: the settings as they stand now, the call under the action's key, and how a failed call is reported. */
+/** What all effects have in common: settings as they stand now, a call under the action's key, the report of a failure. */
 
 import { activityInfo } from '@temporalio/activity';
 import { idempotencyKey } from '../chain/chain.js';
@@ -12,11 +12,11 @@ import { effectFailure, lostAttempt, useOrdinary } from './failure.js';
 
 /**
  * Makes the activity of an effect.
- * @param connector - the system of the company that `act` calls; its pauses keep the effect waiting.
- * @param act - does it, with one call; @throws ConnectorError, or an ApplicationFailure of its own.
- * @returns the activity. It answers `skipped` where the rule is disabled or gone.
- * @throws ApplicationFailure those of `readActionContext` and `effectFailure`; `Paused`; under a rule with `onUnknown: "hold"` also
- * `UseOrdinary` in a local try, and `OutcomeUnknown` where an earlier attempt was lost.
+ * @param connector - the outside system that `act` calls.
+ * @param act - does it with one call; may throw an ApplicationFailure of its own.
+ * @returns the activity. Its result says `skipped` where the rule is disabled or gone. It throws ApplicationFailures: those of
+ * `readActionContext` and `effectFailure`, and `Paused`; under a rule with `onUnknown: "hold"` also `UseOrdinary` in a local try,
+ * and `OutcomeUnknown` where an earlier attempt was lost.
  */
 export function effectActivity<Input extends ActionRef>(
   deps: Pick<Deps, 'store'>,

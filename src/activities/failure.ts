@@ -11,7 +11,7 @@ const failureTypes: Record<Connector, string> = { platform: 'PlatformError', tic
 
 /**
  * The failure of a call.
- * @param options.once - the rule says `onUnknown: "hold"`: Temporal repeats nothing, and a call without an answer is `OutcomeUnknown`.
+ * @param options.once - for `onUnknown: "hold"`: Temporal repeats nothing, and a call without an answer is `OutcomeUnknown`.
  * @throws the error itself where it is not a ConnectorError.
  */
 export function effectFailure(

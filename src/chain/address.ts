@@ -1,10 +1,10 @@
 /** E-mail addresses as people write them: bare, with a display name, several in one field. */
 
-import { isBlank } from './text.js';
+import { isBlank } from './substitution.js';
 
 const local = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
-const domain =
-  /^(?=.{1,253}$)([\p{L}\p{N}]([\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?\.)*[\p{L}\p{N}]([\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?$/u;
+const domainLabel = /[\p{L}\p{N}]([\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?/u.source;
+const domain = new RegExp(`^(?=.{1,253}$)(${domainLabel}\\.)*${domainLabel}$`, 'u');
 const withName = /^(?<name>[^<>]*)<(?<address>[^<>]*)>$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must not pass.
 const control = /[\u0000-\u001f\u007f\u2028\u2029]/;
@@ -29,7 +29,8 @@ function splitList(text: string): string[] {
 
 /**
  * The people to write to, from elements that may each be a comma-separated list. An address that occurs twice counts once.
- * @returns `recipients`: as written, in order; `dropped`: the texts that are no address or hold a `${variable}`, without the blank ones.
+ * @returns `recipients`: as written, in order; `dropped`: the texts that are no address or hold a `${variable}`, without the
+ * blank ones.
  */
 export function readRecipients(emails: readonly string[]): { recipients: string[]; dropped: string[] } {
   const recipients = new Map<string, string>();

@@ -1,6 +1,7 @@
 /**
- * What the Temporal Web UI shows under User Metadata, as Markdown: what a chain asks for, and how it stands. The Web UI's renderers differ
- * by version and place. Paragraphs, bold, code and tables come out well in all of them; a company's words must not turn into markup in any.
+ * What the Temporal Web UI shows under User Metadata, as Markdown: what a chain asks for, and how it stands. The Web UI's
+ * renderers differ by version and place. Paragraphs, bold, code and tables come out well in all of them; a company's words must
+ * not turn into markup in any.
  */
 
 import type { ActionStatus } from './action-status.js';
@@ -23,13 +24,16 @@ export function chainDetails(
   { companyId, chainId, receivedAt }: Pick<Chain, 'companyId' | 'chainId' | 'receivedAt'>,
   actions: readonly ChainAction[],
 ): string {
-  const chain = `Chain ${chainId} of ${plain(companyId)}, received ${shownTime(receivedAt)}.`;
+  const chain = `Chain ${chainId} of ${escapeMarkdown(companyId)}, received ${shownTime(receivedAt)}.`;
   const head = `${chain} How it stands is under **Current Details**.`;
   const rows = actions.map((action) => [String(action.index), named(action), when(action), asked(action)]);
   return withTable(head, ['#', 'Action', 'When', 'With'], rows);
 }
 
-/** How the actions of a chain, or of a group, stand: what failed or is held, why and what to do; which signals had no effect; then all actions. */
+/**
+ * How the actions of a chain, or of a group, stand: current details. Failed and held ones and ignored signals are explained
+ * first.
+ */
 export function currentDetails(
   chain: Pick<Chain, 'companyId' | 'chainId'>,
   actions: readonly ActionStatus[],
@@ -44,7 +48,7 @@ export function currentDetails(
   ]);
   const notes = [
     ...noted.map((action) => note(chain, action)),
-    ...ignored.map((signal) => `**A signal had no effect:** ${plain(fitBytes(signal, 300))}.`),
+    ...ignored.map((signal) => `**A signal had no effect:** ${escapeMarkdown(fitBytes(signal, 300))}.`),
   ];
   return withTable(notes.join('\n\n'), ['#', 'State', 'Action', 'Remark'], rows);
 }
@@ -53,10 +57,10 @@ function note({ companyId, chainId }: Pick<Chain, 'companyId' | 'chainId'>, acti
   const { index, state, error, nextAttemptAt, heldUntil } = action;
   if (state === 'failed') {
     const command = `npx relay retry ${companyId} ${chainId} ${index}`;
-    return `**Action ${index} failed:** ${plain(fitBytes(whyNot(action), 600))}. Mend the cause, then: \`${command}\``;
+    return `**Action ${index} failed:** ${escapeMarkdown(fitBytes(whyNot(action), 600))}. Mend the cause, then: \`${command}\``;
   }
   return [
-    `**Action ${index} needs attention:** ${plain(fitBytes(error?.message ?? '', 600))}.`,
+    `**Action ${index} needs attention:** ${escapeMarkdown(fitBytes(error?.message ?? '', 600))}.`,
     nextAttemptAt
       ? `The relay tries it again by itself at ${shownTime(nextAttemptAt)}.`
       : 'Nothing is tried by itself: mend the cause first.',
@@ -67,7 +71,7 @@ function note({ companyId, chainId }: Pick<Chain, 'companyId' | 'chainId'>, acti
 
 function remark(action: ActionStatus): string {
   const by = action.steered?.at(-1);
-  return plain([standing(action), by && `${by.verb} by ${by.by}`].filter(Boolean).join('; '));
+  return escapeMarkdown([standing(action), by && `${by.verb} by ${by.by}`].filter(Boolean).join('; '));
 }
 
 function standing(action: ActionStatus): string | undefined {
@@ -92,12 +96,12 @@ function standing(action: ActionStatus): string | undefined {
 
 function named({ action, comment }: { action: string; comment?: string }): string {
   const label = oneLine(comment ?? '');
-  return plain(label ? `${action}: ${label}` : action);
+  return escapeMarkdown(label ? `${action}: ${label}` : action);
 }
 
 function when({ delaySeconds, condition }: ChainAction): string {
   const time = delaySeconds ? `${delaySeconds} s after the event` : 'in its turn';
-  return plain(condition ? `${time}, if ${conditionText(condition)}` : time);
+  return escapeMarkdown(condition ? `${time}, if ${conditionText(condition)}` : time);
 }
 
 /** Fields that are shown in other columns, or too long to show. */
@@ -106,15 +110,18 @@ const notAsked = ['action', 'index', 'comment', 'delaySeconds', 'condition', 'bo
 /** The remaining fields: `groupIds 501, 502; radiusMiles 25`. */
 function asked(action: ChainAction): string {
   const fields = Object.entries(action).filter(([name]) => !notAsked.includes(name));
-  return plain(fields.map(([name, value]) => `${name} ${Array.isArray(value) ? value.join(', ') : value}`).join('; '));
+  return escapeMarkdown(fields.map(([name, value]) => `${name} ${Array.isArray(value) ? value.join(', ') : value}`).join('; '));
 }
 
 /** The text with everything escaped that Markdown or the Web UI (`{workflowId}`, addresses) would interpret. */
-function plain(text: string): string {
+function escapeMarkdown(text: string): string {
   return oneLine(text).replace(/[\\`*_{}[\]<>#|~$&]|:(?=\/\/)/g, '\\$&');
 }
 
-/** A paragraph and a table that fit in the details: the more rows, the shorter the cells. A blank line ends it, since the Web UI cuts off the last. */
+/**
+ * A paragraph and a table that fit in the details: the more rows, the shorter the cells. The Web UI cuts off the last line: it is
+ * blank.
+ */
 function withTable(head: string, titles: string[], rows: string[][]): string {
   const room = (detailsBytes - jsonBytes(head) - 200) / rows.length;
   const cellBytes = Math.min(600, (room - rowBytes) / (titles.length - 1));

@@ -1,4 +1,6 @@
-/** What would become of each action of a chain if its time had come, for a dry run. Decides in the same order as the workflows do. */
+/**
+ * What would become of each action of a chain if its time had come, for a dry run. Decides in the same order as the workflows do.
+ */
 
 import { type ChainAction, planChain } from './chain.js';
 import type { OnFailure } from './policy.js';
@@ -23,9 +25,9 @@ export interface Facts {
   /** Undefined: there is no such rule any more. */
   rule: { enabled: boolean; onFailure: OnFailure } | undefined;
   /** What its condition comes to now; undefined: it has none. */
-  condition?: { holds: boolean; reason?: string } | { error: string; retryable: boolean } | undefined;
+  condition?: { holds: boolean; reason?: string } | { error: string; retryable: boolean };
   /** Why its effect could not even be attempted. */
-  obstacle?: string | undefined;
+  obstacle?: string;
 }
 
 /** @param facts - one for each action, in the same order. */

@@ -1,4 +1,4 @@
-/** What became of an action and of a chain: the states that the API, the notices and the Web UI show. */
+/** What the state of an action allows, and what the states of all its actions make of a chain. */
 
 import type { ActionState } from './action-state.js';
 import type { ActionStatus, ChainStatus } from './action-status.js';
@@ -11,12 +11,12 @@ export function hasEnded(state: ActionState): boolean {
   return ended.has(state);
 }
 
-/** Whether an action that has ended can be done after all, also when its chain has closed. */
+/** Whether an action that has ended can be retried, also when its chain has closed. */
 export function isToRedo(state: ActionState): boolean {
   return state === 'failed' || state === 'partly-failed';
 }
 
-/** Whether what a verb does makes sense for an action in this state. */
+/** Whether the verb has an effect on an action in this state. */
 export function isOpenTo(verb: SteeringVerb, state: ActionState): boolean {
   switch (verb) {
     case 'retry':

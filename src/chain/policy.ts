@@ -1,4 +1,4 @@
-/** What a rule says about trouble. */
+/** What a rule says about failures and unknown outcomes. */
 
 import { z } from 'zod';
 

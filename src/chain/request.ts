@@ -8,7 +8,8 @@ import type { ActionEffect, ChainAction } from './chain.js';
 import { asksIncomingValue, parseCondition } from './condition.js';
 import { relayIdPattern, relayIdRule } from './ids.js';
 import { maxDelaySeconds } from './limits.js';
-import { blankness, cutShort, isBlank, unsubstituted } from './text.js';
+import { blankness, isBlank, unsubstituted } from './substitution.js';
+import { cutShort } from './text.js';
 
 /** What is wrong at one place of the request. `pointer` is a JSON pointer (RFC 6901): `/1/delayInSeconds`. */
 export interface Issue {

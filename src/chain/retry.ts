@@ -31,6 +31,6 @@ export function automaticRetrySeconds(retry: number): number {
 }
 
 /** Whether waiting as long as a `Retry-After` asks for uses up the budget, so that people are told now. */
-export function waitsTooLong(retryAfterSeconds: number, budgetSeconds: number): boolean {
-  return retryAfterSeconds > Math.max(budgetSeconds, longestBackoff);
+export function waitsTooLong(waitSeconds: number, budgetSeconds: number): boolean {
+  return waitSeconds > Math.max(budgetSeconds, longestBackoff);
 }

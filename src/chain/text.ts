@@ -1,21 +1,4 @@
-/** Texts of a request: what the webhook's substitution has left blank, and how to make them fit where they are shown. */
-
-const variable = /\$\{[^{}]*\}/;
-
-/** The first `${variable}` that the webhook left unsubstituted. */
-export function unsubstituted(text: string): string | undefined {
-  return variable.exec(text)?.[0];
-}
-
-/** Whether a field that decides what is done says nothing: empty, white space, or a `${variable}` left unsubstituted. */
-export function isBlank(text: string): boolean {
-  return text.trim() === '' || variable.test(text);
-}
-
-/** What to say of a text for which `isBlank` holds: `is blank`, or `is "${owner}", not substituted`. */
-export function blankness(text: string): string {
-  return text.trim() === '' ? 'is blank' : `is "${cutShort(text.trim(), 80)}", not substituted`;
-}
+/** Making texts fit where they are shown. */
 
 /** At most `length` UTF-16 units, never half a surrogate pair, with `…` where something is missing. */
 export function cutShort(text: string, length = 200): string {
@@ -42,7 +25,9 @@ export function fitBytes(text: string, bytes: number): string {
   return `${kept}…`;
 }
 
-/** Bytes of a character within a JSON string in UTF-8. Encoding each would be slow: workflows fit a hundred texts in every task. */
+/**
+ * Bytes of a character within a JSON string in UTF-8. Encoding each would be slow: workflows fit a hundred texts in every task.
+ */
 function characterBytes(character: string): number {
   const code = character.codePointAt(0) ?? 0;
   if (code < 0x20) return '\b\t\n\f\r'.includes(character) ? 2 : 6;

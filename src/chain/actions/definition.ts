@@ -2,9 +2,11 @@
 
 import { z } from 'zod';
 import type { Connector } from '../connector.js';
-import { unsubstituted } from '../text.js';
+import { unsubstituted } from '../substitution.js';
 
-/** A field's text. `readRequest` has made JSON booleans and numbers their text before, except numbers beyond the safe integers. */
+/**
+ * A field's text. `readRequest` has made JSON booleans and numbers their text before, except numbers beyond the safe integers.
+ */
 export const text = z.string({
   error: ({ input }) => {
     if (input === undefined) return 'is required';
@@ -19,7 +21,8 @@ export function shortText(most: number) {
 
 /**
  * A text of a certain form.
- * @param wrong - says what is wrong with a text; not asked where a `${variable}` is left, which is a mistake in the data, not in the rule.
+ * @param wrong - says what is wrong with a text; not asked where a `${variable}` is left, which is a mistake in the data, not in
+ * the rule.
  */
 export function ruledText(wrong: (text: string) => string | undefined) {
   return text.superRefine((value, context) => {

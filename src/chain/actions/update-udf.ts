@@ -1,7 +1,8 @@
 /** `ticket_updateUDF`: sets a user-defined field of a ticket. */
 
 import { z } from 'zod';
-import { blankness, cutShort, isBlank, unsubstituted } from '../text.js';
+import { blankness, isBlank, unsubstituted } from '../substitution.js';
+import { cutShort } from '../text.js';
 import { formatTimestamp, parsePattern, readTimestamp } from '../timestamp/index.js';
 import { defineAction, ruledText, shortText, text } from './definition.js';
 

@@ -1,6 +1,6 @@
 /**
- * Days as a calendar names them: Gregorian throughout, or Julian before October 1582. Weeks are those of the United States: they begin on
- * Sunday, and the first one holds January 1.
+ * Days as a calendar names them: Gregorian throughout, or Julian before October 1582. Weeks are those of the United States: they
+ * begin on Sunday, and the first one holds January 1.
  */
 
 /** 15 October 1582: the day before it was the Julian 4 October. */

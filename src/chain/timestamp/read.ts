@@ -5,8 +5,8 @@ import { MONTHS, WEEKDAYS } from './moment.js';
 import { isTimeZone, offsetSeconds, zoneAt, zonesCalled } from './zone.js';
 
 const ACCEPTED =
-  'Unix seconds or milliseconds (1709672829), ISO-8601 (2024-03-05T16:07:09Z), RFC 1123 or 2822 (Tue, 5 Mar 2024 16:07:09 GMT), ' +
-  "Java's Date (Tue Mar 05 16:07:09 EST 2024), M/d/yyyy (3/5/2024 4:07 PM EST)";
+  'Unix seconds or milliseconds (1709672829), ISO-8601 (2024-03-05T16:07:09Z), ' +
+  "RFC 1123 or 2822 (Tue, 5 Mar 2024 16:07:09 GMT), Java's Date (Tue Mar 05 16:07:09 EST 2024), M/d/yyyy (3/5/2024 4:07 PM EST)";
 
 const DAY = 86_400_000;
 /** Some 270,000 years from 1970: the farthest that a JavaScript date reaches, less what zones need. */
@@ -15,6 +15,7 @@ const FARTHEST = 8.64e15 - 2 * DAY;
 const UNIX = /^-?\d+(?:\.\d+)?$/;
 const ZONE = String.raw`(?<zone>Z|(?:GMT|UTC)?[+-]\d\d(?::?\d\d)?|[A-Z]{2,5}|[A-Z_]+(?:/[\w+-]+)+)`;
 const TIME = String.raw`(?<hour>\d\d):(?<minute>\d\d)(?::(?<second>\d\d))?`;
+const HALF_DAY_TIME = String.raw`(?<hour>\d{1,2}):(?<minute>\d\d)(?::(?<second>\d\d))? ?(?<half>[AP]M)`;
 const FRACTION = String.raw`(?:[.,](?<fraction>\d+))?`;
 
 /** In the order in which they are tried, once white space has become single spaces. */
@@ -28,7 +29,7 @@ const FORMS = [
   // java.util.Date.toString().
   String.raw`(?<weekday>[A-Z]{3}) (?<month>[A-Z]{3}) (?<day>\d{1,2}) ${TIME}(?: ${ZONE})? (?<year>\d{4})`,
   // M/d/yyyy [h:mm[:ss] a] [zone].
-  String.raw`(?<month>\d{1,2})/(?<day>\d{1,2})/(?<year>\d{4})(?:,? (?<hour>\d{1,2}):(?<minute>\d\d)(?::(?<second>\d\d))? ?(?<half>[AP]M))?(?: ${ZONE})?`,
+  String.raw`(?<month>\d{1,2})/(?<day>\d{1,2})/(?<year>\d{4})(?:,? ${HALF_DAY_TIME})?(?: ${ZONE})?`,
 ].map((form) => new RegExp(`^${form}$`, 'i'));
 
 /** Hours east of Greenwich of the abbreviations that RFC 2822 defines. */
@@ -86,7 +87,10 @@ function readTime({ hour = '0', minute = '0', second = '0', fraction = '', half 
   return ((hours * 60 + Number(minute)) * 60 + Number(second)) * 1000 + Number(fraction.slice(0, 3).padEnd(3, '0'));
 }
 
-/** The instant of `local` (milliseconds, as if in UTC) in a zone: an offset, an IANA name or an abbreviation; undefined: the company's. */
+/**
+ * The instant of `local` (milliseconds, as if in UTC) in a zone: an offset, an IANA name or an abbreviation; undefined: the
+ * company's.
+ */
 function instantIn(zoneText: string | undefined, local: number, companyZone: string): number | string {
   if (zoneText === undefined) return instantAt(local, companyZone);
   const [, hours, minutes = '00'] = /^(?:GMT|UTC)?([+-]\d\d)(?::?(\d\d))?$/i.exec(zoneText) ?? [];

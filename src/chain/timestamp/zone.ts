@@ -1,6 +1,6 @@
 /**
- * Time zones. Offsets come from Intl, always for a zone given, so that the host's does not matter. What Java calls a zone, and which
- * of its offsets was standard time, comes from the JDK's tables in zones.json.
+ * Time zones. Offsets come from Intl, always for a zone given, so that the host's does not matter. What Java calls a zone, and
+ * which of its offsets was standard time, comes from the JDK's tables in zones.json.
  */
 import jdkZones from './zones.json' with { type: 'json' };
 
@@ -23,7 +23,9 @@ export interface ZoneAt {
 interface JdkZone {
   /** Standard short, daylight short, standard long, daylight long, generic short, generic long. */
   names: string[];
-  /** Each with the epoch second from which it is standard time, oldest first. Before the first there was no daylight saving time. */
+  /**
+   * Each with the epoch second from which it is standard time, oldest first. Before the first there was no daylight saving time.
+   */
   standardOffsets: { since: number; seconds: number }[];
 }
 

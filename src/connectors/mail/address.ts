@@ -1,4 +1,7 @@
-/** One e-mail address, as people write it: `ada@example.com`, `Ada Lovelace <ada@example.com>`, `"Lovelace, Ada" <ada@example.com>`. */
+/**
+ * One e-mail address, as people write it: `ada@example.com`, `Ada Lovelace <ada@example.com>`, `"Lovelace, Ada"
+ * <ada@example.com>`.
+ */
 
 import { bareAddress } from '../../chain/address.js';
 import { ConnectorError } from '../call.js';
