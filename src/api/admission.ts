@@ -22,7 +22,8 @@ export interface UnknownRequest {
 }
 
 /**
- * @throws Problem 401 for strangers, 503 where nobody can be looked up; Rejection for those who are or once were known: outwardly the same 401.
+ * @throws Problem 401 for strangers, 503 where nobody can be looked up; Rejection for those who are or once were known: outwardly
+ * the same 401.
  */
 export async function authenticateRequest(
   { store, log }: AdmissionOptions,
@@ -53,7 +54,8 @@ export function tooManyRequests(companyId: string, { headers }: RateLimit): Reje
 }
 
 const unauthorized =
-  'Company, relayId and relayAccessToken of every action must belong together, the rule must be enabled, and the webhook signed if the company asks for it.';
+  'Company, relayId and relayAccessToken of every action must belong together, the rule must be enabled, and the webhook ' +
+  'signed if the company asks for it.';
 const challenge = { 'WWW-Authenticate': 'relayAccessToken' };
 
 /** The same 401 as a stranger's; the owner learns why. */

@@ -13,8 +13,9 @@ import { invalid, notFound, temporalUnavailable } from './problem.js';
 import { Rejection } from './rejections.js';
 
 /**
- * Makes an app answer every error with a problem document: what handlers throw, unknown paths, wrong methods.
- * `report` hears of the errors that nobody expected, which are answered with a bare 500, or 503 where Temporal is the reason. Call it before adding routes.
+ * Makes an app answer every error with a problem document: what handlers throw, unknown paths, wrong methods. `report` hears of
+ * the errors that nobody expected, which are answered with a bare 500, or 503 where Temporal is the reason. Call it before adding
+ * routes.
  */
 export function answerProblems<E extends Env>(app: Hono<E>, report: (error: Error) => void): Hono<E> {
   app.use('*', refuseNul, wrongMethods(app));

@@ -1,4 +1,6 @@
-/** Who asks: the admin token or a company's key, as a bearer token. (A chain's actions bring tokens of their own: see the store.) */
+/**
+ * Who asks: the admin token or a company's key, as a bearer token. (A chain's actions bring tokens of their own: see the store.)
+ */
 
 import { timingSafeEqual } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
@@ -15,7 +17,10 @@ export interface Authenticated {
 /** Who may call a route. `relay tokens` are in the body: the route itself authenticates them, see admission.ts. */
 export type Access = 'public' | 'relay tokens' | 'admin or company key' | 'admin';
 
-/** Makes the middleware that lets only these callers pass, and answers 401 to everybody else. A company key opens the company in the path. */
+/**
+ * Makes the middleware that lets only these callers pass, and answers 401 to everybody else. A company key opens the company in
+ * the path.
+ */
 export type Guard = (access: Access) => MiddlewareHandler<Authenticated>;
 
 export function createGuard(adminToken: string, keys: Pick<Keys, 'authenticate'>): Guard {

@@ -26,7 +26,9 @@ export function limitBody(maxBytes: number): MiddlewareHandler {
   });
 }
 
-/** @throws Problem 415 where the body says to be something else than JSON, 400 where it is not strict JSON (see readStrictJson). */
+/**
+ * @throws Problem 415 where the body says to be something else than JSON, 400 where it is not strict JSON (see readStrictJson).
+ */
 export function readJson(contentType: string | undefined, bytes: ArrayBuffer): unknown {
   if (!/^application\/([\w.-]+\+)?json *(;|$)/i.test(contentType ?? '')) {
     throw new Problem('unsupported-media-type', 'Send JSON, with Content-Type: application/json.');

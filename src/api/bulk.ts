@@ -22,7 +22,9 @@ const bulkRequest = z
     verb: z
       .enum(bulkVerbs)
       .describe(
-        '`retry` and `skip` what needs attention, `retry` also what has failed (`status: "failed"`: the chains are opened again), `runNow` what is scheduled, `cancel` what has not ended; of a chain of which nothing else is left, the whole.',
+        '`retry` and `skip` what needs attention, `retry` also what has failed (`status: "failed"`: the chains are opened ' +
+          'again), `runNow` what is scheduled, `cancel` what has not ended; of a chain of which nothing else is left, the ' +
+          'whole.',
       ),
     filter: filterSchema
       .default({})
@@ -57,7 +59,8 @@ function routesAt(base: '/co/:companyId' | '', options: BulkOptions): Route[] {
         access,
         summary: ofAll ? 'Steer many chains across companies' : 'Steer many chains at once',
         description:
-          'Without `confirm` nothing is done: the answer says how many chains it would concern, and shows the first ten. With that count as `confirm` it is done, in the background.',
+          'Without `confirm` nothing is done: the answer says how many chains it would concern, and shows the first ten. With' +
+          ' that count as `confirm` it is done, in the background.',
         body,
         maxBodyBytes: 16 * 1024,
         answers: {

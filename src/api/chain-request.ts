@@ -1,4 +1,6 @@
-/** The body of a chain's POST, for the OpenAPI document: what is read is read by chain/request.ts, which says more about mistakes. */
+/**
+ * The body of a chain's POST, for the OpenAPI document: what is read is read by chain/request.ts, which says more about mistakes.
+ */
 
 import { z } from 'zod';
 import emailSendEmail from '../../examples/email-send-email.json' with { type: 'json' };
@@ -17,11 +19,16 @@ const actionRequests = actionDefinitions.map(({ name, description, needsAssignme
   return z.object({ ...commonFields, action, platformAssignmentId: assignment, ...fields }).meta({ id: name, description });
 });
 
-export const chainRequest = z.array(z.union(actionRequests)).min(1).max(maxActions).meta({
-  id: 'ChainRequest',
-  description:
-    'The actions, in the order in which they run. Values are strings; a JSON number or boolean is read as its text. A field that is not known is ignored with a warning, one that looks like a misspelt one is refused.',
-});
+export const chainRequest = z
+  .array(z.union(actionRequests))
+  .min(1)
+  .max(maxActions)
+  .meta({
+    id: 'ChainRequest',
+    description:
+      'The actions, in the order in which they run. Values are strings; a JSON number or boolean is read as its text. A field ' +
+      'that is not known is ignored with a warning, one that looks like a misspelt one is refused.',
+  });
 
 export const chainExamples = {
   'widen-then-alert': {

@@ -117,7 +117,8 @@ export function chainRoutes(options: ChainsOptions): Route[] {
         access: 'admin or company key',
         summary: 'Steer one action',
         description:
-          'To `retry` an action that failed, or an e-mail that missed somebody, is possible also when the chain has closed: it is opened again, and what stood behind that action and was not run for that follows it.',
+          'To `retry` an action that failed, or an e-mail that missed somebody, is possible also when the chain has closed: ' +
+          'it is opened again, and what stood behind that action and was not run for that follows it.',
         rawBody: rescheduleSchema,
         bodyOptional: true,
         maxBodyBytes,

@@ -21,7 +21,8 @@ export function docsPage(document: OpenApi, routes: readonly RouteDescription[])
     return described ? [{ route, described }] : [];
   });
   const main = html`<h1>${title}</h1>
-<p class="soft">Version ${document.info.version}, at <code>${document.servers[0]?.url ?? ''}</code>. For programs: <a href="/openapi.json">openapi.json</a></p>
+<p class="soft">Version ${document.info.version}, at <code>${document.servers[0]?.url ?? ''}</code>.
+For programs: <a href="/openapi.json">openapi.json</a></p>
 ${prose(document.info.description)}
 <nav>${document.tags.map(
     ({ name, description }) => html`<h2>${name}</h2><p>${inline(description)}</p>
@@ -50,7 +51,8 @@ ${prose(schema.description ?? '')}${schema.properties ? '' : html`<p>${typeOf(sc
 const accessTexts: Record<Access, string> = {
   public: 'Open to everybody.',
   'relay tokens':
-    'Needs relayId and relayAccessToken in every action. A dry run shows more with the admin token or a key of the company as Authorization: Bearer …',
+    'Needs relayId and relayAccessToken in every action. ' +
+    'A dry run shows more with the admin token or a key of the company as Authorization: Bearer …',
   'admin or company key': 'Needs the admin token or a key of the company as Authorization: Bearer …',
   admin: 'Needs the admin token as Authorization: Bearer …',
 };
@@ -65,7 +67,12 @@ function endpoint({ route, described }: Operation): Html {
 ${prose(route.description ?? '')}
 <p class="soft">${accessTexts[route.access]}</p>
 ${parameters.length > 0 ? html`<h4>Parameters</h4><table>${parameters.map(parameterRow)}</table>` : ''}
-${body ? html`<h4>Body${requestBody?.required ? '' : ' (may be absent)'}</h4><p><code>application/json</code>: ${typeOf(body)}</p>${tablesOf(body)}` : ''}
+${
+  body
+    ? html`<h4>Body${requestBody?.required ? '' : ' (may be absent)'}</h4>
+<p><code>application/json</code>: ${typeOf(body)}</p>${tablesOf(body)}`
+    : ''
+}
 ${Object.entries(route.examples ?? {}).map(
   ([name, { summary, value }]) =>
     html`<details><summary>Example <code>${name}</code>: ${summary}</summary>${json(value)}</details>`,
@@ -76,7 +83,8 @@ ${own.length > 0 ? html`<h4>Problems</h4><p>${problems(own)}</p>` : ''}
 }
 
 function parameterRow({ name, in: place, required, description, schema }: DescribedOperation['parameters'][number]): Html {
-  return html`<tr><td><code>${name}</code></td><td>${place}${required ? ', required' : ''}</td><td>${typeOf(schema)}</td><td>${inline(description ?? '')}</td></tr>`;
+  return html`<tr><td><code>${name}</code></td><td>${place}${required ? ', required' : ''}</td>
+<td>${typeOf(schema)}</td><td>${inline(description ?? '')}</td></tr>`;
 }
 
 function answerRow(status: string, answer: DescribedAnswer = { description: '' }): Html {

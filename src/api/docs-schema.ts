@@ -48,7 +48,10 @@ function alternativesOf({ anyOf = [], oneOf = [] }: Schema): Schema[] {
   return [...anyOf, ...oneOf].map(asSchema);
 }
 
-/** JSON Schema knows `true` too, which stands for anything, and several schemas for the items of an array; zod writes neither here. */
+/**
+ * JSON Schema knows `true` too, which stands for anything, and several schemas for the items of an array; zod writes neither
+ * here.
+ */
 function asSchema(schema: Schema['items'] | Schema['not']): Schema {
   return typeof schema === 'object' && !Array.isArray(schema) ? schema : {};
 }

@@ -1,4 +1,6 @@
-/** The API's own documentation: the OpenAPI document, a page made of it, and a page for each type of problem. Open to everybody. */
+/**
+ * The API's own documentation: the OpenAPI document, a page made of it, and a page for each type of problem. Open to everybody.
+ */
 
 import { z } from 'zod';
 import { problemTypeList } from '../contract/problem-types.js';

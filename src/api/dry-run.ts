@@ -1,7 +1,7 @@
 /**
- * The dry run: what a chain would do, action by action, with no effect. It reads settings and asks the platform for assignments, and nothing else.
- * What the platform says is shown only to those who may read the company's chains: others learn whether a condition holds, which they could learn
- * by a chain of their own as well.
+ * The dry run: what a chain would do, action by action, with no effect. It reads settings and asks the platform for assignments,
+ * and nothing else. What the platform says is shown only to those who may read the company's chains: others learn whether a
+ * condition holds, which they could learn by a chain of their own as well.
  */
 
 import type { Context } from 'hono';
@@ -56,7 +56,9 @@ export const dryRunSchema = z
         outcome: z
           .enum(forecastOutcomes)
           .describe(
-            'What would become of it if its time had come: `runs`; `skipped`; `needs-attention`, held until somebody decides; `failed`, the same under a rule with `onFailure: "continue"`; `held` behind an action that needs attention; `unknown`, since the platform did not answer.',
+            'What would become of it if its time had come: `runs`; `skipped`; `needs-attention`, held until somebody decides;' +
+              ' `failed`, the same under a rule with `onFailure: "continue"`; `held` behind an action that needs attention; ' +
+              '`unknown`, since the platform did not answer.',
           ),
         reason: z.string().optional().describe('Why it would not run.'),
         paused: z.string().optional().describe('The pause that is on at this moment: while it is, the action waits.'),
@@ -89,7 +91,10 @@ export const dryRunSchema = z
 /** How long the platform has to answer for all assignments together. */
 const platformTimeMs = 15_000;
 
-/** `?dryRun=`. @throws Problem 400 for anything but true and false, and for other spellings of the name: taking them for nothing would run the chain. */
+/**
+ * `?dryRun=`. @throws Problem 400 for anything but true and false, and for other spellings of the name: taking them for nothing
+ * would run the chain.
+ */
 export function asksDryRun(c: Context): boolean {
   const other = Object.keys(c.req.query()).find((name) => name !== 'dryRun' && /^dry[_-]?run$/i.test(name));
   if (other !== undefined) throw new Problem('invalid-query', `${other} is not a parameter; did you mean dryRun?`);
@@ -106,12 +111,13 @@ export async function dryRun(options: DryRunOptions, request: DryRunRequest): Pr
   const receivedAt = new Date().toISOString();
   const company = await options.store.companies.get(companyId);
   if (!company) throw notFound(`company ${companyId}`);
-  const rules = await readRules(options, companyId, actions);
+  const relayIds = [...new Set(actions.map(({ relayId }) => relayId))];
+  const rules = await Promise.all(relayIds.map((relayId) => options.store.rules.get(companyId, relayId)));
   const pauses = await options.store.pauses.current(companyId);
   const assignments = await askPlatform(options.connectors, company, actions);
 
   const looks = actions.map((action) => ({
-    rule: rules.get(action.relayId),
+    rule: rules[relayIds.indexOf(action.relayId)],
     condition: evaluate(action, assignments, valuesShown),
     ...previewOf(action, company, options.connectors),
   }));
@@ -127,24 +133,15 @@ export async function dryRun(options: DryRunOptions, request: DryRunRequest): Pr
         ...actionFacts(action),
         runAt: new Date(dueAt({ receivedAt }, action)).toISOString(),
         ...forecast,
-        ...(pause && { paused: pauseText(valuesShown ? pause : withoutReason(pause)) }),
-        ...(action.condition && { condition: { text: conditionText(action.condition), ...withoutRetryable(condition) } }),
+        // The words of whoever paused are for those who may read the company's chains.
+        ...(pause && { paused: pauseText(valuesShown ? pause : { ...pause, reason: undefined }) }),
+        ...(action.condition && { condition: { text: conditionText(action.condition), ...shown(condition) } }),
         ...(effect && { effect }),
         ...(rule && { rule: policyOf(rule) }),
       };
     }),
     warnings,
   };
-}
-
-async function readRules(
-  { store }: DryRunOptions,
-  companyId: string,
-  actions: readonly ChainAction[],
-): Promise<Map<string, Rule>> {
-  const relayIds = new Set(actions.map(({ relayId }) => relayId));
-  const rules = await Promise.all([...relayIds].map((relayId) => store.rules.get(companyId, relayId)));
-  return new Map(rules.flatMap((rule) => (rule ? [[rule.relayId, rule]] : [])));
 }
 
 type Answer = { assignment: Record<string, unknown> } | { error: string; retryable: boolean };
@@ -193,7 +190,10 @@ function evaluate(action: ChainAction, answers: Map<string, Answer>, valuesShown
 
 const hiddenError = 'the assignment could not be read from the platform; the admin token or a company key shows why';
 
-/** What the action would do, or why it could not even be attempted: as when it runs, a system that is missing from the settings throws. */
+/**
+ * What the action would do, or why it could not even be attempted: as when it runs, a system that is missing from the settings
+ * throws.
+ */
 function previewOf(
   action: ChainAction,
   company: Company,
@@ -218,12 +218,7 @@ function pauseFor(action: ChainAction, pauses: readonly Pause[]): Pause | undefi
   return (asks && pauseOf(pauses, 'platform')) || (system && pauseOf(pauses, system));
 }
 
-/** The words of whoever paused are for those who may read the company's chains. */
-function withoutReason({ reason: _, ...pause }: Pause): Pause {
-  return pause;
-}
-
-function withoutRetryable(condition: Facts['condition']) {
+function shown(condition: Facts['condition']) {
   return condition && 'error' in condition ? { error: condition.error } : condition;
 }
 

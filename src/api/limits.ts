@@ -1,7 +1,7 @@
 /**
- * How often is too often. Requests whose tokens are right are counted per company; failed authentications per client address, and an address that
- * has had too many is told 429 instead of 401. Right tokens are let in whatever came from their address before, since many companies may
- * share one: that of their platform, or of a proxy in front of the relay.
+ * Rate limits. Requests with the right tokens are counted per company; failed authentications are counted per client address, and
+ * answered with 429 instead of 401 when they are too many. Right tokens are let in whatever came from their address before, since
+ * many companies may share an address: that of their platform, or of a proxy in front of the relay.
  */
 
 import { isIPv6 } from 'node:net';
@@ -12,10 +12,10 @@ import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-lim
 import { Problem, problemResponse } from '../contract/problem.js';
 import type { Parameter, Queries } from '../store/database.js';
 
-/** So many failed authentications a minute and address are answered with 401. */
+/** The failed authentications per minute and address that are answered with 401. */
 export const failuresPerMinute = 60;
 
-/** How much of what it may do somebody has used. */
+/** How much of a limit is used. */
 export interface RateLimit {
   exceeded: boolean;
   /** `RateLimit-…`, and `Retry-After` where it is exceeded. */
@@ -78,7 +78,7 @@ function limiter(keyPrefix: string, points: number, shared: Queries | undefined)
     storeType: 'client',
     tableName: 'rate_limits',
     tableCreated: true,
-    // Whoever has used up his share is refused without asking the database again.
+    // A company beyond its limit is refused without asking the database again.
     inMemoryBlockOnConsumed: points + 1,
   });
 }

@@ -1,4 +1,6 @@
-/** The OpenAPI 3.1 document, made from what the routes say of themselves and from the zod schemas that the API itself reads with. */
+/**
+ * The OpenAPI 3.1 document, made from what the routes say of themselves and from the zod schemas that the API itself reads with.
+ */
 
 import { z } from 'zod';
 import { companyIdPattern, relayIdPattern } from '../chain/ids.js';
@@ -21,11 +23,14 @@ export interface DescribedAnswer {
   content?: Content;
 }
 
-const description = `Takes an ordered list of actions from a webhook, runs them in order, some delayed, some conditional, and tells somebody when one fails.
+const description = `Takes an ordered list of actions from a webhook, runs them in order, some delayed, some conditional,
+and tells somebody when one fails.
 
-A chain authenticates itself: every action carries \`relayId\` and \`relayAccessToken\` of its rule in the body. Everything else needs \`Authorization: Bearer …\` with the admin token, or with a key of the company where that is enough.
+A chain authenticates itself: every action carries \`relayId\` and \`relayAccessToken\` of its rule in the body.
+Everything else needs \`Authorization: Bearer …\` with the admin token, or with a key of the company where that is enough.
 
-Errors are problem documents (RFC 9457, \`application/problem+json\`); \`type\` is the path of a page that says what to do. Times are ISO 8601 in UTC.`;
+Errors are problem documents (RFC 9457, \`application/problem+json\`); \`type\` is the path of a page that says what to do.
+Times are ISO 8601 in UTC.`;
 
 /** By the last part of a path that is named here; what is under none of them is of the service. */
 const tags: Record<string, [name: string, description: string]> = {
@@ -33,7 +38,8 @@ const tags: Record<string, [name: string, description: string]> = {
   chains: ['Chains', 'How a chain stands, and the ways to steer it.'],
   rejected: [
     'Rejected requests',
-    'Requests that were refused although their sender is known: kept without their tokens, to be sent again once what was wrong is put right.',
+    'Requests that were refused although their sender is known: kept without their tokens, to be sent again once what was ' +
+      'wrong is put right.',
   ],
   companies: ['Companies', 'Who uses the relay, and with which settings.'],
   rules: ['Rules', 'What chains are run under: who is told of a failure, and what happens then.'],
@@ -54,7 +60,8 @@ const pathParameters: Record<string, z.ZodType> = {
   verb: z
     .enum(steeringVerbs)
     .describe(
-      '`retry` and `skip` an action that needs attention (`retry` also one that failed or is partly failed), `runNow` and `reschedule` one that is scheduled, `cancel` one that has not ended.',
+      '`retry` and `skip` an action that needs attention (`retry` also one that failed or is partly failed), `runNow` and ' +
+        '`reschedule` one that is scheduled, `cancel` one that has not ended.',
     ),
   bulkId: z.string().describe('From the answer to the confirmation.'),
   rejectedId: z.string().describe('The rejected request.'),

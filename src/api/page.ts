@@ -1,4 +1,7 @@
-/** The pages that the API serves: HTML that is escaped by `html`, with one style sheet in it, no script and nothing from elsewhere. */
+/**
+ * The pages that the API serves: HTML that is escaped by `html`, with one style sheet in it, no script and nothing from
+ * elsewhere.
+ */
 
 import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
@@ -42,7 +45,8 @@ export function json(value: unknown): Html {
 
 /** The look of every page, also of the sandbox's. */
 export const sharedStyle = `
-:root { color-scheme: light dark; --line: light-dark(#dfe3e8, #353b43); --soft: light-dark(#5d6875, #9aa5b1); --card: light-dark(#fff, #1d2126);
+:root { color-scheme: light dark;
+  --line: light-dark(#dfe3e8, #353b43); --soft: light-dark(#5d6875, #9aa5b1); --card: light-dark(#fff, #1d2126);
   --page: light-dark(#f4f6f8, #14171a); --ink: light-dark(#17202a, #e7ebef); --accent: light-dark(#0b63c5, #6cb0ff); }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--page); color: var(--ink); font: 15px/1.5 system-ui, sans-serif; overflow-wrap: break-word; }
@@ -52,7 +56,8 @@ p { margin: .3rem 0; } a { color: var(--accent); } .soft { color: var(--soft); }
 section, .card, .scroll { background: var(--card); border: 1px solid var(--line); border-radius: 10px; }
 section, .card { padding: .75rem 1rem; }
 table { border-collapse: collapse; width: 100%; }
-th, td { text-align: left; vertical-align: top; padding: .3rem .75rem .3rem 0; border-top: 1px solid var(--line); overflow-wrap: anywhere; }
+th, td { text-align: left; vertical-align: top; padding: .3rem .75rem .3rem 0; border-top: 1px solid var(--line);
+  overflow-wrap: anywhere; }
 th { font-size: .85rem; color: var(--soft); } tr:first-child > * { border-top: 0; }
 code, pre { font: 13px/1.5 ui-monospace, monospace; } pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: 0; }
 details > summary { cursor: pointer; margin: .4rem 0; }

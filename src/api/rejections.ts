@@ -1,4 +1,4 @@
-/** Refused requests of senders who are known: kept, so that they can be sent again, and told of to those who wrote the rule. */
+/** Refused requests whose sender is known: they are kept, so that they can be sent again, and the rule's contacts are told. */
 
 import type { Logger } from 'pino';
 import { type Issue, isNearMiss } from '../chain/request.js';
@@ -14,7 +14,10 @@ export type RejectionDetails = Problem['more'] & {
   mistakes?: readonly Issue[];
 };
 
-/** A problem of a request whose sender is known to the company. The answer is that of any problem; the owner learns more than it says. */
+/**
+ * A problem of a request whose sender is known to the company. The answer is that of any problem; the owner learns more than it
+ * says.
+ */
 export class Rejection extends Problem {
   /** What was wrong, for the owner; at least one. */
   readonly mistakes: readonly Issue[];
@@ -43,12 +46,13 @@ export interface RejectionsOptions {
   log: Logger;
 }
 
-/** So many may wait to be kept; what comes in a flood beyond that is only counted. */
+/** The most requests that wait to be kept; further ones are only counted. */
 const maxWaiting = 100;
-/** Until then the answer is on its way. */
+/** How long keeping waits, in milliseconds, so that the answer goes out first. */
 const answerMs = 50;
-/** So many mistakes of a request are kept, and so many of its rules told of. */
+/** The most mistakes of one request that are kept. */
 const maxMistakes = 100;
+/** The most rules whose contacts are told of one request. */
 const maxRules = 5;
 
 export class Rejections {
@@ -59,8 +63,8 @@ export class Rejections {
   constructor(private readonly options: RejectionsOptions) {}
 
   /**
-   * Keeps the request and has people told, one after the other and after the answer, which does neither wait for it nor fail with it: how long a 401
-   * takes must not tell who was known.
+   * Keeps the request and has people told: requests one after the other, and each after its answer, which neither waits for it
+   * nor fails with it. So the time that a 401 takes does not tell whether the sender was known.
    */
   keep(rejection: Rejection, request: RefusedRequest): void {
     const { log } = this.options;

@@ -55,7 +55,9 @@ export function relayRoutes(options: RelayOptions): Route[] {
         access: 'relay tokens',
         summary: 'Submit a chain of actions',
         description:
-          'Runs the actions in array order; delayed ones run on their own when they are due. The answer comes once the chain is durably accepted. One bad action refuses the whole request. With `?dryRun=true` it tells action by action what would happen, and nothing happens.',
+          'Runs the actions in array order; delayed ones run on their own when they are due. The answer comes once the chain ' +
+          'is durably accepted. One bad action refuses the whole request. With `?dryRun=true` it tells action by action what ' +
+          'would happen, and nothing happens.',
         query: z.object({
           dryRun: z
             .enum(['true', 'false'], 'must be true or false')
@@ -64,7 +66,8 @@ export function relayRoutes(options: RelayOptions): Route[] {
         }),
         headers: z.object({
           'Idempotency-Key': idempotencyHeader.describe(
-            'Bare or quoted. A request with a key that was used before runs nothing: the same body gets the first answer again, another body is refused.',
+            'Bare or quoted. A request with a key that was used before runs nothing: the same body gets the first answer ' +
+              'again, another body is refused.',
           ),
           'webhook-id': idempotencyHeader.describe(
             'The same, as webhook senders call it. Where both are given they must be equal.',

@@ -37,7 +37,9 @@ function place(error: unknown, text: string): string {
   return ` at line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
 }
 
-/** Names that stand twice in one object, of which `JSON.parse` would keep the last, and `__proto__`. The text is known to be JSON. */
+/**
+ * Names that stand twice in one object, of which `JSON.parse` would keep the last, and `__proto__`. The text is known to be JSON.
+ */
 function nameError(text: string): string | undefined {
   const open: (Set<string> | undefined)[] = [];
   let last = '';

@@ -6,8 +6,8 @@ import { chainStatuses } from '../chain/action-status.js';
 import { relayIdPattern, relayIdRule } from '../chain/ids.js';
 
 /**
- * Not with characters that a visibility store reads as its own: SQLite's would take what stands behind a quotation mark for a query,
- * and splits at the heart.
+ * Not with characters that a visibility store reads as its own: SQLite's would take what stands behind a quotation mark for a
+ * query, and splits at the heart.
  */
 const searchable = z
   .string()

@@ -28,7 +28,8 @@ export interface ListRequest {
 }
 
 /**
- * Open chains first, the newest first; then closed ones, the last to close first. Each chain is there once, also when a reset has left older runs.
+ * Open chains first, the newest first; then closed ones, the last to close first. Each chain is there once, also when a reset has
+ * left older runs.
  * @throws WrongCursor
  */
 export async function listChains(client: Client, links: Links, request: ListRequest): Promise<ChainList> {

@@ -1,6 +1,6 @@
 /**
- * Reads a chain from Temporal. The workflow of an open chain is queried, unless it is busy with a workflow task; where it does not answer in time, the
- * chain is shown as far as the server knows it. A closed chain needs no worker.
+ * Reads a chain from Temporal. The workflow of an open chain is queried, unless it is busy with a workflow task; where it does
+ * not answer in time, the chain is shown as far as the server knows it. A closed chain needs no worker.
  */
 
 import { setTimeout } from 'node:timers/promises';
@@ -71,8 +71,9 @@ async function describe(client: Client, workflowId: string): Promise<WorkflowExe
 }
 
 /**
- * Whether a workflow task is pending, in which local activities may run. A query that is answered then can make Temporal tell the workflow of an activity's
- * end one workflow task later than a replay will, so that the replay fails: such a workflow is not queried.
+ * Whether a workflow task is pending, in which local activities may run. A query that is answered then can make Temporal tell the
+ * workflow of an activity's end one workflow task later than a replay will, so that the replay fails: such a workflow is not
+ * queried.
  */
 function isBusy({ status, raw }: WorkflowExecutionDescription): boolean {
   return status.name === 'RUNNING' && Boolean(raw.pendingWorkflowTask);
@@ -146,8 +147,8 @@ function withAttempts(actions: ActionResource[], { raw }: Pick<WorkflowExecution
 }
 
 /**
- * Delayed actions that are due are asked of their own workflow, which tells the chain only what others have to know at once; what has closed needs no
- * worker.
+ * Delayed actions that are due are asked of their own workflow, which tells the chain only what others have to know at once; what
+ * has closed needs no worker.
  */
 async function withDelayed(client: Client, actions: ActionResource[], worker: boolean): Promise<ActionResource[]> {
   const due = actions.filter(

@@ -60,7 +60,8 @@ const notStarted = {
   yes: 'The chain is known, but cannot be read at the moment.',
   no: 'The chain could not be started. Nothing has run. Send the request again.',
   unknown:
-    'Temporal does not answer: whether the chain was started is not known. Send the request again, with the same idempotency key.',
+    'Temporal does not answer: whether the chain was started is not known. Send the request again, with the same idempotency ' +
+    'key.',
 };
 
 const memoSchema = z.object({ receivedAt: z.string(), hash: z.string(), request: z.string() });

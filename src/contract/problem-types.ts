@@ -1,6 +1,6 @@
 /**
- * The one table of problem types: every error that the API answers with is one of these, and each has its page at `/problems/{slug}`.
- * Texts are for people who call the API; `code` stands in backticks.
+ * The one table of problem types: every error that the API answers with is one of these, and each has its page at
+ * `/problems/{slug}`. Texts are for people who call the API; `code` stands in backticks.
  */
 
 import type { Issue } from '../chain/request.js';
@@ -35,9 +35,11 @@ export const problemTypes = {
     status: 400,
     title: 'Malformed body',
     meaning:
-      'The body is not JSON in UTF-8, or is JSON that two readers could understand differently: a field twice in one object, a NUL character, half a surrogate pair, too many levels of nesting. Nothing was done.',
+      'The body is not JSON in UTF-8, or is JSON that two readers could understand differently: a field twice in one object, ' +
+      'a NUL character, half a surrogate pair, too many levels of nesting. Nothing was done.',
     whatToDo:
-      'Mend the body at the place that `detail` names. In a webhook, look for a variable whose value brings a quotation mark or a line break with it: let the sender escape it for JSON.',
+      'Mend the body at the place that `detail` names. In a webhook, look for a variable whose value brings a quotation mark ' +
+      'or a line break with it: let the sender escape it for JSON.',
     example: { detail: 'The body is not JSON at line 4, column 18.' },
   },
   'not-an-array': {
@@ -54,9 +56,11 @@ export const problemTypes = {
     status: 400,
     title: 'Invalid chain',
     meaning:
-      'The tokens are right, but there is a mistake in the rule itself, such as an unknown action, a missing field or a malformed condition. One bad action refuses the whole request: nothing has run.',
+      'The tokens are right, but there is a mistake in the rule itself, such as an unknown action, a missing field or a ' +
+      'malformed condition. One bad action refuses the whole request: nothing has run.',
     whatToDo:
-      'Mend every place that `errors` names; `pointer` is a JSON pointer, so that `/1/delayInSeconds` is that field of the second action. Try it with `?dryRun=true` before you send it for good.',
+      'Mend every place that `errors` names; `pointer` is a JSON pointer, so that `/1/delayInSeconds` is that field of the ' +
+      'second action. Try it with `?dryRun=true` before you send it for good.',
     example: {
       detail: 'Nothing has run. /1/delayInSeconds must be a whole number of seconds, such as "1800"',
       errors: [{ pointer: '/1/delayInSeconds', detail: 'must be a whole number of seconds, such as "1800"' }],
@@ -66,7 +70,8 @@ export const problemTypes = {
     status: 400,
     title: 'Unusable idempotency key',
     meaning:
-      'The idempotency key is empty or longer than 255 characters, or `Idempotency-Key` and `webhook-id` are both given and differ. Nothing has run.',
+      'The idempotency key is empty or longer than 255 characters, or `Idempotency-Key` and `webhook-id` are both given and ' +
+      'differ. Nothing has run.',
     whatToDo: 'Send one of the two headers, with 1 to 255 characters, and the same key when you repeat the same request.',
     example: { detail: 'Idempotency-Key and webhook-id are both given and differ: send one of them.' },
   },
@@ -99,12 +104,16 @@ export const problemTypes = {
     status: 401,
     title: 'Not authorized',
     meaning:
-      'The credentials are missing or not right. To a chain it says the same whether the company, the rule or the token is unknown, or the rule is disabled: a stranger learns nothing. Nothing was done.',
+      'The credentials are missing or not right. To a chain it says the same whether the company, the rule or the token is ' +
+      'unknown, or the rule is disabled: a stranger learns nothing. Nothing was done.',
     whatToDo:
-      'For a chain: compare the company in the URL and `relayId` and `relayAccessToken` of every action with the rule; a token may have been rotated or revoked, and the rule may be disabled. Everywhere else: send the admin token, or a key of this company where that is enough, as `Authorization: Bearer …`.',
+      'For a chain: compare the company in the URL and `relayId` and `relayAccessToken` of every action with the rule; a ' +
+      'token may have been rotated or revoked, and the rule may be disabled. Everywhere else: send the admin token, or a key ' +
+      'of this company where that is enough, as `Authorization: Bearer …`.',
     example: {
       detail:
-        'Company, relayId and relayAccessToken of every action must belong together, the rule must be enabled, and the webhook signed if the company asks for it.',
+        'Company, relayId and relayAccessToken of every action must belong together, the rule must be enabled, and the ' +
+        'webhook signed if the company asks for it.',
     },
   },
   'not-found': {
@@ -140,7 +149,8 @@ export const problemTypes = {
     title: 'Not possible now',
     meaning: 'The action is in a state in which this makes no sense. Nothing was changed.',
     whatToDo:
-      '`retry` and `skip` are for actions that need attention, `runNow` and `reschedule` for those that are scheduled. Read the chain again: its state may have changed.',
+      '`retry` and `skip` are for actions that need attention, `runNow` and `reschedule` for those that are scheduled. Read ' +
+      'the chain again: its state may have changed.',
     example: { detail: 'Action 1 is running; this is for actions that are scheduled.' },
   },
   'count-changed': {
@@ -203,9 +213,12 @@ export const problemTypes = {
     status: 429,
     title: 'Too many requests',
     meaning:
-      'Either this company has sent more requests in a minute than the operator allows, or too many requests from this address had wrong credentials. Nothing was done.',
+      'Either this company has sent more requests in a minute than the operator allows, or too many requests from this ' +
+      'address had wrong credentials. Nothing was done.',
     whatToDo:
-      'Send the request again after the seconds in `Retry-After`. The `RateLimit-…` headers tell how much is left; several actions in one request count once. A chain whose tokens are right is kept, and can be sent again from there: `npx relay rejected list <companyId>`.',
+      'Send the request again after the seconds in `Retry-After`. The `RateLimit-…` headers tell how much is left; several ' +
+      'actions in one request count once. A chain whose tokens are right is kept, and can be sent again from there: `npx ' +
+      'relay rejected list <companyId>`.',
     example: { detail: 'Company acme has sent more than its 600 requests a minute. Nothing has run.' },
   },
   'headers-too-large': {
