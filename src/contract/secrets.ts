@@ -22,8 +22,10 @@ const secrets = z.registry<Secret>();
 
 /** Marks a field as a secret, shown as `***` unless `shown` says otherwise. */
 export function secret<Field extends z.ZodType<string>>(schema: Field, shown?: Secret['shown']): Field {
-  secrets.add(schema, { shown: shown ?? (() => mask), inPart: shown !== undefined });
-  return schema;
+  // A clone, since the same schema may serve for fields that are none.
+  const marked = schema.clone();
+  secrets.add(marked, { shown: shown ?? (() => mask), inPart: shown !== undefined });
+  return marked;
 }
 
 interface Destination {
