@@ -19,9 +19,7 @@ export interface ActionContext {
   pauses: Pause[];
 }
 
-/**
- * Reading and one call fit into the 30 seconds of an activity: a database that hangs must not look like an effect that was lost.
- */
+/** Reading and one call fit into an activity's 30 seconds, so that a database that hangs does not look like a lost effect. */
 const longestReadMs = 8_000;
 
 /** What an attempt that failed before its call leaves to the next one as heartbeat details: its own number. */

@@ -10,8 +10,7 @@ import type { Deps } from './deps.js';
 
 /**
  * A delayed action may run for a year, and an attempt at an activity holds one of the worker's slots. So each attempt only looks
- * whether the workflow has closed. If it has not, the attempt fails, and the next one begins after a back-off, which holds no
- * slot.
+ * whether the workflow has closed. If it has not, the attempt fails, and the next begins after a back-off, which holds no slot.
  */
 export function awaitDelayed({ client }: Pick<Deps, 'client'>): Activities['awaitDelayed'] {
   return async ({ workflowId }) => {

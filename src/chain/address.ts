@@ -29,8 +29,7 @@ function splitList(text: string): string[] {
 
 /**
  * The people to write to, from elements that may each be a comma-separated list. An address that occurs twice counts once.
- * @returns `recipients`: as written, in order; `dropped`: the texts that are no address or hold a `${variable}`, without the
- * blank ones.
+ * @returns `recipients`: as written, in order; `dropped`: the other texts, the blank ones left out.
  */
 export function readRecipients(emails: readonly string[]): { recipients: string[]; dropped: string[] } {
   const recipients = new Map<string, string>();

@@ -30,10 +30,7 @@ export function chainDetails(
   return withTable(head, ['#', 'Action', 'When', 'With'], rows);
 }
 
-/**
- * How the actions of a chain, or of a group, stand: current details. Failed and held ones and ignored signals are explained
- * first.
- */
+/** How the actions of a chain, or of a group, stand: current details. What failed, is held or had no effect comes first. */
 export function currentDetails(
   chain: Pick<Chain, 'companyId' | 'chainId'>,
   actions: readonly ActionStatus[],
@@ -118,10 +115,7 @@ function escapeMarkdown(text: string): string {
   return oneLine(text).replace(/[\\`*_{}[\]<>#|~$&]|:(?=\/\/)/g, '\\$&');
 }
 
-/**
- * A paragraph and a table that fit in the details: the more rows, the shorter the cells. The Web UI cuts off the last line: it is
- * blank.
- */
+/** A paragraph and a table that fit in the details: many rows have short cells. The Web UI cuts off the last line: it is blank. */
 function withTable(head: string, titles: string[], rows: string[][]): string {
   const room = (detailsBytes - jsonBytes(head) - 200) / rows.length;
   const cellBytes = Math.min(600, (room - rowBytes) / (titles.length - 1));

@@ -1,6 +1,4 @@
-/**
- * What would become of each action of a chain if its time had come, for a dry run. Decides in the same order as the workflows do.
- */
+/** What would become of each action of a chain if its time had come, for a dry run; decided in the order of the workflows. */
 
 import { type ChainAction, planChain } from './chain.js';
 import type { OnFailure } from './policy.js';

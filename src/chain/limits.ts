@@ -1,5 +1,2 @@
-/**
- * 366 days, in seconds: the longest delay of an action. Part of the replay contract, since it decides whether a `reschedule` is
- * obeyed.
- */
+/** 366 days, in seconds: the longest delay. Part of the replay contract, since it decides whether a `reschedule` counts. */
 export const maxDelaySeconds = 366 * 24 * 3600;

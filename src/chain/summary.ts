@@ -44,10 +44,7 @@ export function delayedSummary(actions: readonly ChainAction[]): string {
   return unmarked(summaryOf(actions, `${actions[0]?.delaySeconds} s after the event`));
 }
 
-/**
- * Without what Markdown would take for markup: the Web UI shows static summaries as plain text in one place and as Markdown in
- * another.
- */
+/** Without Markdown's characters: the Web UI shows static summaries as plain text in one place and as Markdown in another. */
 function unmarked(summary: string): string {
   return fitBytes(summary.replace(/[\\`*<>[\]{}$~|]|:(?=\/\/)/g, ''), summaryBytes);
 }

@@ -25,9 +25,7 @@ export function fitBytes(text: string, bytes: number): string {
   return `${kept}…`;
 }
 
-/**
- * Bytes of a character within a JSON string in UTF-8. Encoding each would be slow: workflows fit a hundred texts in every task.
- */
+/** Bytes of a character within a JSON string in UTF-8. Encoding would be slow: workflows fit a hundred texts in every task. */
 function characterBytes(character: string): number {
   const code = character.codePointAt(0) ?? 0;
   if (code < 0x20) return '\b\t\n\f\r'.includes(character) ? 2 : 6;

@@ -13,8 +13,7 @@ export interface Call {
 /**
  * What may be concluded from a failed call:
  * - `permanent`: the other side said no, and would say no again (4xx, SMTP 5yz, bad settings).
- * - `retryable`: nothing was done, or doing it again under the same key is safe (network, time-out, 408, 425, 429, 5xx, SMTP
- *   4yz).
+ * - `retryable`: nothing was done, or doing it again under the same key is safe (network, time-out, HTTP 5xx, SMTP 4yz, …).
  * - `unknown`: the other side may have done it, and repeating it would be noticed by people (a mail body that had left).
  */
 export type FailureKind = 'permanent' | 'retryable' | 'unknown';

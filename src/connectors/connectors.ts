@@ -1,6 +1,4 @@
-/**
- * From a company's settings to its connectors. A new kind of connector is its own file, its settings schema and one line here.
- */
+/** From a company's settings to its connectors. A new kind has a file of its own, a settings schema and one line here. */
 
 import type { Company, PlatformSettings, TicketingSettings } from '../contract/company.js';
 import { ConnectorError } from './call.js';

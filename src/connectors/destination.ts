@@ -25,9 +25,7 @@ const INTERNAL_V4: [network: string, prefix: number][] = [
   ['240.0.0.0', 4], // reserved, broadcast
 ];
 
-/**
- * IPv6 must be global unicast or NAT64 of a public IPv4 address. So loopback, mapped, unique-local and link-local are refused.
- */
+/** IPv6 must be global unicast, or NAT64 of public IPv4. So loopback, mapped, unique-local and link-local are refused. */
 const GLOBAL_V6 = new BlockList();
 GLOBAL_V6.addSubnet('2000::', 3, 'ipv6');
 GLOBAL_V6.addSubnet('64:ff9b::', 96, 'ipv6');

@@ -34,8 +34,7 @@ export interface HttpClient {
   /**
    * @returns the JSON of a 2xx response. Where the method is not GET the status alone says that it was done: then `undefined` for
    * a body that is not JSON, larger than 1 MiB or broken off.
-   * @throws ConnectorError `retryable` for network errors, time-outs, 408, 425, 429 and 5xx, otherwise `permanent`; never
-   * `unknown`
+   * @throws ConnectorError `retryable` for network errors, time-outs, 408, 425, 429 and 5xx, else `permanent`; never `unknown`
    */
   request(request: HttpRequest): Promise<unknown>;
   /** Closes all connections; requests under way fail. */

@@ -26,10 +26,8 @@ const WORDS: Record<string, string> = {
 const CERTIFICATE = /CERT|ISSUER|LEAF_SIGNATURE|HOSTNAME_MISMATCH|^INVALID_(CA|PURPOSE)$/;
 
 /**
- * `permanent` for an internal address and for a certificate that does not verify, since a person must put them right; else
- * `retryable`.
- * @throws the error itself if it has no code, which means that it does not come from the network but from a mistake in the
- * program
+ * `permanent` for an internal address and a certificate that does not verify, since people must put them right; else `retryable`.
+ * @throws the error itself if it has no code: then it comes from a mistake in the program, not from the network
  */
 export function networkFailure(error: unknown): { kind: FailureKind; words: string } {
   if (error instanceof InternalAddressError) return { kind: 'permanent', words: error.message };

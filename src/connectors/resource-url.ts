@@ -3,8 +3,7 @@
 import { ConnectorError } from './call.js';
 
 /**
- * `{baseUrl}/{segments…}` with every segment percent-encoded. The base keeps its path and its query; a slash at its end is not
- * doubled.
+ * `{baseUrl}/{segments…}` with every segment percent-encoded. The base keeps its path and query, a slash at its end is dropped.
  * @throws ConnectorError `permanent` for a segment that no URL can carry: blank, `.` or `..` (servers read `%2e` as a dot, too)
  */
 export function resourceUrl(baseUrl: string, ...segments: string[]): URL {

@@ -1,7 +1,4 @@
-/**
- * The table of actions. To add one: its file here, its type in `chain.ts`, its activity, its line in the workflows' table, tests,
- * docs.
- */
+/** The table of actions. docs/developing.md says what else a new one needs. */
 
 import { sendAssignment } from './send-assignment.js';
 import { sendEmails } from './send-emails.js';

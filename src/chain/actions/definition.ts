@@ -4,9 +4,7 @@ import { z } from 'zod';
 import type { Connector } from '../connector.js';
 import { unsubstituted } from '../substitution.js';
 
-/**
- * A field's text. `readRequest` has made JSON booleans and numbers their text before, except numbers beyond the safe integers.
- */
+/** A field's text. `readRequest` has made booleans and numbers their text before, except numbers beyond the safe integers. */
 export const text = z.string({
   error: ({ input }) => {
     if (input === undefined) return 'is required';
@@ -21,8 +19,7 @@ export function shortText(most: number) {
 
 /**
  * A text of a certain form.
- * @param wrong - says what is wrong with a text; not asked where a `${variable}` is left, which is a mistake in the data, not in
- * the rule.
+ * @param wrong - says what is wrong with a text. Not asked where a `${variable}` is left: that is a mistake in the event's data.
  */
 export function ruledText(wrong: (text: string) => string | undefined) {
   return text.superRefine((value, context) => {

@@ -13,10 +13,7 @@ export interface Dialect {
   /** Splits a pattern into quoted text, rows of one letter, and single other characters. */
   token: RegExp;
   letters: Record<string, Letter>;
-  /**
-   * Whether `p` pads, `[ ]` enclose an optional section (always printed, since an instant has every field) and `{ } #` are
-   * reserved.
-   */
+  /** Whether `p` pads, `{ } #` are reserved, and `[ ]` enclose an optional section (always printed: an instant has every field). */
   extended: boolean;
   /** The instant by this reading's calendar and time zone rules. */
   at(epochMillis: number, zone: string): Moment;

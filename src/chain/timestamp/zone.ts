@@ -23,9 +23,7 @@ export interface ZoneAt {
 interface JdkZone {
   /** Standard short, daylight short, standard long, daylight long, generic short, generic long. */
   names: string[];
-  /**
-   * Each with the epoch second from which it is standard time, oldest first. Before the first there was no daylight saving time.
-   */
+  /** Each with the epoch second from which it is standard time, oldest first. Before the first there was no summer time. */
   standardOffsets: { since: number; seconds: number }[];
 }
 

@@ -1,7 +1,4 @@
-/**
- * One e-mail address, as people write it: `ada@example.com`, `Ada Lovelace <ada@example.com>`, `"Lovelace, Ada"
- * <ada@example.com>`.
- */
+/** One e-mail address, as people write it: `ada@example.com`, `Ada <ada@example.com>`, `"Lovelace, Ada" <ada@example.com>`. */
 
 import { bareAddress } from '../../chain/address.js';
 import { ConnectorError } from '../call.js';

@@ -15,8 +15,7 @@ import { parseEmailAddress } from './address.js';
 import type { Mailer, Message } from './mail.js';
 
 /**
- * @param smtpUrl - `smtp://user:password@host:port` or `smtps://…`, user and password percent-encoded; port 587 or 465 if none is
- * given
+ * @param smtpUrl - `smtp://user:password@host:port` or `smtps://…`, user and password percent-encoded; default ports 587 and 465
  * @param options.allowPrivateNetworks - without it, only public addresses are connected to, and passwords go over TLS only
  * @throws ConnectorError `permanent` if `smtpUrl` is no such URL
  */
