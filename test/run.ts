@@ -1,63 +1,106 @@
 /**
- * `npm test`: runs the test files with node's runner, on one Temporal dev server for all of them, and ends with `N passed, N failed`.
- * Arguments choose files by a part of their path: `npm test -- end-to-end/reset`.
+ * `npm test`: runs the test files with node's runner and ends with `N passed, N failed`. The files are dealt to a few processes,
+ * which share one Temporal dev server and one PostgreSQL; a process runs its files one after another. Arguments choose files by a
+ * part of their path: `npm test -- end-to-end/reset`. `npm test -- unit` runs those that need no Temporal server.
  */
 
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { startTemporal } from '../src/sandbox/temporal.js';
 import { startPostgresql } from './postgresql.js';
 
+/**
+ * How long a file takes on an idle machine, in seconds, where that is much longer than others of its kind. The longest are dealt
+ * first, so that no process is left alone with one at the end.
+ */
+const seconds: Record<string, number> = {
+  'chain/timestamp/differential': 8,
+  'docs/operating': 85,
+  'end-to-end/email': 55,
+  'end-to-end/failure': 60,
+  'end-to-end/hold': 75,
+  'end-to-end/notices': 85,
+  'end-to-end/processes': 50,
+};
+const extension = '.test.js';
 const root = fileURLToPath(new URL('.', import.meta.url));
+const isUnit = (name: string) => !/^(end-to-end|docs)\/|^sandbox\/temporal$|^store\/durability$/.test(name);
+const secondsOf = (name: string) => seconds[name] ?? (isUnit(name) ? 0.5 : 15);
+
 const wanted = process.argv.slice(2);
-const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.test.js') && (wanted.length === 0 || wanted.some((part) => file.includes(part))))
-  .map((file) => join(root, file))
-  .sort();
-if (files.length === 0) {
+const names = readdirSync(root, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith(extension))
+  .map((file) => file.slice(0, -extension.length))
+  .filter((name) => wanted.length === 0 || wanted.some((part) => (part === 'unit' ? isUnit(name) : name.includes(part))));
+if (names.length === 0) {
   process.stderr.write(`no test file matches ${wanted.join(', ')}\n`);
   process.exit(1);
 }
 
+/** Deals the files to so many processes that take about as long as each other. @returns each one's files. */
+function deal(names: string[], processes: number): string[][] {
+  const hands = Array.from({ length: Math.min(processes, names.length) }, () => ({ names: [] as string[], seconds: 0 }));
+  for (const name of names.toSorted((a, b) => secondsOf(b) - secondsOf(a) || (a < b ? -1 : 1))) {
+    const [least] = hands.toSorted((a, b) => a.seconds - b.seconds);
+    least?.names.push(name);
+    if (least) least.seconds += secondsOf(name);
+  }
+  return hands.map(({ names }) => names);
+}
+
 const directory = mkdtempSync(join(tmpdir(), 'relay-test-'));
 const say = (line: string) => process.stdout.write(`${line}\n`);
-const temporal = await startTemporal({ dataDir: directory, host: '127.0.0.1', port: 0, uiPort: 0, namespace: 'default', say });
-process.env.RELAY_TEST_TEMPORAL_ADDRESS = temporal.address;
-process.env.RELAY_TEST_TEMPORAL_UI_URL = temporal.uiUrl;
-const postgresql = process.env.RELAY_TEST_DATABASE_URL ? undefined : await startPostgresql();
-if (postgresql) process.env.RELAY_TEST_DATABASE_URL = postgresql.url;
-else if (!process.env.RELAY_TEST_DATABASE_URL)
-  say('PostgreSQL is not installed here: the tests that need it are skipped, each by name');
+// What waits most of the time needs more processes than there are cores.
+const cores = availableParallelism();
+const unit = names.filter(isUnit);
+const endToEnd = names.filter((name) => !isUnit(name));
+const processes = [...deal(unit, cores), ...deal(endToEnd, 2 * cores)].map((names, number) => {
+  const entry = join(directory, `process-${number + 1}.mjs`);
+  const files = Object.fromEntries(names.map((name) => [name, pathToFileURL(join(root, name + extension)).href]));
+  const runFiles = new URL('in-one-process.js', import.meta.url).href;
+  writeFileSync(entry, `import { runFiles } from '${runFiles}';\nawait runFiles(${JSON.stringify(files, undefined, 2)});\n`);
+  return entry;
+});
+
+const stops: (() => Promise<void>)[] = [];
+if (endToEnd.length > 0) {
+  const temporal = await startTemporal({ dataDir: directory, host: '127.0.0.1', port: 0, uiPort: 0, namespace: 'default', say });
+  stops.push(() => temporal.stop());
+  process.env.RELAY_TEST_TEMPORAL_ADDRESS = temporal.address;
+  process.env.RELAY_TEST_TEMPORAL_UI_URL = temporal.uiUrl;
+}
+if (!process.env.RELAY_TEST_DATABASE_URL) {
+  const postgresql = await startPostgresql();
+  if (postgresql) {
+    stops.push(() => postgresql.stop());
+    process.env.RELAY_TEST_DATABASE_URL = postgresql.url;
+  } else say('PostgreSQL is not installed here: the tests that need it are skipped, each by name');
+}
 
 const counts = { passed: 0, failed: 0, skipped: 0 };
-const tests = run({ files, concurrency: 2, timeout: 20 * 60_000 });
+const tests = run({ files: processes, concurrency: processes.length, timeout: 20 * 60_000 });
 tests.on('test:pass', ({ skip, details, name, file }) => {
-  if (details.type === 'suite' || isFile(name, file)) return;
+  if (details.type === 'suite') return;
   if (skip === undefined) counts.passed += 1;
   else {
     counts.skipped += 1;
-    say(`SKIPPED ${relative(root, file ?? '')}: ${name}: ${skip}`);
+    say(`SKIPPED ${file === undefined ? '' : relative(root, file)}: ${name}: ${skip}`);
   }
 });
-tests.on('test:fail', ({ details, name, file }) => {
-  if (details.type !== 'suite' || isFile(name, file)) counts.failed += 1;
+tests.on('test:fail', ({ details: { error } }) => {
+  // A suite or a process fails with its tests, which are counted, or by itself: a file that cannot be loaded, a hook.
+  if (!('failureType' in error) || error.failureType !== 'subtestsFailed') counts.failed += 1;
 });
 tests.compose(new spec()).pipe(process.stdout);
 tests.once('end', () => void finish());
 
 async function finish(): Promise<void> {
-  await postgresql?.stop();
-  await temporal.stop();
+  for (const stop of stops.reverse()) await stop();
   rmSync(directory, { recursive: true, force: true });
   say(`${counts.passed} passed, ${counts.failed} failed${counts.skipped > 0 ? `, ${counts.skipped} skipped` : ''}`);
   process.exit(counts.failed > 0 || counts.passed === 0 ? 1 : 0);
-}
-
-/** The runner reports each file as a test of its own, too. */
-function isFile(name: string, file: string | undefined): boolean {
-  return name === file;
 }

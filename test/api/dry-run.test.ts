@@ -8,8 +8,8 @@ import { readRequest } from '../../src/chain/request.js';
 import { type Connectors, createConnectors } from '../../src/connectors/connectors.js';
 import type { Company } from '../../src/contract/company.js';
 import { startPlatform } from '../../src/sandbox/platform/platform.js';
-import { openEmbedded } from '../../src/store/embedded.js';
 import { createStore, type Store } from '../../src/store/store.js';
+import { openEmptied } from '../store/emptied.js';
 
 const journalSchema = z.array(z.object({ method: z.string(), path: z.string() }));
 const actor = { kind: 'admin' } as const;
@@ -44,7 +44,7 @@ describe('dryRun', () => {
   let connectors: Connectors;
   let platform: { url: string; close(): Promise<void> };
   before(async () => {
-    store = createStore(await openEmbedded());
+    store = createStore(await openEmptied());
     connectors = createConnectors({ allowPrivateNetworks: true, mailFrom: 'relay@relay.example' });
     platform = await startPlatform({ host: '127.0.0.1', port: 0 });
     const system = { kind: 'http', baseUrl: platform.url } as const;

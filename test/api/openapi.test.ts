@@ -12,12 +12,12 @@ import { createConnectors } from '../../src/connectors/connectors.js';
 import { problemTypeList } from '../../src/contract/problem-types.js';
 import { createLog } from '../../src/service/log.js';
 import { Metrics } from '../../src/service/metrics.js';
-import { openEmbedded } from '../../src/store/embedded.js';
 import { createStore } from '../../src/store/store.js';
+import { openEmptied } from '../store/emptied.js';
 
 const url = 'http://127.0.0.1:8080';
 /** The whole API; nothing is asked of what it works with. */
-const store = createStore(await openEmbedded());
+const store = createStore(await openEmptied());
 const connection = Connection.lazy({ address: '127.0.0.1:1' });
 const connectors = createConnectors({ allowPrivateNetworks: false, mailFrom: 'relay@relay.example' });
 after(() => Promise.all([store.close(), connection.close(), connectors.close()]));

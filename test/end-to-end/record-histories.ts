@@ -1,15 +1,16 @@
 /**
- * Records the histories that replay.test.ts replays: `node dist/test/end-to-end/record-histories.js`, after a change of the workflows that is meant to be
- * incompatible, which no change may be once chains run somewhere (see docs/developing.md).
+ * Records the histories of this version for replay.test.ts, in a folder of their own: at a release, and where there is a new
+ * shape of chain (see docs/developing.md). `node dist/test/end-to-end/record-histories.js`
  */
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import proto from '@temporalio/proto';
+import { version } from '../../src/contract/version.js';
 import { email, eventually, replayable, send, startStack, Unmet, udf } from './stack.js';
 
-const directory = fileURLToPath(new URL('../../../test/histories/', import.meta.url));
+const directory = fileURLToPath(new URL(`../../../test/histories/${version}/`, import.meta.url));
 const stack = await startStack({ noticeDigestSeconds: 6 });
 
 async function save(name: string, workflowId: string): Promise<void> {

@@ -1,4 +1,7 @@
-/** The whole relay in the test's process: real Temporal server, store, API, worker, pretend platform, mail catcher, each file on a task queue of its own. */
+/**
+ * The whole relay in the test's process: real Temporal server, store, API, worker, pretend platform, mail catcher. Each file has
+ * its own, but for the Temporal server, where it has its own task queue, and PGlite, which it finds empty.
+ */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -26,10 +29,10 @@ import { createLog } from '../../src/service/log.js';
 import { Metrics } from '../../src/service/metrics.js';
 import { serveHttp } from '../../src/service/server.js';
 import { registerSearchAttributes } from '../../src/service/temporal.js';
-import { openEmbedded } from '../../src/store/embedded.js';
 import { createStore } from '../../src/store/store.js';
 import { bundlePath } from '../../src/worker/bundle.js';
 import { installRuntime, startWorker } from '../../src/worker/worker.js';
+import { openEmptied } from '../store/emptied.js';
 
 export const adminToken = 'admin-token-of-the-tests';
 const actor = { kind: 'admin' } as const;
@@ -67,7 +70,7 @@ export async function startStack({
   const log = createLog('trace', pino.destination({ dest: logFile, sync: true }));
   installRuntime(log);
 
-  const store = createStore(await openEmbedded());
+  const store = createStore(await openEmptied());
   closers.add('the store', () => store.close());
   const platform = await startPlatform({ host: '127.0.0.1', port: 0 });
   closers.add('the platform', () => platform.close());
@@ -174,7 +177,7 @@ export async function startStack({
           assert.equal(response.status, 202, await response.clone().text());
           return acceptedSchema.parse(await response.json());
         },
-        /** Starts a chain whose first action is held for so long at most, with one behind it: the window is part of the input of its workflow. */
+        /** Starts a chain whose first action is held for so long at most, a part of the chain's input, with one behind it. */
         async startHeld(attentionWindowSeconds: number): Promise<string> {
           const chainId = randomUUID();
           const chain: Chain = {
@@ -277,18 +280,22 @@ export class Unmet {
   constructor(readonly seen: unknown) {}
 }
 
-/** Waits for a condition for at most two minutes, which a busy machine may need. */
+/**
+ * Waits for a condition for at most two minutes, which a busy machine may need. It looks often at first, later twice a second: a
+ * look at a chain is a query for the server and the worker, and a long wait would make hundreds of them.
+ */
 export async function eventually<Value>(what: string, check: () => Promise<Value | Unmet>): Promise<Value> {
-  const deadline = Date.now() + 120_000;
+  const began = Date.now();
   for (;;) {
     const value = await check();
     if (!(value instanceof Unmet)) return value;
-    if (Date.now() > deadline) assert.fail(`waited in vain for ${what}; last seen: ${JSON.stringify(value.seen, undefined, 1)}`);
-    await sleep(100);
+    const waited = Date.now() - began;
+    if (waited > 120_000) assert.fail(`waited in vain for ${what}; last seen: ${JSON.stringify(value.seen, undefined, 1)}`);
+    await sleep(Math.min(50 + waited / 10, 500));
   }
 }
 
-/** A history as a worker sees it: the replayer takes for the run's id the one of the run from which a reset made it, otherwise. */
+/** A history as a worker sees it: without the run's own id the replayer takes that of the run from which a reset made it. */
 export async function replayable(client: Client, workflowId: string, runId?: string) {
   const handle = client.workflow.getHandle(workflowId, runId);
   const history = await handle.fetchHistory();
@@ -297,7 +304,7 @@ export async function replayable(client: Client, workflowId: string, runId?: str
   return history;
 }
 
-/** What has run can be replayed, in whatever order its events came: otherwise a worker that starts anew, or has forgotten it, could not go on with it. */
+/** What has run can be replayed, in whatever order its events came: else a worker that starts anew could not go on with it. */
 async function replayAll(client: Client, taskQueue: string): Promise<void> {
   async function* histories() {
     for await (const { workflowId, runId } of client.workflow.list({ query: `TaskQueue = '${taskQueue}'` }))

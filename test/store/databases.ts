@@ -3,12 +3,12 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import type { Database } from '../../src/store/database.js';
-import { openEmbedded } from '../../src/store/embedded.js';
 import { openPostgres } from '../../src/store/postgres.js';
+import { openEmptied } from './emptied.js';
 
 export interface TestDatabase {
   name: string;
-  /** A new, empty database with the schema; closing it drops it. */
+  /** An empty database with the schema; to be closed after use. */
   open(): Promise<Database>;
   /** Why its tests are skipped. */
   skip: string | false;
@@ -17,7 +17,7 @@ export interface TestDatabase {
 const server = process.env.RELAY_TEST_DATABASE_URL;
 
 export const testDatabases: readonly TestDatabase[] = [
-  { name: 'PGlite', open: () => openEmbedded(), skip: false },
+  { name: 'PGlite', open: openEmptied, skip: false },
   {
     name: 'PostgreSQL',
     skip: server === undefined && 'RELAY_TEST_DATABASE_URL is not set',

@@ -10,8 +10,8 @@ import { adminRoutes } from '../../../src/api/admin.js';
 import { answerProblems } from '../../../src/api/answer-problems.js';
 import { createGuard } from '../../../src/api/authentication.js';
 import { appOf } from '../../../src/api/route.js';
-import { openEmbedded } from '../../../src/store/embedded.js';
 import { createStore, type Store } from '../../../src/store/store.js';
+import { openEmptied } from '../../store/emptied.js';
 import { type LocalApi, serve } from '../local-api.js';
 import { relay, type Scripted } from '../scripted-terminal.js';
 
@@ -21,7 +21,7 @@ describe('commands of the admin', () => {
   let store: Store;
   let api: LocalApi;
   before(async () => {
-    store = createStore(await openEmbedded());
+    store = createStore(await openEmptied());
     const app = answerProblems(new Hono(), (error) => unexpected.push(error));
     api = await serve(app.route('/', appOf(adminRoutes({ store }), createGuard('the-admin-token', store.keys))));
     writeFileSync(join(directory, 'admin-token'), 'the-admin-token\n');
