@@ -34,6 +34,9 @@ export function notifyOf(options: {
   };
 }
 
+/** How the API tells settings to be merged (RFC 7396) from settings that replace others. */
+export const mergePatch = { 'Content-Type': 'application/merge-patch+json' };
+
 export type Settings = Record<string, unknown>;
 const settingsSchema = z.record(z.string(), z.unknown());
 
@@ -80,14 +83,13 @@ async function readFile(terminal: Terminal, file: string): Promise<Settings> {
   return settings.data;
 }
 
-/** Both; of a section in both the fields of both. */
-export function merged(settings: Settings, given: Settings): Settings {
-  const named = Object.entries(given).flatMap(([name, value]): [string, unknown][] => {
-    const section = settingsSchema.safeParse(value);
-    if (!section.success) return value === undefined ? [] : [[name, value]];
-    const before = settingsSchema.safeParse(settings[name]).data ?? {};
-    const fields = merged({}, section.data);
-    return Object.keys(fields).length === 0 ? [] : [[name, { ...before, ...fields }]];
+/** Both; in a section of both, the fields that are given replace those of the file. */
+function merged(file: Settings, given: Settings): Settings {
+  const sections = Object.entries(given).flatMap(([name, value]): [string, unknown][] => {
+    const section = settingsSchema.safeParse(value).data;
+    if (!section) return value === undefined ? [] : [[name, value]];
+    const fields = merged({}, section);
+    return Object.keys(fields).length === 0 ? [] : [[name, { ...settingsSchema.safeParse(file[name]).data, ...fields }]];
   });
-  return { ...settings, ...Object.fromEntries(named) };
+  return { ...file, ...Object.fromEntries(sections) };
 }

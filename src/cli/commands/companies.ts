@@ -97,9 +97,7 @@ export function companies(relay: Command, session: Session): void {
   async function changeOrMake(companyId: string, body: settings.Settings): Promise<Answer<StoredCompany>> {
     const target = path`/admin/companies/${companyId}`;
     try {
-      const { body: current } = await session.api.ask('GET', target, companySchema.loose());
-      const before = Object.fromEntries(['name', ...Object.keys(body)].map((name) => [name, current[name]]));
-      return await session.api.ask('PUT', target, companySchema, { body: settings.merged(before, body) });
+      return await session.api.ask('PATCH', target, companySchema, { body, headers: settings.mergePatch });
     } catch (error) {
       if (!(error instanceof Refused && error.problem.status === 404)) throw error;
       if (body.name === undefined) throw new UsageError(`There is no company ${companyId} yet; to make it, give --name`);

@@ -101,8 +101,7 @@ export function rules(relay: Command, session: Session): void {
     .action(async (companyId, relayId, options) => {
       const body = await readRule(options);
       if (Object.keys(body).length === 0) throw new UsageError('There is nothing to change');
-      const { body: current } = await session.api.ask('GET', pathOf(companyId, relayId), ruleSchema);
-      await change(companyId, relayId, settings.merged(body.notify ? { notify: current.notify } : {}, body));
+      await change(companyId, relayId, body);
     });
 
   rules
@@ -140,7 +139,7 @@ export function rules(relay: Command, session: Session): void {
   }
 
   async function change(companyId: string, relayId: string, body: object): Promise<void> {
-    const answer = await session.api.ask('PATCH', pathOf(companyId, relayId), ruleSchema, { body });
+    const answer = await session.api.ask('PATCH', pathOf(companyId, relayId), ruleSchema, { body, headers: settings.mergePatch });
     session.show(answer, [`Rule ${relayId} of company ${companyId} is changed.`, '', ...fields(answer.body)]);
   }
 }

@@ -74,6 +74,18 @@ describe('commands of the admin', () => {
     const moved = await run('companies set acme --platform-url https://elsewhere.example');
     assert.match(moved.err, /\/platform\/auth +is for another address/);
 
+    await succeed('companies set acme --platform-token s3cret-2 --mail-from office@acme.example --file -', {
+      stdin: '{"mail": {"from": "file@acme.example", "replyTo": "help@acme.example"}}',
+    });
+    const changed = await store.companies.get('acme');
+    assert.deepEqual(
+      [changed?.platform, changed?.mail],
+      [
+        { kind: 'http', baseUrl: 'https://p.acme.example/v2', auth: { type: 'bearer', token: 's3cret-2' } },
+        { from: 'office@acme.example', replyTo: 'help@acme.example' },
+      ],
+    );
+
     await succeed('companies set acme --file -', { stdin: '{"platform": null, "timeZone": "UTC"}' });
     const shown = await succeed('companies show acme');
     assert.match(shown, /^timeZone +UTC$/m);
