@@ -22,10 +22,11 @@ const endSchema = z.union([
   z.array(actionSchema).transform((actions): View => ({ status: chainStatus(actions), actions })),
 ]);
 
-/** How long to wait for the end of a workflow task that is under way; a row of local tries takes 2 seconds at most. */
-const busyTimeoutMs = 3_000;
-/** How long a workflow has to answer a query. */
-const queryTimeoutMs = 3_000;
+/**
+ * How long the workflows of a chain have to end a workflow task that is under way (its local tries take 2 seconds at most), and
+ * to answer.
+ */
+const answerTimeoutMs = 4_000;
 
 /** @returns undefined where the company has no such chain. */
 export async function readChain(
@@ -35,11 +36,12 @@ export async function readChain(
   chainId: string,
 ): Promise<ChainResource | undefined> {
   const workflowId = chainWorkflowId({ companyId, chainId });
-  const description = await describe(client, workflowId);
+  const deadline = Date.now() + answerTimeoutMs;
+  const description = await describe(client, workflowId, deadline);
   if (!description) return undefined;
-  const { view, partial } = await readView(client, description);
+  const { view, partial } = await readView(client, description, deadline);
   const open = description.status.name === 'RUNNING';
-  const actions = open ? await withDelayed(client, view.actions, !partial) : view.actions;
+  const actions = open ? await withDelayed(client, view.actions, partial ? 0 : deadline) : view.actions;
   const held = open && partial && description.typedSearchAttributes.get(needsAttentionKey) === true;
   const memo = z.object({ receivedAt: z.string() }).safeParse(description.memo);
   return {
@@ -56,8 +58,7 @@ export async function readChain(
 }
 
 /** The workflow once no workflow task of it is pending, or as it is when that takes too long; undefined where there is none. */
-async function describe(client: Client, workflowId: string): Promise<WorkflowExecutionDescription | undefined> {
-  const deadline = Date.now() + busyTimeoutMs;
+async function describe(client: Client, workflowId: string, deadline: number): Promise<WorkflowExecutionDescription | undefined> {
   try {
     for (let pauseMs = 20; ; pauseMs *= 2) {
       const description = await client.workflow.getHandle(workflowId).describe();
@@ -79,11 +80,11 @@ function isBusy({ status, raw }: WorkflowExecutionDescription): boolean {
   return status.name === 'RUNNING' && Boolean(raw.pendingWorkflowTask);
 }
 
-/** @param worker - whether it is worth asking the workflow. */
+/** @param deadline - until when the workflow has to answer; past: it is not asked. */
 async function readView(
   client: Client,
   description: WorkflowExecutionDescription,
-  worker = true,
+  deadline: number,
 ): Promise<{ view: View; partial: boolean }> {
   const handle = client.workflow.getHandle(description.workflowId, description.runId);
   const status = description.status.name;
@@ -93,9 +94,9 @@ async function readView(
   return { view: { ...view, actions: withAttempts(view.actions, description) }, partial: said === undefined };
 
   async function ask(): Promise<View | undefined> {
-    if (!worker || isBusy(description)) return undefined;
+    if (deadline <= Date.now() || isBusy(description)) return undefined;
     try {
-      return viewSchema.parse(await client.withDeadline(Date.now() + queryTimeoutMs, () => handle.query('status')));
+      return viewSchema.parse(await client.withDeadline(deadline, () => handle.query('status')));
     } catch {
       return undefined;
     }
@@ -147,20 +148,21 @@ function withAttempts(actions: ActionResource[], { raw }: Pick<WorkflowExecution
 }
 
 /**
- * Delayed actions that are due are asked of their own workflow, which tells the chain only what others have to know at once; what
- * has closed needs no worker.
+ * The state of delayed actions that are due comes from their own workflow, which tells the chain only what others have to know at
+ * once.
+ * @param deadline - as for readView; 0 where no worker answers: then what the server knows is all there is.
  */
-async function withDelayed(client: Client, actions: ActionResource[], worker: boolean): Promise<ActionResource[]> {
+async function withDelayed(client: Client, actions: ActionResource[], deadline: number): Promise<ActionResource[]> {
   const due = actions.filter(
     ({ state, runAt, workflowId }) => workflowId && !hasEnded(state) && runAt && Date.parse(runAt) <= Date.now(),
   );
   const workflowIds = new Set(due.flatMap(({ workflowId }) => workflowId ?? []));
   const asked = await Promise.all(
     [...workflowIds].map(async (workflowId) => {
-      const description = await describe(client, workflowId);
+      const description = await describe(client, workflowId, deadline);
       if (!description) return [];
-      const { view, partial } = await readView(client, description, worker);
-      return partial && worker ? [] : view.actions;
+      const { view, partial } = await readView(client, description, deadline);
+      return partial && deadline > 0 ? [] : view.actions;
     }),
   );
   const fresh = new Map(asked.flat().map((action) => [action.index, action]));
