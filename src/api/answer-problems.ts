@@ -47,7 +47,7 @@ export function problemOf(error: unknown): Problem | undefined {
   if (error instanceof NotSteerable) return new Problem('not-steerable', error.message);
   if (error instanceof NotReopened) return temporalUnavailable(error.message);
   if (error instanceof WrongCursor) return new Problem('invalid-query', error.message);
-  if (error instanceof UnfitFilter) return invalid([error]);
+  if (error instanceof UnfitFilter) return invalid([{ pointer: error.pointer, detail: error.detail }]);
   return undefined;
 }
 
