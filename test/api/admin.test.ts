@@ -32,10 +32,10 @@ for (const { name, open, skip } of testDatabases) {
       return answerProblems(new Hono(), (error) => unexpected.push(error)).route('/', routes);
     }
 
-    async function ask(method: string, path: string, body?: unknown, on = app, token = adminToken) {
+    async function ask(method: string, path: string, body?: unknown, on = app, token = adminToken, type = 'application/json') {
       const response = await on.request(path, {
         method,
-        headers: { Authorization: `Bearer ${token}`, ...(body !== undefined && { 'Content-Type': 'application/json' }) },
+        headers: { Authorization: `Bearer ${token}`, ...(body !== undefined && { 'Content-Type': type }) },
         ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       });
       const text = await response.text();
@@ -409,6 +409,44 @@ for (const { name, open, skip } of testDatabases) {
         assert.deepEqual(pointers(refused), ['/platform/auth/headers/X-New']);
       });
 
+      it('are kept by a merge patch, which changes fields within sections', async () => {
+        await company('patched', secrets);
+        const path = '/admin/companies/patched';
+        const changed = await ask('PATCH', path, {
+          timeZone: 'Europe/Berlin',
+          notify: { webhookFormat: 'slack' },
+          platform: { baseUrl: 'https://p.example.com/v2' },
+          ticketing: { auth: { username: 'bob' } },
+          mail: null,
+        });
+        assert.deepEqual([changed.status, changed.json], [200, (await ask('GET', path)).json]);
+        const { name, timeZone, notify, platform, ticketing, mail } = await stored('patched');
+        assert.deepEqual(
+          { name, timeZone, notify, platform, ticketing, mail },
+          {
+            name: 'patched',
+            timeZone: 'Europe/Berlin',
+            notify: { ...secrets.notify, webhookFormat: 'slack' },
+            platform: { ...bearer, baseUrl: 'https://p.example.com/v2' },
+            ticketing: { ...basic, auth: { ...basic.auth, username: 'bob' } },
+            mail: undefined,
+          },
+        );
+        for (const [body, pointer] of [
+          [{ platform: { baseUrl: 'https://evil.example.com' } }, '/platform/auth'],
+          [{ platform: { auth: { type: 'basic', username: 'x' } } }, '/platform/auth/password'],
+          [{ name: null }, '/name'],
+          [{ notify: null }, '/notify'],
+          [{ companyId: 'x' }, '/companyId'],
+        ] as const) {
+          const refused = await ask('PATCH', path, body);
+          assert.deepEqual([refused.status, pointers(refused)], [400, [pointer]]);
+        }
+        assert.equal((await ask('PATCH', path, { timeZone: null })).json.timeZone, 'UTC');
+        assert.equal((await ask('PATCH', '/admin/companies/patched-nobody', { name: 'x' })).status, 404);
+        assert.equal((await ask('GET', '/admin/companies/patched-nobody')).status, 404);
+      });
+
       it('that are only masks are refused where nothing is stored', async () => {
         const refused = await put('masks', {
           name: 'Masks',
@@ -460,6 +498,10 @@ for (const { name, open, skip } of testDatabases) {
         const changed = await ask('PATCH', path, { notify: { emails: ['a@example.com'] } });
         assert.deepEqual(changed.json.notify, { emails: ['a@example.com'], webhookUrl: 'https://hooks.example.com/***' });
         assert.equal((await store.rules.get('hooked', relayId))?.notify?.webhookUrl, 'https://hooks.example.com/s3cret');
+        const type = 'application/merge-patch+json';
+        const merged = await ask('PATCH', path, { notify: { webhookFormat: 'slack' } }, app, adminToken, type);
+        assert.deepEqual(merged.json.notify, { ...changed.json.notify, webhookFormat: 'slack' });
+        assert.deepEqual((await ask('PATCH', path, { notify: {} })).json.notify, { webhookUrl: 'https://hooks.example.com/***' });
       });
 
       it('are taken over with id and token of any shape', async () => {
