@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Hono } from 'hono';
+import { z } from 'zod';
+import { answerProblems } from '../../src/api/answer-problems.js';
+import { createGuard } from '../../src/api/authentication.js';
+import { openApi } from '../../src/api/openapi.js';
+import { appOf, route } from '../../src/api/route.js';
+
+const thing = z.strictObject({ name: z.string() }).meta({ id: 'Thing' });
+const routes = [
+  route(
+    {
+      method: 'put',
+      path: '/admin/companies/:companyId/keys/:keyId',
+      id: 'putThing',
+      access: 'admin',
+      summary: 'Put a thing',
+      query: z.object({ count: z.enum(['1', '2'], 'must be 1 or 2').optional() }),
+      body: thing,
+      maxBodyBytes: 1024,
+      answers: { 200: { description: 'The thing.', body: thing } },
+    },
+    (c, { actor, query, body }) => c.json({ actor: actor.kind, keyId: c.req.param('keyId'), ...query, ...body }),
+  ),
+  route(
+    {
+      method: 'get',
+      path: '/open',
+      id: 'getOpen',
+      access: 'public',
+      summary: 'Open',
+      answers: { 200: { description: 'It is.' } },
+    },
+    (c) => c.text('open'),
+  ),
+];
+const guard = createGuard('the-admin-token', { authenticate: async () => undefined });
+const app = answerProblems(new Hono(), assert.ifError).route('/', appOf(routes, guard));
+
+async function put(query: string, body: string, token = 'the-admin-token') {
+  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+  const response = await app.request(`/admin/companies/acme/keys/k${query}`, { method: 'PUT', headers, body });
+  const answer: unknown = await response.json();
+  return { status: response.status, answer };
+}
+
+describe('a route', () => {
+  it('hands over who asks, and the query and the body as their schemas read them', async () => {
+    const { status, answer } = await put('?count=2&other=1', '{"name":"a"}');
+    assert.deepEqual([status, answer], [200, { actor: 'admin', keyId: 'k', count: '2', name: 'a' }]);
+  });
+
+  for (const [what, query, body, status] of [
+    ['a wrong query', '?count=3', '{"name":"a"}', 400],
+    ['a wrong body', '', '{"nam":"a"}', 400],
+    ['a body that is not strict JSON', '', '{"name":"a","name":"b"}', 400],
+    ['a body that is too large', '', `{"name":"${'a'.repeat(1024)}"}`, 413],
+  ] as const) {
+    it(`refuses ${what}, and tells a stranger nothing of it`, async () => {
+      assert.equal((await put(query, body)).status, status);
+      assert.equal((await put(query, body, 'wrong')).status, 401);
+    });
+  }
+
+  it('hides from a stranger whether there is one', async () => {
+    for (const path of ['/admin/nothing', '/chains/nothing', '/co/acme/chains/nothing', '/co/acme/rejected'])
+      assert.equal((await app.request(path)).status, 401, path);
+    assert.equal((await app.request('/admin/companies/acme/keys/k', { method: 'PATCH' })).status, 401);
+    assert.equal((await app.request('/nothing')).status, 404);
+    assert.equal(await (await app.request('/open')).text(), 'open');
+  });
+
+  it('is described with its tag, its parameters, and the problems that follow from what it says', () => {
+    const document = openApi('http://127.0.0.1:8080', routes);
+    const described = document.paths['/admin/companies/{companyId}/keys/{keyId}']?.put;
+    assert.deepEqual(described?.tags, ['Keys']);
+    assert.deepEqual(
+      described?.parameters.map(({ name, in: place, required }) => [name, place, required]),
+      [
+        ['companyId', 'path', true],
+        ['keyId', 'path', true],
+        ['count', 'query', false],
+      ],
+    );
+    assert.deepEqual(described?.requestBody?.content['application/json']?.schema, { $ref: '#/components/schemas/Thing' });
+    assert.deepEqual(document.components.schemas.Thing?.required, ['name']);
+    assert.deepEqual(Object.keys(described?.responses ?? {}), [
+      '200',
+      '400',
+      '401',
+      '405',
+      '408',
+      '413',
+      '415',
+      '429',
+      '431',
+      '500',
+    ]);
+    assert.deepEqual(Object.keys(document.paths['/open']?.get?.responses ?? {}), ['200', '400', '405', '408', '431', '500']);
+  });
+});
