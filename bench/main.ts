@@ -90,8 +90,7 @@ async function measure(): Promise<void> {
       for (const metric of metrics) results.add(row, name, metric);
       say(`${row.name}, ${name}: ${metrics.map((one) => `${one.name} ${shown(one.value)} ${one.unit}`.trim()).join(', ')}`);
     } finally {
-      await trial.clear().catch((error) => say(`${row.name}, ${name}, clearing up: ${String(error)}`));
-      await side.stop();
+      await trial.end();
     }
   }
 }

@@ -1,6 +1,7 @@
 /**
  * The platform and the mail server that both sides call, as a process of its own: it answers at once and remembers when each effect arrived.
- * An effect's id is an assignment's id or the local part of an address, such as `r7.12.a`: the run, the number of the chain, the action.
+ * An effect's id is an assignment's id or the local part of an address, such as `r7.12.a`: the run, the number of the chain, the action. A call about
+ * an assignment whose id begins with `hang.` never gets an answer.
  */
 
 import { once } from 'node:events';
@@ -16,8 +17,6 @@ interface Run {
 }
 
 const runs = new Map<string, Run>();
-/** Calls about assignments whose id begins with `hang.`: they get no answer until `POST /release`. */
-const hanging = new Set<ServerResponse>();
 
 function runOf(id: string): Run {
   const name = id.split('.')[0] ?? '';
@@ -43,15 +42,9 @@ const http = createServer((request, response) => {
       // The whole list only once there are enough: /arrivals/{run}/{least}.
       const { arrivals, repeats } = runOf(id);
       endJson(response, { count: arrivals.size, repeats, arrivals: arrivals.size < Number(least) ? [] : [...arrivals.values()] });
-    } else if (what === 'assignments' && id.startsWith('hang.')) {
-      hanging.add(response);
-      response.once('close', () => hanging.delete(response));
-    } else if (what === 'assignments') {
+    } else if (!id.startsWith('hang.')) {
       arrive(id, request.headers['idempotency-key']?.toString());
       endJson(response, { id, status: 'sent', recipients: 1 });
-    } else {
-      for (const held of hanging) endJson(held, {});
-      endJson(response, {});
     }
   });
 });

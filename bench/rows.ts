@@ -104,7 +104,7 @@ function burst(name: string, shape: Shape): Row {
   };
 }
 
-/** One chain after the other has ended. */
+/** Each chain after the effects of the one before. */
 function lowLoad(name: string, shape: Shape): Row {
   return {
     name,
@@ -131,7 +131,6 @@ function latencies(beside: string, { first, accept }: Latencies): Metric[] {
 }
 
 async function oneByOne(trial: Trial, shape: Shape, count: number): Promise<Latencies> {
-  const open = await trial.open();
   const found: Latencies = { first: [], accept: [] };
   for (let n = 0; n < count; n++) {
     const run = trial.newRun();
@@ -139,8 +138,7 @@ async function oneByOne(trial: Trial, shape: Shape, count: number): Promise<Late
     const { at } = await trial.arrived(run, shape.effects);
     found.first.push(Math.min(...at.values()) - sent);
     found.accept.push(answered - sent);
-    await trial.closed(open);
-    await sleep(100);
+    await sleep(200);
   }
   return found;
 }
@@ -194,6 +192,7 @@ async function histories(trial: Trial): Promise<Metric[]> {
   for (const shape of [one, three, after2s, after5s, email]) {
     const before = await trial.histories();
     await oneByOne(trial, shape, 1);
+    await trial.closed();
     for (const [unit, count] of Object.entries(await trial.histories()))
       metrics.push(less(shape.name, unit, count - (before[unit] ?? 0)));
   }

@@ -80,24 +80,23 @@ export class Trial {
     }
   }
 
-  /** Waits until no more than so many workflows are open. */
-  async closed(left = 0): Promise<void> {
-    for (const deadline = now() + patienceSeconds * 1000; (await this.open()) > left; await sleep(200))
+  /** Waits until no workflow is open. */
+  async closed(): Promise<void> {
+    for (const deadline = now() + patienceSeconds * 1000; (await this.#open()) > 0; await sleep(200))
       if (now() > deadline) throw new Error('workflows stay open');
   }
 
-  async open(): Promise<number> {
-    return (await this.client.workflow.count(this.#query('Running'))).count;
-  }
-
-  /** Waits until the side has nothing more to do: in two seconds running, less than a tenth of a processor. */
+  /** Waits until as many workflows are open as five seconds before, and the side has used less than half a second of CPU meanwhile. */
   async idle(): Promise<void> {
-    for (let quiet = 0, before = cpuSeconds(this.side.pids); quiet < 2; ) {
-      await sleep(1000);
-      const after = cpuSeconds(this.side.pids);
-      quiet = after - before < 0.1 ? quiet + 1 : 0;
+    for (let before = { open: -1, cpu: 0 }; ; await sleep(5000)) {
+      const after = { open: await this.#open(), cpu: cpuSeconds(this.side.pids) };
+      if (after.open === before.open && after.cpu - before.cpu < 0.5) return;
       before = after;
     }
+  }
+
+  async #open(): Promise<number> {
+    return (await this.client.workflow.count(this.#query('Running'))).count;
   }
 
   meter(): Meter {
@@ -119,9 +118,10 @@ export class Trial {
     return sum;
   }
 
-  /** Ends what is open on this side, and the calls that hang, so that they cost the next measurement nothing. */
-  async clear(): Promise<void> {
-    while ((await this.open()) > 0) {
+  /** Stops the side and ends what it left open, so that it costs the next measurement nothing. */
+  async end(): Promise<void> {
+    await this.side.stop();
+    while ((await this.#open()) > 0) {
       const open = this.client.workflow.list({ query: this.#query('Running') })[Symbol.asyncIterator]();
       const ender = async () => {
         for (let next = await open.next(); !next.done; next = await open.next()) {
@@ -134,8 +134,7 @@ export class Trial {
       };
       await Promise.all(Array.from({ length: 50 }, ender));
     }
-    await (await request(`${this.platformUrl}/release`, { method: 'POST', dispatcher: this.#agent })).body.dump();
-    await this.#agent.close();
+    await this.#agent.destroy();
   }
 
   #query(status: 'Running' | 'Completed'): string {
