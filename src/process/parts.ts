@@ -1,6 +1,6 @@
 /**
- * The composition root: what the API, the worker and the all-in-one process are made of, opened in the same order from the same configuration.
- * What they differ in, each hands in.
+ * The composition root: what the API, the worker and the all-in-one process are made of, opened in the same order from the
+ * same configuration. What they differ in, each hands in.
  */
 
 import { Client, type Connection } from '@temporalio/client';

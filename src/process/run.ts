@@ -23,8 +23,8 @@ export class Closers {
 }
 
 /**
- * Runs a process until SIGINT, SIGTERM, or until what it runs ends. A StartError is said in one line, every other error with its stack.
- * Exit code: 0 when it was asked to stop, otherwise 1.
+ * Runs a process until SIGINT or SIGTERM, or until what it runs ends. Exit code: 0 when it was asked to stop, otherwise 1.
+ * A StartError is said in one line, every other error with its stack.
  * @param start starts everything; `running` settles only when something went wrong
  */
 export async function runProcess(

@@ -1,6 +1,7 @@
 /**
  * The directory that holds all state of an all-in-one relay, for one process at a time: PGlite takes no lock of its own.
- * Every process that wants the directory puts a claim into it, a file named by its pid and start time, and has it if no other process with a claim lives.
+ * A process that wants the directory puts a claim into it, a file named by its pid and start time. The directory is its own
+ * if no other process with a claim lives.
  */
 
 import { readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,8 +18,8 @@ export interface DataDirectory {
 }
 
 /**
- * Makes the directory (mode 0700) if it is not there, and takes it for this process. A process that was killed no longer has it, even when its pid
- * is in use again. Processes in another container are not seen.
+ * Makes the directory (mode 0700) if it is not there, and takes it for this process. A process that was killed no longer has
+ * it, even when its pid is in use again. Processes in another container are not seen.
  * @throws StartError when it cannot be written, or another process has it
  */
 export async function openDataDirectory(path: string): Promise<DataDirectory> {

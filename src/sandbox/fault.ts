@@ -1,4 +1,7 @@
-/** How a server of the sandbox fails at present: set with `PUT /control/fail`, healed with `DELETE /control/fail`, after `times` failures, or by a restart. */
+/**
+ * How a server of the sandbox fails at present: set with `PUT /control/fail`, healed with `DELETE /control/fail`, after
+ * `times` failures, or by a restart.
+ */
 
 import { Hono } from 'hono';
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-/** The look of the sandbox's pages: server-rendered HTML that is escaped by `html`, one style sheet, and one script that refreshes a page gently. */
+/** The sandbox's pages: HTML that is escaped by `html`, one style sheet, and one script that renews a page. */
 
 import { type Context, Hono } from 'hono';
 import { html } from 'hono/html';
@@ -6,9 +6,7 @@ import { type Html, sharedStyle } from '../api/page.js';
 
 export type { Html };
 
-/**
- * A page of the sandbox as a response. A `live` one renews its `main` every two seconds, and keeps `header` (its forms keep what was chosen in them).
- */
+/** A page as a response. A `live` one renews its `main` every two seconds; forms in its `header` keep what was chosen in them. */
 export function sendPage(c: Context, page: { title: string; header: Html; main: Html; live: boolean }) {
   c.header('Content-Security-Policy', policy);
   c.header('Referrer-Policy', 'no-referrer');
@@ -31,8 +29,8 @@ ${page.live ? html`<script src="/page.js" defer></script><noscript><meta http-eq
 }
 
 /**
- * The style sheet and the script of every page. What a foreign web page makes a browser send is refused, since the servers of the sandbox do not ask
- * who is calling.
+ * The style sheet and the script of every page. What a foreign web page makes a browser send is refused, since the servers
+ * of the sandbox do not ask who is calling.
  */
 export function pageAssets(): Hono {
   return new Hono()
@@ -55,8 +53,8 @@ export function time(at: string): Html {
 }
 
 const policy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; frame-src 'self'; form-action 'self'; " +
-  "base-uri 'none'; frame-ancestors 'none'";
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; frame-src 'self'; " +
+  "form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 const script = `
 setInterval(async () => {
@@ -76,16 +74,17 @@ header { padding-bottom: 0; }
 .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 20rem), 1fr)); gap: .75rem; }
 .row { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; }
 .spread { justify-content: space-between; }
-.badge { border: 1px solid currentColor; border-radius: 99px; padding: 0 .6rem; font-size: .85rem; font-weight: 600; color: var(--soft); white-space: nowrap; }
+.badge { border: 1px solid currentColor; border-radius: 99px; padding: 0 .6rem; font-size: .85rem; font-weight: 600; }
 .good { color: var(--good); } .bad { color: var(--bad); } .wait { color: var(--wait); }
-button, select { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: .3rem .7rem; min-height: 2.2rem; }
-button { cursor: pointer; } button:hover { border-color: var(--accent); }
+button, select, input { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--line);
+  border-radius: 8px; padding: .3rem .7rem; }
+button { cursor: pointer; } button:hover, a.mail:hover { border-color: var(--accent); }
 .small { margin-top: .5rem; } .small button { font-size: .85rem; min-height: 1.8rem; padding: .1rem .5rem; }
 ul { margin: .4rem 0 0; padding-left: 1.1rem; }
 .scroll { overflow-x: auto; } .scroll :is(th, td) { padding: .4rem .75rem; } td { max-width: 30rem; min-width: 6rem; }
-th, time, .tight { white-space: nowrap; }
+th, time, .tight, .badge { white-space: nowrap; }
 iframe { width: 100%; height: 26rem; border: 1px solid var(--line); border-radius: 10px; background: #fff; resize: vertical; }
 details > summary { margin: 1.5rem 0 .5rem; font-weight: 600; }
-a.mail { display: block; text-decoration: none; color: inherit; margin-bottom: .5rem; } a.mail:hover { border-color: var(--accent); }
+a.mail { display: block; text-decoration: none; color: inherit; margin-bottom: .5rem; }
 .unread h3::before { content: "● "; color: var(--accent); }
 `;

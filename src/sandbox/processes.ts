@@ -14,7 +14,7 @@ export interface RunningProcess {
 
 const hasProc = existsSync('/proc/self/stat');
 
-/** When the process with this pid started: on Linux ticks and boot, elsewhere what `ps` says. Undefined if there is none, or it is a zombie. */
+/** When the process with this pid started: on Linux ticks and boot, elsewhere what `ps` says. Undefined: none, or a zombie. */
 export function startOf(pid: number): string | undefined {
   if (!hasProc) {
     const [state, ...started] = ps(pid, 'stat=,lstart=').split(/\s+/);

@@ -71,7 +71,7 @@ Ctrl-C stops everything; the next start goes on with what is pending.`);
   return worker;
 }, say);
 
-/** The environment, with what a laptop takes for granted: connectors may call this machine, and an address for what nobody else is told. */
+/** The environment, with what a laptop takes for granted: connectors may call this machine, and the operator has an address. */
 function laptopConfig(): Config {
   const config = readConfig(process.env);
   const { RELAY_ALLOW_PRIVATE_NETWORKS = true, RELAY_OPERATOR_EMAIL = 'operator@relay.example' } = config;

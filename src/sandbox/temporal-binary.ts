@@ -22,7 +22,7 @@ export interface Search {
   signal?: AbortSignal;
   /** PATH, HOME, XDG_CACHE_HOME, and what Go reads. */
   environment?: NodeJS.ProcessEnv;
-  /** The script runs in a child process, with the folder to download into as its argument; the times are those to the first byte and between two. */
+  /** `script` is run with the folder to download into; `reachMs` is the time to the first byte, `stallMs` that between two. */
   download?: { script: string; reachMs: number; stallMs: number };
 }
 
@@ -58,15 +58,16 @@ export async function findTemporal(search: Search): Promise<string> {
     }
   }
   throw new StartError(
-    `no Temporal server (${tried.join('; ')}): install the Temporal CLI (docs.temporal.io/cli) or Go 1.25, or set TEMPORAL_ADDRESS to a server that runs`,
+    `no Temporal server (${tried.join('; ')}): install the Temporal CLI (docs.temporal.io/cli) or Go 1.25, ` +
+      'or set TEMPORAL_ADDRESS to a server that runs',
   );
 }
 
 type Obtain = (workFolder: string, cache: string, search: Search & { environment: NodeJS.ProcessEnv }) => Promise<string>;
 
 /**
- * The download that `@temporalio/testing` makes. It has no function for the download alone: it starts a server and stops it again, in a child
- * process, so that it can be ended when the host is out of reach, and its native runtime is not this process's.
+ * The download that `@temporalio/testing` makes. It has no function for the download alone: it starts a server and stops it
+ * again. It does so in a child process, which can be ended when the host is out of reach, and has a native runtime of its own.
  */
 const download: Obtain = async (folder, cache, { say, signal, environment, download = sdkDownload }) => {
   const { script, reachMs, stallMs } = download;
@@ -161,7 +162,7 @@ function cachedPrograms(cache: string): string[] {
   return names.map((name) => join(cache, name)).filter(isExecutable);
 }
 
-/** The user's cache folder if it can be written, since other checkouts find it there too; otherwise the one in the data directory. */
+/** The user's cache folder if it can be written, since other checkouts look there too; otherwise that in the data directory. */
 function writableFolder([inData, ofUser]: string[]): string {
   for (const folder of [ofUser, inData]) {
     try {
@@ -174,7 +175,7 @@ function writableFolder([inData, ofUser]: string[]): string {
   throw new StartError(`no Temporal server is cached, and neither ${ofUser} nor ${inData} can be written to fetch one`);
 }
 
-/** A folder beside the result, so that it can be moved there in one step; what an earlier attempt left is cleared away after a day. */
+/** A folder beside the result, so that it can be moved there in one step. What an earlier attempt left is removed after a day. */
 async function inWorkFolder<T>(cache: string, work: (folder: string) => Promise<T>): Promise<T> {
   for (const name of readdirSync(cache).filter((name) => name.startsWith('work-'))) {
     const left = statSync(join(cache, name), { throwIfNoEntry: false });

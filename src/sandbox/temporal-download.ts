@@ -1,6 +1,6 @@
 /**
- * A child process that has the Temporal SDK download its dev server into the folder that is its argument. The SDK downloads only in order to start
- * the server, so one is started on a free port and stopped again.
+ * A child process that has the Temporal SDK download its dev server into the folder that is its argument. The SDK downloads
+ * only in order to start the server, so one is started on a free port and stopped again.
  */
 
 import { TestWorkflowEnvironment } from '@temporalio/testing';

@@ -1,6 +1,6 @@
 /**
- * The Temporal dev server of an all-in-one relay: a process of its own, with its database in the data directory. One that outlived a relay
- * which was killed is found again by its pid file and taken over.
+ * The Temporal dev server of an all-in-one relay: a process of its own, with its database in the data directory. A relay that
+ * is killed leaves its server running; the next one finds it by its pid file and takes it over.
  */
 
 import { spawn } from 'node:child_process';

@@ -24,7 +24,7 @@ const environment = z.object({
   RELAY_DATA_DIR: z.string().default('.relay'),
   /** PostgreSQL. Unset: embedded, all-in-one only. */
   DATABASE_URL: url(/^postgres(ql)?$/, 'postgres://user:password@host:5432/relay').optional(),
-  /** The Temporal server; with TEMPORAL_NAMESPACE, TEMPORAL_API_KEY, TEMPORAL_TLS_… as `@temporalio/envconfig` reads them. Unset: embedded. */
+  /** The Temporal server, with TEMPORAL_NAMESPACE, TEMPORAL_TLS_… as `@temporalio/envconfig` reads them. Unset: embedded. */
   TEMPORAL_ADDRESS: z.string().optional(),
   RELAY_TEMPORAL_PORT: port(7233),
   RELAY_TEMPORAL_UI_PORT: port(8233),
@@ -49,7 +49,7 @@ const environment = z.object({
   RELAY_RETRY_BUDGET_SECONDS: seconds(600),
   /** How long a held action waits for a decision. */
   RELAY_ATTENTION_WINDOW_SECONDS: seconds(259_200),
-  /** Actions of a company that fail for the same reason within this time make one notice, after that of the first; 0: each makes its own. */
+  /** Actions that fail for the same reason within this time make one notice, after that of the first; 0: each its own. */
   RELAY_NOTICE_DIGEST_SECONDS: seconds(60),
   /** Requests a minute, for each company. */
   RELAY_RATE_LIMIT_PER_MINUTE: z.coerce.number('must be a number').int('must be a whole number').min(1).default(600),

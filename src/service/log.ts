@@ -1,4 +1,4 @@
-/** The log: JSON lines on standard output, one for each thing that somebody may want to know. Never a token, a password or a body. */
+/** The log: JSON lines on standard output. Never a token, a password or a body. */
 
 import { pino } from 'pino';
 

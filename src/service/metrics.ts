@@ -1,4 +1,4 @@
-/** What is counted, for Prometheus. Labels are names from our own code, never a company or an id, so that their number is bounded. */
+/** What is counted, for Prometheus. Labels are names from our own code, never a company or an id: their number is bounded. */
 
 import type { MiddlewareHandler } from 'hono';
 import { routePath } from 'hono/route';
@@ -21,7 +21,9 @@ export class Metrics {
 
   readonly #notices = new Counter({
     name: 'relay_notices_total',
-    help: 'Attempts at notices by kind and result: delivered, or undelivered where a contact that may still be reached, or everybody, has not got it.',
+    help:
+      'Attempts at notices by kind and result: delivered, or undelivered where a contact that may still be reached, ' +
+      'or everybody, has not got it.',
     labelNames: ['kind', 'result'],
     registers: [this.#registry],
   });

@@ -79,8 +79,9 @@ async function answerBroken(error: NodeJS.ErrnoException, socket: Duplex): Promi
         ? new Problem('headers-too-large', 'The headers of the request are too large.')
         : unreadable();
   const body = await problemResponse(problem).text();
-  const head = `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\nConnection: close\r\nContent-Type: application/problem+json`;
-  socket.end(`${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`, () => socket.destroy());
+  const status = `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`;
+  const head = `Connection: close\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}`;
+  socket.end(`${status}\r\n${head}\r\n\r\n${body}`, () => socket.destroy());
 }
 
 const internal = new Problem('internal', 'Something went wrong here.');

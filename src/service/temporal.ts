@@ -1,4 +1,4 @@
-/** How the processes reach Temporal: addresses and credentials from the environment, and the search attributes that the server must know. */
+/** How the processes reach Temporal: the address from the environment, and the search attributes that the server must know. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, type ConnectionLike } from '@temporalio/client';
@@ -42,7 +42,8 @@ export async function reach<Value>(
       return await work();
     } catch (error) {
       if (error instanceof StartError || again?.stop.aborted) throw error;
-      const away = `Temporal cannot be reached at ${connection.address ?? 'localhost:7233'}, namespace ${namespace}: ${reasonOf(error)}`;
+      const at = `${connection.address ?? 'localhost:7233'}, namespace ${namespace}`;
+      const away = `Temporal cannot be reached at ${at}: ${reasonOf(error)}`;
       if (!again)
         throw new StartError(`${away}. Start it, or correct TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE.`, { cause: error });
       again.log.warn(`${away}; trying again`);
@@ -73,7 +74,8 @@ export async function registerSearchAttributes(connection: ConnectionLike, names
     } catch (error) {
       const flags = missing.map(({ name, type }) => `--name ${name} --type ${types[type].name}`);
       throw new StartError(
-        `the Temporal namespace ${namespace} lacks the search attributes ${missing.map(({ name }) => name).join(', ')}, and this process may not register them. Run:\n` +
+        `the Temporal namespace ${namespace} lacks the search attributes ${missing.map(({ name }) => name).join(', ')}, ` +
+          'and this process may not register them. Run:\n' +
           `  temporal operator search-attribute create --namespace ${namespace} ${flags.join(' ')}`,
         { cause: error },
       );

@@ -11,7 +11,7 @@ export interface WorkerOptions extends Deps {
   connection: NativeConnection;
   namespace: string;
   taskQueue: string;
-  /** Of a Worker Deployment. Absent: the worker is not versioned. */
+  /** The version of a Worker Deployment that this worker is. Absent: it is not versioned. */
   version?: WorkerDeploymentVersion;
 }
 
@@ -29,7 +29,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     taskQueue: options.taskQueue,
     workflowBundle: { codePath: bundlePath },
     activities: createActivities(options),
-    // Chains run for up to a year, longer than a version is kept: they go on with the next one, which must replay their histories.
+    // Chains run for up to a year, longer than a version is kept: the next version replays their histories and goes on.
     ...(options.version && {
       workerDeploymentOptions: { version: options.version, useWorkerVersioning: true, defaultVersioningBehavior: 'AUTO_UPGRADE' },
     }),

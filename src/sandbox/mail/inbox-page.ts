@@ -12,7 +12,8 @@ const messagesShown = 200;
 
 /** A message's HTML is a stranger's: no scripts, nothing fetched, no access to this page; its links open elsewhere. */
 const messagePolicy =
-  "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox allow-popups allow-popups-to-escape-sandbox; frame-ancestors 'self'";
+  "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'; " +
+  'sandbox allow-popups allow-popups-to-escape-sandbox';
 
 export function inboxPage(mailbox: Mailbox, fault: Fault<MailFailure>): Hono {
   return new Hono()
@@ -59,8 +60,9 @@ function describe({ code, to, times }: MailFailure): string {
 
 function listMain(mailbox: Mailbox, fault: Fault<MailFailure>): Html {
   const messages = mailbox.list();
+  const more = messages.length > messagesShown ? `, the newest ${messagesShown} shown` : '';
   return html`${fault.now ? html`<p class="card"><strong class="bad">Failing:</strong> ${describe(fault.now)}</p>` : ''}
-<h2>${messages.length === 1 ? '1 message' : `${messages.length} messages`}${messages.length > messagesShown ? `, the newest ${messagesShown} shown` : ''}</h2>
+<h2>${messages.length === 1 ? '1 message' : `${messages.length} messages`}${more}</h2>
 ${messages.slice(0, messagesShown).map(
   (message) => html`<a class="card mail ${message.read ? '' : 'unread'}" href="/message/${message.id}">
 <div class="row spread"><h3>${subject(message)}</h3><span class="soft">${time(message.receivedAt.toISOString())}</span></div>
@@ -80,7 +82,9 @@ ${email.text === undefined ? '' : html`<h2>Text</h2><pre class="card">${email.te
 ${
   email.html === undefined
     ? ''
-    : html`<h2>HTML</h2><iframe title="The message's HTML" sandbox="allow-popups allow-popups-to-escape-sandbox" referrerpolicy="no-referrer" src="/view/${id}"></iframe>
+    : html`<h2>HTML</h2>
+<iframe title="The HTML" referrerpolicy="no-referrer"
+ sandbox="allow-popups allow-popups-to-escape-sandbox" src="/view/${id}"></iframe>
 <details><summary>HTML source</summary><pre class="card">${email.html}</pre></details>`
 }
 <details><summary>Headers</summary><pre class="card">${email.headerLines.map(({ line }) => `${line}\n`)}</pre></details>

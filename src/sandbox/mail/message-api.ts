@@ -84,8 +84,8 @@ function bareId(id: string | undefined): string {
 }
 
 /**
- * Whether a message matches a Mailpit query: every term of `to:x`, `from:x`, `subject:x`, `message-id:x` or bare text, quoted where it has blanks,
- * and turned round by a `-` before it. Part of the text, in any case, is enough.
+ * Whether a message matches a Mailpit query: every term of `to:x`, `from:x`, `subject:x`, `message-id:x` or bare text, quoted
+ * where it has blanks, and turned round by a `-` before it. Part of the text, in any case, is enough.
  */
 function matcher(query: string): (message: Message) => boolean {
   const terms = [...query.matchAll(/(-)?(?:(to|from|subject|message-id):)?(?:"([^"]*)"|(\S+))/gi)];

@@ -1,6 +1,6 @@
 /**
- * The protocol of the generic connectors, as an assignment platform and a ticket system would offer it: what they are asked to do is done once for an
- * idempotency key, and every call is entered in the journal, whatever becomes of it.
+ * The protocol of the generic connectors, as an assignment platform and a ticket system would offer it: what they are asked
+ * to do is done once for an idempotency key, and every call is entered in the journal, whatever becomes of it.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';

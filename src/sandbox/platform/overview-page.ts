@@ -1,10 +1,18 @@
-/** The page on which a person watches the pretend platform: whom assignments reached, what became of tickets, which calls came in; and makes it fail. */
+/** The pretend platform's page: whom assignments reached, what became of tickets, which calls came in, and how it fails. */
 
 import { Hono } from 'hono';
 import { html } from 'hono/html';
 import { z } from 'zod';
 import { type Html, sendPage, time } from '../page.js';
-import { type Assignment, assignmentIdPattern, type Call, type Failure, subjectSchema, type Ticket } from './records.js';
+import {
+  type Assignment,
+  assignmentIdPattern,
+  type Call,
+  type Failure,
+  type Send,
+  subjectSchema,
+  type Ticket,
+} from './records.js';
 import { blankAssignment, groups } from './seed.js';
 import type { PlatformState } from './state.js';
 
@@ -18,6 +26,9 @@ const failures: Record<string, { label: string; failure: Failure }> = {
   slow: { label: 'Be slow (20 s)', failure: { delayMs: 20_000 } },
   reset: { label: 'Break connections', failure: { dropConnection: true } },
 };
+
+/** What a failure may be confined to, in the words of the page. */
+const subjects = { send: 'sends', assignments: 'assignment reads', tickets: 'ticket calls' };
 
 const failFormSchema = z.object({ how: z.string(), path: z.union([subjectSchema, z.literal('')]) });
 
@@ -55,14 +66,17 @@ function header(): Html {
 <form method="post" action="/page/fail" class="row">
 <label for="path">Make</label>
 <select name="path" id="path">
-<option value="">all calls</option><option value="send">sends</option><option value="assignments">assignment reads</option><option value="tickets">ticket updates</option>
+<option value="">all calls</option>
+${Object.entries(subjects).map(([subject, name]) => html`<option value="${subject}">${name}</option>`)}
 </select> fail:
 ${Object.entries(failures).map(([how, { label }]) => html`<button name="how" value="${how}">${label}</button>`)}
 <button formaction="/page/heal">Heal</button>
 <button formaction="/page/reset">Start over</button>
 </form>
 <form method="post" action="/page/assignments" class="row small">
-<label for="id">New assignment</label> <input name="id" id="id" size="12" required pattern="[A-Za-z0-9_\\-]{1,64}" placeholder="2001"> <button>Make a draft</button>
+<label for="id">New assignment</label>
+<input name="id" id="id" size="12" required pattern="[A-Za-z0-9_\\-]{1,64}" placeholder="2001">
+<button>Make a draft</button>
 </form>`;
 }
 
@@ -86,44 +100,46 @@ function overview(state: PlatformState): Html {
 ${
   calls.length === 0
     ? html`<p class="soft">None yet.</p>`
-    : html`<div class="scroll"><table><tr><th>Time</th><th>Call</th><th>Answer</th><th>Body</th><th>Idempotency key</th></tr>${calls.map(callRow)}</table></div>`
+    : html`<div class="scroll"><table>
+<tr><th>Time</th><th>Call</th><th>Answer</th><th>Body</th><th>Idempotency key</th></tr>${calls.map(callRow)}</table></div>`
 }`;
 }
 
-function assignmentCard(assignment: Assignment): Html {
-  const { location } = assignment;
+function assignmentCard({ id, title, status, location, ownerEmail, customFields, sends }: Assignment): Html {
+  const others = ['draft', 'accepted', 'cancelled'].filter((other) => other !== status);
   return html`<section class="card">
-<div class="row spread"><h3>${assignment.id} · ${assignment.title}</h3><span class="badge ${tone(assignment.status)}">${assignment.status}</span></div>
-<p class="soft">${location.address}, ${location.city}, ${location.state} ${location.zip}<br>${assignment.ownerEmail}${Object.entries(
-    assignment.customFields,
-  ).map(([name, value]) => html`<br>${name}: ${value}`)}</p>
-<ul>${assignment.sends
-    .slice(-5)
-    .map(
-      (send) =>
-        html`<li>${time(send.at)} to ${send.groupIds.length === 0 ? 'all groups' : `group ${send.groupIds.join(', ')}`}${
-          send.radiusMiles === undefined ? '' : ` within ${send.radiusMiles} mi`
-        }: ${send.workers.length === 0 ? html`<span class="bad">nobody</span>` : html`<span class="good">${send.workers.map(({ name, miles }) => `${name} (${miles} mi)`).join(', ')}</span>`}</li>`,
-    )}</ul>
-<form method="post" action="/page/assignments/${encodeURIComponent(assignment.id)}" class="row small">
-${['draft', 'accepted', 'cancelled'].filter((status) => status !== assignment.status).map((status) => html`<button name="status" value="${status}">make it ${status}</button>`)}
+<div class="row spread"><h3>${id} · ${title}</h3><span class="badge ${tone(status)}">${status}</span></div>
+<p class="soft">${location.address}, ${location.city}, ${location.state} ${location.zip}<br>${ownerEmail}
+${Object.entries(customFields).map(([name, value]) => html`<br>${name}: ${value}`)}</p>
+<ul>${sends.slice(-5).map(sendLine)}</ul>
+<form method="post" action="/page/assignments/${encodeURIComponent(id)}" class="row small">
+${others.map((other) => html`<button name="status" value="${other}">make it ${other}</button>`)}
 </form></section>`;
 }
 
-function ticketCard(ticket: Ticket): Html {
-  return html`<section class="card"><div class="row spread"><h3>${ticket.id}</h3><span class="soft">${time(ticket.updatedAt)}</span></div>
-<ul>${ticket.userDefinedFields.map(({ name, value }) => html`<li><span class="soft">${name}:</span> ${value}</li>`)}</ul></section>`;
+function sendLine({ at, groupIds, radiusMiles, workers }: Send): Html {
+  const groups = groupIds.length === 0 ? 'all groups' : `group ${groupIds.join(', ')}`;
+  const radius = radiusMiles === undefined ? '' : ` within ${radiusMiles} mi`;
+  const reached = workers.map(({ name, miles }) => `${name} (${miles} mi)`).join(', ');
+  const look = reached === '' ? 'bad' : 'good';
+  return html`<li>${time(at)} to ${groups}${radius}: <span class="${look}">${reached || 'nobody'}</span></li>`;
 }
 
-function callRow(call: Call): Html {
-  const good = typeof call.status === 'number' && call.status < 400;
-  return html`<tr><td>${time(call.at)}</td><td class="tight">${call.method} ${call.path}</td>
-<td><span class="${good ? 'good' : call.status === 'waiting' ? 'wait' : 'bad'}">${call.status}</span>${call.repeat ? ' (a repeat: not done again)' : ''}</td>
-<td><code>${call.body === undefined ? '' : JSON.stringify(call.body)}</code></td><td><code>${call.idempotencyKey ?? ''}</code></td></tr>`;
+function ticketCard({ id, updatedAt, userDefinedFields }: Ticket): Html {
+  return html`<section class="card">
+<div class="row spread"><h3>${id}</h3><span class="soft">${time(updatedAt)}</span></div>
+<ul>${userDefinedFields.map(({ name, value }) => html`<li><span class="soft">${name}:</span> ${value}</li>`)}</ul></section>`;
+}
+
+function callRow({ at, method, path, status, repeat, body, idempotencyKey }: Call): Html {
+  const look = status === 'waiting' ? 'wait' : typeof status === 'number' && status < 400 ? 'good' : 'bad';
+  return html`<tr><td>${time(at)}</td><td class="tight">${method} ${path}</td>
+<td><span class="${look}">${status}</span>${repeat ? ' (a repeat: not done again)' : ''}</td>
+<td><code>${body === undefined ? '' : JSON.stringify(body)}</code></td>
+<td><code>${idempotencyKey ?? ''}</code></td></tr>`;
 }
 
 function describe({ times, path, delayMs, afterActing, dropConnection, status }: Failure): string {
-  const subjects = { send: 'sends', assignments: 'assignment reads', tickets: 'ticket calls' };
   const what = [
     ...(delayMs === undefined ? [] : [`wait ${delayMs / 1000} s`]),
     ...(afterActing ? ['are carried out'] : []),

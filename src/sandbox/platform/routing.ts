@@ -3,8 +3,8 @@
 import type { Group, Place, Send } from './records.js';
 
 /**
- * The workers of the named groups (of all groups, if none is named) within the radius (anywhere, without one), nearest first and each once.
- * A group that does not exist has no workers.
+ * The workers of the named groups (of all groups, if none is named) within the radius (anywhere, without one), nearest first
+ * and each once. A group that does not exist has no workers.
  */
 export function workersReached(
   groups: Group[],

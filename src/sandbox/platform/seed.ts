@@ -1,6 +1,6 @@
 /**
- * What the pretend platform starts with. For assignment 1001 nobody is within 5 miles, and within 25 somebody is, in groups 501 and 502;
- * 1002 is out of everybody's reach; 1003 has somebody of group 502 within 5 miles.
+ * What the pretend platform starts with. For assignment 1001 nobody is within 5 miles, and within 25 somebody is, in groups
+ * 501 and 502; 1002 is out of everybody's reach; 1003 has somebody of group 502 within 5 miles.
  */
 
 import type { Assignment, Group, Location, Ticket, Worker } from './records.js';

@@ -1,6 +1,7 @@
 /**
- * The pretend platform's memory. Every record is appended to the file, if there is one, as a line of JSON before the call is answered, so that nothing
- * that was answered is lost with the process. Opening the file rewrites it, atomically, to what it amounts to.
+ * The pretend platform's memory. Every record is appended to the file, if there is one, as a line of JSON before the call is
+ * answered, so that nothing that was answered is lost with the process. Opening the file rewrites it, atomically, to what it
+ * amounts to.
  */
 
 import { closeSync, existsSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
