@@ -21,8 +21,8 @@ const largestPart = 200;
 /** Shows a list as a table, or with `--json` every part as it came. */
 export async function showList<Field extends string, Item>(
   session: Session,
-  { path, query, field, schema, columns, none }: ListRequest<Field, Item>,
   { limit: shown = 50, all }: { limit?: number | undefined; all?: boolean | undefined },
+  { path, query, field, schema, columns, none }: ListRequest<Field, Item>,
 ): Promise<void> {
   const wanted = all ? Number.POSITIVE_INFINITY : shown;
   const items: Item[] = [];

@@ -44,7 +44,7 @@ export function readCount(text: string, otherwise: string): number {
   throw new UsageError(otherwise);
 }
 
-/** For `addHelpText`. @param details - lines above the example. */
-export function example(line: string, ...details: string[]): ['after', string] {
-  return ['after', ['', ...details, ...(details.length > 0 ? [''] : []), 'Example:', `  ${line}`].join('\n')];
+/** For `addHelpText`. */
+export function example(line: string): ['after', string] {
+  return ['after', `\nExample:\n  ${line}`];
 }

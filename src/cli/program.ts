@@ -30,6 +30,7 @@ export function program(terminal: Terminal) {
       visibleCommands: ({ commands }) =>
         commands.flatMap((command) => (command.commands.length > 0 ? command.commands : [command])),
       subcommandTerm: usageOf,
+      commandDescription: (command) => [command.summary(), command.description()].join('\n\n').trim(),
     })
     .addHelpText('after', environmentAndExitCodes);
   const session = new Session(terminal, () => relay.opts());

@@ -47,8 +47,8 @@ describe('a command line', () => {
       const one = await relay([...subject, '--help']);
       assert.equal(one.exitCode, 0);
       const [, example = ''] = /\nExample:\n {2}(.+)\n/.exec(one.out) ?? [];
-      assert.ok(command.description() !== '' && one.out.includes(command.description()), name);
-      assert.ok(all.out.includes(command.description()), name);
+      assert.ok(command.summary() !== '' && one.out.includes(command.summary()), name);
+      assert.ok(all.out.includes(command.summary()), name);
       assert.deepEqual(await relay(['help', ...subject]), one);
       assert.ok(example.startsWith(`relay ${name}`) || example.startsWith(`relay ${subject[0]}`));
     }

@@ -11,26 +11,22 @@ import { render } from '../text.js';
 
 export function audit(relay: Command, session: Session): void {
   withParts(relay.command('audit [companyId]'))
-    .description('list who changed or steered what, the newest first')
+    .summary('list who changed or steered what, the newest first')
     .addHelpText(...example('relay audit acme --limit 20'))
     .action((companyId, options) =>
-      showList(
-        session,
-        {
-          path: companyId === undefined ? '/admin/audit' : path`/admin/companies/${companyId}/audit`,
-          field: 'entries',
-          schema: auditResponse,
-          columns: {
-            WHEN: 'at',
-            WHO: ({ actor }) => actorName(actor),
-            DID: 'action',
-            COMPANY: 'companyId',
-            DETAILS: ({ details }) => detailsText(details),
-          },
-          none: 'Nothing was done yet.',
+      showList(session, options, {
+        path: companyId === undefined ? '/admin/audit' : path`/admin/companies/${companyId}/audit`,
+        field: 'entries',
+        schema: auditResponse,
+        columns: {
+          WHEN: 'at',
+          WHO: ({ actor }) => actorName(actor),
+          DID: 'action',
+          COMPANY: 'companyId',
+          DETAILS: ({ details }) => detailsText(details),
         },
-        options,
-      ),
+        none: 'Nothing was done yet.',
+      }),
     );
 }
 

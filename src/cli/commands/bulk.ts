@@ -31,25 +31,23 @@ const verbs: readonly { verb: BulkVerb; name: string; meaning: string; line: str
 ];
 
 export function bulk(relay: Command, session: Session): void {
-  const bulk = relay.command('bulk').description('what a person decides about many chains at once');
+  const bulk = relay.command('bulk').summary('what a person decides about many chains at once');
 
   for (const { verb, name, meaning, line } of verbs)
     withFilter(bulk.command(`${name} [companyId]`))
       .aliases(verb === name ? [] : [verb])
-      .description(`${meaning}, in many chains at once`)
+      .summary(`${meaning}, in many chains at once`)
+      .description(
+        'Shows how many chains it concerns and the first ten, then asks. A script says --yes, or --confirm with the count ' +
+          'that it expects. Exit code 4 where chains did not answer.',
+      )
       .option('--status <status>', 'needs-attention, running; for retry also failed: the chains are opened again')
       .option('--all-companies', 'instead of a company: in all of them')
       .option('--confirm <count>', 'do it if it concerns so many chains, without asking', (text) =>
         readCount(text, '--confirm must be the number of chains'),
       )
       .addOption(yesOption)
-      .addHelpText(
-        ...example(
-          line,
-          'Shows how many chains it concerns and the first ten, then asks. A script says --yes, or --confirm with the count',
-          'that it expects. Exit code 4 where chains did not answer.',
-        ),
-      )
+      .addHelpText(...example(line))
       .action(async (companyId, { yes, confirm, status, allCompanies, ...given }) => {
         if ((companyId === undefined) !== (allCompanies === true))
           throw new UsageError('Name the company, or say --all-companies');
@@ -60,8 +58,9 @@ export function bulk(relay: Command, session: Session): void {
 
   bulk
     .command('show <bulkId> [companyId]')
-    .description('show how far the steering of many chains is')
-    .addHelpText(...example('relay bulk show 0f5c1d7e-1b2c-4d3e-8f90-a1b2c3d4e5f6 acme', "A company's key needs the company."))
+    .summary('show how far the steering of many chains is')
+    .description("A company's key needs the company.")
+    .addHelpText(...example('relay bulk show 0f5c1d7e-1b2c-4d3e-8f90-a1b2c3d4e5f6 acme'))
     .action(async (bulkId, companyId) => {
       const answer = await session.api.ask('GET', `${baseOf(companyId)}${path`/${bulkId}`}`, bulkSchema);
       session.show(answer, bulkLines(answer.body));

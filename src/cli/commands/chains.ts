@@ -21,16 +21,17 @@ export function seeWhichThereAre(companyId: string): string {
 }
 
 export function chains(relay: Command, session: Session): void {
-  const chains = relay.command('chains').description('which chains there are, and how one stands');
+  const chains = relay.command('chains').summary('which chains there are, and how one stands');
 
   withParts(withFilter(chains.command('list [companyId]', { isDefault: true })))
-    .description('list the chains of a company or of all, open ones first, the newest first')
+    .summary('list the chains of a company or of all, open ones first, the newest first')
     .option('--status <status>', `one of ${chainStatuses.join(', ')}`)
     .option('--paused', 'with an action that waits for the end of a pause')
     .addHelpText(...example('relay chains list acme --status needs-attention'))
     .action((companyId, { status, paused, limit, all, ...given }) =>
       showList(
         session,
+        { limit, all },
         {
           path: companyId === undefined ? '/chains' : path`/co/${companyId}/chains`,
           query: { status, ...filterOf(given), paused: paused ? 'true' : undefined },
@@ -45,20 +46,15 @@ export function chains(relay: Command, session: Session): void {
           }),
           none: 'There is no such chain.',
         },
-        { limit, all },
       ),
     );
 
   chains
     .command('show <companyId> <chainId>')
-    .description('show how a chain stands, action by action')
+    .summary('show how a chain stands, action by action')
+    .description('Exit code 4 where it failed, needs attention, or was cancelled or terminated.')
     .option('--watch', 'tell of every change until the chain has ended')
-    .addHelpText(
-      ...example(
-        'relay chains show acme 0f5c1d7e-6a2b-4c3d-8e9f-1a2b3c4d5e6f --watch',
-        'Exit code 4 where it failed, needs attention, or was cancelled or terminated.',
-      ),
-    )
+    .addHelpText(...example('relay chains show acme 0f5c1d7e-6a2b-4c3d-8e9f-1a2b3c4d5e6f --watch'))
     .action(async (companyId, given, { watch }) => {
       const chainId = chainIdOf(companyId, given);
       const nextStep = ({ status }: Problem) => (status === 404 ? seeWhichThereAre(companyId) : undefined);

@@ -11,29 +11,26 @@ import * as settings from '../settings.js';
 import { fields } from '../table.js';
 
 export function companies(relay: Command, session: Session): void {
-  const companies = relay.command('companies').description('who uses the relay, and with which settings');
+  const companies = relay.command('companies').summary('who uses the relay, and with which settings');
 
   withParts(companies.command('list', { isDefault: true }))
-    .description('list the companies')
+    .summary('list the companies')
     .addHelpText(...example('relay companies'))
     .action((options) =>
-      showList(
-        session,
-        {
-          path: '/admin/companies',
-          field: 'companies',
-          schema: companiesResponse,
-          columns: { COMPANY: 'companyId', NAME: 'name', 'TIME ZONE': 'timeZone', CHANGED: 'updatedAt' },
-          none: 'There is no company yet. Make one: npx relay companies set <companyId> --name <name> --notify-email <address>',
-        },
-        options,
-      ),
+      showList(session, options, {
+        path: '/admin/companies',
+        field: 'companies',
+        schema: companiesResponse,
+        columns: { COMPANY: 'companyId', NAME: 'name', 'TIME ZONE': 'timeZone', CHANGED: 'updatedAt' },
+        none: 'There is no company yet. Make one: npx relay companies set <companyId> --name <name> --notify-email <address>',
+      }),
     );
 
   companies
     .command('show <companyId>')
-    .description('show the settings of a company')
-    .addHelpText(...example('relay companies show acme', 'Secrets are shown as ***.'))
+    .summary('show the settings of a company')
+    .description('Secrets are shown as ***.')
+    .addHelpText(...example('relay companies show acme'))
     .action(async (companyId) => {
       const answer = await session.api.ask('GET', path`/admin/companies/${companyId}`, companySchema);
       session.show(answer, fields(answer.body));
@@ -41,7 +38,12 @@ export function companies(relay: Command, session: Session): void {
 
   settings
     .withSettings(companies.command('set <companyId>'))
-    .description('make a company, or change its settings')
+    .summary('make a company, or change its settings')
+    .description(
+      'What is not named stays as it is; addresses given with --notify-email replace those before. ' +
+        'A null in --file removes a setting. ' +
+        'Secrets given as options can be seen in the list of processes: --file - keeps them out of it.',
+    )
     .option('--name <name>', 'needed for a new company')
     .option('--time-zone <zone>', 'such as Europe/Berlin or +02:00')
     .option('--platform-url <url>', 'where assignments live')
@@ -52,14 +54,7 @@ export function companies(relay: Command, session: Session): void {
     .option('--mail-reply-to <address>', 'where replies go')
     .option('--mail-smtp-url <url>', "the company's own mail server")
     .option('--webhook-secret <whsec_…>', 'its webhooks are signed with it; nothing unsigned is taken then')
-    .addHelpText(
-      ...example(
-        'relay companies set acme --name "Acme Field Services" --notify-email office@acme.example',
-        'What is not named stays as it is; addresses given with --notify-email replace those before.',
-        'A null in --file removes a setting.',
-        'Secrets given as options can be seen in the list of processes: --file - keeps them out of it.',
-      ),
-    )
+    .addHelpText(...example('relay companies set acme --name "Acme Field Services" --notify-email office@acme.example'))
     .action(async (companyId, options) => {
       const body = await settings.readSettings(session.terminal, options.file, {
         name: options.name,
@@ -82,7 +77,7 @@ export function companies(relay: Command, session: Session): void {
 
   companies
     .command('delete <companyId>')
-    .description('delete a company with its rules, tokens and keys')
+    .summary('delete a company with its rules, tokens and keys')
     .addOption(yesOption)
     .addHelpText(...example('relay companies delete acme --yes'))
     .action((companyId, { yes }) =>

@@ -12,8 +12,9 @@ const readiness = z.looseObject({ status: z.string() });
 export function health(relay: Command, session: Session): void {
   relay
     .command('health')
-    .description('tell whether the relay reaches what it needs')
-    .addHelpText(...example('relay health', 'Exit code 1 where it does not.'))
+    .summary('tell whether the relay reaches what it needs')
+    .description('Exit code 1 where it does not.')
+    .addHelpText(...example('relay health'))
     .action(async () => {
       const { api } = session;
       const answer = await api.ask('GET', '/readyz', readiness, { bearer: false, alsoAnswer: 503 });

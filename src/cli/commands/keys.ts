@@ -9,11 +9,11 @@ import type { Session } from '../session.js';
 import { fields } from '../table.js';
 
 export function keys(relay: Command, session: Session): void {
-  const keys = relay.command('keys').description("a company's keys");
+  const keys = relay.command('keys').summary("a company's keys");
 
   keys
     .command('list <companyId>', { isDefault: true })
-    .description('list the keys of a company, without the keys themselves')
+    .summary('list the keys of a company, without the keys themselves')
     .addHelpText(...example('relay keys list acme'))
     .action(async (companyId) => {
       const answer = await session.api.ask('GET', path`/admin/companies/${companyId}/keys`, keysResponse);
@@ -23,7 +23,7 @@ export function keys(relay: Command, session: Session): void {
 
   keys
     .command('create <companyId>')
-    .description('make a key, and show it, once')
+    .summary('make a key, and show it, once')
     .option('--name <name>', 'who or what uses it (needed)')
     .addHelpText(...example('relay keys create acme --name console'))
     .action(async (companyId, { name }) => {
@@ -41,7 +41,7 @@ export function keys(relay: Command, session: Session): void {
 
   keys
     .command('delete <companyId> <keyId>')
-    .description('delete a key')
+    .summary('delete a key')
     .addOption(yesOption)
     .addHelpText(...example('relay keys delete acme Xk2vQ9sLm4Tz --yes'))
     .action((companyId, keyId, { yes }) =>

@@ -10,16 +10,12 @@ import type { Session } from '../session.js';
 export function notices(relay: Command, session: Session): void {
   relay
     .command('notices')
-    .description('whether notices arrive')
+    .summary('whether notices arrive')
     .command('test <companyId>')
-    .description('send a test notice to every contact, and tell where it arrived')
+    .summary('send a test notice to every contact, and tell where it arrived')
+    .description('It takes the way of real notices, through a worker. Exit code 1 where it did not arrive everywhere.')
     .option('--rule <relayId>', 'whose own contacts get it as well')
-    .addHelpText(
-      ...example(
-        'relay notices test acme --rule 4711',
-        'It takes the way of real notices, through a worker. Exit code 1 where it did not arrive everywhere.',
-      ),
-    )
+    .addHelpText(...example('relay notices test acme --rule 4711'))
     .action(async (companyId, { rule }) => {
       const answer = await session.api.ask('POST', path`/admin/companies/${companyId}/notices/test`, noticeTestResponse, {
         body: { relayId: rule },

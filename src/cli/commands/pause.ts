@@ -14,26 +14,24 @@ const whatOption = new Option('--what <what>', `one of ${pausable.join(', ')}`);
 export function pause(relay: Command, session: Session): void {
   relay
     .command('pause <companyId>')
-    .description('let the actions of a company wait, for planned downtime')
+    .summary('let the actions of a company wait, for planned downtime')
+    .description(
+      'Without --what everything of the company. What waits goes on in order when the pause is over; ' +
+        'nothing is lost, and no time runs out.',
+    )
     .addOption(whatOption)
     .option('--reason <words>', 'for those who wonder why their actions wait')
     .option('--until <time>', 'when it ends by itself: 2026-07-01T12:00:00Z, or 2h for in two hours', (text) =>
       readMoment(text, 'ahead'),
     )
-    .addHelpText(
-      ...example(
-        'relay pause acme --what platform --reason "new version" --until 2h',
-        'Without --what everything of the company. What waits goes on in order when the pause is over;',
-        'nothing is lost, and no time runs out.',
-      ),
-    )
+    .addHelpText(...example('relay pause acme --what platform --reason "new version" --until 2h'))
     .action(async (companyId, body) => {
       showPauses(companyId, await session.api.ask('PUT', pauseOf(companyId), pausesResponse, { body }));
     });
 
   relay
     .command('unpause <companyId>')
-    .description('end a pause; without --what, whatever is paused')
+    .summary('end a pause; without --what, whatever is paused')
     .addOption(whatOption)
     .addHelpText(...example('relay unpause acme'))
     .action(async (companyId, { what }) => {
@@ -46,7 +44,7 @@ export function pause(relay: Command, session: Session): void {
 
   relay
     .command('pauses <companyId>')
-    .description('show what of a company is paused')
+    .summary('show what of a company is paused')
     .addHelpText(...example('relay pauses acme'))
     .action(async (companyId) => {
       showPauses(companyId, await session.api.ask('GET', pauseOf(companyId), pausesResponse));

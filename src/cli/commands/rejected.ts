@@ -17,36 +17,33 @@ const item = rejectedSchema.loose();
 const list = rejectedListSchema.extend({ items: z.array(item) });
 
 export function rejected(relay: Command, session: Session): void {
-  const rejected = relay.command('rejected').description('requests that were refused although their sender is known');
+  const rejected = relay.command('rejected').summary('requests that were refused although their sender is known');
 
   withParts(rejected.command('list <companyId>', { isDefault: true }))
-    .description('list the rejected requests of a company, the newest first')
+    .summary('list the rejected requests of a company, the newest first')
     .addHelpText(...example('relay rejected list acme'))
     .action((companyId, options) =>
-      showList(
-        session,
-        {
-          path: path`/co/${companyId}/rejected`,
-          field: 'items',
-          schema: list,
-          columns: (items): Columns<z.infer<typeof item>> => ({
-            REQUEST: 'rejectedId',
-            RECEIVED: 'receivedAt',
-            REASON: 'reason',
-            RULES: 'relayIds',
-            ...furtherColumns(items, ['rejectedId', 'receivedAt', 'reason', 'relayIds', 'problem', 'companyId']),
-            PROBLEM: ({ problem }) => problem.detail || problem.title,
-          }),
-          none: `Company ${companyId} has no rejected requests.`,
-        },
-        options,
-      ),
+      showList(session, options, {
+        path: path`/co/${companyId}/rejected`,
+        field: 'items',
+        schema: list,
+        columns: (items): Columns<z.infer<typeof item>> => ({
+          REQUEST: 'rejectedId',
+          RECEIVED: 'receivedAt',
+          REASON: 'reason',
+          RULES: 'relayIds',
+          ...furtherColumns(items, ['rejectedId', 'receivedAt', 'reason', 'relayIds', 'problem', 'companyId']),
+          PROBLEM: ({ problem }) => problem.detail || problem.title,
+        }),
+        none: `Company ${companyId} has no rejected requests.`,
+      }),
     );
 
   rejected
     .command('show <companyId> <rejectedId>')
-    .description('show a rejected request: what was wrong, and its actions')
-    .addHelpText(...example('relay rejected show acme Xk2vQ9sLm4Tz', 'Tokens are not kept.'))
+    .summary('show a rejected request: what was wrong, and its actions')
+    .description('Tokens are not kept.')
+    .addHelpText(...example('relay rejected show acme Xk2vQ9sLm4Tz'))
     .action(async (companyId, rejectedId) => {
       const answer = await session.api.ask('GET', path`/co/${companyId}/rejected/${rejectedId}`, wholeRejectedSchema.loose());
       const { problem, elements, ...rest } = answer.body;
@@ -63,9 +60,10 @@ export function rejected(relay: Command, session: Session): void {
 
   rejected
     .command('resend <companyId> <rejectedId>')
-    .description('send a rejected request again, once what was wrong is put right')
+    .summary('send a rejected request again, once what was wrong is put right')
+    .description('Delays count from now.')
     .addOption(waitOption)
-    .addHelpText(...example('relay rejected resend acme Xk2vQ9sLm4Tz', 'Delays count from now.'))
+    .addHelpText(...example('relay rejected resend acme Xk2vQ9sLm4Tz'))
     .action(async (companyId, rejectedId, { wait }) => {
       const target = path`/co/${companyId}/rejected/${rejectedId}/resend`;
       await showAccepted(session, companyId, await session.api.ask('POST', target, acceptedSchema), wait);

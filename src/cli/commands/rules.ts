@@ -17,35 +17,31 @@ const onFailureOption = new Option('--on-failure <hold|continue>', 'what becomes
 const onUnknownOption = new Option('--on-unknown <resend|hold>', 'when nobody can say whether an effect took place');
 
 export function rules(relay: Command, session: Session): void {
-  const rules = relay.command('rules').description('the rules of a company');
+  const rules = relay.command('rules').summary('the rules of a company');
 
   withParts(rules.command('list <companyId>', { isDefault: true }))
-    .description('list the rules of a company')
+    .summary('list the rules of a company')
     .addHelpText(...example('relay rules list acme'))
     .action((companyId, options) =>
-      showList(
-        session,
-        {
-          path: path`/admin/companies/${companyId}/rules`,
-          field: 'rules',
-          schema: rulesResponse,
-          columns: {
-            RULE: 'relayId',
-            NAME: 'name',
-            ENABLED: ({ enabled }) => (enabled ? 'yes' : { text: 'no', tone: 'warning' }),
-            'ON FAILURE': 'onFailure',
-            'ON UNKNOWN': 'onUnknown',
-            CHANGED: 'updatedAt',
-          },
-          none: `Company ${companyId} has no rule yet. Make one: npx relay rules create ${companyId} --name <name>`,
+      showList(session, options, {
+        path: path`/admin/companies/${companyId}/rules`,
+        field: 'rules',
+        schema: rulesResponse,
+        columns: {
+          RULE: 'relayId',
+          NAME: 'name',
+          ENABLED: ({ enabled }) => (enabled ? 'yes' : { text: 'no', tone: 'warning' }),
+          'ON FAILURE': 'onFailure',
+          'ON UNKNOWN': 'onUnknown',
+          CHANGED: 'updatedAt',
         },
-        options,
-      ),
+        none: `Company ${companyId} has no rule yet. Make one: npx relay rules create ${companyId} --name <name>`,
+      }),
     );
 
   rules
     .command('show <companyId> <relayId>')
-    .description('show a rule')
+    .summary('show a rule')
     .addHelpText(...example('relay rules show acme 4711'))
     .action(async (companyId, relayId) => {
       const answer = await session.api.ask('GET', pathOf(companyId, relayId), ruleSchema);
@@ -54,7 +50,7 @@ export function rules(relay: Command, session: Session): void {
 
   settings
     .withSettings(rules.command('create <companyId>'))
-    .description('make a rule, and show its token, once')
+    .summary('make a rule, and show its token, once')
     .addOption(nameOption)
     .addOption(onFailureOption)
     .addOption(onUnknownOption)
@@ -88,16 +84,12 @@ export function rules(relay: Command, session: Session): void {
 
   settings
     .withSettings(rules.command('set <companyId> <relayId>'))
-    .description('change a rule')
+    .summary('change a rule')
+    .description('What is not named stays as it is. "notify": null in --file leaves notices to the contacts of the company.')
     .addOption(nameOption)
     .addOption(onFailureOption)
     .addOption(onUnknownOption)
-    .addHelpText(
-      ...example(
-        'relay rules set acme 4711 --on-failure continue',
-        'What is not named stays as it is. "notify": null in --file leaves notices to the contacts of the company.',
-      ),
-    )
+    .addHelpText(...example('relay rules set acme 4711 --on-failure continue'))
     .action(async (companyId, relayId, options) => {
       const body = await readRule(options);
       if (Object.keys(body).length === 0) throw new UsageError('There is nothing to change');
@@ -106,19 +98,19 @@ export function rules(relay: Command, session: Session): void {
 
   rules
     .command('enable <companyId> <relayId>')
-    .description('let a rule run again')
+    .summary('let a rule run again')
     .addHelpText(...example('relay rules enable acme 4711'))
     .action((companyId, relayId) => change(companyId, relayId, { enabled: true }));
 
   rules
     .command('disable <companyId> <relayId>')
-    .description('refuse requests of a rule; its actions that wait are skipped when they are due')
+    .summary('refuse requests of a rule; its actions that wait are skipped when they are due')
     .addHelpText(...example('relay rules disable acme 4711'))
     .action((companyId, relayId) => change(companyId, relayId, { enabled: false }));
 
   rules
     .command('delete <companyId> <relayId>')
-    .description('delete a rule with its tokens')
+    .summary('delete a rule with its tokens')
     .addOption(yesOption)
     .addHelpText(...example('relay rules delete acme 4711 --yes'))
     .action((companyId, relayId, { yes }) =>

@@ -17,19 +17,15 @@ import type { Line, Tone } from '../text.js';
 export function send(relay: Command, session: Session): void {
   relay
     .command('send <companyId> <file>')
-    .description('send a chain from a JSON file; - is standard input')
+    .summary('send a chain from a JSON file; - is standard input')
+    .description('With --token, actions of another rule than --rule keep the token that they have.')
     .option('--idempotency-key <key>', 'the same key and the same chain again run nothing again')
     .option('--dry-run', 'tell what would happen, with no effect')
     .option('--rule <relayId>', 'for actions without relayId, or with <…> in its place')
     .option('--token <token>', 'the same for relayAccessToken; default: RELAY_ACCESS_TOKEN')
     .option('--webhook-secret <whsec_…>', 'signs it, for a company that asks for signatures; default: RELAY_WEBHOOK_SECRET')
     .addOption(waitOption)
-    .addHelpText(
-      ...example(
-        'relay send acme chain.json --rule 4711 --token rlt_… --wait',
-        'With --token, actions of another rule than --rule keep the token that they have.',
-      ),
-    )
+    .addHelpText(...example('relay send acme chain.json --rule 4711 --token rlt_… --wait'))
     .action(async (companyId, file, options) => {
       const { api, terminal } = session;
       const { wait, dryRun, idempotencyKey: key, rule } = options;

@@ -12,37 +12,29 @@ import { chainIdOf, seeWhichThereAre } from './chains.js';
 export function steer(relay: Command, session: Session): void {
   relay
     .command('retry <companyId> <chainId> <index>')
-    .description('try an action again that needs attention, has failed, or reached only some recipients')
-    .addHelpText(
-      ...example(
-        'relay retry acme 0f5c1d7e-6a2b-4c3d-8e9f-1a2b3c4d5e6f 1',
-        'A chain that has closed is opened again; what was not run because of the action follows it.',
-      ),
-    )
+    .summary('try an action again that needs attention, has failed, or reached only some recipients')
+    .description('A chain that has closed is opened again; what was not run because of the action follows it.')
+    .addHelpText(...example('relay retry acme 0f5c1d7e-6a2b-4c3d-8e9f-1a2b3c4d5e6f 1'))
     .action((companyId, chainId, index) => steerAction(companyId, chainId, index, 'retry', 'will be tried again'));
 
   relay
     .command('skip <companyId> <chainId> <index>')
-    .description('go on without an action that needs attention')
+    .summary('go on without an action that needs attention')
     .addHelpText(...example('relay skip acme 0f5c1d7e-6a2b-4c3d-8e9f-1a2b3c4d5e6f 1'))
     .action((companyId, chainId, index) => steerAction(companyId, chainId, index, 'skip', 'will be skipped'));
 
   relay
     .command('run-now <companyId> <chainId> <index>')
     .alias('runNow') // As the API spells it.
-    .description('run a delayed action now')
+    .summary('run a delayed action now')
     .addHelpText(...example('relay run-now acme 0f5c1d7e-6a2b-4c3d-8e9f-1a2b3c4d5e6f 2'))
     .action((companyId, chainId, index) => steerAction(companyId, chainId, index, 'runNow', 'will run now'));
 
   relay
     .command('reschedule <companyId> <chainId> <index> <time>')
-    .description('run a delayed action at another time, counted from now')
-    .addHelpText(
-      ...example(
-        'relay reschedule acme 0f5c1d7e-6a2b-4c3d-8e9f-1a2b3c4d5e6f 2 10m',
-        'The time is in seconds, or such as 10m, 1h30m, 2d.',
-      ),
-    )
+    .summary('run a delayed action at another time, counted from now')
+    .description('The time is in seconds, or such as 10m, 1h30m, 2d.')
+    .addHelpText(...example('relay reschedule acme 0f5c1d7e-6a2b-4c3d-8e9f-1a2b3c4d5e6f 2 10m'))
     .action((companyId, chainId, index, time) => {
       const seconds = readDuration(time);
       if (seconds === undefined) throw new UsageError('The time must be in seconds, or such as 10m, 1h30m, 2d');
@@ -52,13 +44,9 @@ export function steer(relay: Command, session: Session): void {
 
   relay
     .command('cancel <companyId> <chainId> [index]')
-    .description('cancel an action that has not ended, or without an index the whole chain')
-    .addHelpText(
-      ...example(
-        'relay cancel acme 0f5c1d7e-6a2b-4c3d-8e9f-1a2b3c4d5e6f 2',
-        'An effect that is under way ends first. What has run stays done.',
-      ),
-    )
+    .summary('cancel an action that has not ended, or without an index the whole chain')
+    .description('An effect that is under way ends first. What has run stays done.')
+    .addHelpText(...example('relay cancel acme 0f5c1d7e-6a2b-4c3d-8e9f-1a2b3c4d5e6f 2'))
     .action((companyId, chain, index) => {
       if (index !== undefined) return steerAction(companyId, chain, index, 'cancel', 'will be cancelled');
       const chainId = chainIdOf(companyId, chain);

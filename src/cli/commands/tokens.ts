@@ -12,12 +12,12 @@ import { momentText, readDuration } from '../time.js';
 const columns = { TOKEN: 'tokenId', STATE: 'state', MADE: 'createdAt', ENDS: 'expiresAt', 'LAST USED': 'lastUsedAt' } as const;
 
 export function tokens(relay: Command, session: Session): void {
-  const tokens = relay.command('tokens').description('the access tokens of a rule');
+  const tokens = relay.command('tokens').summary('the access tokens of a rule');
   const tokensOf = (companyId: string, relayId: string) => path`/admin/companies/${companyId}/rules/${relayId}/tokens`;
 
   tokens
     .command('list <companyId> <relayId>', { isDefault: true })
-    .description('list the tokens of a rule, without the tokens themselves')
+    .summary('list the tokens of a rule, without the tokens themselves')
     .addHelpText(...example('relay tokens list acme 4711'))
     .action(async (companyId, relayId) => {
       const answer = await session.api.ask('GET', tokensOf(companyId, relayId), tokensResponse);
@@ -26,9 +26,10 @@ export function tokens(relay: Command, session: Session): void {
 
   tokens
     .command('rotate <companyId> <relayId>')
-    .description('make a new token for a rule, and show it, once')
+    .summary('make a new token for a rule, and show it, once')
+    .description('The tokens before it end after --grace, or at once.')
     .option('--grace <time>', 'how long the tokens before go on, such as 3600, 10m, 2d; default: 0')
-    .addHelpText(...example('relay tokens rotate acme 4711 --grace 1h', 'The tokens before it end after --grace, or at once.'))
+    .addHelpText(...example('relay tokens rotate acme 4711 --grace 1h'))
     .action(async (companyId, relayId, { grace = '0' }) => {
       const graceSeconds = readDuration(grace);
       if (graceSeconds === undefined) throw new UsageError('--grace must be a time such as 3600, 10m or 2d');
@@ -46,7 +47,7 @@ export function tokens(relay: Command, session: Session): void {
 
   tokens
     .command('revoke <companyId> <relayId> <tokenId>')
-    .description('end a token at once')
+    .summary('end a token at once')
     .addOption(yesOption)
     .addHelpText(...example('relay tokens revoke acme 4711 Xk2vQ9sLm4Tz --yes'))
     .action((companyId, relayId, tokenId, { yes }) =>
