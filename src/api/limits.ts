@@ -124,15 +124,8 @@ export function limitFailures(limits: Limits): MiddlewareHandler {
     if (!exceeded) return;
     // Taken away first: what is only replaced would leave its headers behind.
     c.res = undefined;
-    c.res = problemResponse(
-      new Problem(
-        'rate-limited',
-        `There were too many failed authentications from this address: more than ${failuresPerMinute} a minute.`,
-        {
-          headers,
-        },
-      ),
-    );
+    const detail = `There were too many failed authentications from this address: more than ${failuresPerMinute} a minute.`;
+    c.res = problemResponse(new Problem('rate-limited', detail, { headers }));
   };
 }
 

@@ -2,7 +2,7 @@
 
 import type { Context } from 'hono';
 import { z } from 'zod';
-import { type Chain, type ChainAction, chainUrl, chainWorkflowId, dueAt } from '../chain/chain.js';
+import { type ChainAction, chainUrl, chainWorkflowId, dueAt } from '../chain/chain.js';
 import { type Issue, readRequest } from '../chain/request.js';
 import { hashRequest, type StartedChain, type StartOptions, startChain } from '../chains/start.js';
 import { type Accepted, acceptedSchema } from '../contract/chain-resource.js';
@@ -27,7 +27,7 @@ export interface RelayOptions extends StartOptions, DryRunOptions, AdmissionOpti
   rejections: Rejections;
 }
 
-/** At most so many mistakes are named. */
+/** The most mistakes that an answer names. */
 const maxErrors = 1000;
 
 const idempotencyHeader = z.string().min(1).max(255).optional();
@@ -141,14 +141,9 @@ export function readActions(elements: readonly Record<string, unknown>[]): { act
 export function answerStarted(c: Context, { chain, replayed }: StartedChain, warnings: Issue[], links: Links): Response {
   c.header('Location', chainUrl('', chain));
   if (replayed) c.header('Idempotency-Replayed', 'true');
-  return c.json(accepted(chain, warnings, links), replayed ? 200 : 202);
-}
-
-function accepted(chain: Chain, warnings: Issue[], links: Links): Accepted {
-  const workflowId = chainWorkflowId(chain);
-  return {
+  const accepted: Accepted = {
     chainId: chain.chainId,
-    workflowId,
+    workflowId: chainWorkflowId(chain),
     receivedAt: chain.receivedAt,
     actions: chain.actions.map((action) => ({
       index: action.index,
@@ -159,23 +154,20 @@ function accepted(chain: Chain, warnings: Issue[], links: Links): Accepted {
     warnings,
     links: chainLinks(links, chain),
   };
+  return c.json(accepted, replayed ? 200 : 202);
 }
 
 /** The body as an array of objects. What is said here is said to strangers too. */
 function readElements(contentType: string | undefined, bytes: ArrayBuffer): Record<string, unknown>[] {
   const body = readJson(contentType, bytes);
-  if (!Array.isArray(body)) {
+  const elements: unknown[] | undefined = Array.isArray(body) ? body : undefined;
+  if (!elements)
     throw new Problem('not-an-array', 'The body must be a JSON array of actions, also for a single one: [{"action": …}].');
-  }
-  const elements: unknown[] = body;
   const errors = elements
     .flatMap((element, index) => (isObject(element) ? [] : [{ pointer: `/${index}`, detail: 'must be an object' }]))
     .slice(0, maxErrors);
   if (elements.length === 0) errors.push({ pointer: '', detail: 'must have at least one action' });
-  if (errors.length > 0)
-    throw new Problem('not-an-array', 'The body must be a JSON array of one or more actions.', {
-      errors,
-    });
+  if (errors.length > 0) throw new Problem('not-an-array', 'The body must be a JSON array of one or more actions.', { errors });
   return elements.filter(isObject);
 }
 
@@ -184,7 +176,7 @@ function readIdempotencyKey(
   idempotencyKey: string | undefined,
   webhookId: string | undefined,
 ): { key?: { idempotencyKey: string }; mistake?: string } {
-  const bare = idempotencyKey === undefined ? undefined : (/^"(.*)"$/.exec(idempotencyKey.trim())?.[1] ?? idempotencyKey.trim());
+  const bare = idempotencyKey?.trim().replace(/^"(.*)"$/, '$1');
   if (bare !== undefined && webhookId !== undefined && bare !== webhookId)
     return { mistake: 'Idempotency-Key and webhook-id are both given and differ: send one of them.' };
   const key = bare ?? webhookId;

@@ -1,7 +1,7 @@
 /** Steering many chains at once: which chains are meant, the `BulkSteering` workflow that does it, and how far it is. */
 
 import { randomUUID } from 'node:crypto';
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/client';
 import { z } from 'zod';
 import { type Actor, actorName } from '../contract/audit.js';
 import type { BulkVerb } from '../contract/bulk.js';
@@ -9,17 +9,14 @@ import { type Bulk, bulkSchema } from '../contract/bulk-resource.js';
 import type { ListedChain } from '../contract/chain-resource.js';
 import { progressQuery } from '../contract/messages.js';
 import { companyKey } from '../contract/search-attributes.js';
-import { type Links, workflowLink } from '../service/config.js';
-import type { Store } from '../store/store.js';
+import { workflowLink } from '../service/config.js';
 import type { BulkSteering } from '../workflows/bulk-steering.js';
 import type { ChainFilter } from './filter.js';
 import { listChains } from './list.js';
+import type { SteerOptions } from './steer.js';
 
-export interface BulkOptions {
-  client: Client;
+export interface BulkOptions extends SteerOptions {
   taskQueue: string;
-  links: Links;
-  store: Pick<Store, 'audit'>;
 }
 
 export interface BulkRequest {

@@ -48,6 +48,7 @@ export class NotReopened extends Error {
 export interface SteerOptions {
   client: Client;
   links: Links;
+  /** What is steered is recorded before it is done. */
   store: Pick<Store, 'audit'>;
 }
 
@@ -62,7 +63,6 @@ export async function cancelChain(
   actor: Actor,
 ): Promise<void> {
   if (closedAt) throw new AlreadyEnded(`chain ${chainId} is ${status}`);
-  // Recorded before it is done: nothing is steered without a trace.
   await store.audit.record({ actor, action: 'chain.cancel', companyId, details: { chainId } });
   try {
     await client.workflowService.requestCancelWorkflowExecution({
