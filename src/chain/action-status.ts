@@ -1,6 +1,6 @@
 /**
- * What became of an action and of a chain: the states that the API, the notices and the Web UI show, as queries, signals and results
- * carry them. Workflows import only the types, since zod has no place in their bundle.
+ * What became of an action and of a chain: the states that the API, the notices and the Web UI show, as queries, signals and
+ * results carry them. Workflows import only the types, since zod has no place in their bundle.
  */
 
 import { z } from 'zod';

@@ -79,7 +79,7 @@ export type Company = Omit<StoredCompany, 'createdAt' | 'updatedAt'>;
 
 export const companiesResponse = z.object({ companies: z.array(companySchema), nextCursor: z.string().optional() });
 
-/** Credentials belong into `auth`, where they are kept as secrets; a path is appended, which a query or fragment would swallow. */
+/** Credentials belong into `auth`, where they are secrets; a query or fragment would swallow the path that is appended. */
 function checkBaseUrl({ value, issues }: z.core.ParsePayload<{ baseUrl: string }>): void {
   const { username, password, search, hash } = new URL(value.baseUrl);
   const report = (message: string) => issues.push({ code: 'custom', input: value, path: ['baseUrl'], message });

@@ -1,4 +1,4 @@
-/** A named key with which a company reads and steers its own chains, without the key itself: that is shown once, when it is made. */
+/** A named key with which a company reads and steers its own chains. The key itself is shown once, when it is made. */
 
 import { z } from 'zod';
 import { label } from './label.js';

@@ -33,7 +33,7 @@ export const createdRuleResponse = ruleSchema
 
 const notify = notifyRequest.nullish().describe("Who is told when something of this rule fails, beside the company's contacts.");
 
-/** A rule as POST takes it. An id and token that are in use elsewhere can be taken over, so that existing webhooks keep working. */
+/** A rule as POST takes it. An id and token in use elsewhere can be taken over, so that existing webhooks keep working. */
 export const newRuleRequest = z
   .strictObject({
     name: label,

@@ -1,7 +1,8 @@
 /**
- * Secrets in settings are write-only, and marked where their fields are declared; what walks a schema and a value here finds them by that mark.
- * An answer shows that there is one as `***`, or as an address with `***` in it. A request that leaves it out, or sends back what was shown,
- * keeps it, and `null` removes it. It is kept only while its destination stays: none is carried over to another host.
+ * Secrets in settings are write-only. They are marked where their fields are declared, and the walks over a schema and a value
+ * find them by that mark. An answer shows that there is one as `***`, or as an address with `***` in it. A request that leaves it
+ * out, or sends back what was shown, keeps it; `null` removes it. It is kept only while its destination stays: none goes to
+ * another host.
  */
 
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-/** A rule's access token, without the token itself: that is shown once, when it is made. */
+/** An access token of a rule. The token itself is shown once, when it is made. */
 
 import { z } from 'zod';
 import { maxDelaySeconds } from '../chain/limits.js';

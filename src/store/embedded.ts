@@ -38,7 +38,7 @@ function openPglite(dataDir: string): Promise<PGlite> {
   return PGlite.create({ dataDir, relaxedDurability: false });
 }
 
-/** Making a database takes seconds, and one that was killed half-way never opens again: made beside its place, then moved there. */
+/** Making one takes seconds, and one that was killed half-way never opens again: so it is made beside its place, then moved. */
 async function initialise(directory: string): Promise<void> {
   const unfinished = `${directory}.unfinished`;
   await rm(unfinished, { recursive: true, force: true });

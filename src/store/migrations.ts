@@ -120,7 +120,8 @@ export async function migrate(database: Database, migrations = steps): Promise<v
     const version = found?.version ?? 0;
     if (version > migrations.length) {
       throw new NewerSchemaError(
-        `The database has schema version ${version}, and this program knows versions up to ${migrations.length}: start the newer program.`,
+        `The database has schema version ${version}, and this program knows versions up to ${migrations.length}:` +
+          ' start the newer program.',
       );
     }
     for (const statement of migrations.slice(version).flat()) await queries.query(statement);

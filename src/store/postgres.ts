@@ -38,7 +38,8 @@ export async function openPostgres(databaseUrl: string): Promise<Database> {
   try {
     await pool.query('SELECT 1').catch((error: unknown) => {
       throw new StartError(
-        `The database that DATABASE_URL names cannot be reached: ${reason(error)}. Start PostgreSQL, or correct the host, port, user and password there.`,
+        `The database that DATABASE_URL names cannot be reached: ${reason(error)}.` +
+          ' Start PostgreSQL, or correct the host, port, user and password there.',
         { cause: error },
       );
     });

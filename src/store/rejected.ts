@@ -1,4 +1,4 @@
-/** Requests that were refused although their sender is known: kept without their tokens, bounded in number and age, to be sent again. */
+/** Requests that were refused although their sender is known, bounded in number and age. They are kept without their tokens. */
 
 import { z } from 'zod';
 import type { Actor } from '../contract/audit.js';
@@ -34,7 +34,8 @@ export class RejectedRequests {
     const rejectedId = makeId();
     return this.database.transaction(async (queries) => {
       const kept = await queries.query(
-        `INSERT INTO rejected_requests (rejected_id, company_id, received_at, reason, problem, relay_ids, idempotency_key, elements)
+        `INSERT INTO rejected_requests
+           (rejected_id, company_id, received_at, reason, problem, relay_ids, idempotency_key, elements)
          SELECT $1, company_id, $3::text::timestamptz, $4, $5::text::json, $6::text[], $7, $8::text::json
          FROM companies WHERE company_id = $2 RETURNING 1`,
         [

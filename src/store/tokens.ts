@@ -68,7 +68,8 @@ export class Tokens {
       candidateRow,
       `SELECT relay_id AS "relayId", enabled, token_id AS "tokenId", hash, ${state} AS state, ${useUnnoted} AS unnoted,
          webhook_secret AS "webhookSecret"
-       FROM rules JOIN companies USING (company_id) LEFT JOIN tokens USING (company_id, relay_id) WHERE company_id = $1 AND relay_id = ANY ($2::text[])`,
+       FROM rules JOIN companies USING (company_id) LEFT JOIN tokens USING (company_id, relay_id)
+       WHERE company_id = $1 AND relay_id = ANY ($2::text[])`,
       [companyIdPattern.test(companyId) ? companyId : '', relayIds],
     );
     const used = new Set<string>();

@@ -10,7 +10,7 @@ import {
   type StoredCompany,
 } from '../../contract/company.js';
 import { Problem } from '../../contract/problem.js';
-import { redact } from '../../contract/secrets.js';
+import { mergePatch, redact } from '../../contract/secrets.js';
 import type { Store } from '../../store/store.js';
 import { pageOf, pageQuery } from '../body.js';
 import { invalid } from '../problem.js';
@@ -53,7 +53,8 @@ export function companyRoutes({ companies }: Store, operatorEmail: string | unde
         access: 'admin',
         summary: 'Make or change a company',
         description:
-          'What is left out stays as it is, and `null` removes it. A section that is given replaces the stored one, except for its secrets: they are write-only, shown as `***`, kept where they are left out, and removed by `null`.',
+          'What is left out stays as it is, and `null` removes it. A section that is given replaces the stored one, except for' +
+          ' its secrets: they are write-only, shown as `***`, kept where they are left out, and removed by `null`.',
         rawBody: companyRequest,
         answers: {
           200: { description: 'The company is changed.', body: companySchema, headers: location },
@@ -80,7 +81,8 @@ export function companyRoutes({ companies }: Store, operatorEmail: string | unde
         access: 'admin',
         summary: 'Change a company',
         description:
-          'A JSON merge patch (RFC 7396): what is left out stays as it is, also within a section, and `null` removes it. Secrets are kept as with PUT; `auth` of another `type` begins anew.',
+          'A JSON merge patch (RFC 7396): what is left out stays as it is, also within a section, and `null` removes it.' +
+          ' Secrets are kept as with PUT; `auth` of another `type` begins anew.',
         rawBody: companyPatch,
         mediaTypes,
         answers: { 200: { description: 'The company as it is now.', body: companySchema } },
@@ -88,7 +90,7 @@ export function companyRoutes({ companies }: Store, operatorEmail: string | unde
       },
       async (c, { actor }) => {
         const id = c.req.param('companyId');
-        const read = await readSettings(c, companyRequest, true);
+        const read = await readSettings(c, companyRequest, mergePatch);
         const change = (stored: StoredCompany | undefined) => {
           if (!stored) throw noCompany(id);
           return checked(id, read(stored));

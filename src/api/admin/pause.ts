@@ -1,4 +1,4 @@
-/** `/admin/companies/{companyId}/pause`: planned downtime of a company or of one of its connectors; its actions wait and then go on. */
+/** `/admin/companies/{companyId}/pause`: planned downtime of a company or of one of its connectors. Its actions wait. */
 
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
@@ -44,7 +44,8 @@ export function pauseRoutes({ store, client, log }: PauseOptions): Route[] {
         access: 'admin',
         summary: 'Pause a company or one of its connectors',
         description:
-          'For planned downtime: what needs it waits, `pending`, without losing attempts or time, and goes on in order when the pause is over; the contacts of a rule of which something waits are told once.',
+          'For planned downtime: what needs it waits, `pending`, without losing attempts or time, and goes on in order when the' +
+          ' pause is over; the contacts of a rule of which something waits are told once.',
         body: pauseRequest,
         bodyOptional: true,
         maxBodyBytes: 16 * 1024,

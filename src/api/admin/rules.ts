@@ -9,11 +9,11 @@ import {
   rulesResponse,
   type StoredRule,
 } from '../../contract/rule.js';
-import { redact } from '../../contract/secrets.js';
+import { mergePatch, redact, replaceKeepingSecrets } from '../../contract/secrets.js';
 import type { Store } from '../../store/store.js';
 import { numberCursor, pageOf, pageQuery } from '../body.js';
 import { type Route, route } from '../route.js';
-import { mediaTypes, readSettings } from './merge.js';
+import { isMergePatch, mediaTypes, readSettings } from './merge.js';
 import { noCompany, noRule } from './missing.js';
 
 export function ruleRoutes({ companies, rules }: Store): Route[] {
@@ -26,7 +26,8 @@ export function ruleRoutes({ companies, rules }: Store): Route[] {
         access: 'admin',
         summary: 'Make a rule',
         description:
-          'The answer is the only time that the token is shown. A `relayId` and `relayAccessToken` that existing webhooks use can be taken over.',
+          'The answer is the only time that the token is shown.' +
+          ' A `relayId` and `relayAccessToken` that existing webhooks use can be taken over.',
         rawBody: newRuleRequest,
         answers: {
           201: {
@@ -39,7 +40,7 @@ export function ruleRoutes({ companies, rules }: Store): Route[] {
       },
       async (c, { actor }) => {
         const companyId = c.req.param('companyId');
-        const rule = (await readSettings(c, newRuleRequest))(undefined);
+        const rule = (await readSettings(c, newRuleRequest))();
         const made = await rules.create(companyId, rule, actor);
         if (made === 'unknown company') throw noCompany(companyId);
         if (made === 'relayId taken') {
@@ -95,7 +96,8 @@ export function ruleRoutes({ companies, rules }: Store): Route[] {
         access: 'admin',
         summary: 'Change, enable or disable a rule',
         description:
-          'What is left out stays as it is; `notify` is replaced as a section of a company is, or merged where the body is a merge patch. Requests of a disabled rule are refused, and its actions that are still to run become `skipped`.',
+          'What is left out stays as it is; `notify` is replaced as a section of a company is, or merged where the body is a' +
+          ' merge patch. Requests of a disabled rule are refused, and its actions that are still to run become `skipped`.',
         rawBody: ruleChange,
         mediaTypes,
         answers: { 200: { description: 'The rule as it is now.', body: ruleSchema } },
@@ -103,7 +105,7 @@ export function ruleRoutes({ companies, rules }: Store): Route[] {
       },
       async (c, { actor }) => {
         const { companyId, relayId } = c.req.param();
-        const read = await readSettings(c, ruleChange);
+        const read = await readSettings(c, ruleChange, isMergePatch(c) ? mergePatch : replaceKeepingSecrets);
         const change = (stored: StoredRule) => ({ ...stored, notify: undefined, ...read(stored) });
         const rule = await rules.update(companyId, relayId, change, actor);
         if (!rule) throw noRule(companyId, relayId);
