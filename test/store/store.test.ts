@@ -270,7 +270,9 @@ for (const { name, open, skip } of testDatabases) {
           tokenId,
         ]);
         await use();
-        assert.ok((await eventually(async () => Number(await lastUse()) >= Number(first) && lastUse())) !== undefined);
+        assert.ok(
+          (await eventually(async () => Date.parse((await lastUse()) ?? '') >= Date.parse(first) && lastUse())) !== undefined,
+        );
       });
 
       it('is right even where the use cannot be noted', async () => {
