@@ -37,7 +37,10 @@ export async function runCommandLine(commandLine: readonly string[], terminal: T
   }
 }
 
-/** Without a verb, a group of commands lists: unless the word in its place looks like a verb with a typing mistake. @throws UsageError */
+/**
+ * Without a verb, a group of commands lists, unless the word in its place looks like a mistyped verb.
+ * @throws UsageError
+ */
 function requireList(group: CommandUnknownOpts, list: CommandUnknownOpts): void {
   const [word] = group.args;
   const needed = list.usage().includes('<');

@@ -62,10 +62,8 @@ export function send(relay: Command, session: Session): void {
 
 function nextStep({ status }: { status: number }): string | undefined {
   if (status !== 401) return undefined;
-  return [
-    'Every action needs the relayId of an enabled rule and a relayAccessToken of it: put them into the file,',
-    'or give --rule and --token. A company with a webhookSecret takes only what is signed: --webhook-secret.',
-  ].join(' ');
+  const needed = 'Every action needs the relayId of an enabled rule and a relayAccessToken of it: put them into the file, or';
+  return `${needed} give --rule and --token. A company with a webhookSecret takes only what is signed: --webhook-secret.`;
 }
 
 /**
@@ -84,7 +82,7 @@ export function signatureHeaders(secret: string, id: string, body: Uint8Array): 
 const actionsSchema = z.array(z.record(z.string(), z.unknown()));
 const fillable = z.union([z.undefined(), z.string().regex(/^\s*(<[^<>]*>)?\s*$/)]);
 
-/** Puts rule and token where actions lack them. What is no array of objects goes out as it is: the API says what is wrong with it. */
+/** Puts rule and token where actions lack them. What is not an array of objects stays as it is: the API says what is wrong. */
 export function fillIn(bytes: Uint8Array, { rule, token }: { rule: string | undefined; token: string | undefined }): Uint8Array {
   if (rule === undefined && token === undefined) return bytes;
   const actions = actionsSchema.safeParse(parseJson(bytes));
@@ -92,11 +90,7 @@ export function fillIn(bytes: Uint8Array, { rule, token }: { rule: string | unde
   const filled = actions.data.map((action) => {
     const relayId = rule !== undefined && fillable.safeParse(action.relayId).success ? rule : action.relayId;
     const lacksToken = fillable.safeParse(action.relayAccessToken).success && (rule === undefined || String(relayId) === rule);
-    return {
-      ...action,
-      ...(relayId !== undefined && { relayId }),
-      ...(token !== undefined && lacksToken && { relayAccessToken: token }),
-    };
+    return { ...action, relayId, relayAccessToken: lacksToken && token !== undefined ? token : action.relayAccessToken };
   });
   return new TextEncoder().encode(JSON.stringify(filled));
 }
