@@ -3,14 +3,14 @@
 import { activityInfo } from '@temporalio/activity';
 import { evaluateCondition, pathText } from '../chain/condition.js';
 import type { Activities } from '../contract/activities.js';
-import { Notices } from '../notices/rule-notices.js';
+import { RuleNotices } from '../notices/rule-notices.js';
 import { assertNotPaused, callTimeoutMs, readActionContext } from './action-context.js';
 import type { Deps } from './deps.js';
 import { effectFailure } from './failure.js';
 
 export function checkCondition(deps: Deps): Activities['checkCondition'] {
   const { connectors, client, log } = deps;
-  const notices = new Notices(client, log);
+  const notices = new RuleNotices(client, log);
   return async (input) => {
     const begun = Date.now();
     const context = await readActionContext(deps, input);
@@ -29,7 +29,7 @@ export function checkCondition(deps: Deps): Activities['checkCondition'] {
 }
 
 /** A misspelt property would otherwise make the action `skipped` in silence. Nothing waits for the notice or fails with it. */
-function warnOfMissing(notices: Notices, input: Parameters<Activities['checkCondition']>[0]): void {
+function warnOfMissing(notices: RuleNotices, input: Parameters<Activities['checkCondition']>[0]): void {
   const { companyId, relayId, chainId, index, assignmentId } = input;
   const { taskQueue } = activityInfo();
   const path = pathText(input.condition.path);

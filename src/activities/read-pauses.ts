@@ -3,11 +3,11 @@
 import { activityInfo } from '@temporalio/activity';
 import { pausedSeconds, pauseOf } from '../chain/pause.js';
 import type { Activities } from '../contract/activities.js';
-import { Notices } from '../notices/rule-notices.js';
+import { RuleNotices } from '../notices/rule-notices.js';
 import type { Deps } from './deps.js';
 
 export function readPauses({ store, client, log }: Pick<Deps, 'store' | 'client' | 'log'>): Activities['readPauses'] {
-  const notices = new Notices(client, log);
+  const notices = new RuleNotices(client, log);
   return async ({ companyId, since, waiting }) => {
     const [current, all] = await Promise.all([store.pauses.current(companyId), store.pauses.since(companyId, new Date(since))]);
     const pause = waiting && pauseOf(current, waiting.connector);

@@ -1,7 +1,7 @@
 /** The HTTP API, put together. */
 
 import { Hono, type MiddlewareHandler } from 'hono';
-import { Notices } from '../notices/rule-notices.js';
+import { RuleNotices } from '../notices/rule-notices.js';
 import type { Metrics } from '../service/metrics.js';
 import type { Store } from '../store/store.js';
 import { noticeRoutes } from './admin/notices.js';
@@ -42,7 +42,7 @@ export function createApi(options: ApiOptions): Hono {
 
 export function apiRoutes(options: ApiOptions): Route[] {
   const { client, log } = options;
-  const rejections = new Rejections({ ...options, notices: new Notices(client, log) });
+  const rejections = new Rejections({ ...options, notices: new RuleNotices(client, log) });
   const routes = [
     ...relayRoutes({ ...options, rejections }),
     ...rejectedRoutes({ ...options, rejections }),

@@ -6,7 +6,7 @@ import { cutShort } from '../chain/text.js';
 import { Problem } from '../contract/problem.js';
 import type { ProblemSlug } from '../contract/problem-types.js';
 import type { RejectionReason } from '../contract/rejected-request.js';
-import type { Notices } from '../notices/rule-notices.js';
+import type { RuleNotices } from '../notices/rule-notices.js';
 import type { Store } from '../store/store.js';
 
 export type RejectionDetails = Problem['more'] & {
@@ -41,7 +41,7 @@ export interface RefusedRequest {
 
 export interface RejectionsOptions {
   store: { rejected: Pick<Store['rejected'], 'keep'> };
-  notices: Pick<Notices, 'start'>;
+  notices: Pick<RuleNotices, 'start'>;
   taskQueue: string;
   log: Logger;
 }

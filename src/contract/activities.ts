@@ -6,11 +6,8 @@ import type { Condition, Verdict } from '../chain/condition.js';
 import type { Connector } from '../chain/connector.js';
 import type { Pauses } from '../chain/pause.js';
 import type { OnFailure, OnUnknown } from '../chain/policy.js';
-import type { Notice, NoticeKind } from '../notices/chain-notice.js';
-import type { DigestNotice } from '../notices/digest-notice.js';
-import type { RuleNotice } from '../notices/rule-notice.js';
-import type { ContactResult, TestNotice } from '../notices/test-notice.js';
 import type { BulkOrder, BulkProgress } from './bulk.js';
+import type { ChainNotice, ContactResult, Notice } from './notices.js';
 
 /** One action of one chain: whose settings apply, and under which key its effects are done. */
 export interface ActionRef {
@@ -37,20 +34,6 @@ export interface EffectResult extends Timed {
   skipped?: string;
   /** How many the other side says it reached. */
   recipients?: number;
-}
-
-/** An action of which people are to be told. */
-export interface Failure extends Pick<Notice, 'companyId' | 'chainId' | 'at' | 'receivedAt'> {
-  kind: Exclude<NoticeKind, 'recovered'>;
-  action: ActionStatus;
-}
-
-/** How people are told of it. */
-export interface Joined {
-  /** Whether by itself, as the first is; otherwise the digest does. */
-  tell: boolean;
-  /** The `NoticeDigest` that wants to know when the action is over. */
-  digest?: string;
 }
 
 /** `details[0]` of every failure of an activity. */
@@ -94,16 +77,13 @@ export interface Activities {
   readPolicy(input: { companyId: string; relayId: string }): Promise<RulePolicy>;
   /** The pauses of the company, now and since a time (ISO 8601). An action that waits for one has it told to people, once for a pause and rule. */
   readPauses(input: { companyId: string; since: string; waiting?: { relayId: string; connector: Connector } }): Promise<Pauses>;
-  /** Has people told of a failure together with others that have the same reason, unless it is the first of them. */
-  joinDigest(failure: Failure): Promise<Joined>;
-  /** Tells the rule's and the company's contacts about an action; not where a digest tells of its recovery. */
-  notifyFailure(notice: Notice): Promise<void>;
-  /** Tells them about many actions at once. */
-  notifyDigest(notice: DigestNotice): Promise<void>;
-  /** Sends a test to each contact, once. */
-  testNotice(notice: TestNotice): Promise<ContactResult[]>;
-  /** Tells them about the rule itself. */
-  notifyRule(notice: RuleNotice): Promise<void>;
+  /**
+   * Hands what happened to an action to the `Notifier` of its cause; a recovery to the one that has the failure, if that is known.
+   * @returns the notifier's workflow id; undefined where it could not be reached for some attempts and people were told without it.
+   */
+  notifyFailure(input: { notice: ChainNotice; notifier?: string | undefined }): Promise<string | undefined>;
+  /** Brings a notice to everybody whom it concerns; a test only once. @returns what became of it at each contact. */
+  deliverNotice(notice: Notice): Promise<ContactResult[]>;
   /** Steers these chains. */
   steerChains(input: { order: BulkOrder; workflowIds: string[] }): Promise<BulkProgress>;
   /** Waits until a `DelayedAction` that this run did not start has closed. @returns what became of its actions, as far as it says. */

@@ -9,9 +9,8 @@ import { actionStates } from '../chain/action-state.js';
 import type { ActionStatus, ChainStatus } from '../chain/action-status.js';
 import { maxDelaySeconds } from '../chain/limits.js';
 import type { SteeringVerb } from '../chain/steering-verb.js';
-import type { NoticeKind } from '../notices/chain-notice.js';
-import type { Ended, Member } from '../notices/digest.js';
 import type { BulkProgress } from './bulk.js';
+import type { News, NoticeKind, Over } from './notices.js';
 
 export const steeringSignals = {
   /** Do a held action again, or write to those whom a partly failed e-mail missed. */
@@ -72,10 +71,9 @@ export interface Report {
 }
 export const reportSignal = defineSignal<[Report]>('report');
 
-/** To a `NoticeDigest`: an action failed for its reason. */
-export const joinSignal = defineSignal<[Member]>('join');
-/** To a `NoticeDigest`: `memberKey` of an action that is not held for its reason any more, and how it stands. */
-export const overSignal = defineSignal<[key: string, Ended]>('over');
+/** To a `Notifier`. */
+export const newsSignal = defineSignal<[News]>('news');
+export const overSignal = defineSignal<[Over]>('over');
 
 /**
  * Reads a signal's argument as a report; undefined where it is none, since one that somebody typed must not stop the chain.

@@ -2,113 +2,131 @@
 
 import { createHash } from 'node:crypto';
 import { ApplicationFailure, activityInfo, Context } from '@temporalio/activity';
+import type { Client } from '@temporalio/client';
+import type { Logger } from 'pino';
 import { z } from 'zod';
-import { callTimeoutMs } from '../activities/action-context.js';
-import type { Deps } from '../activities/deps.js';
+import { chainWorkflowId } from '../chain/chain.js';
 import { ConnectorError } from '../connectors/call.js';
+import type { Connectors } from '../connectors/connectors.js';
 import type { FailureDetails } from '../contract/activities.js';
 import type { Company } from '../contract/company.js';
+import type { ContactResult, Notice } from '../contract/notices.js';
 import type { Notify } from '../contract/notify.js';
-import type { Rule } from '../contract/rule.js';
+import { type Links, workflowLink } from '../service/config.js';
+import type { Metrics } from '../service/metrics.js';
+import type { Store } from '../store/store.js';
 import type { NoticeChannel, RenderedNotice } from './channels/channel.js';
-import { channelsOf as channelsOfContact } from './channels/channels.js';
+import { channelsOf } from './channels/channels.js';
+import { renderNotice } from './render.js';
 
-/** Who is told. */
-export interface Addressees {
-  company: Company;
-  rule?: Rule;
-}
-
-/** A company that is gone has no contacts any more: then the operator is told. */
-export async function addresseesOf({ store }: Deps, companyId: string, relayId: string): Promise<Addressees> {
-  const [company, rule] = await Promise.all([store.companies.get(companyId), store.rules.get(companyId, relayId)]);
-  return { company: company ?? { companyId, name: companyId, timeZone: 'UTC' }, ...(rule && { rule }) };
+export interface DeliveryDeps {
+  store: Pick<Store, 'companies' | 'rules'>;
+  connectors: Pick<Connectors, 'noticeMailOf' | 'http'>;
+  client: Client;
+  links: Links;
+  /** Is told when nobody else can be. */
+  operatorEmail?: string | undefined;
+  log: Logger;
+  metrics: Metrics;
 }
 
 /** What an attempt leaves to the next by its heartbeat: the contacts that have the notice, and those that never will. */
-const progressSchema = z.object({ settled: z.array(z.string()), reached: z.number() });
+const settledSchema = z.array(z.object({ contact: z.string(), delivered: z.boolean(), error: z.string().optional() }));
 
 /** After about five minutes in which nobody could be reached, the operator is told as well. */
 const lastAttemptAlone = 7;
 
 /**
- * @param about.key - the same for every attempt at the same notice.
- * @throws ApplicationFailure `NoticeNotDelivered` while somebody may still be reached, or nobody was.
+ * One attempt, within an activity.
+ * @param key - the same for every attempt at the same notice.
+ * @returns what became of it at each contact.
+ * @throws ApplicationFailure `NoticeNotDelivered` while somebody may still be reached, or nobody was; not for a test.
  */
-export async function deliverNotice(
-  deps: Deps,
-  addressees: Addressees,
-  rendered: RenderedNotice,
-  { key, kind }: { key: string; kind: string },
-): Promise<void> {
+export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): Promise<ContactResult[]> {
   const { log } = deps;
-  const { workflowId } = activityInfo().workflowExecution ?? {};
-  const progress = progressSchema.safeParse(activityInfo().heartbeatDetails);
-  const { settled, reached } = progress.success ? progress.data : { settled: [], reached: 0 };
-  let told = reached;
-  const open: ConnectorError[] = [];
+  const { kind } = notice;
+  const { attempt, heartbeatDetails } = activityInfo();
+  const { company, contacts, rendered } = await read(deps, notice);
+  const settled: ContactResult[] = settledSchema.safeParse(heartbeatDetails).data ?? [];
+  const open: ContactResult[] = [];
   // Side by side, since one that does not answer takes a good part of the activity's time.
-  const deliver = async (channels: NoticeChannel[]) => {
-    const left = channels.filter(({ contact }) => !settled.includes(contact));
-    await Promise.all(
+  const deliverTo = (channels: NoticeChannel[]) => {
+    const left = channels.filter((channel) => !settled.some(({ contact }) => contact === channel.contact));
+    return Promise.all(
       left.map(async (channel) => {
-        const failure = await deliverTo(channel, rendered, key);
-        if (!failure) told += 1;
-        else log.warn({ contact: channel.contact, workflowId, kind, error: failure.message }, 'a notice was not delivered');
-        if (failure && failure.kind !== 'permanent') open.push(failure);
-        else settled.push(channel.contact);
-        Context.current().heartbeat({ settled, reached: told });
+        const { contact } = channel;
+        const failure = await tryOnce(channel, rendered, key);
+        if (failure) log.warn({ contact, workflowId: key, kind, error: failure.message }, 'a notice was not delivered');
+        const result = { contact, delivered: !failure, error: failure?.message };
+        (failure && failure.kind !== 'permanent' ? open : settled).push(result);
+        Context.current().heartbeat(settled);
+        return result;
       }),
     );
   };
 
-  const { company } = addressees;
-  await deliver(channelsOf(deps, company, contactsOf(addressees)));
-  const nobody = told === 0 && (open.length === 0 || activityInfo().attempt >= lastAttemptAlone);
-  if (nobody && deps.operatorEmail !== undefined) await deliver(channelsOf(deps, company, [{ emails: [deps.operatorEmail] }]));
-  deps.metrics.notice(kind, open[0] || told === 0 ? 'undelivered' : 'delivered');
-  if (open[0] || told === 0) {
+  const isTold = () => settled.some(({ delivered }) => delivered);
+  const channels = channelsTo(deps, company, contacts);
+  const results = await deliverTo(channels);
+  const nobody = kind === 'test' ? channels.length === 0 : !isTold() && (open.length === 0 || attempt >= lastAttemptAlone);
+  const operator = nobody && deps.operatorEmail !== undefined ? [{ emails: [deps.operatorEmail] }] : [];
+  results.push(...(await deliverTo(channelsTo(deps, company, operator))));
+  if (kind === 'test') return results;
+
+  const isDelivered = open.length === 0 && isTold();
+  deps.metrics.notice(kind, isDelivered ? 'delivered' : 'undelivered');
+  if (!isDelivered) {
     const why =
-      open[0]?.message ??
+      open[0]?.error ??
       'no contact could be reached: see the log for each, and set notify of the company or RELAY_OPERATOR_EMAIL';
-    log.error(
-      { workflowId, kind, why },
-      told === 0 ? 'a notice has reached nobody yet' : 'a notice has not reached everybody yet',
-    );
-    const details: FailureDetails = { retryable: true, attempt: activityInfo().attempt };
+    const message = isTold() ? 'a notice has not reached everybody yet' : 'a notice has reached nobody yet';
+    log.error({ workflowId: key, kind, why }, message);
+    const details: FailureDetails = { retryable: true, attempt };
     throw ApplicationFailure.create({ type: 'NoticeNotDelivered', message: why, details: [details] });
   }
-  log.info({ workflowId, kind, told }, 'notice delivered');
+  log.info({ workflowId: key, kind, told: settled.filter(({ delivered }) => delivered).length }, 'notice delivered');
+  return settled;
 }
 
-/** One try. @param key - the same for every attempt at the same notice. @returns why it did not arrive. */
-export async function deliverTo(
-  channel: NoticeChannel,
-  rendered: RenderedNotice,
-  key: string,
-): Promise<ConnectorError | undefined> {
-  const id = noticeId(key, channel.contact);
+/** The notice in words, and whom it concerns. A company that is gone has no contacts any more: then the operator is told. */
+async function read({ store, links, client }: DeliveryDeps, notice: Notice) {
+  const { companyId, relayId = '' } = aboutOf(notice);
+  const [found, rule] = await Promise.all([store.companies.get(companyId), store.rules.get(companyId, relayId)]);
+  const company: Company = found ?? { companyId, name: companyId, timeZone: 'UTC' };
+  const rendered = renderNotice(notice, {
+    companyName: company.name,
+    ruleName: rule?.name ?? relayId,
+    apiUrl: links.api,
+    webUi: (chain, runId) => workflowLink(links, chainWorkflowId(chain), runId),
+    namespace: client.options.namespace,
+  });
+  return { company, contacts: [rule?.notify, company.notify].filter((notify) => notify !== undefined), rendered };
+}
+
+/** The company, and the rule whose contacts are told beside the company's. */
+function aboutOf(notice: Notice): { companyId: string; relayId?: string | undefined } {
+  if ('cause' in notice) return notice.cause;
+  if (!('actions' in notice)) return notice;
+  const { companyId, actions } = notice;
+  return { companyId, relayId: actions.find(({ index }) => index === notice.index)?.relayId };
+}
+
+/** The channels to all contacts, each once. */
+function channelsTo({ connectors }: DeliveryDeps, company: Company, contacts: Notify[]): NoticeChannel[] {
+  const channels = contacts.flatMap((contact) => channelsOf(connectors, company, contact));
+  return [...new Map(channels.map((channel) => [channel.contact, channel])).values()];
+}
+
+/** @returns why it did not arrive. */
+async function tryOnce(channel: NoticeChannel, rendered: RenderedNotice, key: string): Promise<ConnectorError | undefined> {
+  // The same for every attempt at the same notice to the same contact.
+  const id = `${createHash('sha256').update(`${key}\n${channel.contact}`).digest('hex').slice(0, 40)}@relay.invalid`;
+  const timeoutMs = Math.min(activityInfo().startToCloseTimeoutMs - 300, 15_000);
   try {
-    await channel.deliver(rendered, id, { idempotencyKey: id, timeoutMs: Math.min(callTimeoutMs(), 15_000) });
+    await channel.deliver(rendered, id, { idempotencyKey: id, timeoutMs });
     return undefined;
   } catch (error) {
     if (error instanceof ConnectorError) return error;
     throw error;
   }
-}
-
-/** The rule's own, then the company's. */
-export function contactsOf({ company, rule }: Addressees): Notify[] {
-  return [rule?.notify, company.notify].filter((notify) => notify !== undefined);
-}
-
-/** The channels to all contacts, each once. */
-export function channelsOf({ connectors }: Deps, company: Company, contacts: Notify[]): NoticeChannel[] {
-  const channels = contacts.flatMap((contact) => channelsOfContact(connectors, company, contact));
-  return [...new Map(channels.map((channel) => [channel.contact, channel])).values()];
-}
-
-/** The same for every attempt at the same notice to the same contact. */
-function noticeId(key: string, contact: string): string {
-  return `${createHash('sha256').update(`${key}\n${contact}`).digest('hex').slice(0, 40)}@relay.invalid`;
 }

@@ -1,19 +1,22 @@
-/** Starts the `Notice` workflows that tell people about a rule, at most one an hour or day for each rule and distinct mistake. */
+/**
+ * Starts the deliveries of notices about which no notifier has to decide: those about a rule, at most one an hour or day for each
+ * distinct mistake, and tests.
+ */
 
-import { createHash } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { type Client, WorkflowIdReusePolicy } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { Logger } from 'pino';
+import type { ContactResult, NoticeDelivery, RuleNotice, TestNotice } from '../contract/notices.js';
 import { companyKey, rulesKey } from '../contract/search-attributes.js';
-import type { Notice } from '../workflows/notice.js';
-import type { RuleNotice } from './rule-notice.js';
+import { hashOf } from './notifier.js';
 
-/** So many distinct mistakes of a rule are told of in its hour or day by one process, so that a stream of ever new ones fills nobody's inbox. */
+/** Distinct mistakes of a rule that one process tells in an hour or day: a stream of ever new ones fills nobody's inbox. */
 const distinctMistakes = 20;
 const startTimeoutMs = 10_000;
 
-export class Notices {
-  /** What has been told of in this hour or day, by rule and kind, so that Temporal is not asked for every repetition. */
+export class RuleNotices {
+  /** What has been told in this hour or day, by rule and kind, so that Temporal is not asked for every repetition. */
   readonly #told = new Map<string, { period: string; mistakes: Set<string> }>();
 
   constructor(
@@ -46,17 +49,10 @@ export class Notices {
     const { client, log } = this;
     try {
       await client.withDeadline(Date.now() + startTimeoutMs, () =>
-        client.workflow.start<typeof Notice>('Notice', {
+        client.workflow.start<NoticeDelivery>('NoticeDelivery', {
+          ...optionsOf(notice, taskQueue),
           workflowId,
-          taskQueue,
-          args: [notice],
           workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
-          typedSearchAttributes: [
-            { key: companyKey, value: notice.companyId },
-            { key: rulesKey, value: [notice.relayId] },
-          ],
-          staticSummary: `${notice.companyId}: notice about rule ${notice.relayId}: ${notice.kind}`,
-          priority: { fairnessKey: notice.companyId },
         }),
       );
       return true;
@@ -70,11 +66,7 @@ export class Notices {
 
 /** The same for the same mistake, whatever values the event brought: quoted texts and numbers do not count. */
 function mistakeOf(notice: RuleNotice): string {
-  const facts = factsOf(notice);
-  return createHash('sha256')
-    .update([notice.kind, ...facts].join('\n'))
-    .digest('hex')
-    .slice(0, 16);
+  return hashOf([notice.kind, ...factsOf(notice)]);
 }
 
 function factsOf(notice: RuleNotice): string[] {
@@ -89,4 +81,39 @@ function factsOf(notice: RuleNotice): string[] {
     case 'paused':
       return [notice.what, notice.at];
   }
+}
+
+/** How long a test may take, from its start to the last contact. */
+export const testTimeoutMs = 25_000;
+
+/** Sends a test to every contact, once, on the way that notices take. @throws where it has not ended in time. */
+export function sendTest(
+  client: Client,
+  taskQueue: string,
+  companyId: string,
+  relayId: string | undefined,
+): Promise<ContactResult[]> {
+  const notice: TestNotice = { kind: 'test', companyId, relayId, at: new Date().toISOString() };
+  return client.withDeadline(Date.now() + testTimeoutMs + 2_000, () =>
+    client.workflow.execute<NoticeDelivery>('NoticeDelivery', {
+      ...optionsOf(notice, taskQueue),
+      workflowId: `relay-notice-test:${companyId}:${randomUUID()}`,
+      workflowExecutionTimeout: testTimeoutMs,
+    }),
+  );
+}
+
+function optionsOf(notice: RuleNotice | TestNotice, taskQueue: string) {
+  const { companyId, relayId, kind } = notice;
+  const args: [RuleNotice | TestNotice] = [notice];
+  return {
+    args,
+    taskQueue,
+    typedSearchAttributes: [
+      { key: companyKey, value: companyId },
+      ...(relayId === undefined ? [] : [{ key: rulesKey, value: [relayId] }]),
+    ],
+    staticSummary: `${companyId}: ${relayId === undefined ? '' : `rule ${relayId}: `}notice: ${kind}`,
+    priority: { fairnessKey: companyId },
+  };
 }

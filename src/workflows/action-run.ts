@@ -12,7 +12,7 @@ import type { Chain, ChainAction } from '../chain/chain.js';
 import { retryPolicy } from '../chain/retry.js';
 import { summaryOf } from '../chain/summary.js';
 import type { ActionRef, Activities } from '../contract/activities.js';
-import type { NoticeKind } from '../notices/chain-notice.js';
+import type { NoticeKind } from '../contract/notices.js';
 import type { ActionStates, Change } from './action-states.js';
 import { Alarm, type Lock } from './lock.js';
 

@@ -2,7 +2,6 @@
 
 export { BulkSteering } from './bulk-steering.js';
 export { DelayedAction } from './delayed-action.js';
-export { Notice } from './notice.js';
-export { NoticeDigest } from './notice-digest.js';
-export { NoticeTest } from './notice-test.js';
+export { NoticeDelivery } from './notice-delivery.js';
+export { Notifier } from './notifier.js';
 export { RuleChain } from './rule-chain.js';

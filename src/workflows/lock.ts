@@ -130,14 +130,21 @@ export class Lock {
     });
   }
 
+  /** Lets go until the alarm rings. */
+  until(alarm: Alarm): Promise<void> {
+    return new Promise((run) => {
+      alarm.set(() => {
+        alarm.set(undefined);
+        this.#inside.push({ run, keeps: true });
+      });
+      this.#letGo();
+    });
+  }
+
   /** Lets go until everything that was started is over, and what has arrived is dealt with. */
   async allOver(): Promise<void> {
     for (;;) {
-      if (this.#fibers > 0)
-        await new Promise<void>((run) => {
-          this.#allOver.set(() => this.#inside.push({ run, keeps: true }));
-          this.#letGo();
-        });
+      if (this.#fibers > 0) await this.until(this.#allOver);
       else if (this.#outside.length > 0)
         await new Promise<void>((run) => {
           this.#outside.push({ run, keeps: true, moment: momentNow() });

@@ -1,106 +1,94 @@
-/** Tells people about an action through the compensation activity `notifyFailure`. */
+/** Hands what happened to the actions of one chain to the `Notifier` of its cause, which decides what people are told. */
 
-import {
-  ActivityCancellationType,
-  type ActivityOptions,
-  CancellationScope,
-  condition,
-  getExternalWorkflowHandle,
-  isCancellation,
-  log,
-  proxyActivities,
-} from '@temporalio/workflow';
+import { getExternalWorkflowHandle, isCancellation, log, proxyActivities } from '@temporalio/workflow';
 import type { Chain } from '../chain/chain.js';
 import { hasEnded } from '../chain/outcome.js';
 import { summaryOf } from '../chain/summary.js';
-import type { Activities, Failure, Joined } from '../contract/activities.js';
+import type { Activities } from '../contract/activities.js';
 import { overSignal } from '../contract/messages.js';
-import type { Notice, NoticeKind } from '../notices/chain-notice.js';
-import { memberKey } from '../notices/digest.js';
+import type { ChainNotice, NoticeKind } from '../contract/notices.js';
 import type { ActionStates } from './action-states.js';
+import { Alarm, type Lock } from './lock.js';
+import { dayOfAttempts } from './notice-delivery.js';
 
-/** How a notice is delivered: retried for a day, dropped when its workflow is cancelled. */
-export const delivery: ActivityOptions = {
-  startToCloseTimeout: '2 minutes',
-  scheduleToCloseTimeout: '1 day',
-  retry: { initialInterval: '5 seconds', backoffCoefficient: 2, maximumInterval: '15 minutes' },
-  cancellationType: ActivityCancellationType.TRY_CANCEL,
-};
+/** A hold that people are told of. */
+interface Hold {
+  index: number;
+  /** Has the failure. */
+  notifier?: string | undefined;
+  /** Of the same action, once a notifier has it. */
+  next?: Hold;
+  over: Alarm;
+}
 
-/** Tells people about the actions of one chain; none of its promises rejects. */
-export class Notices {
-  /** The digests that want to know when an action is over. */
-  readonly #digests = new Map<number, string>();
+/** None of its promises rejects. Everything is called by whoever holds the lock. */
+export class ChainNotices {
+  /** The last of each action. */
+  readonly #holds = new Map<number, Hold>();
+  readonly #waiting = new Set<Hold>();
 
   constructor(
     private readonly chain: Chain,
-    private readonly board: ActionStates,
+    private readonly states: ActionStates,
+    private readonly lock: Lock,
   ) {}
 
-  /** @returns when it has been told, and a digest that it became part of knows how the action ended. */
+  /** @returns when a notifier has it; of a hold, when the notifier also knows how that ended. */
   async tell(kind: NoticeKind, index: number): Promise<void> {
-    const notice = this.#notice(kind, index);
-    if (kind === 'recovered') {
-      const digest = this.#digests.get(index);
-      return this.#deliver({ ...notice, ...(digest !== undefined && { digest }) });
-    }
-    const { tell, digest } = await this.#join(kind, notice);
-    await Promise.all([
-      tell && this.#deliver(notice),
-      digest !== undefined && kind === 'needs-attention' && this.#untilOver(index, digest),
-    ]);
+    const before = this.#holds.get(index);
+    const hold: Hold = { index, over: new Alarm() };
+    if (kind === 'needs-attention') this.#holds.set(index, hold);
+    hold.notifier = await this.#hand(kind, index, kind === 'recovered' ? before?.notifier : undefined);
+    if (kind !== 'needs-attention' || hold.notifier === undefined) return;
+    if (before) before.next = hold;
+    this.#waiting.add(hold);
+    while (!this.#isOver(hold)) await this.lock.until(hold.over);
+    this.#waiting.delete(hold);
+    // Held anew for the same cause, its notifier hears of the end of that hold.
+    if (hold.next?.notifier !== hold.notifier) await this.#tellOver(hold.notifier, index);
   }
 
-  /** A digest that was joined is known even where the chain is cancelled meanwhile: it has to hear how the action ended. */
-  async #join(kind: Failure['kind'], { index, actions: _, ...notice }: Notice): Promise<Joined> {
-    const { deliveries, ...action } = this.board.of(index);
-    const { joinDigest } = proxyActivities<Activities>({
-      ...delivery,
-      startToCloseTimeout: '30 seconds',
-      cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-      summary: summaryOf([action], 'have others failed for the same reason?'),
-    });
-    try {
-      return await joinDigest({ ...notice, kind, action });
-    } catch (error) {
-      if (!isCancellation(error))
-        log.error('whether others failed for the same reason could not be found out', { kind, index, error });
-      return { tell: true };
-    }
+  /** Looks which holds are over. To be called whenever everything waits again. */
+  look(): void {
+    for (const hold of this.#waiting) if (this.#isOver(hold)) hold.over.ring();
   }
 
-  /** As the actions stand now. */
-  #notice(kind: NoticeKind, index: number): Notice {
+  #isOver({ index, next }: Hold): boolean {
+    return hasEnded(this.states.of(index).state) || next !== undefined;
+  }
+
+  /** @returns the notifier that has it, if one was reached. */
+  async #hand(kind: NoticeKind, index: number, notifier: string | undefined): Promise<string | undefined> {
     const { companyId, chainId, receivedAt } = this.chain;
     // The recipients of the others are left out: with those of 100 e-mails a notice could be larger than Temporal takes.
-    const actions = this.board.actions.map(({ deliveries, ...action }) =>
+    const actions = this.states.actions.map(({ deliveries, ...action }) =>
       action.index === index && deliveries ? { ...action, deliveries } : action,
     );
-    return { kind, companyId, chainId, index, at: new Date().toISOString(), receivedAt, actions };
-  }
-
-  async #deliver(notice: Notice): Promise<void> {
-    const { kind, index } = notice;
-    const about = notice.actions.filter((action) => action.index === index);
-    const { notifyFailure } = proxyActivities<Activities>({ ...delivery, summary: summaryOf(about, `tells people: ${kind}`) });
+    const notice: ChainNotice = { kind, companyId, chainId, index, at: this.#now(), receivedAt, actions };
+    const { notifyFailure } = proxyActivities<Activities>({
+      startToCloseTimeout: '2 minutes',
+      retry: dayOfAttempts,
+      summary: summaryOf([this.states.of(index)], `tells people: ${kind}`),
+    });
     try {
-      await notifyFailure(notice);
+      return await this.lock.outside(notifyFailure({ notice, notifier }));
     } catch (error) {
       if (!isCancellation(error)) log.error('a notice reached nobody within a day', { kind, index, error });
+      return undefined;
     }
   }
 
-  /** Tells the digest when the action is not held for its reason any more. */
-  async #untilOver(index: number, digest: string): Promise<void> {
-    const { board, chain } = this;
-    if (this.#digests.get(index) === digest) return; // It is being waited for.
-    this.#digests.set(index, digest);
-    const over = () => hasEnded(board.of(index).state) || this.#digests.get(index) !== digest;
-    const cancelled = await condition(over).catch(isCancellation);
-    if (this.#digests.get(index) === digest) this.#digests.delete(index);
-    const ended = cancelled ? 'cancelled' : board.of(index).state;
-    await CancellationScope.nonCancellable(() =>
-      getExternalWorkflowHandle(digest).signal(overSignal, memberKey({ chainId: chain.chainId, index }), ended),
-    ).catch(() => {}); // It has closed: it was about this action alone.
+  async #tellOver(notifier: string, index: number): Promise<void> {
+    const { state } = this.states.of(index);
+    const over = { chainId: this.chain.chainId, index, state, at: this.#now() };
+    try {
+      await this.lock.outside(getExternalWorkflowHandle(notifier).signal(overSignal, over));
+    } catch {
+      // It has closed: it was about this action alone.
+    }
+  }
+
+  #now(): string {
+    return new Date(this.lock.now).toISOString();
   }
 }

@@ -3,7 +3,7 @@
 import { type ExternalWorkflowHandle, getExternalWorkflowHandle, log } from '@temporalio/workflow';
 import type { ActionStatus } from '../chain/action-status.js';
 import { type Report, reportSignal, type Steering, steeringSignals } from '../contract/messages.js';
-import type { NoticeKind } from '../notices/chain-notice.js';
+import type { NoticeKind } from '../contract/notices.js';
 import type { ActionStates } from './action-states.js';
 import type { Lock } from './lock.js';
 

@@ -12,7 +12,7 @@ import { ActionStates } from './action-states.js';
 import { DelayedActions } from './delayed-actions.js';
 import { actionsFailed } from './failures.js';
 import { Alarm, Lock } from './lock.js';
-import { Notices } from './notices.js';
+import { ChainNotices } from './notices.js';
 import { takeSteering } from './steering.js';
 
 /**
@@ -22,12 +22,13 @@ import { takeSteering } from './steering.js';
 export async function RuleChain(chain: Chain): Promise<ChainView> {
   const root = CancellationScope.current();
   return CancellationScope.nonCancellable(async () => {
-    const lock = new Lock(() => states.publish());
+    const lock = new Lock(() => {
+      states.publish();
+      notices.look();
+    });
     const states: ActionStates = new ActionStates(chain, lock);
-    const notices = new Notices(chain, states);
-    const runner = new ActionRunner(chain, states, lock, (kind, index) =>
-      lock.start(() => lock.outside(notices.tell(kind, index))),
-    );
+    const notices: ChainNotices = new ChainNotices(chain, states, lock);
+    const runner = new ActionRunner(chain, states, lock, (kind, index) => lock.start(() => notices.tell(kind, index)));
 
     const { immediate, delayed } = planChain(chain.actions);
     const children = delayed.map((actions) => new DelayedActions(chain, actions, lock));
@@ -54,7 +55,7 @@ class ChainRun {
     private readonly states: ActionStates,
     private readonly lock: Lock,
     private readonly runner: ActionRunner,
-    private readonly notices: Notices,
+    private readonly notices: ChainNotices,
     private readonly children: DelayedActions[],
   ) {
     for (const child of children) lock.start(() => this.#awaitEnd(child));
@@ -109,7 +110,7 @@ class ChainRun {
     if (!report) return log.warn('a report was ignored: it is none', { argument });
     for (const status of report.actions) if (this.#childOf(status.index)) this.states.replace(status);
     if (report.ignored !== undefined) this.states.ignore(report.ignored);
-    for (const { kind, index } of report.notices ?? []) this.lock.start(() => this.lock.outside(this.notices.tell(kind, index)));
+    for (const { kind, index } of report.notices ?? []) this.lock.start(() => this.notices.tell(kind, index));
   }
 
   /** What a child says in the end counts; of what it leaves open, a child that somebody ended tells no more. */
@@ -123,7 +124,7 @@ class ChainRun {
     for (const { index } of left)
       states.end(index, how === 'cancelled' ? { state: 'cancelled' } : { state: 'failed', reason: `its workflow ${how}` });
     const [first] = left;
-    if (first && how !== 'cancelled') this.lock.start(() => this.lock.outside(this.notices.tell('failed', first.index)));
+    if (first && how !== 'cancelled') this.lock.start(() => this.notices.tell('failed', first.index));
   }
 
   #redo(index: number): void {

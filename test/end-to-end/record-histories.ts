@@ -97,11 +97,11 @@ it('records histories', async () => {
   await stack.mails(many.admin, 2);
   for (const { chainId } of chains) await many.steer(chainId, 'skip', 0);
   await stack.mails(many.admin, 3);
-  const query = `WorkflowType = 'NoticeDigest' AND RelayCompanyId = '${many.companyId}'`;
-  const digest = await eventually('the digest to have closed', async () => {
+  const query = `WorkflowType = 'Notifier' AND RelayCompanyId = '${many.companyId}'`;
+  const notifier = await eventually('the notifier to have closed', async () => {
     for await (const { workflowId, status } of stack.client.workflow.list({ query }))
       if (status.name === 'COMPLETED') return workflowId;
     return new Unmet('none closed');
   });
-  await save('notice-digest', digest);
+  await save('notifier', notifier);
 });

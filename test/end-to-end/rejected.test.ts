@@ -340,7 +340,7 @@ describe('a notice', () => {
     const ids: string[] = [];
     while (ids.length === 0)
       for await (const { workflowId } of stack.client.workflow.list({
-        query: `WorkflowType = 'Notice' AND RelayCompanyId = '${companyId}'`,
+        query: `WorkflowType = 'NoticeDelivery' AND RelayCompanyId = '${companyId}'`,
       }))
         ids.push(workflowId);
     return ids;

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { email, send, startStack, udf } from './stack.js';
+import { email, eventually, send, startStack, Unmet, udf } from './stack.js';
 
 const stack = await startStack({ attentionWindowSeconds: 2 });
 const states = (chain: { actions: { state: string }[] }) => chain.actions.map(({ state }) => state);
@@ -135,16 +135,24 @@ describe('an action that failed while its chain is open', () => {
   });
 
   it('stays so where the chain was cancelled: opened again, it would cancel what is to be done', async () => {
-    const company = await stack.company({ onFailure: 'continue', notify: { webhookUrl: 'http://127.0.0.1:9/nobody' } });
+    const company = await stack.company({ onFailure: 'continue', onUnknown: 'hold' });
     const assignment = unknownAssignment();
-    const { chainId } = await company.start([send(assignment, { groupId: '501' })]);
-    // The notice keeps the chain open; cancelling drops it.
-    await company.action(chainId, 0, 'failed');
+    await stack.breakPlatform({ delayMs: 4000, path: 'tickets' });
+    const { chainId, workflowId } = await company.start([send(assignment, { groupId: '501' }), udf('T')]);
+    await eventually('the second effect to be in flight', async () => {
+      const { pendingActivities } = (await stack.client.workflow.getHandle(workflowId).describe()).raw;
+      const isInFlight = pendingActivities?.some(
+        ({ activityType, lastStartedTime }) => activityType?.name === 'updateUdf' && lastStartedTime,
+      );
+      return isInFlight ? true : new Unmet(pendingActivities);
+    });
+    // It is waited for, and its outcome counts.
     assert.equal((await company.steer(chainId, 'cancel')).status, 202);
     assert.equal((await company.ended(chainId)).status, 'failed');
+    await stack.heal();
     await stack.assignment({ id: assignment });
     assert.equal((await company.steer(chainId, 'retry', 0)).status, 409);
-    assert.deepEqual(states(await company.read(chainId)), ['failed']);
+    assert.deepEqual(states(await company.read(chainId)), ['failed', 'done']);
   });
 });
 

@@ -5,29 +5,34 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
 import type { Deps } from '../../src/activities/deps.js';
 import { ConnectorError } from '../../src/connectors/call.js';
-import { deliverNotice } from '../../src/notices/deliver.js';
+import type { Notice } from '../../src/contract/notices.js';
+import { deliver } from '../../src/notices/deliver.js';
 import { Metrics } from '../../src/service/metrics.js';
 
 const operator = 'operator@relay.example';
 
 /**
  * One attempt at telling these contacts.
- * @param deliver - what happens when a contact is told.
+ * @param reach - what happens when a contact is told.
  * @returns who was told of it, what the attempt left behind, and whether it is to be repeated.
  */
 async function attempt(
   contacts: string[],
-  deliver: (contact: string) => Promise<void>,
+  reach: (contact: string) => Promise<void>,
   { attempt = 1, heartbeatDetails }: { attempt?: number; heartbeatDetails?: unknown } = {},
 ) {
   const told: string[] = [];
   const mailer = {
     send: async ({ to }: { to: string }) => {
-      await deliver(to);
+      await reach(to);
       told.push(to);
     },
   };
+  const company = { companyId: 'acme', name: 'Acme', timeZone: 'UTC', notify: { emails: contacts } };
   const deps = {
+    store: { companies: { get: async () => company }, rules: { get: async () => undefined } },
+    client: { options: { namespace: 'default' } },
+    links: { api: 'https://relay.example' },
     connectors: { noticeMailOf: () => ({ mailer, from: 'relay@relay.example' }) },
     operatorEmail: operator,
     log: pino({ level: 'silent' }),
@@ -38,10 +43,18 @@ async function attempt(
   activity.on('heartbeat', (details: unknown) => {
     left = details;
   });
-  const company = { companyId: 'acme', name: 'Acme', timeZone: 'UTC', notify: { emails: contacts } };
-  const rendered = { subject: 'S', text: 'T', html: 'H', json: {} };
+  const notice = {
+    kind: 'missing-property',
+    companyId: 'acme',
+    relayId: '1',
+    at: '',
+    chainId: 'c',
+    index: 0,
+    assignmentId: 'a',
+    path: 'p',
+  };
   const repeat = await activity
-    .run(() => deliverNotice(deps, { company }, rendered, { key: 'k', kind: 'failed' }))
+    .run(() => deliver(deps, notice as Notice, 'k'))
     .then(
       () => false,
       (error: unknown) => error instanceof ApplicationFailure && !error.nonRetryable,

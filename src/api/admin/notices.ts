@@ -2,8 +2,8 @@
 
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
-import { noticeTestTimeoutMs, runNoticeTest } from '../../chains/notice-test.js';
 import { noticeTestRequest, noticeTestResponse } from '../../contract/notice-test.js';
+import { sendTest, testTimeoutMs } from '../../notices/rule-notices.js';
 import type { Store } from '../../store/store.js';
 import { temporalUnavailable } from '../problem.js';
 import { type Route, route } from '../route.js';
@@ -38,10 +38,10 @@ export function noticeRoutes({ store, client, taskQueue, log }: NoticeOptions): 
         if (!(await store.companies.get(companyId))) throw noCompany(companyId);
         if (relayId !== undefined && !(await store.rules.get(companyId, relayId))) throw noRule(companyId, relayId);
         try {
-          return c.json({ contacts: await runNoticeTest(client, taskQueue, companyId, relayId) });
+          return c.json({ contacts: await sendTest(client, taskQueue, companyId, relayId) });
         } catch (error) {
           log.error({ err: error, companyId }, 'a test notice did not end');
-          const seconds = noticeTestTimeoutMs / 1000;
+          const seconds = testTimeoutMs / 1000;
           throw temporalUnavailable(
             `What became of the test was not told within ${seconds} seconds: see whether Temporal and a worker are running.`,
           );

@@ -13,7 +13,7 @@ export interface RenderedNotice {
 
 /** The way to one contact. */
 export interface NoticeChannel {
-  /** Whom it reaches, fit to be shown, and different for different contacts: `ada@example.com`, `webhook 1f0a93c2 at https://chat.example`. */
+  /** Whom it reaches, without secrets, one for each contact: `ada@example.com`, `webhook 1f0a93c2 at https://chat.example`. */
   readonly contact: string;
 
   /**

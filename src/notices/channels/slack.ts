@@ -1,7 +1,7 @@
 /** A notice as Slack's incoming webhooks take it: at most 50 blocks, of which a section has at most 3,000 characters. */
 
 import { cutShort } from '../../chain/text.js';
-import { isCommand } from '../notice-text.js';
+import { isCommand } from '../words.js';
 import type { RenderedNotice } from './channel.js';
 
 export interface SlackMessage {

@@ -1,4 +1,7 @@
-/** Notices to a webhook: facts as JSON, signed by Standard Webhooks where there is a secret, or a message for Slack; with an id by which the receiver knows repetitions. */
+/**
+ * Notices to a webhook: facts as JSON, signed by Standard Webhooks where there is a secret, or a message for Slack. Each
+ * carries an id by which the receiver knows repetitions.
+ */
 
 import { createHash } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';

@@ -1,20 +1,22 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Digest, Member } from '../../src/notices/digest.js';
-import { type DigestNotice, renderDigestNotice } from '../../src/notices/digest-notice.js';
+import type { Cause, ManyNotice, Member, ThroughNotice } from '../../src/contract/notices.js';
+import { renderNotice } from '../../src/notices/render.js';
 
 const since = '2026-07-01T12:00:00.000Z';
-const digest: Digest = {
+const cause: Cause = {
+  id: 'c1',
   companyId: 'acme',
   relayId: '7',
   kind: 'needs-attention',
   reason: { type: 'PlatformError', message: 'POST /assignments/1/send answered 404: no assignment 1' },
-  windowSeconds: 60,
 };
 const member = (n: number, more: Partial<Member> = {}): Member => ({
   chainId: `c-${n}`,
   index: 1,
   relayId: '7',
+  state: 'needs-attention',
+  at: since,
   assignmentId: `${n}`,
   message: `POST /assignments/${n}/send answered 404: no assignment ${n}`,
   runId: `r-${n}`,
@@ -24,19 +26,21 @@ const member = (n: number, more: Partial<Member> = {}): Member => ({
 });
 const context = {
   companyName: 'Acme',
+  ruleName: 'Route',
+  namespace: 'default',
   apiUrl: 'http://127.0.0.1:8080',
   webUi: ({ chainId }: { chainId: string }, runId?: string) => `http://127.0.0.1:8233/w/${chainId}/${runId}`,
 };
-const many = (kind: Digest['kind'], count: number, actions: number, first: Member[]): DigestNotice => ({
+const many = (kind: Cause['kind'], count: number, actions: number, first: Member[]): ManyNotice => ({
   kind: 'many',
-  digest: { ...digest, kind },
+  cause: { ...cause, kind },
   count,
   actions,
   first,
   since,
   at: '2026-07-01T12:01:00.000Z',
 });
-const rendered = (notice: DigestNotice, more = {}) => renderDigestNotice(notice, { ...context, ...more });
+const rendered = (notice: ManyNotice | ThroughNotice, more = {}) => renderNotice(notice, { ...context, ...more });
 
 describe('a notice about many chains', () => {
   it('says how many, why, until when, and one command that retries them', () => {
@@ -91,9 +95,9 @@ Where:
   });
 
   it('is one of recovery when they are through', () => {
-    const notice: DigestNotice = {
+    const notice: ThroughNotice = {
       kind: 'through',
-      digest,
+      cause,
       ended: { done: 3, cancelled: 1 },
       through: 2,
       open: 1,

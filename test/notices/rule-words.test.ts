@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { RejectedNotice, RuleNotice } from '../../src/contract/notices.js';
 import { rejectionReasons } from '../../src/contract/rejected-request.js';
-import { type RejectedNotice, type RuleNotice, renderRuleNotice } from '../../src/notices/rule-notice.js';
+import { renderNotice } from '../../src/notices/render.js';
 
-const context = { companyName: 'Acme <b>', ruleName: 'Widen & alert', apiUrl: 'https://relay.example' };
+const context = {
+  companyName: 'Acme <b>',
+  ruleName: 'Widen & alert',
+  apiUrl: 'https://relay.example',
+  webUi: () => undefined,
+  namespace: 'default',
+};
 const rejected: RejectedNotice = {
   kind: 'rejected',
   companyId: 'acme',
@@ -27,7 +34,7 @@ const missing: RuleNotice = {
 describe('a notice about a refused request', () => {
   for (const reason of rejectionReasons) {
     it(`says what was wrong, where, and what to do: ${reason}`, () => {
-      const { subject, text } = renderRuleNotice({ ...rejected, reason }, context);
+      const { subject, text } = renderNotice({ ...rejected, reason }, context);
       assert.match(subject, /^\[relay\] Refused: .+ \(Widen & alert\)$/);
       for (const part of [
         'Nothing of it has run',
@@ -47,19 +54,19 @@ describe('a notice about a refused request', () => {
 
   it('names twenty mistakes and counts the rest', () => {
     const mistakes = Array.from({ length: 25 }, (_, n) => ({ pointer: `/${n}/x`, detail: 'is wrong' }));
-    const { text } = renderRuleNotice({ ...rejected, mistakes }, context);
+    const { text } = renderNotice({ ...rejected, mistakes }, context);
     assert(text.includes('/19/x is wrong') && !text.includes('/20/x') && text.includes('and 5 more'));
   });
 
   it('escapes in HTML what is not its own, and links only the request', () => {
     const mistakes = [{ pointer: '/0/<script>', detail: 'Chain resource: https://evil.example"><img src=x>' }];
-    const { html } = renderRuleNotice({ ...rejected, mistakes }, context);
+    const { html } = renderNotice({ ...rejected, mistakes }, context);
     assert(!html.includes('<script>') && !html.includes('<img') && !html.includes('<b>'));
     assert.deepEqual(html.match(/href="[^"]*"/g), ['href="https://relay.example/co/acme/rejected/R1"']);
   });
 
   it('is data for a webhook', () => {
-    const { json, subject } = renderRuleNotice(rejected, context);
+    const { json, subject } = renderNotice(rejected, context);
     assert.deepEqual(json, {
       type: 'relay.rejected',
       text: subject,
@@ -72,7 +79,7 @@ describe('a notice about a refused request', () => {
 
 describe('a notice about a property that is not there', () => {
   it('says which, of what, and what that means', () => {
-    const { subject, text } = renderRuleNotice(missing, context);
+    const { subject, text } = renderNotice(missing, context);
     assert.equal(subject, '[relay] No such property: location.zipp (Widen & alert)');
     for (const part of [
       'location.zipp: no such property of assignment 1001, asked for by action 2',

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ActionStatus } from '../../src/chain/action-status.js';
 import { shownTime } from '../../src/chain/summary.js';
-import { type Notice, type NoticeContext, type NoticeKind, renderNotice } from '../../src/notices/chain-notice.js';
+import type { ChainNotice, NoticeKind } from '../../src/contract/notices.js';
+import { renderNotice } from '../../src/notices/render.js';
+import type { NoticeContext } from '../../src/notices/words.js';
 
 const received = '2024-03-05T16:07:09.500Z';
 const later = '2024-03-05T16:37:09.500Z';
@@ -25,17 +27,18 @@ const actions: ActionStatus[] = [
   { ...common, index: 2, action: 'ticket_updateUDF', state: 'pending' },
   { ...common, index: 3, action: 'sendEmails', comment: 'alert', state: 'scheduled', runAt: later },
 ];
+const webUiUrl = 'https://temporal.example/namespaces/default/workflows/relay%3Aacme%3Ac-1';
 const context: NoticeContext = {
   companyName: 'Acme Field Works',
   ruleName: 'Route new jobs',
   apiUrl: 'https://relay.example',
-  webUi: 'https://temporal.example/namespaces/default/workflows/relay%3Aacme%3Ac-1',
+  webUi: () => webUiUrl,
   namespace: 'default',
 };
 
 const chainUrl = 'https://relay.example/co/acme/chains/c-1';
 
-function notice(kind: NoticeKind, change: Partial<ActionStatus> = {}, others = actions): Notice {
+function notice(kind: NoticeKind, change: Partial<ActionStatus> = {}, others = actions): ChainNotice {
   const changed = others.map((action) => (action.index === 1 ? { ...action, ...change } : action));
   return {
     kind,
@@ -219,9 +222,8 @@ describe('the text of a notice', () => {
   });
 
   it('without a Web UI: no link to it', () => {
-    const { webUi, ...rest } = context;
-    const rendered = renderNotice(notice('failed'), rest);
-    assert.ok(webUi && !`${rendered.text}${rendered.html}${JSON.stringify(rendered.json)}`.includes('Web UI'));
+    const rendered = renderNotice(notice('failed'), { ...context, webUi: () => undefined });
+    assert.ok(!`${rendered.text}${rendered.html}${JSON.stringify(rendered.json)}`.includes('Web UI'));
   });
 
   it('of an action that the chain does not have is a bug', () => {
@@ -269,7 +271,7 @@ describe('the HTML of a notice', () => {
       nextAttemptAt: script,
       deliveries: [{ recipient: script, sent: false, error: script }],
     }),
-    { companyName: script, ruleName: script, apiUrl: `https://relay.example/"${script}`, webUi: script, namespace: script },
+    { companyName: script, ruleName: script, apiUrl: `https://relay.example/"${script}`, webUi: () => script, namespace: script },
   );
 
   it('escapes everything that others wrote', () => {
@@ -299,7 +301,7 @@ describe('the HTML of a notice', () => {
 
   it('links to the chain and to the Web UI', () => {
     const rendered = renderNotice(notice('needs-attention'), context).html;
-    for (const url of [chainUrl, context.webUi]) assert.ok(rendered.includes(`<a href="${url}">${url}</a>`));
+    for (const url of [chainUrl, webUiUrl]) assert.ok(rendered.includes(`<a href="${url}">${url}</a>`));
   });
 
   it('makes no link of what is no web address', () => {
@@ -319,7 +321,7 @@ describe('the JSON of a notice', () => {
       chain: { chainId: 'c-1', workflowId: 'relay:acme:c-1', receivedAt: received },
       action: one.actions[1],
       actions: one.actions,
-      links: { chain: chainUrl, webUi: context.webUi },
+      links: { chain: chainUrl, webUi: webUiUrl },
     });
   });
 });

@@ -1,0 +1,166 @@
+/** What the relay tells people, on its way from a chain to the `Notifier` of a cause and on to a `NoticeDelivery`. */
+
+import type { ActionState } from '../chain/action-state.js';
+import type { ActionStatus } from '../chain/action-status.js';
+import type { Pause } from '../chain/pause-schema.js';
+import type { Issue } from '../chain/request.js';
+import type { RejectionReason } from './rejected-request.js';
+
+export type FailureKind =
+  | 'needs-attention' // held: somebody has to decide
+  | 'failed' // ended without success, and the chain goes on (onFailure: continue)
+  | 'partly-failed' // an e-mail that did not reach everybody
+  | 'gave-up'; // nobody decided within the attention window
+
+/** `recovered`: the relay's own retry came through. */
+export type NoticeKind = FailureKind | 'recovered';
+
+/** What happened to one action. */
+export interface ChainNotice {
+  kind: NoticeKind;
+  companyId: string;
+  chainId: string;
+  /** The run of the chain's workflow. */
+  runId?: string | undefined;
+  /** The action that the notice is about. */
+  index: number;
+  /** When it happened; ISO 8601, UTC. With chain, index and kind the key of the notice: a repetition has the same. */
+  at: string;
+  receivedAt: string;
+  /** All actions of the chain as they stood then. */
+  actions: ActionStatus[];
+}
+
+/** Why an action failed. */
+export interface Reason {
+  type: string;
+  message: string;
+}
+
+/** What all failures have in common that one `Notifier` tells of. */
+export interface Cause {
+  /** The same for all of them, and another for every other cause of the company. */
+  id: string;
+  companyId: string;
+  /** A rule whose contacts are told, as those of all of them are. */
+  relayId: string;
+  kind: FailureKind;
+  /** That of the first. */
+  reason: Reason;
+}
+
+/** An action that failed for a cause. */
+export interface Member {
+  chainId: string;
+  index: number;
+  relayId: string;
+  /** How it stands, and since when; ISO 8601, UTC. */
+  state: ActionState;
+  at: string;
+  assignmentId?: string | undefined;
+  /** What was wrong, cut short. */
+  message: string;
+  runId?: string | undefined;
+  receivedAt: string;
+  heldUntil?: string | undefined;
+}
+
+/** To a `Notifier`: an action failed for its cause, or has recovered. */
+export interface News {
+  notice: ChainNotice;
+  member: Member;
+}
+
+/** To a `Notifier`: an action is not held for its cause any more. */
+export type Over = Pick<Member, 'chainId' | 'index' | 'state' | 'at'>;
+
+/** Several failed for the same cause. */
+export interface ManyNotice {
+  kind: 'many';
+  cause: Cause;
+  at: string;
+  /** Chains. */
+  count: number;
+  actions: number;
+  /** The first ten, one of each chain. */
+  first: Member[];
+  /** When the earliest of their requests came in. */
+  since: string;
+}
+
+/** None of several is held any more, and at least one went on. */
+export interface ThroughNotice {
+  kind: 'through';
+  cause: Cause;
+  at: string;
+  /** Chains that went on. */
+  through: number;
+  /** How many actions ended in each way, or are held for another reason now. */
+  ended: Partial<Record<ActionState, number>>;
+  /** Actions of which nobody knows. */
+  open: number;
+  since: string;
+}
+
+interface AboutRule {
+  companyId: string;
+  relayId: string;
+  /** When it happened; ISO 8601, UTC. */
+  at: string;
+}
+
+/** A request of the rule was refused. */
+export interface RejectedNotice extends AboutRule {
+  kind: 'rejected';
+  rejectedId: string;
+  reason: RejectionReason;
+  /** What was wrong, at its place in the request; at least one. */
+  mistakes: Issue[];
+}
+
+/** A condition of the rule asks for a property that the assignment does not have. */
+export interface MissingPropertyNotice extends AboutRule {
+  kind: 'missing-property';
+  chainId: string;
+  index: number;
+  assignmentId: string;
+  /** `location.zipp`. */
+  path: string;
+}
+
+/** Actions of the rule wait for the end of a pause, which began at `at`. */
+export interface PausedNotice extends AboutRule, Omit<Pause, 'since'> {
+  kind: 'paused';
+}
+
+export type RuleNotice = RejectedNotice | MissingPropertyNotice | PausedNotice;
+
+/** Somebody wants to see whether notices arrive. */
+export interface TestNotice {
+  kind: 'test';
+  companyId: string;
+  /** Whose contacts get it beside the company's. */
+  relayId?: string | undefined;
+  at: string;
+}
+
+export type Notice = ChainNotice | ManyNotice | ThroughNotice | RuleNotice | TestNotice;
+
+/** What became of a notice at one contact. */
+export interface ContactResult {
+  /** As a NoticeChannel shows it. */
+  contact: string;
+  delivered: boolean;
+  error?: string | undefined;
+}
+
+/** The workflow that decides what is told of a cause; without a window, everything by itself. */
+export type Notifier = (cause: Cause, windowSeconds: number) => Promise<void>;
+
+/** The workflow that brings one notice to everybody, in a day of attempts; a test in one. */
+export type NoticeDelivery = (notice: Notice) => Promise<ContactResult[]>;
+
+/** The workflow id of the delivery of a notice about one action: the same for every repetition. */
+export function deliveryId({ companyId, chainId, index, kind, at }: ChainNotice): string {
+  return `relay-notice:${companyId}:${chainId}:${index}:${kind}:${at}`;
+}

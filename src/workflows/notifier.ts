@@ -1,0 +1,105 @@
+/**
+ * Decides what people are told of one cause: the first action that fails is told at once, those that fail for the same reason
+ * within the window as one, and once more when all of them are through. Chains reach it by the activity `notifyFailure` and the
+ * signals `news` and `over`. Each notice is delivered by a workflow of its own, so that a contact that cannot be reached keeps
+ * nothing else waiting.
+ */
+
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import {
+  condition,
+  continueAsNew,
+  log,
+  ParentClosePolicy,
+  setHandler,
+  startChild,
+  WorkflowIdReusePolicy,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { newsSignal, overSignal } from '../contract/messages.js';
+import { type Cause, deliveryId, type Notice } from '../contract/notices.js';
+import { companyKey } from '../contract/search-attributes.js';
+import { isNews, isOver, Ledger, type LedgerState } from './ledger.js';
+import type { NoticeDelivery } from './notice-delivery.js';
+
+/** What goes on in the next run. */
+interface Before {
+  ledger: LedgerState;
+  /** When the window closes at the latest, in Unix milliseconds; 0: none is open. */
+  closesAt: number;
+}
+
+/**
+ * @param windowSeconds - those that fail within this time after the first are told as one: when none has come for a third of it,
+ *   at the latest after twice this time. 0: each is told by itself.
+ */
+export async function Notifier(cause: Cause, windowSeconds: number, before?: Before): Promise<void> {
+  const ledger = new Ledger(cause.kind === 'needs-attention', before?.ledger);
+  let closesAt = before?.closesAt ?? 0;
+  let heard = 0;
+  let starting = 0;
+  const deliver = (notice: Notice, workflowId: string) => {
+    starting += 1;
+    void startDelivery(cause.companyId, notice, workflowId).finally(() => {
+      starting -= 1;
+    });
+  };
+  setHandler(newsSignal, (news) => {
+    if (!isNews(news)) return log.warn('a signal had no effect: news, which says of no action what happened to it');
+    heard += 1;
+    if (windowSeconds === 0 || ledger.hear(news)) deliver(news.notice, deliveryId(news.notice));
+  });
+  setHandler(overSignal, (over) => {
+    if (!isOver(over)) return log.warn('a signal had no effect: over, which names no action');
+    ledger.over(over);
+  });
+
+  const isFull = () => workflowInfo().continueAsNewSuggested;
+  const isEnough = () => ledger.isThrough || isFull();
+  const untilQuiet = async () => {
+    closesAt ||= Date.now() + windowSeconds * 2000;
+    if (!ledger.untold)
+      await condition(() => ledger.untold || isEnough(), windowSeconds * 1000, { summary: 'whether more fail' });
+    for (let seen = -1; ledger.untold && seen !== heard && Date.now() < closesAt; ) {
+      seen = heard;
+      if (await condition(isEnough, (windowSeconds * 1000) / 3, { summary: 'until no more fail' })) return;
+    }
+  };
+  do {
+    while (ledger.gathers) {
+      await untilQuiet();
+      if (isFull()) {
+        await condition(() => starting === 0);
+        return continueAsNew<typeof Notifier>(cause, windowSeconds, { ledger: ledger.state, closesAt });
+      }
+      closesAt = 0;
+      const over = () => !ledger.waits || isFull();
+      if (ledger.waits) await condition(over, ledger.left(Date.now()), { summary: 'until all are through' });
+      const news = ledger.next(Date.now());
+      const at = new Date().toISOString();
+      if (news) deliver({ ...news, cause, at }, `relay-notice:${cause.companyId}:${cause.id}:${news.kind}:${at}`);
+    }
+    if (ledger.awaitsRecovery) await condition(() => ledger.gathers, lateMs);
+    await condition(() => starting === 0);
+  } while (ledger.gathers);
+}
+
+/** A recovery may come after the word that its action is over, by no more than this. */
+const lateMs = 10_000;
+
+/** Never rejects. The delivery goes on when the notifier has closed. */
+async function startDelivery(companyId: string, notice: Notice, workflowId: string): Promise<void> {
+  try {
+    await startChild<typeof NoticeDelivery>('NoticeDelivery', {
+      workflowId,
+      args: [notice],
+      workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+      typedSearchAttributes: [{ key: companyKey, value: companyId }],
+      staticSummary: `${companyId}: notice: ${notice.kind}`,
+    });
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError))
+      log.error('a notice could not be started', { workflowId, error });
+  }
+}
