@@ -3,14 +3,15 @@
 import { activityInfo, Context } from '@temporalio/activity';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { z } from 'zod';
+import { describeChain, isBusy } from '../chains/read.js';
 import { ChainCancelled, retryChain } from '../chains/reopen.js';
 import type { Activities } from '../contract/activities.js';
 import { actionsMeant, addProgress, type BulkOrder, type BulkProgress, noProgress } from '../contract/bulk.js';
 import { signalOf, statusQuery, steeringSignals } from '../contract/messages.js';
 import type { Deps } from './deps.js';
 
-/** A chain answers no query while one of its effects is tried as a local activity. */
-const queryTimeoutMs = 10_000;
+/** For each chain. One that has a workflow task under way, in which an effect may be tried, is waited for. */
+const answerTimeoutMs = 10_000;
 /** After so many, chains that do not answer count as failed. */
 const mostAttempts = 5;
 
@@ -48,10 +49,13 @@ export function steerChains({ client, log }: Pick<Deps, 'client' | 'log'>): Acti
 /** @returns how many actions were steered. */
 async function steer(client: Client, workflowId: string, { verb, actions, by, bulkId }: BulkOrder): Promise<number> {
   const handle = client.workflow.getHandle(workflowId);
+  const deadline = Date.now() + answerTimeoutMs;
+  const description = await describeChain(client, workflowId, deadline);
+  const status = description?.status.name;
+  if (!description || (status !== 'RUNNING' && !(actions.failed && status === 'FAILED'))) return 0;
+  if (isBusy(description)) throw new Error(`${workflowId} was busy with a workflow task`);
   try {
-    const { status } = await handle.describe();
-    if (status.name !== 'RUNNING' && !(actions.failed && status.name === 'FAILED')) return 0;
-    const view = await client.withDeadline(Date.now() + queryTimeoutMs, () => handle.query(statusQuery));
+    const view = await client.withDeadline(deadline, () => handle.query(statusQuery));
     const { indexes, whole } = actionsMeant(verb, actions, view.actions);
     if (whole) await handle.cancel();
     else

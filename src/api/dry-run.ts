@@ -144,15 +144,15 @@ export async function dryRun(options: DryRunOptions, request: DryRunRequest): Pr
   };
 }
 
-type Answer = { assignment: Record<string, unknown> } | { error: string; retryable: boolean };
+type PlatformAnswer = { assignment: Record<string, unknown> } | { error: string; retryable: boolean };
 
 /** Every assignment that a condition asks for, once, and one after the other as a chain would. */
 async function askPlatform(
   connectors: DryRunOptions['connectors'],
   company: Company,
   actions: readonly ChainAction[],
-): Promise<Map<string, Answer>> {
-  const answers = new Map<string, Answer>();
+): Promise<Map<string, PlatformAnswer>> {
+  const answers = new Map<string, PlatformAnswer>();
   const deadline = Date.now() + platformTimeMs;
   for (const action of actions) {
     const { assignmentId: id, condition, cannotSchedule } = action;
@@ -162,7 +162,7 @@ async function askPlatform(
   }
   return answers;
 
-  async function ask(id: string): Promise<Answer> {
+  async function ask(id: string): Promise<PlatformAnswer> {
     const timeoutMs = deadline - Date.now();
     if (timeoutMs <= 0) return { error: 'not asked: the platform was too slow with the assignments before', retryable: true };
     try {
@@ -174,7 +174,7 @@ async function askPlatform(
   }
 }
 
-function evaluate(action: ChainAction, answers: Map<string, Answer>, valuesShown: boolean): Facts['condition'] {
+function evaluate(action: ChainAction, answers: Map<string, PlatformAnswer>, valuesShown: boolean): Facts['condition'] {
   if (!action.condition || action.cannotSchedule !== undefined) return undefined;
   if (asksIncomingValue(action.condition)) {
     // What came with the request is no news to its sender.

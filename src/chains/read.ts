@@ -37,7 +37,7 @@ export async function readChain(
 ): Promise<ChainResource | undefined> {
   const workflowId = chainWorkflowId({ companyId, chainId });
   const deadline = Date.now() + answerTimeoutMs;
-  const description = await describe(client, workflowId, deadline);
+  const description = await describeChain(client, workflowId, deadline);
   if (!description) return undefined;
   const { view, partial } = await readView(client, description, deadline);
   const open = description.status.name === 'RUNNING';
@@ -58,7 +58,11 @@ export async function readChain(
 }
 
 /** The workflow once no workflow task of it is pending, or as it is when that takes too long; undefined where there is none. */
-async function describe(client: Client, workflowId: string, deadline: number): Promise<WorkflowExecutionDescription | undefined> {
+export async function describeChain(
+  client: Client,
+  workflowId: string,
+  deadline: number,
+): Promise<WorkflowExecutionDescription | undefined> {
   try {
     for (let pauseMs = 20; ; pauseMs *= 2) {
       const description = await client.workflow.getHandle(workflowId).describe();
@@ -76,7 +80,7 @@ async function describe(client: Client, workflowId: string, deadline: number): P
  * workflow of an activity's end one workflow task later than a replay will, so that the replay fails: such a workflow is not
  * queried.
  */
-function isBusy({ status, raw }: WorkflowExecutionDescription): boolean {
+export function isBusy({ status, raw }: WorkflowExecutionDescription): boolean {
   return status.name === 'RUNNING' && Boolean(raw.pendingWorkflowTask);
 }
 
@@ -159,7 +163,7 @@ async function withDelayed(client: Client, actions: ActionResource[], deadline: 
   const workflowIds = new Set(due.flatMap(({ workflowId }) => workflowId ?? []));
   const asked = await Promise.all(
     [...workflowIds].map(async (workflowId) => {
-      const description = await describe(client, workflowId, deadline);
+      const description = await describeChain(client, workflowId, deadline);
       if (!description) return [];
       const { view, partial } = await readView(client, description, deadline);
       return partial && deadline > 0 ? [] : view.actions;

@@ -12,7 +12,7 @@ it('chains that an attempt has steered before it failed are counted by the next 
   const held = new Set(['one', 'two']);
   let answers = false;
   const handleOf = (workflowId: string) => ({
-    describe: async () => ({ status: { name: 'RUNNING' } }),
+    describe: async () => ({ status: { name: 'RUNNING' }, raw: {} }),
     async query() {
       if (workflowId === 'two' && !answers) throw new Error('no answer');
       return { actions: [{ index: 0, state: held.has(workflowId) ? 'needs-attention' : 'skipped' }] };
