@@ -198,8 +198,14 @@ function nobody(): Omit<LedgerState, 'open' | 'gone'> {
 /** Whether a signal's argument is one: what somebody typed must not stop the workflow. */
 export function isNews(argument: unknown): argument is News {
   const { notice, member } = fieldsOf(argument);
-  const { kind, companyId } = fieldsOf(notice);
-  return isOver(member) && areTexts([kind, companyId, fieldsOf(member).message, fieldsOf(member).receivedAt]);
+  const { kind, companyId, chainId, index, at } = fieldsOf(notice);
+  const { message, receivedAt } = fieldsOf(member);
+  return (
+    isOver(member) &&
+    typeof index === 'number' &&
+    areTexts([kind, companyId, chainId, at, receivedAt]) &&
+    areTexts([message], 500)
+  );
 }
 
 export function isOver(argument: unknown): argument is Over {
@@ -212,6 +218,7 @@ function fieldsOf(argument: unknown): Record<string, unknown> {
   return typeof argument === 'object' && argument !== null ? { ...argument } : {};
 }
 
-function areTexts(values: unknown[]): boolean {
-  return values.every((value) => typeof value === 'string');
+/** @param longest - a fifth of what a workflow id may have. */
+function areTexts(values: unknown[], longest = 200): boolean {
+  return values.every((value) => typeof value === 'string' && value.length <= longest);
 }

@@ -143,7 +143,7 @@ describe('the ledger of a notifier', () => {
 });
 
 describe('the words to a notifier', () => {
-  const notice = { kind: 'failed', companyId: 'acme' };
+  const notice = { kind: 'failed', companyId: 'acme', chainId: 'c0', index: 0, at: time(0) };
   it('are told from what somebody typed', () => {
     assert.ok(isNews({ notice, member: member(0) }) && isOver(over(0, 'done')));
     for (const value of [
@@ -171,5 +171,11 @@ describe('the words to a notifier', () => {
       ['state', []],
     ] as const)
       assert.ok(!isNews({ notice, member: { ...member(0), [field]: value } }), field);
+    for (const [field, value] of [
+      ['chainId', { toString: 1 }],
+      ['companyId', 'x'.repeat(1000)],
+      ['kind', undefined],
+    ] as const)
+      assert.ok(!isNews({ notice: { ...notice, [field]: value }, member: member(0) }), field);
   });
 });
