@@ -56,9 +56,9 @@ export class Limits {
 
   async #take(limiter: Limiter, key: string): Promise<RateLimit> {
     try {
-      return share(limiter, await limiter.consume(key), false);
+      return rateLimitOf(limiter, await limiter.consume(key), false);
     } catch (error) {
-      if (error instanceof RateLimiterRes) return share(limiter, error, true);
+      if (error instanceof RateLimiterRes) return rateLimitOf(limiter, error, true);
       if (Date.now() - this.#failureLoggedAt > 60_000) {
         this.#failureLoggedAt = Date.now();
         this.#log.error({ err: error }, 'requests cannot be counted: nobody is limited meanwhile');
@@ -83,7 +83,7 @@ function limiter(keyPrefix: string, points: number, shared: Queries | undefined)
   });
 }
 
-function share({ points }: Limiter, { remainingPoints, msBeforeNext }: RateLimiterRes, exceeded: boolean): RateLimit {
+function rateLimitOf({ points }: Limiter, { remainingPoints, msBeforeNext }: RateLimiterRes, exceeded: boolean): RateLimit {
   const reset = String(Math.max(1, Math.ceil(msBeforeNext / 1000)));
   return {
     exceeded,

@@ -100,9 +100,9 @@ export function rejectedRoutes(options: RejectedOptions): Route[] {
         const request = await find(companyId, rejectedId);
         if (request.chainId !== undefined)
           throw new Problem('already-resent', `This request was sent again at ${request.resentAt}: chain ${request.chainId}.`);
-        const share = await limits.ofCompany(companyId);
-        showRateLimit(c, share);
-        if (share.exceeded) throw tooManyRequests(companyId, share);
+        const rateLimit = await limits.ofCompany(companyId);
+        showRateLimit(c, rateLimit);
+        if (rateLimit.exceeded) throw tooManyRequests(companyId, rateLimit);
         await assertEnabled(store, companyId, request.elements);
         // Whoever may ask for this needs no token, but the actions are not valid without one.
         const { actions, warnings } = readActions(request.elements.map((element) => ({ ...element, relayAccessToken: '' })));

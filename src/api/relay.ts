@@ -110,9 +110,9 @@ export function relayRoutes(options: RelayOptions): Route[] {
         const { key, mistake } = readIdempotencyKey(c.req.header('Idempotency-Key'), c.req.header('webhook-id'));
         try {
           await authenticateRequest(options, { companyId, elements, bytes, headers: c.req.raw.headers });
-          const share = await limits.ofCompany(companyId);
-          showRateLimit(c, share);
-          if (share.exceeded) throw tooManyRequests(companyId, share);
+          const rateLimit = await limits.ofCompany(companyId);
+          showRateLimit(c, rateLimit);
+          if (rateLimit.exceeded) throw tooManyRequests(companyId, rateLimit);
           if (mistake !== undefined) throw new Rejection('idempotency-key', 'idempotency-key', mistake);
           const request = readActions(elements);
           if (dry) return c.json(await dryRun(options, { companyId, ...request, valuesShown: (await actorOf(c)) !== undefined }));

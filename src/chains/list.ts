@@ -59,8 +59,7 @@ type Run = Awaited<ReturnType<typeof listRuns>>['runs'][number];
 
 async function listRuns(client: Client, query: string, pageSize: number, nextPageToken: Uint8Array | undefined) {
   const { namespace } = client.options;
-  const list = () =>
-    client.workflowService.listWorkflowExecutions({ namespace, query, pageSize, ...(nextPageToken && { nextPageToken }) });
+  const list = () => client.workflowService.listWorkflowExecutions({ namespace, query, pageSize, nextPageToken });
   const { executions, nextPageToken: next } = await client.withDeadline(Date.now() + 10_000, list);
   const runs = (executions ?? []).map(({ execution, status, startTime, closeTime, memo, searchAttributes }) => ({
     workflowId: execution?.workflowId ?? '',
@@ -113,12 +112,12 @@ function listed(run: Run, links: Links): ListedChain {
     workflowId: run.workflowId,
     status: open && known.RelayNeedsAttention ? 'needs-attention' : (statuses[run.status] ?? 'failed'),
     receivedAt: receivedAt ?? new Date(run.startedAt).toISOString(),
-    ...(run.closedAt !== undefined && { closedAt: new Date(run.closedAt).toISOString() }),
+    closedAt: run.closedAt === undefined ? undefined : new Date(run.closedAt).toISOString(),
     assignmentIds: known.RelayAssignmentIds,
     relayIds: known.RelayRuleIds,
-    ...(known.RelayFailureTypes && { failureTypes: known.RelayFailureTypes }),
-    ...(open && known.RelayPaused && { paused: true as const }),
-    ...(summary !== undefined && { summary }),
+    failureTypes: known.RelayFailureTypes,
+    paused: open && known.RelayPaused ? true : undefined,
+    summary,
     links: chainLinks(links, { companyId, chainId }, run.runId),
   };
 }

@@ -49,10 +49,10 @@ export async function readChain(
     workflowId,
     status: held ? 'needs-attention' : open && !partial ? chainStatus(actions) : view.status,
     receivedAt: memo.data?.receivedAt ?? description.startTime.toISOString(),
-    ...(description.closeTime && { closedAt: description.closeTime.toISOString() }),
+    closedAt: description.closeTime?.toISOString(),
     actions,
-    ...(view.ignored && { ignored: view.ignored }),
-    ...(partial && { partial }),
+    ignored: view.ignored,
+    partial: partial || undefined,
     links: chainLinks(links, { companyId, chainId }, description.runId),
   };
 }

@@ -98,14 +98,14 @@ export async function steerAction(
 ): Promise<boolean> {
   const { chainId, workflowId } = chain;
   const { index } = action;
-  const steering: Steering = { index, by: actorName(actor), ...(seconds !== undefined && { seconds }) };
+  const steering: Steering = { index, seconds, by: actorName(actor) };
   const steer = (reopens: boolean) =>
     reopens
       ? retryClosed(client, chain, steering)
       : client.workflow.getHandle(workflowId).signal(steeringSignals[signalOf[verb]], steering);
 
   const reopens = needsReopening(chain, action, verb);
-  const details = { chainId, index, seconds, ...(reopens && { reopened: true }) };
+  const details = { chainId, index, seconds, reopened: reopens || undefined };
   await store.audit.record({ actor, action: `chain.${verb}`, companyId, details });
   try {
     await steer(reopens);
