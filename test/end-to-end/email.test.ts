@@ -19,7 +19,7 @@ async function companyWith(smtpUrl: string) {
   return company;
 }
 
-describe('an e-mail to several', () => {
+describe('an e-mail to several', { concurrency: true }, () => {
   it('that is cancelled waits for who is being written to, and says who has a copy', async () => {
     const smtp = await startSlowSmtp({
       hold: (to) => (to.startsWith('slow') ? 2000 : 0),

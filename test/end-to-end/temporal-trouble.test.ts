@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { after, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { pino } from 'pino';
@@ -43,53 +43,55 @@ async function startProxy(target: string) {
   return proxy;
 }
 
-for (const [name, kind] of Object.entries({ Connection, NativeConnection })) {
-  it(`with a ${name}`, { timeout: 120_000 }, async () => {
-    const company = await stack.company();
-    const { chainId } = await company.start([udf('T', { delayInSeconds: '3000' })]);
-    const proxy = await startProxy(process.env.RELAY_TEST_TEMPORAL_ADDRESS ?? '');
-    const connection = await kind.connect({ address: proxy.address });
-    after(() => connection.close());
-    const log = pino({ level: 'silent' });
-    const port = await freePort('127.0.0.1');
-    const api = await serveHttp(
-      createApi({
-        store: stack.store,
-        client: new Client({ connection }),
-        connectors: createConnectors({ allowPrivateNetworks: true, mailFrom: 'r@relay.example' }),
-        log,
-        metrics: new Metrics(),
-        limits: new Limits({ perMinute: 1000, log }),
-        adminToken,
-        links: stack.links,
-        taskQueue: stack.taskQueue,
-        eager: false,
-        retryBudgetSeconds: 1,
-        attentionWindowSeconds: 600,
-      }),
-      { host: '127.0.0.1', port },
-    );
-    after(() => api.close());
-    const call = (method: string, path: string, body?: unknown) =>
-      fetch(`http://127.0.0.1:${port}/co/${company.companyId}${path}`, {
-        method,
-        headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-        signal: AbortSignal.timeout(30_000),
-      });
-    assert.equal((await call('GET', `/chains/${chainId}`)).status, 200);
+describe('a Temporal server that does not answer', { concurrency: true }, () => {
+  for (const [name, kind] of Object.entries({ Connection, NativeConnection })) {
+    it(`with a ${name}`, { timeout: 120_000 }, async () => {
+      const company = await stack.company();
+      const { chainId } = await company.start([udf('T', { delayInSeconds: '3000' })]);
+      const proxy = await startProxy(process.env.RELAY_TEST_TEMPORAL_ADDRESS ?? '');
+      const connection = await kind.connect({ address: proxy.address });
+      after(() => connection.close());
+      const log = pino({ level: 'silent' });
+      const port = await freePort('127.0.0.1');
+      const api = await serveHttp(
+        createApi({
+          store: stack.store,
+          client: new Client({ connection }),
+          connectors: createConnectors({ allowPrivateNetworks: true, mailFrom: 'r@relay.example' }),
+          log,
+          metrics: new Metrics(),
+          limits: new Limits({ perMinute: 1000, log }),
+          adminToken,
+          links: stack.links,
+          taskQueue: stack.taskQueue,
+          eager: false,
+          retryBudgetSeconds: 1,
+          attentionWindowSeconds: 600,
+        }),
+        { host: '127.0.0.1', port },
+      );
+      after(() => api.close());
+      const call = (method: string, path: string, body?: unknown) =>
+        fetch(`http://127.0.0.1:${port}/co/${company.companyId}${path}`, {
+          method,
+          headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
+          ...(body !== undefined && { body: JSON.stringify(body) }),
+          signal: AbortSignal.timeout(30_000),
+        });
+      assert.equal((await call('GET', `/chains/${chainId}`)).status, 200);
 
-    proxy.stalled = true;
-    const { relayId, relayAccessToken } = company;
-    const asked: [string, string, unknown?][] = [
-      ['GET', '/chains'],
-      ['GET', `/chains/${chainId}`],
-      ['POST', `/chains/${chainId}/cancel`],
-      ['POST', `/chains/${chainId}/actions/0/runNow`],
-      ['POST', '/relay', [{ relayId, relayAccessToken, ...udf('T') }]],
-    ];
-    const answers = await Promise.all(asked.map(async ([method, path, body]) => call(method, path, body)));
-    for (const [place, { status, headers }] of answers.entries())
-      assert.deepEqual([status, Number(headers.get('retry-after')) > 0], [503, true], asked[place]?.join(' '));
-  });
-}
+      proxy.stalled = true;
+      const { relayId, relayAccessToken } = company;
+      const asked: [string, string, unknown?][] = [
+        ['GET', '/chains'],
+        ['GET', `/chains/${chainId}`],
+        ['POST', `/chains/${chainId}/cancel`],
+        ['POST', `/chains/${chainId}/actions/0/runNow`],
+        ['POST', '/relay', [{ relayId, relayAccessToken, ...udf('T') }]],
+      ];
+      const answers = await Promise.all(asked.map(async ([method, path, body]) => call(method, path, body)));
+      for (const [place, { status, headers }] of answers.entries())
+        assert.deepEqual([status, Number(headers.get('retry-after')) > 0], [503, true], asked[place]?.join(' '));
+    });
+  }
+});
