@@ -15,17 +15,22 @@ export type FailureKind =
 /** `recovered`: the relay's own retry came through. */
 export type NoticeKind = FailureKind | 'recovered';
 
-/** What happened to one action. */
-export interface ChainNotice {
-  kind: NoticeKind;
+interface AboutRule {
   companyId: string;
+  /** Whose contacts are told beside the company's. */
+  relayId: string;
+  /** When it happened, or was told of many; ISO 8601, UTC. */
+  at: string;
+}
+
+/** What happened to one action. With chain, index, kind and `at` as its key: a repetition has the same. */
+export interface ChainNotice extends AboutRule {
+  kind: NoticeKind;
   chainId: string;
   /** The run of the chain's workflow. */
   runId?: string | undefined;
   /** The action that the notice is about. */
   index: number;
-  /** When it happened; ISO 8601, UTC. With chain, index and kind the key of the notice: a repetition has the same. */
-  at: string;
   receivedAt: string;
   /** All actions of the chain as they stood then. */
   actions: ActionStatus[];
@@ -75,10 +80,9 @@ export interface News {
 export type Over = Pick<Member, 'chainId' | 'index' | 'state' | 'at'>;
 
 /** Several failed for the same cause. */
-export interface ManyNotice {
+export interface ManyNotice extends AboutRule {
   kind: 'many';
   cause: Cause;
-  at: string;
   /** Chains. */
   count: number;
   actions: number;
@@ -89,10 +93,9 @@ export interface ManyNotice {
 }
 
 /** None of several is held any more, and at least one went on. */
-export interface ThroughNotice {
+export interface ThroughNotice extends AboutRule {
   kind: 'through';
   cause: Cause;
-  at: string;
   /** Chains that went on. */
   through: number;
   /** How many actions ended in each way, or are held for another reason now. */
@@ -100,13 +103,6 @@ export interface ThroughNotice {
   /** Actions of which nobody knows. */
   open: number;
   since: string;
-}
-
-interface AboutRule {
-  companyId: string;
-  relayId: string;
-  /** When it happened; ISO 8601, UTC. */
-  at: string;
 }
 
 /** A request of the rule was refused. */
@@ -136,12 +132,9 @@ export interface PausedNotice extends AboutRule, Omit<Pause, 'since'> {
 export type RuleNotice = RejectedNotice | MissingPropertyNotice | PausedNotice;
 
 /** Somebody wants to see whether notices arrive. */
-export interface TestNotice {
+export interface TestNotice extends Omit<AboutRule, 'relayId'> {
   kind: 'test';
-  companyId: string;
-  /** Whose contacts get it beside the company's. */
   relayId?: string | undefined;
-  at: string;
 }
 
 export type Notice = ChainNotice | ManyNotice | ThroughNotice | RuleNotice | TestNotice;

@@ -52,10 +52,10 @@ const remedies: Record<FailureKind, { few: string; many: string }> = {
 };
 
 export function chainWords(notice: ChainNotice, context: NoticeContext): Words {
-  const { kind, companyId, chainId, receivedAt, index, actions } = notice;
+  const { kind, companyId, relayId, chainId, receivedAt, index, actions } = notice;
   const action = actions.find((action) => action.index === index);
   if (!action) throw new RangeError(`the notice names action ${index}, which the chain does not have`);
-  const { assignmentId, relayId, state, reason, error, attempts } = action;
+  const { assignmentId, state, reason, error, attempts } = action;
   const webUi = context.webUi(notice, notice.runId);
   const webUiLinks = webUi === undefined ? [] : [{ label: 'Temporal Web UI', url: webUi }];
   // What is due together runs in one sequence.

@@ -90,7 +90,7 @@ export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): 
 
 /** The notice in words, and whom it concerns. A company that is gone has no contacts any more: then the operator is told. */
 async function read({ store, links, client }: DeliveryDeps, notice: Notice) {
-  const { companyId, relayId = '' } = aboutOf(notice);
+  const { companyId, relayId = '' } = notice;
   const [found, rule] = await Promise.all([store.companies.get(companyId), store.rules.get(companyId, relayId)]);
   const company: Company = found ?? { companyId, name: companyId, timeZone: 'UTC' };
   const rendered = renderNotice(notice, {
@@ -101,14 +101,6 @@ async function read({ store, links, client }: DeliveryDeps, notice: Notice) {
     namespace: client.options.namespace,
   });
   return { company, contacts: [rule?.notify, company.notify].filter((notify) => notify !== undefined), rendered };
-}
-
-/** The company, and the rule whose contacts are told beside the company's. */
-function aboutOf(notice: Notice): { companyId: string; relayId?: string | undefined } {
-  if ('cause' in notice) return notice.cause;
-  if (!('actions' in notice)) return notice;
-  const { companyId, actions } = notice;
-  return { companyId, relayId: actions.find(({ index }) => index === notice.index)?.relayId };
 }
 
 /** The channels to all contacts, each once. */

@@ -26,10 +26,10 @@ export async function handToNotifier(
   { client, store }: { client: Client; store: Pick<Store, 'rules'> },
   { notice, notifier, taskQueue, windowSeconds }: HandOver,
 ): Promise<string> {
-  const { companyId, chainId, runId, index, at, receivedAt } = notice;
+  const { companyId, relayId, chainId, runId, index, at, receivedAt } = notice;
   const action = notice.actions.find((action) => action.index === index);
   if (!action) throw new RangeError(`the notice names action ${index}, which the chain does not have`);
-  const { relayId, state, assignmentId, heldUntil } = action;
+  const { state, assignmentId, heldUntil } = action;
   const kind = notice.kind === 'recovered' ? 'needs-attention' : notice.kind;
   const { type, message } = reasonOf(action);
   // A rule with contacts of its own has notifiers of its own: nobody is told what concerns others only, or later because of them.

@@ -12,7 +12,7 @@ import { isCommand, type Link, type NoticeContext, type Section, type Words } fr
 /** @throws RangeError where a notice about a chain names an action that the chain does not have. */
 export function renderNotice(notice: Notice, context: NoticeContext): RenderedNotice {
   const { companyName, ruleName } = context;
-  const { companyId } = 'cause' in notice ? notice.cause : notice;
+  const { companyId } = notice;
   const words = wordsOf(notice, context);
   const { relayId, about, end = [], where = [], links = [] } = words;
   const subject = cutShort(oneLine(`[relay] ${words.headline}${about === undefined ? '' : ` (${about})`}`), 180);

@@ -45,6 +45,9 @@ const mostGone = 1_000;
 /** A member whose end nobody tells is waited for so much longer than it is held, in milliseconds. */
 const graceMs = 24 * 3600 * 1000;
 
+/** What a ledger says of a notice. */
+type Finding<Notice> = Omit<Notice, 'cause' | 'companyId' | 'relayId' | 'at'>;
+
 export function memberKey({ chainId, index }: Pick<Member, 'chainId' | 'index'>): string {
   return `${chainId}/${index}`;
 }
@@ -155,7 +158,7 @@ export class Ledger {
   }
 
   /** What is to be told now that no more come, if anything; after that there is nothing to wait for unless the ledger says so. */
-  next(now: number): Omit<ManyNotice, 'cause' | 'at'> | Omit<ThroughNotice, 'cause' | 'at'> | undefined {
+  next(now: number): Finding<ManyNotice> | Finding<ThroughNotice> | undefined {
     for (const [key, { until, at }] of this.#open)
       if (until <= now) {
         this.#leave(key, at);

@@ -64,7 +64,8 @@ export class ChainNotices {
     const actions = this.states.actions.map(({ deliveries, ...action }) =>
       action.index === index && deliveries ? { ...action, deliveries } : action,
     );
-    const notice: ChainNotice = { kind, companyId, chainId, index, at: this.#now(), receivedAt, actions };
+    const { relayId } = this.states.of(index);
+    const notice: ChainNotice = { kind, companyId, relayId, chainId, index, at: this.#now(), receivedAt, actions };
     const { notifyFailure } = proxyActivities<Activities>({
       startToCloseTimeout: '2 minutes',
       retry: dayOfAttempts,

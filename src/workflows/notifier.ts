@@ -35,12 +35,13 @@ interface Before {
  */
 export async function Notifier(cause: Cause, windowSeconds: number, before?: Before): Promise<void> {
   const ledger = new Ledger(cause.kind === 'needs-attention', before?.ledger);
+  const { companyId, relayId } = cause;
   let closesAt = before?.closesAt ?? 0;
   let heard = 0;
   let starting = 0;
   const deliver = (notice: Notice, workflowId: string) => {
     starting += 1;
-    void startDelivery(cause.companyId, notice, workflowId).finally(() => {
+    void startDelivery(companyId, notice, workflowId).finally(() => {
       starting -= 1;
     });
   };
@@ -77,7 +78,7 @@ export async function Notifier(cause: Cause, windowSeconds: number, before?: Bef
       if (ledger.waits) await condition(over, ledger.left(Date.now()), { summary: 'until all are through' });
       const news = ledger.next(Date.now());
       const at = new Date().toISOString();
-      if (news) deliver({ ...news, cause, at }, `relay-notice:${cause.companyId}:${cause.id}:${news.kind}:${at}`);
+      if (news) deliver({ ...news, cause, companyId, relayId, at }, `relay-notice:${companyId}:${cause.id}:${news.kind}:${at}`);
     }
     if (ledger.awaitsRecovery) await condition(() => ledger.gathers, lateMs);
     await condition(() => starting === 0);

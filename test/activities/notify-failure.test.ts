@@ -11,6 +11,7 @@ const error = { type: 'PlatformError', message: 'GET http://p.example/assignment
 const notice: ChainNotice = {
   kind: 'needs-attention',
   companyId: 'acme',
+  relayId: '1',
   chainId: 'c',
   index: 0,
   at: '2026-07-01T12:00:00.000Z',

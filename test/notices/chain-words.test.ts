@@ -43,6 +43,7 @@ function notice(kind: NoticeKind, change: Partial<ActionStatus> = {}, others = a
   return {
     kind,
     companyId: 'acme',
+    relayId: changed.find(({ index }) => index === 1)?.relayId ?? '7',
     chainId: 'c-1',
     index: 1,
     at: '2024-03-05T16:17:30.000Z',

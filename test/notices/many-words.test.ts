@@ -34,6 +34,8 @@ const context = {
 const many = (kind: Cause['kind'], count: number, actions: number, first: Member[]): ManyNotice => ({
   kind: 'many',
   cause: { ...cause, kind },
+  companyId: 'acme',
+  relayId: '7',
   count,
   actions,
   first,
@@ -98,6 +100,8 @@ Where:
     const notice: ThroughNotice = {
       kind: 'through',
       cause,
+      companyId: 'acme',
+      relayId: '7',
       ended: { done: 3, cancelled: 1 },
       through: 2,
       open: 1,
