@@ -19,7 +19,7 @@ interface AboutRule {
   companyId: string;
   /** Whose contacts are told beside the company's. */
   relayId: string;
-  /** When it happened, or was told of many; ISO 8601, UTC. */
+  /** When it happened; of many, when they are told. ISO 8601, UTC. */
   at: string;
 }
 
