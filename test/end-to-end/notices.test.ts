@@ -90,7 +90,10 @@ describe('many chains that fail for the same reason', () => {
       `Recovered: ${many} chains, PlatformError`,
     ]);
   });
+});
 
+// Each has companies of its own and waits for the window once or more.
+describe('chains that fail for the same reason', { concurrency: true }, () => {
   it('are counted as chains, however many of their actions failed', async () => {
     const company = await stack.company({ onFailure: 'hold' });
     const [one = '', two = '', three = ''] = unknown(3);
