@@ -33,15 +33,16 @@ const seconds: Record<string, number> = {
   'end-to-end/web-ui': 45,
   'store/durability': 40,
 };
-const extension = '.test.js';
 const root = fileURLToPath(new URL('.', import.meta.url));
+/** What is compiled may still have files that are no more. */
+const sources = fileURLToPath(new URL('../../test/', import.meta.url));
 const isUnit = (name: string) => !/^(end-to-end|docs)\/|^sandbox\/temporal$|^store\/durability$/.test(name);
 const secondsOf = (name: string) => seconds[name] ?? (isUnit(name) ? 0.5 : 15);
 
 const wanted = process.argv.slice(2);
-const names = readdirSync(root, { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith(extension))
-  .map((file) => file.slice(0, -extension.length))
+const names = readdirSync(sources, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.test.ts'))
+  .map((file) => file.slice(0, -'.test.ts'.length))
   .filter((name) => wanted.length === 0 || wanted.some((part) => (part === 'unit' ? isUnit(name) : name.includes(part))));
 if (names.length === 0) {
   process.stderr.write(`no test file matches ${wanted.join(', ')}\n`);
@@ -68,7 +69,7 @@ const cores = availableParallelism();
 const atOnce = 3 * cores;
 const processes = [...deal(endToEnd, atOnce), ...deal(unit, cores)].map((names, number) => {
   const entry = join(directory, `process-${number + 1}.mjs`);
-  const files = Object.fromEntries(names.map((name) => [name, pathToFileURL(join(root, name + extension)).href]));
+  const files = Object.fromEntries(names.map((name) => [name, pathToFileURL(join(root, `${name}.test.js`)).href]));
   const runFiles = new URL('in-one-process.js', import.meta.url).href;
   writeFileSync(entry, `import { runFiles } from '${runFiles}';\nawait runFiles(${JSON.stringify(files, undefined, 2)});\n`);
   return entry;
@@ -96,7 +97,7 @@ tests.on('test:pass', ({ skip, details, name, file }) => {
   if (skip === undefined) counts.passed += 1;
   else {
     counts.skipped += 1;
-    say(`SKIPPED ${file === undefined ? '' : relative(root, file)}: ${name}: ${skip}`);
+    say(`SKIPPED ${relative(sources, file ?? '')}: ${name}: ${skip}`);
   }
 });
 tests.on('test:fail', ({ details: { error } }) => {
