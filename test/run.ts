@@ -93,12 +93,10 @@ if (!process.env.RELAY_TEST_DATABASE_URL) {
 const counts = { passed: 0, failed: 0, skipped: 0 };
 const tests = run({ files: processes, concurrency: atOnce, timeout: 20 * 60_000 });
 tests.on('test:pass', ({ skip, details, name, file }) => {
-  if (details.type === 'suite') return;
-  if (skip === undefined) counts.passed += 1;
-  else {
+  if (skip !== undefined) {
     counts.skipped += 1;
     say(`SKIPPED ${relative(sources, file ?? '')}: ${name}: ${skip}`);
-  }
+  } else if (details.type !== 'suite') counts.passed += 1;
 });
 tests.on('test:fail', ({ details: { error } }) => {
   // A suite or a process fails with its tests, which are counted, or by itself: a file that cannot be loaded, a hook.
