@@ -9,6 +9,7 @@ import type { ActionRef } from '../contract/activities.js';
 import type { Company } from '../contract/company.js';
 import type { Rule } from '../contract/rule.js';
 import { withTimeout } from '../service/with-timeout.js';
+import type { CompanySettings } from '../store/settings.js';
 import type { Deps } from './deps.js';
 import { mistake, paused } from './failure.js';
 
@@ -16,7 +17,7 @@ export interface ActionContext {
   company: Company;
   rule: Rule;
   /** The company's pauses that are on. */
-  pauses: Pause[];
+  pauses: readonly Pause[];
 }
 
 /** Reading and one call fit into an activity's 30 seconds, so that a database that hangs does not look like a lost effect. */
@@ -33,21 +34,26 @@ export async function readActionContext(
   { store }: Pick<Deps, 'store'>,
   { companyId, relayId }: ActionRef,
 ): Promise<ActionContext | { skipped: string }> {
-  const reading = Promise.all([
-    store.companies.get(companyId),
-    store.rules.get(companyId, relayId),
-    store.pauses.current(companyId),
-  ]);
-  const [company, rule, pauses] = await withTimeout(
+  const wantsLook = ({ rules, pauses }: CompanySettings) => !rules.get(relayId)?.enabled || pauses.length > 0;
+  const read = async () => {
+    const settings = await store.settings.of(companyId);
+    if (settings && !wantsLook(settings)) return settings;
+    // What keeps the effect from being tried may have been changed by another process a moment ago.
+    await store.settings.refresh();
+    return store.settings.of(companyId);
+  };
+  const settings = await withTimeout(
     Math.min(callTimeoutMs(), longestReadMs),
-    reading,
+    read(),
     "the relay's own database did not answer in time",
   ).catch((error: unknown) => {
     const { isLocal, attempt } = activityInfo();
     if (!isLocal) Context.current().heartbeat({ untouched: attempt } satisfies z.infer<typeof untouchedSchema>);
     throw error;
   });
-  if (!company) throw mistake('ConfigurationMistake', `there is no company ${companyId} any more: make it again, then retry`);
+  if (!settings) throw mistake('ConfigurationMistake', `there is no company ${companyId} any more: make it again, then retry`);
+  const { company, pauses } = settings;
+  const rule = settings.rules.get(relayId);
   return rule?.enabled ? { company, rule, pauses } : { skipped: skipReason(rule, relayId) };
 }
 

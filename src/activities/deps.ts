@@ -5,7 +5,7 @@ import type { DeliveryDeps } from '../notices/deliver.js';
 import type { Store } from '../store/store.js';
 
 export interface Deps extends DeliveryDeps {
-  store: Pick<Store, 'companies' | 'rules' | 'pauses'>;
+  store: Pick<Store, 'settings' | 'companies' | 'rules' | 'pauses'>;
   connectors: Connectors;
   /** Failures for the same reason within this time become one notice, after a first one at once; 0: a notice for each. */
   noticeDigestSeconds: number;

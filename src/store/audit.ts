@@ -5,8 +5,17 @@ import { z } from 'zod';
 import { type AuditEntry, type AuditEvent, auditEntrySchema } from '../contract/audit.js';
 import { type Database, json, type Page, type PageRequest, type Parameter, page, type Queries, read } from './database.js';
 
-/** Writes the entry where the change is being made. */
-export async function record(queries: Queries, { companyId, actor, action, details = {} }: AuditEvent): Promise<void> {
+/** Records a change of settings in its transaction, and raises the revision by which other processes see it. To be the last statement. */
+export async function recordChange(queries: Queries, event: AuditEvent): Promise<void> {
+  await insert(queries, event);
+  await queries.query(
+    `WITH next AS (UPDATE settings_revision SET revision = revision + 1 RETURNING revision)
+     INSERT INTO settings_changes SELECT $1, revision FROM next ON CONFLICT (company_id) DO UPDATE SET revision = excluded.revision`,
+    [event.companyId ?? ''],
+  );
+}
+
+async function insert(queries: Queries, { companyId, actor, action, details = {} }: AuditEvent): Promise<void> {
   await queries.query(
     'INSERT INTO audit (company_id, actor, action, details) VALUES ($1, $2::text::jsonb, $3, $4::text::jsonb)',
     [companyId ?? null, json(actor), action, json(details)],
@@ -17,7 +26,7 @@ export async function record(queries: Queries, { companyId, actor, action, detai
 export function deleteNamed(database: Database, from: string, ids: readonly Parameter[], event: AuditEvent): Promise<boolean> {
   return database.transaction(async (queries) => {
     const deleted = await read(queries, z.object({ name: z.string() }), `DELETE FROM ${from} RETURNING name`, ids);
-    for (const { name } of deleted) await record(queries, { ...event, details: { ...event.details, name } });
+    for (const { name } of deleted) await recordChange(queries, { ...event, details: { ...event.details, name } });
     return deleted.length > 0;
   });
 }
@@ -36,7 +45,7 @@ export class Audit {
 
   /** For what is done outside the store, such as steering a chain. */
   record(event: AuditEvent): Promise<void> {
-    return record(this.database, event);
+    return insert(this.database, event);
   }
 
   /** The newest first; of one company, or of all. */

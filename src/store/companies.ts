@@ -2,7 +2,7 @@
 
 import type { Actor } from '../contract/audit.js';
 import { companySchema, type NewCompany, type StoredCompany } from '../contract/company.js';
-import { changedFields, deleteNamed, record } from './audit.js';
+import { changedFields, deleteNamed, recordChange } from './audit.js';
 import { columnsOf, type Database, json, type Page, type PageRequest, page, read } from './database.js';
 
 const columns = columnsOf(companySchema);
@@ -52,7 +52,7 @@ export class Companies {
       );
       if (!company) throw new Error(`Company ${companyId} vanished while it was locked`);
       const details = created ? { name } : { changed: changedFields(stored, company) };
-      await record(queries, { actor, action: created ? 'company.create' : 'company.update', companyId, details });
+      await recordChange(queries, { actor, action: created ? 'company.create' : 'company.update', companyId, details });
       return { company, created };
     });
   }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Actor } from '../contract/audit.js';
 import { hashOf, makeCredential, makeId } from '../contract/credential.js';
 import { type CompanyKey, keySchema } from '../contract/key.js';
-import { deleteNamed, record } from './audit.js';
+import { deleteNamed, recordChange } from './audit.js';
 import { columnsOf, type Database, exists, read } from './database.js';
 import { noteUse, useUnnoted } from './last-use.js';
 
@@ -52,7 +52,7 @@ export class Keys {
         [makeId(), companyId, name, hashOf(key)],
       );
       if (!made) return 'name taken';
-      await record(queries, { actor, action: 'key.create', companyId, details: { keyId: made.keyId, name } });
+      await recordChange(queries, { actor, action: 'key.create', companyId, details: { keyId: made.keyId, name } });
       return { ...made, key };
     });
   }

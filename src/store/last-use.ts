@@ -2,6 +2,8 @@
 
 import type { Database } from './database.js';
 
+export const noteEveryMs = 60_000;
+
 /** In a query over tokens or keys: whether this use is to be noted. */
 export const useUnnoted = `(last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`;
 

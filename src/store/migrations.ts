@@ -98,6 +98,14 @@ const steps: readonly (readonly string[])[] = [
      )`,
     'CREATE INDEX pauses_of_company ON pauses (company_id, until)',
   ],
+  [
+    // Its one row is locked by every change, so that revisions are committed in their order.
+    'CREATE TABLE settings_revision (revision integer NOT NULL)',
+    'CREATE TABLE settings_changes (company_id text COLLATE "C" PRIMARY KEY, revision integer NOT NULL)',
+    'CREATE INDEX settings_changes_by_revision ON settings_changes (revision)',
+    'INSERT INTO settings_revision VALUES (1)',
+    'INSERT INTO settings_changes SELECT company_id, 1 FROM companies',
+  ],
 ];
 
 /** Any number that no other program uses for an advisory lock in this database. */

@@ -2,7 +2,7 @@
 
 import { type Pausable, type Pause, pauseSchema } from '../chain/pause-schema.js';
 import type { Actor } from '../contract/audit.js';
-import { record } from './audit.js';
+import { recordChange } from './audit.js';
 import { columnsOf, type Database, exists, read } from './database.js';
 
 const columns = columnsOf(pauseSchema);
@@ -35,7 +35,7 @@ export class Pauses {
       const insert = 'INSERT INTO pauses (company_id, what, until, reason) VALUES ($1, $2, $3::text::timestamptz, $4)';
       const [changed] = await read(queries, pauseSchema, `${change} RETURNING ${columns}`, values);
       const [begun] = changed ? [changed] : await read(queries, pauseSchema, `${insert} RETURNING ${columns}`, values);
-      await record(queries, { actor, action: 'company.pause', companyId, details: { ...pause } });
+      await recordChange(queries, { actor, action: 'company.pause', companyId, details: { ...pause } });
       return begun;
     });
   }
@@ -51,7 +51,7 @@ export class Pauses {
         [companyId, what ?? null],
       );
       const named = ended.map((pause) => pause.what);
-      if (named.length > 0) await record(queries, { actor, action: 'company.resume', companyId, details: { what: named } });
+      if (named.length > 0) await recordChange(queries, { actor, action: 'company.resume', companyId, details: { what: named } });
       return named;
     });
   }

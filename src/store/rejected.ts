@@ -9,7 +9,7 @@ import {
   rejectedSchema,
   wholeRejectedSchema,
 } from '../contract/rejected-request.js';
-import { record } from './audit.js';
+import { recordChange } from './audit.js';
 import { columnsOf, type Database, json, type Page, type PageRequest, page, read } from './database.js';
 
 /** How many of each reason are kept of a company: a flood of one kind does not push out the others. */
@@ -91,7 +91,7 @@ export class RejectedRequests {
         [companyId, rejectedId, chainId],
       );
       if (noted.length > 0)
-        await record(queries, { actor, action: 'rejected.resend', companyId, details: { rejectedId, chainId } });
+        await recordChange(queries, { actor, action: 'rejected.resend', companyId, details: { rejectedId, chainId } });
     });
   }
 }

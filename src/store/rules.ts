@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { Actor } from '../contract/audit.js';
 import { makeCredential } from '../contract/credential.js';
 import { type newRuleRequest, type Rule, ruleSchema, type StoredRule } from '../contract/rule.js';
-import { changedFields, deleteNamed, record } from './audit.js';
+import { changedFields, deleteNamed, recordChange } from './audit.js';
 import { columnsOf, type Database, exists, json, type Page, type PageRequest, page, type Queries, read } from './database.js';
 import { addToken } from './tokens.js';
 
@@ -52,7 +52,7 @@ export class Rules {
       if (!stored) return 'relayId taken';
       const { relayId, name } = stored;
       const tokenId = await addToken(queries, { companyId, relayId, relayAccessToken });
-      await record(queries, { actor, action: 'rule.create', companyId, details: { relayId, name, tokenId } });
+      await recordChange(queries, { actor, action: 'rule.create', companyId, details: { relayId, name, tokenId } });
       return { rule: stored, tokenId, relayAccessToken };
     });
   }
@@ -78,7 +78,7 @@ export class Rules {
       );
       if (!rule) throw new Error(`Rule ${relayId} of ${companyId} vanished while it was locked`);
       const details = { relayId, changed: changedFields(stored, rule) };
-      await record(queries, { actor, action: 'rule.update', companyId, details });
+      await recordChange(queries, { actor, action: 'rule.update', companyId, details });
       return rule;
     });
   }

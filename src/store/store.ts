@@ -7,9 +7,12 @@ import { Keys } from './keys.js';
 import { Pauses } from './pauses.js';
 import { RejectedRequests } from './rejected.js';
 import { Rules } from './rules.js';
+import { Settings } from './settings.js';
 import { Tokens } from './tokens.js';
 
 export interface Store {
+  /** What requests and effects go by, without asking the database. */
+  settings: Settings;
   companies: Companies;
   rules: Rules;
   tokens: Tokens;
@@ -23,11 +26,17 @@ export interface Store {
 }
 
 /** The store in an open database: see openPostgres, and openEmbedded for the sandbox. */
-export function createStore(database: Database): Store {
+export function createStore(opened: Database): Store {
+  const settings = new Settings(opened);
+  const database: Database = {
+    ...opened,
+    transaction: (work) => opened.transaction(work).finally(() => settings.outdate()),
+  };
   return {
+    settings,
     companies: new Companies(database),
     rules: new Rules(database),
-    tokens: new Tokens(database),
+    tokens: new Tokens(database, settings),
     keys: new Keys(database),
     audit: new Audit(database),
     pauses: new Pauses(database),
@@ -35,6 +44,9 @@ export function createStore(database: Database): Store {
     async ping() {
       await database.query('SELECT 1');
     },
-    close: () => database.close(),
+    async close() {
+      settings.close();
+      await database.close();
+    },
   };
 }

@@ -1,14 +1,13 @@
 /** The access tokens of the rules: who may start a chain. Only their hashes are kept. */
 
 import { timingSafeEqual } from 'node:crypto';
-import { z } from 'zod';
-import { companyIdPattern, relayIdPattern } from '../chain/ids.js';
 import type { Actor } from '../contract/audit.js';
 import { hashOf, makeCredential, makeId } from '../contract/credential.js';
 import { type Token, tokenSchema } from '../contract/token.js';
-import { record } from './audit.js';
+import { recordChange } from './audit.js';
 import { type Database, exists, type Queries, read } from './database.js';
-import { noteUse, useUnnoted } from './last-use.js';
+import { noteEveryMs, noteUse } from './last-use.js';
+import type { CompanySettings, Settings, TokenHash } from './settings.js';
 
 /** What an action brings along. */
 export interface Credentials {
@@ -38,54 +37,52 @@ export function isKnown(refusals: readonly (Refusal | undefined)[]): boolean {
 
 const state = `CASE WHEN revoked_at IS NOT NULL THEN 'revoked' WHEN expires_at <= now() THEN 'expired' ELSE 'active' END`;
 
-const candidateRow = z.object({
-  relayId: z.string(),
-  enabled: z.boolean(),
-  tokenId: z.string().optional(),
-  hash: z.instanceof(Uint8Array).optional(),
-  state: tokenSchema.shape.state,
-  unnoted: z.boolean(),
-  webhookSecret: z.string().optional(),
-});
-type Candidate = z.infer<typeof candidateRow>;
-
 /** Compared with where there is nothing to compare with. */
 const dummy = hashOf(makeCredential('rlt_'));
 /** How many dead tokens of a rule are remembered, so that their use can be told from a stranger's. */
 const rememberedTokens = 20;
 
 export class Tokens {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly settings: Settings,
+  ) {}
 
   /**
-   * Whether every one of these credentials is right for this company; one query, whatever they are. No credentials: not ok.
-   * Any text may be given: what cannot be an id is unknown.
+   * Whether every one of these credentials is right for this company. No credentials: not ok. Any text may be given: what cannot be an id is unknown.
+   * Whoever is refused waits for what other processes may have changed, for whatever reason: how long it takes tells nothing.
    */
   async authenticate(companyId: string, credentials: readonly Credentials[]): Promise<Authentication> {
-    const relayIds = [...new Set(credentials.map(({ relayId }) => relayId).filter((id) => relayIdPattern.test(id)))];
-    const candidates = await read(
-      this.database,
-      candidateRow,
-      `SELECT relay_id AS "relayId", enabled, token_id AS "tokenId", hash, ${state} AS state, ${useUnnoted} AS unnoted,
-         webhook_secret AS "webhookSecret"
-       FROM rules JOIN companies USING (company_id) LEFT JOIN tokens USING (company_id, relay_id)
-       WHERE company_id = $1 AND relay_id = ANY ($2::text[])`,
-      [companyIdPattern.test(companyId) ? companyId : '', relayIds],
-    );
-    const used = new Set<string>();
+    const first = this.#authenticate(await this.settings.of(companyId), credentials);
+    if (first.ok) return first;
+    await this.settings.refresh();
+    return this.#authenticate(await this.settings.of(companyId), credentials);
+  }
+
+  #authenticate(settings: CompanySettings | undefined, credentials: readonly Credentials[]): Authentication {
+    const used = new Set<TokenHash>();
     const refusals = credentials.map(({ relayId, relayAccessToken }) => {
-      const ofRule = candidates.filter((candidate) => candidate.relayId === relayId);
-      const token = matching(ofRule, hashOf(relayAccessToken));
-      if (ofRule.length === 0) return 'unknown';
+      const rule = settings?.rules.get(relayId);
+      const tokens = settings?.tokens.filter((token) => token.relayId === relayId) ?? [];
+      const token = matching(tokens, hashOf(relayAccessToken));
+      if (!rule) return 'unknown';
       if (!token) return 'wrong';
-      if (token.state !== 'active') return token.state;
-      if (!token.enabled) return 'disabled';
-      if (token.unnoted && token.tokenId !== undefined) used.add(token.tokenId);
+      const state = stateOf(token);
+      if (state !== 'active') return state;
+      if (!rule.enabled) return 'disabled';
+      used.add(token);
       return undefined;
     });
     if (refusals.length === 0 || refusals.some((refusal) => refusal !== undefined)) return { ok: false, refusals };
-    noteUse(this.database, 'tokens', 'token_id', [...used]);
-    const webhookSecret = candidates[0]?.webhookSecret;
+    const unnoted = [...used].filter(({ lastUsedAt = 0 }) => lastUsedAt < Date.now() - noteEveryMs);
+    for (const token of unnoted) token.lastUsedAt = Date.now();
+    noteUse(
+      this.database,
+      'tokens',
+      'token_id',
+      unnoted.map(({ tokenId }) => tokenId),
+    );
+    const webhookSecret = settings?.company.webhookSecret;
     return { ok: true, ...(webhookSecret !== undefined && { webhookSecret }) };
   }
 
@@ -125,7 +122,7 @@ export class Tokens {
            SELECT token_id FROM tokens ${where} AND ${state} <> 'active' ORDER BY seq DESC OFFSET $3::int)`,
         [companyId, relayId, rememberedTokens],
       );
-      await record(queries, { actor, action: 'token.rotate', companyId, details: { relayId, tokenId, graceSeconds } });
+      await recordChange(queries, { actor, action: 'token.rotate', companyId, details: { relayId, tokenId, graceSeconds } });
       return { tokenId, relayAccessToken };
     });
   }
@@ -140,7 +137,7 @@ export class Tokens {
         ids,
       );
       if (revoked.length === 0) return exists(queries, `tokens ${where}`, ids);
-      await record(queries, { actor, action: 'token.revoke', companyId, details: { relayId, tokenId } });
+      await recordChange(queries, { actor, action: 'token.revoke', companyId, details: { relayId, tokenId } });
       return true;
     });
   }
@@ -161,10 +158,14 @@ export async function addToken(
   return tokenId;
 }
 
-/** The candidate with this hash; compares with all of them, and with the dummy where there is none. */
-function matching(candidates: readonly Candidate[], hash: Uint8Array): Candidate | undefined {
-  const matches = candidates.filter((candidate) => timingSafeEqual(candidate.hash ?? dummy, hash));
-  if (candidates.length === 0) timingSafeEqual(dummy, hash);
+function stateOf({ revoked, expiresAt = Number.POSITIVE_INFINITY }: TokenHash): Token['state'] {
+  return revoked ? 'revoked' : expiresAt <= Date.now() ? 'expired' : 'active';
+}
+
+/** The token with this hash; compares with all of them, and with the dummy where there is none. */
+function matching(tokens: readonly TokenHash[], hash: Uint8Array): TokenHash | undefined {
+  const matches = tokens.filter((token) => timingSafeEqual(token.hash, hash));
+  if (tokens.length === 0) timingSafeEqual(dummy, hash);
   // A token taken over twice may be there both dead and alive.
-  return matches.find(({ state }) => state === 'active') ?? matches[0];
+  return matches.find((token) => stateOf(token) === 'active') ?? matches[0];
 }

@@ -11,10 +11,12 @@ const working = () => Promise.resolve(company);
 
 /** One attempt at an effect under a rule that says `onUnknown: "hold"`. @returns what it threw, and what it left to the next attempt. */
 async function attempt(companies: () => Promise<unknown>, info: { attempt?: number; heartbeatDetails?: unknown } = {}) {
+  const rule = { companyId: 'acme', relayId: '7', enabled: true, onUnknown: 'hold' };
   const store = {
-    companies: { get: companies },
-    rules: { get: () => Promise.resolve({ companyId: 'acme', relayId: '7', enabled: true, onUnknown: 'hold' }) },
-    pauses: { current: () => Promise.resolve([]) },
+    settings: {
+      of: async () => ({ company: await companies(), rules: new Map([['7', rule]]), pauses: [] }),
+      refresh: async () => {},
+    },
   } as unknown as Deps['store'];
   const activity = new MockActivityEnvironment({ startToCloseTimeoutMs: 400, ...info });
   let left: unknown;

@@ -214,7 +214,7 @@ for (const { name, open, skip } of testDatabases) {
         assert.deepEqual(await store.tokens.authenticate('why', []), { ok: false, refusals: [] });
       });
 
-      it('asks one query, whatever the credentials', async () => {
+      it('asks the database for nothing once the settings are known, and the same for every refusal', async () => {
         await company('queries');
         const { relayAccessToken } = await rule('queries', { relayId: '1' });
         const asked: string[] = [];
@@ -229,17 +229,37 @@ for (const { name, open, skip } of testDatabases) {
         // The first use is noted, by the way.
         await counted.tokens.authenticate('queries', [right]);
         await eventually(async () => (await store.tokens.list('queries', '1'))?.[0]?.lastUsedAt);
-        for (const [companyId, credentials] of [
-          ['queries', [right]],
-          ['queries', Array.from({ length: 100 }, () => right)],
-          ['queries', [right, { relayId: '2', relayAccessToken: 'x' }]],
-          ['nobody', [right]],
-          ['\0', [{ relayId: '\0', relayAccessToken: '\0' }]],
+        for (const [companyId, credentials, queries] of [
+          ['queries', [right], 0],
+          ['queries', Array.from({ length: 100 }, () => right), 0],
+          ['queries', [right, { relayId: '2', relayAccessToken: 'x' }], 1],
+          ['queries', [{ relayId: '1', relayAccessToken: 'x' }], 1],
+          ['nobody', [right], 1],
+          ['\0', [{ relayId: '\0', relayAccessToken: '\0' }], 1],
         ] as const) {
+          await counted.settings.refresh();
           asked.length = 0;
           await counted.tokens.authenticate(companyId, credentials);
-          assert.equal(asked.length, 1);
+          assert.equal(asked.length, queries);
         }
+        counted.settings.close();
+      });
+
+      it('is seen at once where it was changed, and by other processes within two seconds', async () => {
+        await company('elsewhere');
+        const other = createStore(database);
+        const { relayAccessToken, tokenId } = await rule('elsewhere', { relayId: '1' });
+        const right = [{ relayId: '1', relayAccessToken }];
+        assert.deepEqual(await other.tokens.authenticate('elsewhere', right), { ok: true });
+        await store.tokens.revoke('elsewhere', '1', tokenId, admin);
+        assert.deepEqual(await store.tokens.authenticate('elsewhere', right), { ok: false, refusals: ['revoked'] });
+        await eventually(async () => !(await other.tokens.authenticate('elsewhere', right)).ok);
+        const fresh = await store.tokens.rotate('elsewhere', '1', 0, admin);
+        const credentials = [{ relayId: '1', relayAccessToken: fresh?.relayAccessToken ?? '' }];
+        assert.deepEqual(await other.tokens.authenticate('elsewhere', credentials), { ok: true });
+        await store.companies.delete('elsewhere', admin);
+        await eventually(async () => (await other.settings.of('elsewhere')) === undefined);
+        other.settings.close();
       });
 
       it('keeps no token, only its hash', async () => {
