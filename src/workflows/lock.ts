@@ -141,16 +141,17 @@ export class Lock {
     });
   }
 
-  /** Lets go until everything that was started is over, and what has arrived is dealt with. */
+  /** Lets go until everything that was started is over, what has arrived is dealt with, and what that changed is published. */
   async allOver(): Promise<void> {
     for (;;) {
+      this.publish(); // This may start something.
       if (this.#fibers > 0) await this.until(this.#allOver);
       else if (this.#outside.length > 0)
         await new Promise<void>((run) => {
           this.#outside.push({ run, keeps: true, moment: momentNow() });
           this.#letGo();
         });
-      else return this.publish();
+      else return;
     }
   }
 

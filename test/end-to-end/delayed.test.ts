@@ -45,6 +45,14 @@ describe('a delayed action', () => {
     await company.ended(chainId);
   });
 
+  it('that fails as the last of its group is told of, also where its rule says continue', async () => {
+    const company = await stack.company({ onFailure: 'continue' });
+    const { chainId } = await company.start([send('404404', { groupId: '501', delayInSeconds: '1' })]);
+    assert.deepEqual(states(await company.ended(chainId)), ['failed']);
+    const [notice] = await stack.mails(company.admin, 1);
+    assert.match(notice?.Subject ?? '', /Failed/);
+  });
+
   it('whose workflow is terminated is told of at once, whatever else the chain waits for', async () => {
     const company = await stack.company();
     const { chainId, workflowId } = await company.start([
