@@ -1,14 +1,8 @@
 /** A chain as workflows get it: the actions of one accepted request, read and without their tokens. */
 
 import type { ActionStatus } from './action-status.js';
-import type { SendAssignment } from './actions/send-assignment.js';
-import type { SendEmails } from './actions/send-emails.js';
-import type { UpdateUdf } from './actions/update-udf.js';
+import type { ActionEffect } from './actions/actions.js';
 import type { Condition } from './condition.js';
-
-/** What an action does, read from its own fields: one type for each action of `actions/actions.ts`. */
-export type ActionEffect = SendAssignment | SendEmails | UpdateUdf;
-export type ActionName = ActionEffect['action'];
 
 /** One action of an accepted chain. */
 export type ChainAction = ActionEffect & {

@@ -2,9 +2,9 @@
 
 import { distance } from 'fastest-levenshtein';
 import { z } from 'zod';
-import { actionDefinitions } from './actions/actions.js';
+import { type ActionEffect, actionDefinitions } from './actions/actions.js';
 import { type ActionDefinition, type Issues, parseFields, ruledText, shortText, text } from './actions/definition.js';
-import type { ActionEffect, ChainAction } from './chain.js';
+import type { ChainAction } from './chain.js';
 import { asksIncomingValue, parseCondition } from './condition.js';
 import { relayIdPattern, relayIdRule } from './ids.js';
 import { maxDelaySeconds } from './limits.js';

@@ -19,8 +19,6 @@ export interface ActionRef {
   retryBudgetSeconds: number;
 }
 
-export type Input<Name extends ChainAction['action']> = ActionRef & { action: Extract<ChainAction, { action: Name }> };
-
 /** What may be tried as a local activity says how long it took, in milliseconds: the workflow counts with that instead of its clock. */
 export interface Timed {
   tookMs: number;
@@ -60,19 +58,27 @@ export interface RulePolicy {
   skips?: string;
 }
 
+/** The one table from action to activity; `sendEmails` is not in it, since it is one `sendEmail` for each recipient. */
+export const effectActivities = {
+  platform_sendAssignment: 'sendAssignment',
+  ticket_updateUDF: 'updateUdf',
+} as const;
+
+export type EffectActivities = {
+  [Name in keyof typeof effectActivities as (typeof effectActivities)[Name]]: (
+    input: ActionRef & { action: Extract<ChainAction, { action: Name }> },
+  ) => Promise<EffectResult>;
+};
+
 /**
  * Every activity throws `ApplicationFailure` with `details: [FailureDetails]`; the types are listed in docs/operating.md.
- * `sendAssignment`, `updateUdf` and `checkCondition` may be tried as local activities first.
+ * Those of `effectActivities`, and `checkCondition`, may be tried as local activities first.
  */
-export interface Activities {
+export interface Activities extends EffectActivities {
   /** Asks the platform for the assignment and evaluates the condition on it. */
   checkCondition(input: ActionRef & { assignmentId: string; condition: Condition }): Promise<Verdict & Timed>;
-  /** Sends the assignment to groups of workers. */
-  sendAssignment(input: Input<'platform_sendAssignment'>): Promise<EffectResult>;
   /** Sends one message to one recipient. */
   sendEmail(input: ActionRef & { recipient: string; subject: string; body: string; bodyHtml: string }): Promise<EffectResult>;
-  /** Sets a field of a ticket. */
-  updateUdf(input: Input<'ticket_updateUDF'>): Promise<EffectResult>;
   /** The rule's policy as it stands now. */
   readPolicy(input: { companyId: string; relayId: string }): Promise<RulePolicy>;
   /** The pauses of the company, now and since a time (ISO 8601). An action that waits for one has it told to people, once for a pause and rule. */

@@ -3,30 +3,18 @@
  * one; an e-mail is an ordinary activity from the start.
  */
 
-import type { ActionName, ChainAction } from '../chain/chain.js';
 import { asksIncomingValue, conditionText, evaluateCondition, type Verdict } from '../chain/condition.js';
 import { attemptsWithin, backoffSeconds, waitsTooLong } from '../chain/retry.js';
-import type { Activities, EffectResult, Timed } from '../contract/activities.js';
+import {
+  type Activities,
+  type EffectActivities,
+  type EffectResult,
+  effectActivities,
+  type Timed,
+} from '../contract/activities.js';
 import { type ActionRun, type AttemptResult, type RetryMode, refOf } from './action-run.js';
 import { type FailedAttempt, readFailure, shownFailure } from './failures.js';
 import { sendEmails } from './send-emails.js';
-
-type Effects = {
-  [Name in ActionName]: (
-    run: ActionRun,
-    mode: RetryMode,
-    action: Extract<ChainAction, { action: Name }>,
-  ) => Promise<AttemptResult>;
-};
-
-/** The one table from action to activity. */
-const effects: Effects = {
-  platform_sendAssignment: (run, mode, action) =>
-    effect(run, mode, 'sendAssignment', (activities) => activities.sendAssignment({ ...refOf(run), action })),
-  sendEmails,
-  ticket_updateUDF: (run, mode, action) =>
-    effect(run, mode, 'updateUdf', (activities) => activities.updateUdf({ ...refOf(run), action })),
-};
 
 /** A failure is a value here; only a cancellation is thrown. */
 export async function attempt(run: ActionRun, mode: RetryMode): Promise<AttemptResult> {
@@ -40,8 +28,8 @@ export async function attempt(run: ActionRun, mode: RetryMode): Promise<AttemptR
     if (!asked.verdict.holds) return { attempts: 0, skipped: asked.verdict.reason };
   }
   if (action.invalidData) return invalidData(action.invalidData);
-  const perform: (run: ActionRun, mode: RetryMode, action: never) => Promise<AttemptResult> = effects[action.action];
-  return perform(run, mode, action as never);
+  if (action.action === 'sendEmails') return sendEmails(run, mode, action);
+  return effect(run, mode, effectActivities[action.action]);
 }
 
 function invalidData(message: string): AttemptResult {
@@ -58,13 +46,11 @@ async function checkCondition(run: ActionRun, mode: RetryMode): Promise<{ verdic
   return tried.ok ? { verdict: tried.value } : { failure: tried.failure };
 }
 
-async function effect(
-  run: ActionRun,
-  mode: RetryMode,
-  name: string,
-  call: (activities: Activities) => Promise<EffectResult>,
-): Promise<AttemptResult> {
-  const tried = await localFirst(run, mode, name, call);
+async function effect(run: ActionRun, mode: RetryMode, name: keyof EffectActivities): Promise<AttemptResult> {
+  const tried = await localFirst(run, mode, name, (activities) => {
+    const call: (input: never) => Promise<EffectResult> = activities[name];
+    return call({ ...refOf(run), action: run.action } as never);
+  });
   if (!tried.ok) return { attempts: tried.failure.attempts, failure: tried.failure };
   const { skipped, recipients, attempts } = tried.value;
   return { attempts: tried.earlier + attempts, skipped, recipients };

@@ -5,3 +5,6 @@ import { sendEmails } from './send-emails.js';
 import { updateUdf } from './update-udf.js';
 
 export const actionDefinitions = [sendAssignment, sendEmails, updateUdf] as const;
+
+/** What an action does, read from its own fields. */
+export type ActionEffect = NonNullable<ReturnType<(typeof actionDefinitions)[number]['parse']>>;
