@@ -3,9 +3,10 @@
 import type { Actor } from '../contract/audit.js';
 import { companySchema, type NewCompany, type StoredCompany } from '../contract/company.js';
 import { changedFields, deleteNamed, recordChange } from './audit.js';
-import { columnsOf, type Database, json, type Page, type PageRequest, page, read } from './database.js';
+import { assignmentOf, columnsOf, type Database, type Page, type PageRequest, page, read, valuesOf } from './database.js';
 
 const columns = columnsOf(companySchema);
+const settings = companySchema.omit({ companyId: true, createdAt: true, updatedAt: true });
 
 export class Companies {
   constructor(private readonly database: Database) {}
@@ -41,17 +42,16 @@ export class Companies {
       const created = made.length > 0;
       const select = `SELECT ${columns} FROM companies WHERE company_id = $1 FOR UPDATE`;
       const [stored] = await read(queries, companySchema, select, [companyId]);
-      const { name, timeZone, notify, platform, ticketing, mail, webhookSecret } = change(created ? undefined : stored);
+      const changed = change(created ? undefined : stored);
       const [company] = await read(
         queries,
         companySchema,
-        `UPDATE companies SET name = $2, time_zone = $3, notify = $4::text::jsonb, platform = $5::text::jsonb,
-           ticketing = $6::text::jsonb, mail = $7::text::jsonb, webhook_secret = $8, updated_at = now()
+        `UPDATE companies SET ${assignmentOf(settings, 'companies', '$2')}, updated_at = now()
          WHERE company_id = $1 RETURNING ${columns}`,
-        [companyId, name, timeZone ?? 'UTC', json(notify), json(platform), json(ticketing), json(mail), webhookSecret ?? null],
+        [companyId, valuesOf({ ...changed, timeZone: changed.timeZone ?? 'UTC' })],
       );
       if (!company) throw new Error(`Company ${companyId} vanished while it was locked`);
-      const details = created ? { name } : { changed: changedFields(stored, company) };
+      const details = created ? { name: changed.name } : { changed: changedFields(stored, company) };
       await recordChange(queries, { actor, action: created ? 'company.create' : 'company.update', companyId, details });
       return { company, created };
     });

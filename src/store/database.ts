@@ -38,10 +38,24 @@ export async function exists(queries: Queries, from: string, parameters: readonl
 
 /** The columns that hold a noun: `company_id AS "companyId", name`. */
 export function columnsOf({ shape }: z.ZodObject): string {
-  const snakeCase = (field: string) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   return Object.keys(shape)
-    .map((field) => `${snakeCase(field)} AS "${field}"`)
+    .map((field) => `${columnOf(field)} AS "${field}"`)
     .join(', ');
+}
+
+/** For an UPDATE of these fields of a noun, whose values come as one parameter from `valuesOf`: `(name) = (SELECT name FROM …)`. */
+export function assignmentOf({ shape }: z.ZodObject, table: string, parameter: string): string {
+  const columns = Object.keys(shape).map(columnOf).join(', ');
+  return `(${columns}) = (SELECT ${columns} FROM jsonb_populate_record(NULL::${table}, ${parameter}::text::jsonb))`;
+}
+
+/** JSON by the names of the columns; what is absent becomes NULL. */
+export function valuesOf(noun: object): string {
+  return JSON.stringify(Object.fromEntries(Object.entries(noun).map(([field, value]) => [columnOf(field), value])));
+}
+
+function columnOf(field: string): string {
+  return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 /** JSON for a `$n::text::jsonb` parameter. */
