@@ -21,6 +21,11 @@ export const notifySchema = z.strictObject({
 });
 export type Notify = z.infer<typeof notifySchema>;
 
+/** Whether it names somebody to tell. */
+export function hasContact({ emails = [], webhookUrl }: Notify): boolean {
+  return emails.length > 0 || webhookUrl !== undefined;
+}
+
 /** As a request gives it: every address one to which mail can be sent, the secret one to sign with. */
 export const notifyRequest = notifySchema.check(({ value, issues }) => {
   for (const [index, email] of (value.emails ?? []).entries()) {

@@ -9,6 +9,7 @@ import {
   type NewCompany,
   type StoredCompany,
 } from '../../contract/company.js';
+import { hasContact } from '../../contract/notify.js';
 import { Problem } from '../../contract/problem.js';
 import { mergePatch, redact } from '../../contract/secrets.js';
 import type { Store } from '../../store/store.js';
@@ -22,8 +23,7 @@ import { noCompany } from './missing.js';
 export function companyRoutes({ companies }: Store, operatorEmail: string | undefined): Route[] {
   const checked = (companyId: string, settings: Omit<NewCompany, 'companyId'>): NewCompany => {
     const { notify } = settings;
-    if (operatorEmail !== undefined || notify?.emails?.length || notify?.webhookUrl !== undefined)
-      return { companyId, ...settings };
+    if (operatorEmail !== undefined || (notify && hasContact(notify))) return { companyId, ...settings };
     const detail =
       'must name somebody to tell when something fails: emails or webhookUrl (or the operator sets RELAY_OPERATOR_EMAIL)';
     throw invalid([{ pointer: '/notify', detail }]);
