@@ -1,4 +1,6 @@
-/** `npm run bench`: the relay beside Temporal used directly, on one server, in one run. docs/performance.md says how to read it. */
+/**
+ * `npm run bench`: the relay beside Temporal used directly, on one server, in one run. docs/performance.md says how to read it.
+ */
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

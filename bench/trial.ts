@@ -1,4 +1,7 @@
-/** One row on one side: POSTs chains as webhook senders do, learns from the platform when effects arrived, and from Temporal what is open. */
+/**
+ * One row on one side: POSTs chains as webhook senders do, learns from the platform when effects arrived, and from Temporal what
+ * is open.
+ */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
@@ -86,7 +89,10 @@ export class Trial {
       if (now() > deadline) throw new Error('workflows stay open');
   }
 
-  /** Waits until as many workflows are open as five seconds before, and the side has used less than half a second of CPU meanwhile. */
+  /**
+   * Waits until as many workflows are open as five seconds before, and the side has used less than half a second of CPU
+   * meanwhile.
+   */
   async idle(): Promise<void> {
     for (let before = { open: -1, cpu: 0 }; ; await sleep(5000)) {
       const after = { open: await this.#open(), cpu: cpuSeconds(this.side.pids) };

@@ -1,6 +1,6 @@
 /**
- * What the relay is compared with: Temporal used directly, as a good engineer's first version would be. It takes the relay's requests, and checks,
- * stores and tells nothing. Its arguments are `api`, `worker` or both.
+ * What the relay is compared with: Temporal used directly, as a good engineer's first version would be. It takes the relay's
+ * requests, and checks, stores and tells nothing. Its arguments are `api`, `worker` or both.
  */
 
 import { randomUUID } from 'node:crypto';

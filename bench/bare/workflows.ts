@@ -1,4 +1,7 @@
-/** A chain as one would write it on the first day: the actions in order, each an activity; one with a delay is a child that sleeps first. */
+/**
+ * A chain as one would write it on the first day: the actions in order, each an activity; one with a delay is a child that sleeps
+ * first.
+ */
 
 import { ParentClosePolicy, proxyActivities, sleep, startChild } from '@temporalio/workflow';
 import type * as activities from './activities.js';

@@ -115,7 +115,9 @@ function escapeMarkdown(text: string): string {
   return oneLine(text).replace(/[\\`*_{}[\]<>#|~$&]|:(?=\/\/)/g, '\\$&');
 }
 
-/** A paragraph and a table that fit in the details: many rows have short cells. The Web UI cuts off the last line: it is blank. */
+/**
+ * A paragraph and a table that fit in the details: many rows have short cells. The Web UI cuts off the last line: it is blank.
+ */
 function withTable(head: string, titles: string[], rows: string[][]): string {
   const room = (detailsBytes - jsonBytes(head) - 200) / rows.length;
   const cellBytes = Math.min(600, (room - rowBytes) / (titles.length - 1));

@@ -1,7 +1,7 @@
 /**
- * Retries an action of a chain, also when the chain has closed: then its workflow is reset to its end, where it waits a moment for the signal that says what
- * is to be done after all (see `reopened` in workflows/rule-chain.ts). What was done is not done again, save a send or ticket update in its very last
- * workflow task, under the same key.
+ * Retries an action of a chain, also when the chain has closed: then its workflow is reset to its end, where it waits a moment
+ * for the signal that says what is to be done after all (see `reopened` in workflows/rule-chain.ts). What was done is not done
+ * again, save a send or ticket update in its very last workflow task, under the same key.
  */
 
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
@@ -16,7 +16,10 @@ export class ChainCancelled extends Error {
   override readonly name = 'ChainCancelled';
 }
 
-/** @throws WorkflowNotFoundError where the chain is gone, or could not be opened; ChainCancelled where it has closed and was cancelled before. */
+/**
+ * @throws WorkflowNotFoundError where the chain is gone, or could not be opened; ChainCancelled where it has closed and was
+ * cancelled before.
+ */
 export async function retryChain(client: Client, workflowId: string, steering: Steering): Promise<void> {
   const handle = client.workflow.getHandle(workflowId);
   for (let tried = 1; ; tried += 1) {
@@ -46,8 +49,8 @@ async function open(client: Client, workflowId: string, reason: string): Promise
 }
 
 /**
- * The end of the run's last workflow task; of one that was opened before and waited in vain to be told more, of that with which it began to wait: after it
- * the wait begins anew.
+ * The end of the run's last workflow task; of one that was opened before and waited in vain to be told more, of that with which
+ * it began to wait: after it the wait begins anew.
  */
 async function resetPoint(client: Client, execution: { workflowId: string; runId: string }) {
   const { history } = await client.workflowService.getWorkflowExecutionHistoryReverse({

@@ -1,6 +1,6 @@
 /**
- * The time-out and the cancellation of a call as one signal. `AbortSignal.any` of an `AbortSignal.timeout` would not do: in Node 20
- * such a signal may be garbage-collected, and then never fires.
+ * The time-out and the cancellation of a call as one signal. `AbortSignal.any` of an `AbortSignal.timeout` would not do: in Node
+ * 20 such a signal may be garbage-collected, and then never fires.
  */
 
 import type { Call } from './call.js';

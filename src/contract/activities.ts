@@ -1,4 +1,7 @@
-/** What the workflows may ask of the world: the names, inputs and results of every activity. Their inputs and results enter the history, so no secret may. */
+/**
+ * What the workflows may ask of the world: the names, inputs and results of every activity. Their inputs and results enter the
+ * history, so no secret may.
+ */
 
 import type { ActionStatus } from '../chain/action-status.js';
 import type { ChainAction } from '../chain/chain.js';
@@ -19,7 +22,10 @@ export interface ActionRef {
   retryBudgetSeconds: number;
 }
 
-/** What may be tried as a local activity says how long it took, in milliseconds: the workflow counts with that instead of its clock. */
+/**
+ * What may be tried as a local activity says how long it took, in milliseconds: the workflow counts with that instead of its
+ * clock.
+ */
 export interface Timed {
   tookMs: number;
 }
@@ -81,17 +87,24 @@ export interface Activities extends EffectActivities {
   sendEmail(input: ActionRef & { recipient: string; subject: string; body: string; bodyHtml: string }): Promise<EffectResult>;
   /** The rule's policy as it stands now. */
   readPolicy(input: { companyId: string; relayId: string }): Promise<RulePolicy>;
-  /** The pauses of the company, now and since a time (ISO 8601). An action that waits for one has it told to people, once for a pause and rule. */
+  /**
+   * The pauses of the company, now and since a time (ISO 8601). An action that waits for one has it told to people, once for a
+   * pause and rule.
+   */
   readPauses(input: { companyId: string; since: string; waiting?: { relayId: string; connector: Connector } }): Promise<Pauses>;
   /**
-   * Hands what happened to an action to the `Notifier` of its cause; a recovery to the one that has the failure, if that is known.
-   * @returns the notifier's workflow id; undefined where it could not be reached for some attempts and people were told without it.
+   * Hands what happened to an action to the `Notifier` of its cause; a recovery to the one that has the failure, if that is
+   * known.
+   * @returns the notifier's workflow id; undefined where it could not be reached for some attempts and people were told without
+   * it.
    */
   notifyFailure(input: { notice: ChainNotice; notifier?: string | undefined }): Promise<string | undefined>;
   /** Brings a notice to everybody whom it concerns; a test only once. @returns what became of it at each contact. */
   deliverNotice(notice: Notice): Promise<ContactResult[]>;
   /** Steers these chains. */
   steerChains(input: { order: BulkOrder; workflowIds: string[] }): Promise<BulkProgress>;
-  /** Waits until a `DelayedAction` that this run did not start has closed. @returns what became of its actions, as far as it says. */
+  /**
+   * Waits until a `DelayedAction` that this run did not start has closed. @returns what became of its actions, as far as it says.
+   */
   awaitDelayed(input: { workflowId: string }): Promise<ActionStatus[]>;
 }

@@ -59,7 +59,10 @@ export const statusQuery = defineQuery<ChainView>('status');
 /** How far a `BulkSteering` is. */
 export const progressQuery = defineQuery<BulkProgress>('progress');
 
-/** On the timer of a chain that was opened again and waits for signals: to open it once more, it is reset to where it began to wait. */
+/**
+ * On the timer of a chain that was opened again and waits for signals: to open it once more, it is reset to where it began to
+ * wait.
+ */
 export const reopenedSummary = 'opened again: waits to be told what to do';
 
 /** From a `DelayedAction` to its chain: how its actions stand, and about which of them people are to be told. */

@@ -32,8 +32,8 @@ export function searchAttributesOf(
 }
 
 /**
- * What the actions as they stand make of those that change: whether the chain needs attention, and for which failures; when all have ended, for which
- * failures it failed; whether it waits for a pause.
+ * What the actions as they stand make of those that change: whether the chain needs attention, and for which failures; when all
+ * have ended, for which failures it failed; whether it waits for a pause.
  */
 export function standingOf(actions: readonly ActionStatus[]): SearchAttributeUpdatePair[] {
   const held = actions.filter(({ state }) => state === 'needs-attention');

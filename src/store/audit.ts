@@ -5,12 +5,16 @@ import { z } from 'zod';
 import { type AuditEntry, type AuditEvent, auditEntrySchema } from '../contract/audit.js';
 import { type Database, json, type Page, type PageRequest, type Parameter, page, type Queries, read } from './database.js';
 
-/** Records a change of settings in its transaction, and raises the revision by which other processes see it. To be the last statement. */
+/**
+ * Records a change of settings in its transaction, and raises the revision by which other processes see it. To be the last
+ * statement.
+ */
 export async function recordChange(queries: Queries, event: AuditEvent): Promise<void> {
   await insert(queries, event);
   await queries.query(
     `WITH next AS (UPDATE settings_revision SET revision = revision + 1 RETURNING revision)
-     INSERT INTO settings_changes SELECT $1, revision FROM next ON CONFLICT (company_id) DO UPDATE SET revision = excluded.revision`,
+     INSERT INTO settings_changes SELECT $1, revision FROM next
+     ON CONFLICT (company_id) DO UPDATE SET revision = excluded.revision`,
     [event.companyId ?? ''],
   );
 }

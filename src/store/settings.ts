@@ -1,6 +1,7 @@
 /**
- * The settings and token hashes of all companies in memory, so that neither a request nor an effect has to ask the database. A process sees its own
- * changes at once. Those of others it reads once a second, by a revision that every change raises; nothing older than two seconds is used.
+ * The settings and token hashes of all companies in memory, so that neither a request nor an effect has to ask the database. A
+ * process sees its own changes at once. Those of others it reads once a second, by a revision that every change raises; nothing
+ * older than two seconds is used.
  */
 
 import { z } from 'zod';
@@ -47,7 +48,11 @@ const list = (fields: string, from: string) =>
 
 /** The companies that changed after a revision, with all that belongs to them; of a deleted one, its id alone. */
 const select = `SELECT revision, ${columnsOf(companySchema)},
-  ${list(`'relayId', relay_id, 'name', name, 'enabled', enabled, 'onFailure', on_failure, 'onUnknown', on_unknown, 'notify', notify`, 'rules')} AS rules,
+  ${list(
+    `'relayId', relay_id, 'name', name, 'enabled', enabled, 'onFailure', on_failure, 'onUnknown', on_unknown,
+     'notify', notify`,
+    'rules',
+  )} AS rules,
   ${list(
     `'tokenId', token_id, 'relayId', relay_id, 'hash', encode(hash, 'hex'), 'revoked', revoked_at IS NOT NULL,
      'expiresAt', ${milliseconds('expires_at')}, 'lastUsedAt', ${milliseconds('last_used_at')}`,

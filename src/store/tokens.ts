@@ -49,8 +49,9 @@ export class Tokens {
   ) {}
 
   /**
-   * Whether every one of these credentials is right for this company. No credentials: not ok. Any text may be given: what cannot be an id is unknown.
-   * Whoever is refused waits for what other processes may have changed, for whatever reason: how long it takes tells nothing.
+   * Whether every one of these credentials is right for this company. No credentials: not ok. Any text may be given: what cannot
+   * be an id is unknown. Whoever is refused waits for what other processes may have changed, for whatever reason: how long it
+   * takes tells nothing.
    */
   async authenticate(companyId: string, credentials: readonly Credentials[]): Promise<Authentication> {
     const first = this.#authenticate(await this.settings.of(companyId), credentials);

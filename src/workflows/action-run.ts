@@ -80,7 +80,8 @@ export class ActionRun {
   }
 
   /**
-   * A local activity, during which the lock is kept. The workflow sees no query and no signal meanwhile, hence at most two seconds.
+   * A local activity, during which the lock is kept. The workflow sees no query and no signal meanwhile, hence at most two
+   * seconds.
    * @throws CancelledFailure where the action has been cancelled.
    */
   local<Value>(summary: string, call: (activities: Activities) => Promise<Value>, maximumAttempts = 1): Promise<Value> {

@@ -27,7 +27,9 @@ export class ActionRunner {
     return this.#cancelled;
   }
 
-  /** Runs the actions; `actions` may lose members meanwhile. What comes after one that ended for want of a decision is not run. */
+  /**
+   * Runs the actions; `actions` may lose members meanwhile. What comes after one that ended for want of a decision is not run.
+   */
   async run(actions: ChainAction[]): Promise<void> {
     for (let action = actions.shift(); action && !this.#cancelled; action = actions.shift()) {
       if (hasEnded(this.states.of(action.index).state)) continue;

@@ -1,6 +1,6 @@
 /**
- * One try at an action: its condition, then its effect. What may be repeated under its key is tried once as a local activity, then goes on as an ordinary
- * one; an e-mail is an ordinary activity from the start.
+ * One try at an action: its condition, then its effect. What may be repeated under its key is tried once as a local activity,
+ * then goes on as an ordinary one; an e-mail is an ordinary activity from the start.
  */
 
 import { asksIncomingValue, conditionText, evaluateCondition, type Verdict } from '../chain/condition.js';
@@ -58,7 +58,10 @@ async function effect(run: ActionRun, mode: RetryMode, name: keyof EffectActivit
 
 type Tried<Value> = { ok: true; value: Value; earlier: number } | { ok: false; failure: FailedAttempt };
 
-/** A row of local tries goes on for so many milliseconds; then an ordinary activity lets queries, signals and cancels in. Part of the replay contract. */
+/**
+ * A row of local tries goes on for so many milliseconds; then an ordinary activity lets queries, signals and cancels in. Part of
+ * the replay contract.
+ */
 const longestLocalMs = 2000;
 
 /** Tries once as a local activity, then through the budget as an ordinary one. */

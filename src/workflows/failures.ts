@@ -9,7 +9,8 @@ import { failureMessage } from '../chain/summary.js';
 export type FailedAttempt = ActionError & { attempts: number };
 
 /**
- * A failed local activity throws a bare `ApplicationFailure`, an ordinary one (and a local one's time-out) an `ActivityFailure` around its cause.
+ * A failed local activity throws a bare `ApplicationFailure`, an ordinary one (and a local one's time-out) an `ActivityFailure`
+ * around its cause.
  * @throws the error itself when it is a cancellation.
  */
 export function readFailure(error: unknown): FailedAttempt {

@@ -8,7 +8,10 @@ import type { RulePolicy } from '../contract/activities.js';
 import type { ActionRun, Notify, RetryMode } from './action-run.js';
 import { windowEnd } from './pause.js';
 
-/** The relay's own tries leave the larger part of what Temporal allows a history, 50 MiB and 51,200 events, to people. Part of the replay contract. */
+/**
+ * The relay's own tries leave the larger part of what Temporal allows a history, 50 MiB and 51,200 events, to people. Part of the
+ * replay contract.
+ */
 const longestHistory = { bytes: 20_000_000, events: 20_000 };
 
 export class Hold {
@@ -24,7 +27,10 @@ export class Hold {
     private readonly notify: Notify,
   ) {}
 
-  /** Holds until there is something to do next. A person's failed retry begins a new window and is noticed; an automatic one does neither. */
+  /**
+   * Holds until there is something to do next. A person's failed retry begins a new window and is noticed; an automatic one does
+   * neither.
+   */
   async untilDecided(
     failure: ActionError,
     policy: RulePolicy,

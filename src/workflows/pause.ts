@@ -6,7 +6,10 @@ import { type Pauses, pauseOf, pauseText } from '../chain/pause.js';
 import { shownTime } from '../chain/summary.js';
 import type { ActionRun } from './action-run.js';
 
-/** Seconds between two looks at a pause: 30 at first, doubled each time up to this. Somebody may end it without telling the workflow. */
+/**
+ * Seconds between two looks at a pause: 30 at first, doubled each time up to this. Somebody may end it without telling the
+ * workflow.
+ */
 const longestLook = 600;
 
 /** Waits until the connector is paused no longer. */

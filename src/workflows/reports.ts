@@ -31,7 +31,9 @@ export class Reports {
     this.#send({ actions: [], ignored: signal });
   }
 
-  /** Tells what has changed since the last time, if the chain has to know: a hold, a pause, a time that was moved, a cancellation. */
+  /**
+   * Tells what has changed since the last time, if the chain has to know: a hold, a pause, a time that was moved, a cancellation.
+   */
   publish(): void {
     const changed = this.states.actions.filter((action) => this.#told.get(action.index) !== action);
     const matters = changed.some((action) => standing(action) !== standing(this.#told.get(action.index)));

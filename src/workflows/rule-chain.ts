@@ -1,6 +1,6 @@
 /**
- * One accepted request: arms its delayed actions, runs the immediate ones in order, stays open until every action has ended, and has people told on the
- * way when something needs them.
+ * One accepted request: arms its delayed actions, runs the immediate ones in order, stays open until every action has ended, and
+ * has people told on the way when something needs them.
  */
 
 import { CancellationScope, CancelledFailure, log, setHandler, upsertMemo, workflowInfo } from '@temporalio/workflow';
@@ -86,8 +86,8 @@ class ChainRun {
   }
 
   /**
-   * A chain that had closed and was reset in order to be opened again (src/chains/reopen.ts) waits a moment to be told what is to be done after all, and
-   * after that whether more is.
+   * A chain that had closed and was reset in order to be opened again (src/chains/reopen.ts) waits a moment to be told what is to
+   * be done after all, and after that whether more is.
    */
   async reopened(): Promise<void> {
     const { runId, firstExecutionRunId } = workflowInfo();
@@ -107,7 +107,10 @@ class ChainRun {
 
   #takeReport(argument: unknown): void {
     const report = readReport(argument, (index) => this.states.has(index));
-    if (!report) return log.warn('a report was ignored: it is none', { argument });
+    if (!report) {
+      log.warn('a report was ignored: it is none', { argument });
+      return;
+    }
     for (const status of report.actions) if (this.#childOf(status.index)) this.states.replace(status);
     if (report.ignored !== undefined) this.states.ignore(report.ignored);
     for (const { kind, index } of report.notices ?? []) this.lock.start(() => this.notices.tell(kind, index));

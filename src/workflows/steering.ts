@@ -1,4 +1,7 @@
-/** Where people's signals arrive: `retry`, `skip`, `runNow`, `cancelAction`, `reschedule`. What makes no sense now has no effect and is never an error. */
+/**
+ * Where people's signals arrive: `retry`, `skip`, `runNow`, `cancelAction`, `reschedule`. What makes no sense now has no effect
+ * and is never an error.
+ */
 
 import { setDefaultSignalHandler, setHandler } from '@temporalio/workflow';
 import { chainStatus, isOpenTo } from '../chain/outcome.js';
@@ -76,7 +79,10 @@ function shownInput(argument: unknown): string {
 
 function steer(options: SteeringOptions, name: SteeringName, { index, seconds = 0, by = 'hand' }: Steering): void {
   const { lock, states, runner, redo, moveTo } = options;
-  if (!states.has(index)) return ignore(options, `${name} [${index}]: there is no action ${index}`);
+  if (!states.has(index)) {
+    ignore(options, `${name} [${index}]: there is no action ${index}`);
+    return;
+  }
   const { state } = states.of(index);
   const verb: SteeringVerb = name === 'cancelAction' ? 'cancel' : name;
   const effects: Record<SteeringVerb, (() => void) | undefined> = {
@@ -87,7 +93,10 @@ function steer(options: SteeringOptions, name: SteeringName, { index, seconds = 
     reschedule: moveTo && (() => moveTo(index, lock.now + seconds * 1000)),
   };
   const effect = isOpenTo(verb, state) ? effects[verb] : undefined;
-  if (!effect) return ignore(options, `${name} [${index}]: action ${index} is ${state}`);
+  if (!effect) {
+    ignore(options, `${name} [${index}]: action ${index} is ${state}`);
+    return;
+  }
   effect();
   const steered = { at: new Date(lock.now).toISOString(), by, verb };
   states.update(index, { steered: [...(states.of(index).steered ?? []), steered].slice(-20) });

@@ -9,7 +9,10 @@ const ref = { companyId: 'acme', chainId: 'c', index: 0, relayId: '7', retryBudg
 const company = { companyId: 'acme', name: 'Acme', timeZone: 'UTC' };
 const working = () => Promise.resolve(company);
 
-/** One attempt at an effect under a rule that says `onUnknown: "hold"`. @returns what it threw, and what it left to the next attempt. */
+/**
+ * One attempt at an effect under a rule that says `onUnknown: "hold"`. @returns what it threw, and what it left to the next
+ * attempt.
+ */
 async function attempt(companies: () => Promise<unknown>, info: { attempt?: number; heartbeatDetails?: unknown } = {}) {
   const rule = { companyId: 'acme', relayId: '7', enabled: true, onUnknown: 'hold' };
   const store = {

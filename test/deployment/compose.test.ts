@@ -1,4 +1,7 @@
-/** docker-compose.yml cannot be run here: it is parsed, and held against the files it mounts and the variables that its images document. */
+/**
+ * docker-compose.yml cannot be run here: it is parsed, and held against the files it mounts and the variables that its images
+ * document.
+ */
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';

@@ -1,7 +1,7 @@
 /**
- * Every command of docs/operating.md runs against a live stack. A block of commands stands behind a comment that says what it needs and what it does:
- * `<!-- test: held; then action done -->`. Each line of a block is a command of its own, with a fixture of its own, in a shell in which the block at the top
- * was run.
+ * Every command of docs/operating.md runs against a live stack. A block of commands stands behind a comment that says what it
+ * needs and what it does: `<!-- test: held; then action done -->`. Each line of a block is a command of its own, with a fixture
+ * of its own, in a shell in which the block at the top was run.
  */
 
 import assert from 'node:assert/strict';

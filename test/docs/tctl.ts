@@ -1,4 +1,6 @@
-/** Temporal's older command line, tctl 1.18.0, built once with Go from its module: the module cannot be installed by `go install`. */
+/**
+ * Temporal's older command line, tctl 1.18.0, built once with Go from its module: the module cannot be installed by `go install`.
+ */
 
 import { execFile } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** What a chain that goes well costs in Temporal, both workflows summed: a change that adds an event or a workflow task has to say why. */
+/**
+ * What a chain that goes well costs in Temporal, both workflows summed: a change that adds an event or a workflow task has to say
+ * why.
+ */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

@@ -1,4 +1,7 @@
-/** A TCP proxy in front of a gRPC server that loses answers: the request arrives and is served, and the connection breaks before the client hears of it. */
+/**
+ * A TCP proxy in front of a gRPC server that loses answers: the request arrives and is served, and the connection breaks before
+ * the client hears of it.
+ */
 
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
@@ -54,7 +57,9 @@ export async function startLossyProxy(target: string): Promise<LossyProxy> {
   };
 }
 
-/** Whether HTTP/2 frames that begin here have a HEADERS frame among them: what comes otherwise is the connection's own business. */
+/**
+ * Whether HTTP/2 frames that begin here have a HEADERS frame among them: what comes otherwise is the connection's own business.
+ */
 function isAnswer(data: Buffer): boolean {
   for (let at = 0; at + 9 <= data.length; at += 9 + data.readUIntBE(at, 3)) if (data[at + 3] === 1) return true;
   return false;

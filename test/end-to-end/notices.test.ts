@@ -1,4 +1,7 @@
-/** What people are told when many actions fail for the same reason: the first at once, the rest as one, and once more when all are through. */
+/**
+ * What people are told when many actions fail for the same reason: the first at once, the rest as one, and once more when all are
+ * through.
+ */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';

@@ -1,4 +1,7 @@
-/** Reset at every workflow task of chains of every shape: all end well, nothing is armed twice, repeated effects carry the same keys. */
+/**
+ * Reset at every workflow task of chains of every shape: all end well, nothing is armed twice, repeated effects carry the same
+ * keys.
+ */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';

@@ -40,7 +40,10 @@ export async function demoScene(stack: Stack): Promise<Scene> {
   };
 }
 
-/** The workflows to look at, by kind; the running chain is still trying, the delayed one is a `DelayedAction`. Needs a retry budget of minutes. */
+/**
+ * The workflows to look at, by kind; the running chain is still trying, the delayed one is a `DelayedAction`. Needs a retry
+ * budget of minutes.
+ */
 export async function startShownChains(stack: Stack, scene?: Scene) {
   const { company, assignment, other, ticket, cfValue, carefree: given } = scene ?? (await ownScene(stack));
   const note = (cfName: string, more: Action = {}) => udf(ticket, { cfName, cfValue, comment: 'Note it in the ticket', ...more });

@@ -1,4 +1,7 @@
-/** `npm start` as a new user meets it: it comes up, works, stops cleanly, survives kill -9, and refuses to start with one clear line. */
+/**
+ * `npm start` as a new user meets it: it comes up, works, stops cleanly, survives kill -9, and refuses to start with one clear
+ * line.
+ */
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -1,7 +1,8 @@
 /**
- * Chains that are asked and steered without pause while their local activities run. A query at that moment makes Temporal tell the workflow of an
- * activity's end one workflow task later than a replay will; whatever comes in between must not change the order of commands. The stack replays every
- * history at its end. `RELAY_TEST_STORM` sets the number of chains, `RELAY_TEST_SEED` repeats a run.
+ * Chains that are asked and steered without pause while their local activities run. A query at that moment makes Temporal tell
+ * the workflow of an activity's end one workflow task later than a replay will; whatever comes in between must not change the
+ * order of commands. The stack replays every history at its end. `RELAY_TEST_STORM` sets the number of chains, `RELAY_TEST_SEED`
+ * repeats a run.
  */
 
 import assert from 'node:assert/strict';
@@ -56,7 +57,8 @@ describe(`a storm of queries, signals and cancels (seed ${seed})`, () => {
           () => handle.signal('report', { actions: [{ index, state: 'done' }] }),
           () => (below(40) === 0 ? handle.cancel() : handle.query('status')),
         )();
-      // Some of these arrive in one workflow task, which a query ends at once. A chain may have closed, or be busy with a local activity.
+      // Some of these arrive in one workflow task, which a query ends at once. A chain may have closed, or be busy with a local
+      // activity.
       await Promise.allSettled([signal(), handle.query('status'), signal(), handle.query('status'), signal()]);
     };
     const end = Date.now() + 15_000;

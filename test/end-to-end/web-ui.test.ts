@@ -1,6 +1,6 @@
 /**
- * Temporal's Web UI in a real browser: what an operator reads on its pages without opening a payload, and how a chain is steered from there.
- * `RELAY_PICTURES=1 npm test -- end-to-end/web-ui` takes the pictures of docs/web-ui.md.
+ * Temporal's Web UI in a real browser: what an operator reads on its pages without opening a payload, and how a chain is steered
+ * from there. `RELAY_PICTURES=1 npm test -- end-to-end/web-ui` takes the pictures of docs/web-ui.md.
  */
 
 import assert from 'node:assert/strict';

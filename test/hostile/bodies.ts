@@ -1,4 +1,7 @@
-/** Bodies that mean harm, or were made without care, each with the type of problem that it is answered with; `'*'` in them stands for a rule's credentials. */
+/**
+ * Bodies that mean harm, or were made without care, each with the type of problem that it is answered with; `'*'` in them stands
+ * for a rule's credentials.
+ */
 
 export interface Hostile {
   what: string;

@@ -1,5 +1,6 @@
 /**
- * Starts a relay on a laptop's terms, throws hostile bodies at it, and tells what it answered and how much memory that took. Not a part of `npm test`:
+ * Starts a relay on a laptop's terms, throws hostile bodies at it, and tells what it answered and how much memory that took. Not
+ * a part of `npm test`:
  *
  *     node dist/test/hostile/storm.js [bodies, 100000] [most seconds, 900]
  *

@@ -1,4 +1,6 @@
-/** The formatter against the JDK itself: random patterns, instants and zones from a fixed seed, and every letter at every width. */
+/**
+ * The formatter against the JDK itself: random patterns, instants and zones from a fixed seed, and every letter at every width.
+ */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -146,7 +148,10 @@ function simplePattern(random: Random): string {
   });
 }
 
-/** Letters of DateTimeFormatter, one of which is its alone. A padded row is followed by a space: before another number Java fails with a ClassCastException. */
+/**
+ * Letters of DateTimeFormatter, one of which is its alone. A padded row is followed by a space: before another number Java fails
+ * with a ClassCastException.
+ */
 function formatterPattern(random: Random): string {
   const texts = ['', '', ' ', '-', ':', "''", "'at'", "''''", '|', 'é', '[', ']'];
   const widths: Record<string, number[]> = { V: [2], v: [1, 4], O: [1, 4], B: [1, 4, 5], c: [1, 3, 4, 5], z: [1, 2, 3, 4] };

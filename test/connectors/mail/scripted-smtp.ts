@@ -6,7 +6,9 @@ import { after } from 'node:test';
 
 type Step = 'greeting' | 'EHLO' | 'AUTH' | 'STARTTLS' | 'MAIL' | 'RCPT' | 'DATA' | 'body' | '.';
 
-/** What happens at a step: a reply, or the connection is closed, reset or left without an answer. `body` is the first piece of it. */
+/**
+ * What happens at a step: a reply, or the connection is closed, reset or left without an answer. `body` is the first piece of it.
+ */
 export type Script = Partial<Record<Step, string | 'close' | 'reset' | 'hang'>>;
 
 const GOOD: Script = {
