@@ -96,7 +96,11 @@ export async function steerChains(
 }
 
 /** @returns undefined where there is none, or where it is not of that company. */
-export async function readBulk({ client, links }: BulkOptions, bulkId: string, companyId?: string): Promise<Bulk | undefined> {
+export async function readBulk(
+  { client, links }: Pick<BulkOptions, 'client' | 'links'>,
+  bulkId: string,
+  companyId?: string,
+): Promise<Bulk | undefined> {
   const handle = client.workflow.getHandle(workflowIdOf(bulkId));
   const description = await handle.describe().catch((error: unknown) => {
     if (error instanceof WorkflowNotFoundError) return undefined;
@@ -106,7 +110,9 @@ export async function readBulk({ client, links }: BulkOptions, bulkId: string, c
   const { companyId: ofCompany, ...facts } = memoSchema.parse(description.memo);
   if (companyId !== undefined && ofCompany !== companyId) return undefined;
   const { workflowId, status, startTime, closeTime } = description;
-  const asked = client.withDeadline(Date.now() + 3_000, () => handle.query(progressQuery));
+  // One of the two only: a failed query that nobody awaits would end the process.
+  const progress = () =>
+    status.name === 'COMPLETED' ? handle.result() : client.withDeadline(Date.now() + 3_000, () => handle.query(progressQuery));
   const base = companyId === undefined ? '' : `/co/${companyId}`;
   return bulkSchema.parse({
     ...facts,
@@ -115,7 +121,7 @@ export async function readBulk({ client, links }: BulkOptions, bulkId: string, c
     status: status.name === 'TIMED_OUT' ? 'failed' : status.name.toLowerCase(),
     startedAt: startTime.toISOString(),
     closedAt: closeTime?.toISOString(),
-    progress: await (status.name === 'COMPLETED' ? handle.result() : asked).catch(() => undefined),
+    progress: await progress().catch(() => undefined),
     links: { bulk: `${links.api}${base}/chains/bulk/${bulkId}`, webUi: workflowLink(links, workflowId) },
   });
 }
