@@ -23,7 +23,7 @@ export const authSchema = z
   .meta({ id: 'Auth' });
 export type Auth = z.infer<typeof authSchema>;
 
-/** Any system that speaks the relay's own connector API (docs/connecting.md). */
+/** Any system that speaks the relay's own connector API (docs/connecting-systems.md). */
 const httpConnection = z.strictObject({ kind: z.literal('http'), baseUrl: httpUrl, auth: authSchema.optional() });
 
 /** No secret is carried over to another kind or origin. */
