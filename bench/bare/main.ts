@@ -35,7 +35,7 @@ if (process.argv.includes('worker')) {
     activities,
     // As in src/worker/worker.ts.
     maxCachedWorkflows: 1000,
-    maxConcurrentActivityTaskExecutions: 100,
+    maxConcurrentActivityTaskExecutions: 400,
   });
   await worker.run();
   process.exit();

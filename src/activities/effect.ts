@@ -15,11 +15,11 @@ import { effectFailure, lostAttempt, useOrdinary } from './failure.js';
  * @param connector - the outside system that `act` calls.
  * @param act - does it with one call; may throw an ApplicationFailure of its own.
  * @returns the activity. Its result says `skipped` where the rule is disabled or gone. It throws ApplicationFailures: those of
- * `readActionContext` and `effectFailure`, and `Paused`; under a rule with `onUnknown: "hold"` also `UseOrdinary` in a local try,
- * and `OutcomeUnknown` where an earlier attempt was lost.
+ * `readActionContext` and `effectFailure`, `Paused`, and in a local try `UseOrdinary`; under a rule with `onUnknown: "hold"` also
+ * `OutcomeUnknown` where an earlier attempt was lost.
  */
 export function effectActivity<Input extends ActionRef>(
-  deps: Pick<Deps, 'store'>,
+  deps: Pick<Deps, 'store' | 'localTries'>,
   connector: Connector,
   act: (input: Input, company: Company, call: Call) => Promise<{ recipients?: number } | undefined>,
 ): (input: Input) => Promise<EffectResult> {
@@ -32,7 +32,8 @@ export function effectActivity<Input extends ActionRef>(
     const { company, rule } = context;
     try {
       const call = { idempotencyKey: idempotencyKey(input, input.index), timeoutMs: callTimeoutMs() };
-      return { ...(await act(input, company, call)), ...result() };
+      const done = await deps.localTries.run(company.companyId, connector, () => act(input, company, call));
+      return { ...done, ...result() };
     } catch (error) {
       throw effectFailure(connector, error, input, { once: rule.onUnknown === 'hold' });
     }
@@ -44,5 +45,5 @@ function assertMayTry({ rule, pauses }: ActionContext, connector: Connector): vo
   const once = rule.onUnknown === 'hold';
   if (once && earlierAttemptLost()) throw lostAttempt();
   assertNotPaused(pauses, connector);
-  if (once && activityInfo().isLocal) throw useOrdinary();
+  if (once && activityInfo().isLocal) throw useOrdinary('the rule says onUnknown: "hold"', false);
 }

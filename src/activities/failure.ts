@@ -54,10 +54,13 @@ export function lostAttempt(): ApplicationFailure {
   return finalFailure('OutcomeUnknown', message, { unknown: true, attempt: activityInfo().attempt - 1 });
 }
 
-/** Tells the workflow, from a local try under a rule with `onUnknown: "hold"`, to schedule an ordinary activity instead. */
-export function useOrdinary(): ApplicationFailure {
-  const message = 'the rule says onUnknown: "hold", so the effect is not tried as a local activity';
-  return ApplicationFailure.nonRetryable(message, 'UseOrdinary');
+/**
+ * Tells the workflow, from a local try, to schedule an ordinary activity instead.
+ * @param retryable - whether that may be attempted through the budget; otherwise once.
+ */
+export function useOrdinary(why: string, retryable: boolean): ApplicationFailure {
+  const details: FailureDetails = { retryable, attempt: 0 };
+  return ApplicationFailure.nonRetryable(`not tried as a local activity: ${why}`, 'UseOrdinary', details);
 }
 
 function finalFailure(type: string, message: string, facts: Omit<FailureDetails, 'retryable'>): ApplicationFailure {

@@ -5,6 +5,7 @@ import { awaitDelayed } from './await-delayed.js';
 import { checkCondition } from './check-condition.js';
 import { deliverNotice } from './deliver-notice.js';
 import type { Deps } from './deps.js';
+import { LocalTries } from './local-tries.js';
 import { notifyFailure } from './notify-failure.js';
 import { readPauses } from './read-pauses.js';
 import { readPolicy } from './read-policy.js';
@@ -13,7 +14,8 @@ import { sendEmail } from './send-email.js';
 import { steerChains } from './steer-chains.js';
 import { updateUdf } from './update-udf.js';
 
-export function createActivities(deps: Deps): Activities {
+export function createActivities(options: Omit<Deps, 'localTries'>): Activities {
+  const deps = { ...options, localTries: new LocalTries() };
   return deps.metrics.count<Activities>({
     awaitDelayed: awaitDelayed(deps),
     checkCondition: checkCondition(deps),

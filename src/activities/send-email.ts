@@ -7,11 +7,11 @@ import type { ActionRef, Activities } from '../contract/activities.js';
 import type { Deps } from './deps.js';
 import { effectActivity } from './effect.js';
 
-export function sendEmail({ store, connectors }: Deps): Activities['sendEmail'] {
-  return effectActivity({ store }, 'mail', async (input, company, call) => {
+export function sendEmail(deps: Deps): Activities['sendEmail'] {
+  return effectActivity(deps, 'mail', async (input, company, call) => {
     const { recipient: to, subject, body: text, bodyHtml: html } = input;
-    const message = { ...connectors.senderOf(company), to, subject, text, html, messageId: messageId(input, to) };
-    await connectors.mailerOf(company).send(message, call);
+    const message = { ...deps.connectors.senderOf(company), to, subject, text, html, messageId: messageId(input, to) };
+    await deps.connectors.mailerOf(company).send(message, call);
   });
 }
 

@@ -7,7 +7,7 @@ import { createActivities } from '../activities/index.js';
 import type { Log } from '../service/log.js';
 import { bundlePath } from './bundle.js';
 
-export interface WorkerOptions extends Deps {
+export interface WorkerOptions extends Omit<Deps, 'localTries'> {
   connection: NativeConnection;
   namespace: string;
   taskQueue: string;
@@ -34,8 +34,11 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       workerDeploymentOptions: { version: options.version, useWorkerVersioning: true, defaultVersioningBehavior: 'AUTO_UPGRADE' },
     }),
     maxCachedWorkflows: 1000,
-    maxConcurrentActivityTaskExecutions: 100,
-    maxConcurrentLocalActivityExecutions: 100,
+    // A slot waits for the answer of an outside system most of its time: these are as many as a process can wait for at once.
+    // A local activity runs within the slot of its workflow task.
+    maxConcurrentWorkflowTaskExecutions: 400,
+    maxConcurrentLocalActivityExecutions: 400,
+    maxConcurrentActivityTaskExecutions: 400,
     // Effects end by themselves within half a minute: they are waited for.
     shutdownGraceTime: '30 seconds',
   });

@@ -86,7 +86,7 @@ async function localFirst<Value extends Timed>(
         return { ok: true, value, earlier };
       } catch (error) {
         const failure = readFailure(error);
-        if (failure.type === 'UseOrdinary') return { ok: true, value: await ordinary(1), earlier };
+        if (failure.type === 'UseOrdinary') return { ok: true, value: await ordinary(failure.retryable ? attempts : 1), earlier };
         earlier = 1;
         const retryAfter = failure.retryAfterSeconds ?? 0;
         const wait = Math.max(backoffSeconds(1), retryAfter);

@@ -4,6 +4,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import type { Deps } from '../../src/activities/deps.js';
 import { effectActivity } from '../../src/activities/effect.js';
+import { LocalTries } from '../../src/activities/local-tries.js';
 
 const ref = { companyId: 'acme', chainId: 'c', index: 0, relayId: '7', retryBudgetSeconds: 600 };
 const company = { companyId: 'acme', name: 'Acme', timeZone: 'UTC' };
@@ -27,7 +28,7 @@ async function attempt(companies: () => Promise<unknown>, info: { attempt?: numb
     left = details;
   });
   const thrown = await activity
-    .run(() => effectActivity({ store }, 'mail', async () => {})(ref))
+    .run(() => effectActivity({ store, localTries: new LocalTries() }, 'mail', async () => {})(ref))
     .then(
       () => undefined,
       (error: unknown) => error,

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ApplicationFailure } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { LocalTries } from '../../src/activities/local-tries.js';
+import { ConnectorError } from '../../src/connectors/call.js';
+
+const inside = <Result>(isLocal: boolean, work: () => Promise<Result>): Promise<Result> =>
+  new MockActivityEnvironment({ isLocal }).run(work);
+const isRefused = (error: unknown) => error instanceof ApplicationFailure && error.type === 'UseOrdinary';
+const silence = () => Promise.reject(new ConnectorError('retryable', 'no answer within 1.7 s', { unanswered: true }));
+
+describe('local tries', () => {
+  it('are bounded for each company, so that one whose system is slow leaves slots to the others', async () => {
+    const tries = new LocalTries();
+    const answers: (() => void)[] = [];
+    const hang = () => new Promise<void>((resolve) => answers.push(resolve));
+    const hanging = Array.from({ length: 50 }, () => inside(true, () => tries.run('slow', 'platform', hang)));
+    await assert.rejects(
+      inside(true, () => tries.run('slow', 'ticketing', hang)),
+      isRefused,
+    );
+    assert.equal(await inside(true, () => tries.run('other', 'platform', async () => 'done')), 'done');
+    assert.equal(await inside(false, () => tries.run('slow', 'platform', async () => 'done')), 'done');
+    for (const answer of answers) answer();
+    await Promise.all(hanging);
+    assert.equal(await inside(true, () => tries.run('slow', 'platform', async () => 'done')), 'done');
+  });
+
+  it('are not made at a system that has just not answered, until it answers again', async () => {
+    const tries = new LocalTries();
+    const works = async () => 'done';
+    await assert.rejects(
+      inside(true, () => tries.run('acme', 'platform', silence)),
+      ConnectorError,
+    );
+    await assert.rejects(
+      inside(true, () => tries.run('acme', 'platform', works)),
+      isRefused,
+    );
+    assert.equal(await inside(true, () => tries.run('acme', 'mail', works)), 'done');
+    assert.equal(await inside(false, () => tries.run('acme', 'platform', works)), 'done');
+    assert.equal(await inside(true, () => tries.run('acme', 'platform', works)), 'done');
+  });
+});
