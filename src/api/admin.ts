@@ -8,7 +8,7 @@ import { ruleRoutes } from './admin/rules.js';
 import { tokenRoutes } from './admin/tokens.js';
 import type { Route } from './route.js';
 
-export interface AdminOptions {
+interface AdminOptions {
   store: Store;
   /** Is told where a company has nobody to notify. Without it every company must name somebody. */
   operatorEmail?: string;

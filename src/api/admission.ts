@@ -14,7 +14,7 @@ export interface AdmissionOptions {
   log: Logger;
 }
 
-export interface UnknownRequest {
+interface UnknownRequest {
   companyId: string;
   elements: readonly Record<string, unknown>[];
   bytes: ArrayBuffer;

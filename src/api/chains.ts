@@ -18,7 +18,7 @@ import { notFound } from './problem.js';
 import type { RelayOptions } from './relay.js';
 import { type Route, route } from './route.js';
 
-export interface ChainsOptions extends Pick<RelayOptions, 'client' | 'links' | 'taskQueue'> {
+interface ChainsOptions extends Pick<RelayOptions, 'client' | 'links' | 'taskQueue'> {
   store: Pick<Store, 'audit' | 'companies'>;
 }
 

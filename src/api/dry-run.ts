@@ -28,7 +28,7 @@ export interface DryRunOptions {
   connectors: Pick<Connectors, 'platformOf' | 'ticketingOf'>;
 }
 
-export interface DryRunRequest {
+interface DryRunRequest {
   companyId: string;
   actions: readonly ChainAction[];
   warnings: Issue[];

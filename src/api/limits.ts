@@ -22,7 +22,7 @@ export interface RateLimit {
   headers: Readonly<Record<string, string>>;
 }
 
-export interface LimitsOptions {
+interface LimitsOptions {
   /** Requests a minute and company. */
   perMinute: number;
   /** Where several API processes count together. Absent: in memory. */

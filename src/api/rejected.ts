@@ -14,7 +14,7 @@ import { type Rejections, relayIdOf } from './rejections.js';
 import { answerStarted, rateLimitHeaders, readActions } from './relay.js';
 import { type Route, route } from './route.js';
 
-export interface RejectedOptions extends StartOptions {
+interface RejectedOptions extends StartOptions {
   store: Pick<Store, 'companies' | 'rules' | 'rejected'>;
   links: Links;
   limits: Limits;

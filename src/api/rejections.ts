@@ -9,7 +9,7 @@ import type { RejectionReason } from '../contract/rejected-request.js';
 import type { RuleNotices } from '../notices/rule-notices.js';
 import type { Store } from '../store/store.js';
 
-export type RejectionDetails = Problem['more'] & {
+type RejectionDetails = Problem['more'] & {
   /** What the owner is told; otherwise what the answer says. */
   mistakes?: readonly Issue[];
 };
@@ -33,13 +33,13 @@ export class Rejection extends Problem {
   }
 }
 
-export interface RefusedRequest {
+interface RefusedRequest {
   companyId: string;
   elements: readonly Record<string, unknown>[];
   idempotencyKey?: string;
 }
 
-export interface RejectionsOptions {
+interface RejectionsOptions {
   store: { rejected: Pick<Store['rejected'], 'keep'> };
   notices: Pick<RuleNotices, 'start'>;
   taskQueue: string;

@@ -26,8 +26,7 @@ export const steeredSchema = z.object({ at: z.string(), by: z.string(), verb: z.
 export type Steered = z.infer<typeof steeredSchema>;
 
 /** What became of one recipient of an e-mail; `sent`: handed to the mail server. */
-export const deliverySchema = z.object({ recipient: z.string(), sent: z.boolean(), error: z.string().optional() });
-export type Delivery = z.infer<typeof deliverySchema>;
+const deliverySchema = z.object({ recipient: z.string(), sent: z.boolean(), error: z.string().optional() });
 
 /** One action of a chain. Times are ISO 8601 in UTC. */
 export const actionStatusSchema = z.object({

@@ -21,7 +21,7 @@ export interface StartOptions {
   log: Logger;
 }
 
-export interface AcceptedRequest {
+interface AcceptedRequest {
   companyId: string;
   actions: ChainAction[];
   idempotencyKey?: string;

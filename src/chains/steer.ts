@@ -77,7 +77,7 @@ export async function cancelChain(
   }
 }
 
-export interface ActionOrder {
+interface ActionOrder {
   verb: SteeringVerb;
   /** For `reschedule`: how many seconds from now the action is to run. */
   seconds?: number;

@@ -12,7 +12,7 @@ export interface Address {
   credential?: Credential;
 }
 
-export interface Credential {
+interface Credential {
   /** The admin token or a company's key. */
   bearer: string;
   /** What to name when it is refused. */

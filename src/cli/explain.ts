@@ -5,7 +5,7 @@ import type { Address } from './address.js';
 import { type Problem, Refused, Unreachable } from './api.js';
 import { type ExitCode, exitCodes, NotConfirmed, UsageError } from './exit-codes.js';
 
-export interface Explanation {
+interface Explanation {
   exitCode: ExitCode;
   lines: readonly string[];
 }

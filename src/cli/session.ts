@@ -9,7 +9,7 @@ import type { Terminal } from './terminal.js';
 import { type Line, render } from './text.js';
 
 /** Options of all commands. */
-export interface GlobalOptions {
+interface GlobalOptions {
   url?: string | undefined;
   /** Whether standard output is for machines: answers as they came, and nothing else. */
   json?: boolean | undefined;

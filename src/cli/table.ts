@@ -3,7 +3,7 @@
 import { cut, harmless, type Line, type Painted, widthOf } from './text.js';
 import { momentText } from './time.js';
 
-export type Cell = string | Painted | undefined;
+type Cell = string | Painted | undefined;
 /** By its heading, the name of the field that a column shows, or what it shows. */
 export type Columns<Item> = Readonly<Record<string, (keyof Item & string) | ((item: Item) => Cell)>>;
 

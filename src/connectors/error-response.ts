@@ -17,7 +17,7 @@ export interface ErrorContext {
   secrets: string[];
 }
 
-export interface ErrorResponse {
+interface ErrorResponse {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   body: string;

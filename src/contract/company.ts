@@ -11,7 +11,7 @@ import { httpUrl } from './url.js';
 const credential = secret(z.string().min(1).max(4096));
 
 /** How a connector proves who it is. */
-export const authSchema = z
+const authSchema = z
   .discriminatedUnion('type', [
     z.strictObject({ type: z.literal('bearer'), token: credential }),
     z.strictObject({ type: z.literal('basic'), username: z.string().max(256), password: credential }),
@@ -31,20 +31,19 @@ function destination({ kind, baseUrl }: { kind?: unknown; baseUrl?: unknown }): 
   return JSON.stringify([kind, typeof baseUrl === 'string' && URL.canParse(baseUrl) ? new URL(baseUrl).origin : undefined]);
 }
 
-export const platformSettingsSchema = sentTo(z.discriminatedUnion('kind', [httpConnection]), 'auth', destination);
+const platformSettingsSchema = sentTo(z.discriminatedUnion('kind', [httpConnection]), 'auth', destination);
 export type PlatformSettings = z.infer<typeof platformSettingsSchema>;
 
-export const ticketingSettingsSchema = sentTo(z.discriminatedUnion('kind', [httpConnection]), 'auth', destination);
+const ticketingSettingsSchema = sentTo(z.discriminatedUnion('kind', [httpConnection]), 'auth', destination);
 export type TicketingSettings = z.infer<typeof ticketingSettingsSchema>;
 
-export const mailSettingsSchema = z.strictObject({
+const mailSettingsSchema = z.strictObject({
   /** `Name <address>` or an address. */
   from: z.string().max(320).optional(),
   replyTo: z.string().max(320).optional(),
   /** `smtp://user:password@host:port` or `smtps://…`: the company's own mail server. */
   smtpUrl: secret(z.url({ protocol: /^smtps?$/, error: 'must be an smtp or smtps URL' }).max(2048), shownSmtpUrl).optional(),
 });
-export type MailSettings = z.infer<typeof mailSettingsSchema>;
 
 /** Without the user too: some mail services take their token for both. */
 function shownSmtpUrl(smtpUrl: string): string {

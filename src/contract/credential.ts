@@ -4,7 +4,7 @@ import { createHash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /** `rlt_…` is a rule's token, `rlk_…` a company's key. */
-export type CredentialPrefix = 'rlt_' | 'rlk_';
+type CredentialPrefix = 'rlt_' | 'rlk_';
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 /** log2(62 ** 30) is 178 bits. */

@@ -5,7 +5,7 @@
 
 import type { Issue } from '../chain/request.js';
 
-export interface ProblemType {
+interface ProblemType {
   status: number;
   /** The same for every problem of this type. */
   title: string;

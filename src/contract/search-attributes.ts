@@ -7,12 +7,12 @@ import { hasEnded } from '../chain/outcome.js';
 import { jsonBytes } from '../chain/text.js';
 
 export const companyKey = defineSearchAttributeKey('RelayCompanyId', 'KEYWORD');
-export const chainKey = defineSearchAttributeKey('RelayChainId', 'KEYWORD');
+const chainKey = defineSearchAttributeKey('RelayChainId', 'KEYWORD');
 export const needsAttentionKey = defineSearchAttributeKey('RelayNeedsAttention', 'BOOL');
-export const assignmentsKey = defineSearchAttributeKey('RelayAssignmentIds', 'KEYWORD_LIST');
+const assignmentsKey = defineSearchAttributeKey('RelayAssignmentIds', 'KEYWORD_LIST');
 export const rulesKey = defineSearchAttributeKey('RelayRuleIds', 'KEYWORD_LIST');
-export const failuresKey = defineSearchAttributeKey('RelayFailureTypes', 'KEYWORD_LIST');
-export const pausedKey = defineSearchAttributeKey('RelayPaused', 'BOOL');
+const failuresKey = defineSearchAttributeKey('RelayFailureTypes', 'KEYWORD_LIST');
+const pausedKey = defineSearchAttributeKey('RelayPaused', 'BOOL');
 
 /** All of them, as they must be registered. */
 export const searchAttributeKeys = [companyKey, chainKey, needsAttentionKey, assignmentsKey, rulesKey, failuresKey, pausedKey];

@@ -12,7 +12,7 @@ import type { Store } from '../store/store.js';
 /** A first notice waits no longer than this for Temporal. */
 const answerTimeoutMs = 10_000;
 
-export interface HandOver {
+interface HandOver {
   notice: ChainNotice;
   /** The notifier that has the failure of which this is the recovery. */
   notifier?: string | undefined;

@@ -14,7 +14,7 @@ import type { Database } from '../store/database.js';
 import { createStore } from '../store/store.js';
 import type { Closers } from './run.js';
 
-export interface PartsOptions<TemporalConnection> {
+interface PartsOptions<TemporalConnection> {
   config: Config;
   log: Log;
   openDatabase: () => Promise<Database>;

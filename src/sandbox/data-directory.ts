@@ -11,7 +11,7 @@ import { StartError } from '../service/start-error.js';
 import { makeDirectory } from './make-directory.js';
 import { isRunning, startOf } from './processes.js';
 
-export interface DataDirectory {
+interface DataDirectory {
   /** Absolute, symbolic links followed. */
   path: string;
   release(): void;

@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A pid is used again, a pid with its start time is not. */
-export interface RunningProcess {
+interface RunningProcess {
   pid: number;
   /** When it started, as `startOf` has it: letters and digits, good in a file name. */
   start: string;

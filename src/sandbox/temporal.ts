@@ -15,7 +15,7 @@ import { assertPortFree, freePort } from './ports.js';
 import { commandLine, endProcess, isRunning, lastLineOf, startOf } from './processes.js';
 import { findTemporal, withoutTemporal } from './temporal-binary.js';
 
-export interface TemporalOptions {
+interface TemporalOptions {
   /** A directory that this process alone uses. */
   dataDir: string;
   host: string;

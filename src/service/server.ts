@@ -8,11 +8,11 @@ import { Problem, problemResponse } from '../contract/problem.js';
 import { type Listening, listen } from './listen.js';
 
 /** A Hono app, of whatever environment. */
-export interface App {
+interface App {
   fetch(request: Request, env: HttpBindings | Http2Bindings): Response | Promise<Response>;
 }
 
-export interface ServeOptions extends Listening {
+interface ServeOptions extends Listening {
   /** How long a request may take to arrive, headers and body. */
   requestTimeoutMs?: number;
   /** How long requests under way may go on when the server is closed. */

@@ -43,7 +43,7 @@ export function columnsOf({ shape }: z.ZodObject): string {
     .join(', ');
 }
 
-/** For an UPDATE of these fields of a noun, whose values come as one parameter from `valuesOf`: `(name) = (SELECT name FROM …)`. */
+/** Sets these fields of a noun in an UPDATE, from one parameter that `valuesOf` makes: `(name) = (SELECT name FROM …)`. */
 export function assignmentOf({ shape }: z.ZodObject, table: string, parameter: string): string {
   const columns = Object.keys(shape).map(columnOf).join(', ');
   return `(${columns}) = (SELECT ${columns} FROM jsonb_populate_record(NULL::${table}, ${parameter}::text::jsonb))`;

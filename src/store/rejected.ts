@@ -14,7 +14,7 @@ import { columnsOf, type Database, json, type Page, type PageRequest, page, read
 
 /** How many of each reason are kept of a company: a flood of one kind does not push out the others. */
 export const keptOfReason = 100;
-export const keptDays = 30;
+const keptDays = 30;
 
 /** `problem`: as the company may read it, who learns more of a 401 than was answered. `elements`: the actions, without tokens. */
 export interface NewRejectedRequest extends Pick<ListedRejectedRequest, 'reason' | 'problem' | 'relayIds' | 'idempotencyKey'> {

@@ -14,7 +14,7 @@ const columns = columnsOf(storedRule);
 const where = 'WHERE company_id = $1 AND relay_id = $2';
 
 export type NewRule = z.infer<typeof newRuleRequest>;
-export type ChangedRule = Pick<NewRule, 'notify'> & Pick<Rule, 'name' | 'enabled' | 'onFailure' | 'onUnknown'>;
+type ChangedRule = Pick<NewRule, 'notify'> & Pick<Rule, 'name' | 'enabled' | 'onFailure' | 'onUnknown'>;
 
 /** A rule just made, with the only sight there is of its token. */
 export interface CreatedRule {

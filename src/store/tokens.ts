@@ -24,7 +24,7 @@ export interface Credentials {
  */
 export type Refusal = 'unknown' | 'wrong' | 'revoked' | 'expired' | 'disabled';
 
-export type Authentication =
+type Authentication =
   /** `webhookSecret`: the company's webhooks are signed with it, which is still to be checked. */
   | { ok: true; webhookSecret?: string }
   /** `refusals[i]` belongs to the i-th credentials, undefined where those are right. */

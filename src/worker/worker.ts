@@ -7,7 +7,7 @@ import { createActivities } from '../activities/index.js';
 import type { Log } from '../service/log.js';
 import { bundlePath } from './bundle.js';
 
-export interface WorkerOptions extends Omit<Deps, 'localTries'> {
+interface WorkerOptions extends Omit<Deps, 'localTries'> {
   connection: NativeConnection;
   namespace: string;
   taskQueue: string;
@@ -15,7 +15,7 @@ export interface WorkerOptions extends Omit<Deps, 'localTries'> {
   version?: WorkerDeploymentVersion;
 }
 
-export interface RunningWorker {
+interface RunningWorker {
   /** Settles when it has stopped; rejects where it could not go on. */
   running: Promise<void>;
   /** Takes no more work, and waits for what is under way. */

@@ -33,7 +33,7 @@ export interface AttemptResult {
 export type Notify = (kind: NoticeKind, index: number) => void;
 
 /** A person's word on a held action. */
-export type Decision = { verb: 'retry' } | { verb: 'skip'; by: string };
+type Decision = { verb: 'retry' } | { verb: 'skip'; by: string };
 
 /** Cancelling waits for an effect in flight: its outcome counts. */
 const waitForOutcome = { cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED };

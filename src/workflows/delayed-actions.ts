@@ -27,7 +27,7 @@ import type { DelayedAction } from './delayed-action.js';
 import type { Lock } from './lock.js';
 
 /** What a child says became of its actions, and how it closed where it did not say it of all. */
-export interface ChildEnd {
+interface ChildEnd {
   actions: ActionStatus[];
   how?: string;
 }

@@ -48,7 +48,7 @@ const graceMs = 24 * 3600 * 1000;
 /** What a ledger says of a notice. */
 type Finding<Notice> = Omit<Notice, 'cause' | 'companyId' | 'relayId' | 'at'>;
 
-export function memberKey({ chainId, index }: Pick<Member, 'chainId' | 'index'>): string {
+function memberKey({ chainId, index }: Pick<Member, 'chainId' | 'index'>): string {
   return `${chainId}/${index}`;
 }
 

@@ -21,7 +21,7 @@ import type { ActionStates } from './action-states.js';
 import type { Lock } from './lock.js';
 
 /** What a workflow does with people's signals beyond what its runner does. */
-export interface SteeringOptions {
+interface SteeringOptions {
   lock: Lock;
   states: ActionStates;
   runner: ActionRunner;

@@ -9,7 +9,7 @@ import { temporalUnavailable } from '../problem.js';
 import { type Route, route } from '../route.js';
 import { noCompany, noRule } from './missing.js';
 
-export interface NoticeOptions {
+interface NoticeOptions {
   store: Pick<Store, 'companies' | 'rules'>;
   client: Client;
   taskQueue: string;

@@ -11,7 +11,7 @@ import { notFound } from '../problem.js';
 import { type Route, route } from '../route.js';
 import { noCompany } from './missing.js';
 
-export interface PauseOptions {
+interface PauseOptions {
   store: Pick<Store, 'pauses' | 'companies'>;
   client: Client;
   log: Logger;

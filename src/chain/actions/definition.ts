@@ -39,7 +39,7 @@ export interface Issues {
 }
 
 /** What a dry run tells of an action: its effect, or why that could not even be attempted. */
-export type Preview<Shown = Record<string, unknown>> = { effect: Shown } | { obstacle: string };
+type Preview<Shown = Record<string, unknown>> = { effect: Shown } | { obstacle: string };
 
 export interface ActionDefinition<Effect = unknown> {
   name: string;

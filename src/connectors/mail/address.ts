@@ -4,7 +4,7 @@ import { bareAddress } from '../../chain/address.js';
 import { ConnectorError } from '../call.js';
 import { excerpt } from '../excerpt.js';
 
-export interface EmailAddress {
+interface EmailAddress {
   /** Without quotes; empty where there is none. */
   name: string;
   address: string;

@@ -4,13 +4,13 @@ import { cutShort } from '../../chain/text.js';
 import { isCommand } from '../words.js';
 import type { RenderedNotice } from './channel.js';
 
-export interface SlackMessage {
+interface SlackMessage {
   /** What notifications show. */
   text: string;
   blocks: SlackBlock[];
 }
 
-export type SlackBlock =
+type SlackBlock =
   | { type: 'header'; text: { type: 'plain_text'; text: string } }
   | { type: 'section'; text: { type: 'mrkdwn'; text: string } };
 

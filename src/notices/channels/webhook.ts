@@ -9,7 +9,7 @@ import type { HttpClient } from '../../connectors/http.js';
 import type { NoticeChannel } from './channel.js';
 import { slackMessage } from './slack.js';
 
-export interface WebhookOptions {
+interface WebhookOptions {
   webhookUrl: string;
   /** `whsec_…` */
   secret?: string | undefined;

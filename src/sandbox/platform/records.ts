@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 
-export const placeSchema = z.object({ latitude: z.number().min(-90).max(90), longitude: z.number().min(-180).max(180) });
+const placeSchema = z.object({ latitude: z.number().min(-90).max(90), longitude: z.number().min(-180).max(180) });
 export type Place = z.infer<typeof placeSchema>;
 
 export const locationSchema = placeSchema.extend({ address: z.string(), city: z.string(), state: z.string(), zip: z.string() });
