@@ -110,9 +110,16 @@ export function addressGroup(address: string): string {
     .join(':');
 }
 
-/** Puts the headers on the answer to this request, also where it becomes an error. */
-export function showRateLimit(c: Context, { headers }: RateLimit): void {
-  for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value);
+/** Answers with the headers, also where the answer becomes an error. */
+export async function showRateLimit(c: Context, { headers }: RateLimit, answer: () => Promise<Response>): Promise<Response> {
+  for (const [name, value] of Object.entries(headers)) c.header(name, value);
+  try {
+    return await answer();
+  } catch (error) {
+    // Only now: an answer to which `c.res` was read before is written as a stream, some turns of the event loop later.
+    for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value);
+    throw error;
+  }
 }
 
 /** Counts 401s per client address, and answers 429 where they are too many. */

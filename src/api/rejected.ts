@@ -101,18 +101,19 @@ export function rejectedRoutes(options: RejectedOptions): Route[] {
         if (request.chainId !== undefined)
           throw new Problem('already-resent', `This request was sent again at ${request.resentAt}: chain ${request.chainId}.`);
         const rateLimit = await limits.ofCompany(companyId);
-        showRateLimit(c, rateLimit);
-        if (rateLimit.exceeded) throw tooManyRequests(companyId, rateLimit);
-        await assertEnabled(store, companyId, request.elements);
-        // Whoever may ask for this needs no token, but the actions are not valid without one.
-        const { actions, warnings } = readActions(request.elements.map((element) => ({ ...element, relayAccessToken: '' })));
-        const hash = hashRequest(request.elements);
-        const started = await startChain(options, { companyId, actions, hash, idempotencyKey: keyOf(request) });
-        const { chainId } = started.chain;
-        await store.rejected
-          .noteResent(companyId, rejectedId, chainId, actor)
-          .catch((error: unknown) => log.error({ err: error, companyId, rejectedId, chainId }, 'a resend could not be noted'));
-        return answerStarted(c, started, warnings, links);
+        return showRateLimit(c, rateLimit, async () => {
+          if (rateLimit.exceeded) throw tooManyRequests(companyId, rateLimit);
+          await assertEnabled(store, companyId, request.elements);
+          // Whoever may ask for this needs no token, but the actions are not valid without one.
+          const { actions, warnings } = readActions(request.elements.map((element) => ({ ...element, relayAccessToken: '' })));
+          const hash = hashRequest(request.elements);
+          const started = await startChain(options, { companyId, actions, hash, idempotencyKey: keyOf(request) });
+          const { chainId } = started.chain;
+          await store.rejected
+            .noteResent(companyId, rejectedId, chainId, actor)
+            .catch((error: unknown) => log.error({ err: error, companyId, rejectedId, chainId }, 'a resend could not be noted'));
+          return answerStarted(c, started, warnings, links);
+        });
       },
     ),
   ];

@@ -111,13 +111,17 @@ export function relayRoutes(options: RelayOptions): Route[] {
         try {
           await authenticateRequest(options, { companyId, elements, bytes, headers: c.req.raw.headers });
           const rateLimit = await limits.ofCompany(companyId);
-          showRateLimit(c, rateLimit);
-          if (rateLimit.exceeded) throw tooManyRequests(companyId, rateLimit);
-          if (mistake !== undefined) throw new Rejection('idempotency-key', 'idempotency-key', mistake);
-          const request = readActions(elements);
-          if (dry) return c.json(await dryRun(options, { companyId, ...request, valuesShown: (await actorOf(c)) !== undefined }));
-          const started = await startChain(options, { companyId, actions: request.actions, hash: hashRequest(elements), ...key });
-          return answerStarted(c, started, request.warnings, links);
+          return await showRateLimit(c, rateLimit, async () => {
+            if (rateLimit.exceeded) throw tooManyRequests(companyId, rateLimit);
+            if (mistake !== undefined) throw new Rejection('idempotency-key', 'idempotency-key', mistake);
+            const { actions, warnings } = readActions(elements);
+            if (dry) {
+              const valuesShown = (await actorOf(c)) !== undefined;
+              return c.json(await dryRun(options, { companyId, actions, warnings, valuesShown }));
+            }
+            const started = await startChain(options, { companyId, actions, hash: hashRequest(elements), ...key });
+            return answerStarted(c, started, warnings, links);
+          });
         } catch (error) {
           const problem = problemOf(error);
           if (problem instanceof Rejection && !dry) rejections.keep(problem, { companyId, elements, ...key });
