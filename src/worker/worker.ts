@@ -56,9 +56,11 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
 export function installRuntime(log: Log): void {
   // What the SDK calls worth knowing is detail here.
   const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const;
+  // It says something at every step: what is not logged is not put together either.
+  const least = log.isLevelEnabled('trace') ? 'TRACE' : log.isLevelEnabled('debug') ? 'DEBUG' : 'WARN';
   Runtime.install({
     shutdownSignals: [],
-    logger: new DefaultLogger('TRACE', ({ level, message, meta }) => log[levels[level]](meta ?? {}, message)),
+    logger: new DefaultLogger(least, ({ level, message, meta }) => log[levels[level]](meta ?? {}, message)),
     telemetryOptions: { logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } } },
   });
 }
