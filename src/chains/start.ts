@@ -14,7 +14,7 @@ import type { RuleChain } from '../workflows/rule-chain.js';
 export interface StartOptions {
   client: Client;
   taskQueue: string;
-  /** Whether a worker shares the client's connection: the first workflow task then comes with the answer. */
+  /** Whether a worker shares the client's connection: the first workflow task may then come with the answer. */
   eager: boolean;
   retryBudgetSeconds: number;
   attentionWindowSeconds: number;
@@ -70,6 +70,13 @@ const memoSchema = z.object({ receivedAt: z.string(), hash: z.string(), request:
 const startTimeoutMs = 10_000;
 
 /**
+ * With more starts under way than these, first workflow tasks are polled for rather than taken with the answer: they would run in
+ * this process at once, ahead of the answers to the others, and a burst is done no sooner for it.
+ */
+const mostEagerStarts = 4;
+let startsUnderWay = 0;
+
+/**
  * @returns once Temporal has durably accepted the start.
  * @throws IdempotencyKeyReused, ChainNotStarted
  */
@@ -86,6 +93,7 @@ export async function startChain(options: StartOptions, accepted: AcceptedReques
   const workflowId = chainWorkflowId(chain);
   const summary = chainSummary(chain, chain.actions);
   const request = randomUUID();
+  startsUnderWay += 1;
   try {
     await client.withDeadline(Date.now() + startTimeoutMs, () =>
       client.workflow.start<typeof RuleChain>('RuleChain', {
@@ -93,7 +101,7 @@ export async function startChain(options: StartOptions, accepted: AcceptedReques
         args: [chain],
         taskQueue: options.taskQueue,
         workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
-        requestEagerStart: options.eager,
+        requestEagerStart: options.eager && startsUnderWay <= mostEagerStarts,
         memo: { receivedAt: chain.receivedAt, hash: accepted.hash, request, summary },
         typedSearchAttributes: searchAttributesOf(chain, chain.actions),
         staticSummary: summary,
@@ -111,6 +119,8 @@ export async function startChain(options: StartOptions, accepted: AcceptedReques
     log.error({ err: error, workflowId }, 'Temporal did not accept a chain');
     const known = error instanceof WorkflowExecutionAlreadyStartedError;
     throw new ChainNotStarted(known ? 'yes' : sure ? 'no' : 'unknown');
+  } finally {
+    startsUnderWay -= 1;
   }
 }
 
