@@ -73,7 +73,8 @@ describe('currentDetails', () => {
     const details = currentDetails(chain, [status('done'), held]);
     assert.equal(
       details.split('\n')[0],
-      '**Action 1 needs attention:** POST http\\://a.example/send answered 404. Nothing is tried by itself: mend the cause first. ' +
+      '**Action 1 needs attention:** POST http\\://a.example/send answered 404. Nothing is tried by itself: mend the ' +
+        'cause first. ' +
         'To decide, open More Actions, Send a Signal: `retry` tries it again, `skip` goes on without it; input `[1]`. ' +
         'Without a decision it fails at 2024-03-05 16:07:09 UTC.',
     );

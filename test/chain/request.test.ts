@@ -107,7 +107,8 @@ describe('what is wrong in the rule is a problem', () => {
       send,
       { actionCondition: 'status=draft' },
       [
-        'actionCondition: "status=draft" has a single =: write <property>==<value> or <property>!=<value>, one comparison only, for example status==draft or location.zip=="94016"',
+        'actionCondition: "status=draft" has a single =: write <property>==<value> or <property>!=<value>, one ' +
+          'comparison only, for example status==draft or location.zip=="94016"',
       ],
     ],
     [
@@ -115,7 +116,8 @@ describe('what is wrong in the rule is a problem', () => {
       send,
       { actionCondition: '' },
       [
-        'actionCondition: "" has no ==: write <property>==<value> or <property>!=<value>, one comparison only, for example status==draft or location.zip=="94016"',
+        'actionCondition: "" has no ==: write <property>==<value> or <property>!=<value>, one comparison only, for ' +
+          'example status==draft or location.zip=="94016"',
       ],
     ],
     ...['-5', '+5', '1.5', '1e3', '1,000', '10s', 'ten', '0x10', '٣', '1 0', 'NaN', '∞'].map(
@@ -152,7 +154,8 @@ describe('what is wrong in the rule is a problem', () => {
         'relayAccessToken: is required',
         'comment: must be a string',
         notSeconds,
-        'actionCondition: "x" has no ==: write <property>==<value> or <property>!=<value>, one comparison only, for example status==draft or location.zip=="94016"',
+        'actionCondition: "x" has no ==: write <property>==<value> or <property>!=<value>, one comparison only, for ' +
+          'example status==draft or location.zip=="94016"',
         'sendRadius: must be a number of miles, such as "25" or "2.5"',
         'platformAssignmentId: is required for platform_sendAssignment',
       ],
@@ -424,7 +427,8 @@ describe('what is wrong in the data of the event makes the action need attention
       {
         cannotSchedule: 'delayInSeconds is blank; actionCondition contains ${c}, which was not substituted',
         invalidData:
-          'sendToGroups names no group: a blank list is never "send to everybody"; sendRadius is blank: a number of miles is needed',
+          'sendToGroups names no group: a blank list is never "send to everybody"; sendRadius is blank: a number of ' +
+          'miles is needed',
       },
     ],
   ];

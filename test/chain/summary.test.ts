@@ -41,7 +41,8 @@ describe('chainSummary', () => {
     [['1001'], 'acme: 1 action, assignment 1001: platform_sendAssignment'],
     [
       ['1001', undefined, '1001', '1002'],
-      'acme: 4 actions, assignment 1001, 1002: platform_sendAssignment, platform_sendAssignment, platform_sendAssignment, platform_sendAssignment',
+      'acme: 4 actions, assignment 1001, 1002: platform_sendAssignment, platform_sendAssignment, ' +
+        'platform_sendAssignment, platform_sendAssignment',
     ],
     [[undefined, undefined], 'acme: 2 actions: platform_sendAssignment, platform_sendAssignment'],
     [['10\n01'], 'acme: 1 action, assignment 10 01: platform_sendAssignment'],
@@ -105,7 +106,8 @@ describe('failureMessage', () => {
         status(1, 'failed', { comment: 'alert', error, reason: 'nobody decided' }),
         status(2, 'not-run'),
       ]),
-      '1 of 3 actions failed, and 1 behind it was not run. 1 alert: no route; nobody decided. Mend the cause, then: npx relay retry acme c1 1',
+      '1 of 3 actions failed, and 1 behind it was not run. 1 alert: no route; nobody decided. Mend the cause, then: ' +
+        'npx relay retry acme c1 1',
     ));
 
   it('says it once where the reason is the error', () =>

@@ -145,7 +145,8 @@ describe('a command line', () => {
       [
         problem(404, 'Not found', 'There is no company acme.'),
         { RELAY_KEY: 'k' },
-        'Not found (404): There is no company acme.\nSee what there is: npx relay companies list, rules list <companyId>, chains list <companyId>.\n',
+        'Not found (404): There is no company acme.\nSee what there is: npx relay companies list, rules list ' +
+          '<companyId>, chains list <companyId>.\n',
       ],
       [
         { ...problem(503, 'Temporal cannot be reached', 'Nothing has run.'), headers: { 'Retry-After': '10' } },
@@ -192,7 +193,8 @@ describe('a command line', () => {
     assert.equal(exitCode, 3);
     assert.equal(
       err,
-      `The relay's API cannot be reached at ${gone.url}: nothing listens there.\nStart a relay here with \`npm start\`, or say where it is with --url or RELAY_URL.\n`,
+      `The relay's API cannot be reached at ${gone.url}: nothing listens there.\nStart a relay here with \`npm ` +
+        `start\`, or say where it is with --url or RELAY_URL.\n`,
     );
     answer = () => ({ body: 'hello' });
     assert.equal((await relay(['companies'], at())).exitCode, 3);

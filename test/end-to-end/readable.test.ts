@@ -37,7 +37,8 @@ describe('the summary and the details of a workflow', () => {
   const cases: [kind: ShownKind, summary: string, details: string[]][] = [
     [
       'completed',
-      `${company.companyId}: 3 actions, assignment ${assignment}: Tell the owner first, Preferred technicians, Note it in the ticket`,
+      `${company.companyId}: 3 actions, assignment ${assignment}: Tell the owner first, Preferred technicians, Note it ` +
+        `in the ticket`,
       ['| in its turn, if status==draft', 'groupIds 501; radiusMiles 25', 'recipients owner@demo.example, dispatch@demo.example'],
     ],
     ['held', `${company.companyId}: 3 actions, assignment 404404: `, ['groupIds 502', 'field Sent; value value']],

@@ -89,7 +89,8 @@ describe('the text of a notice', () => {
       'What was wrong': ['POST /assignments/1001/send answered 503 (PlatformError)'],
       'What happens now': [
         'The relay goes on trying by itself, next at 2024-03-05 16:18:00 UTC, and says so when it comes through.',
-        'It is held until 2024-03-08 16:07:09 UTC. If nobody has decided by then, it fails, and what stands behind it is not run.',
+        'It is held until 2024-03-08 16:07:09 UTC. If nobody has decided by then, it fails, and what stands behind it ' +
+          'is not run.',
       ],
       Where: where,
       Done: ['0 sendEmails: greet'],
@@ -208,7 +209,8 @@ describe('the text of a notice', () => {
   it('about an action that need not be done any more', () => {
     const sections = sectionsOf('recovered', { state: 'skipped', reason: 'status was "sent"' });
     assert.deepEqual(sections.get(''), [
-      '1 platform_sendAssignment: first wave — need not be done any more: status was "sent". It is skipped, and the chain goes on.',
+      '1 platform_sendAssignment: first wave — need not be done any more: status was "sent". It is skipped, and the ' +
+        'chain goes on.',
     ]);
   });
 

@@ -112,7 +112,8 @@ describe('finding the Temporal program', () => {
   it('says what it tried and what to do, in one line, where nothing works', async () => {
     go('echo "go: downloading x" >&2; echo "go: https://me:secret@mirror.example/x: 403 Forbidden" >&2; exit 1');
     const message =
-      'no Temporal server ("temporal" is not on PATH; no copy is cached; download: cannot reach the host; build with Go: go: https://***@mirror.example/x: 403 Forbidden): ' +
+      'no Temporal server ("temporal" is not on PATH; no copy is cached; download: cannot reach the host; build with ' +
+      'Go: go: https://***@mirror.example/x: 403 Forbidden): ' +
       'install the Temporal CLI (docs.temporal.io/cli) or Go 1.25, or set TEMPORAL_ADDRESS to a server that runs';
     await assert.rejects(find(unreachable), new StartError(message));
     const environment = { PATH: '/nowhere', HOME: home, XDG_CACHE_HOME: join(home, 'xdg') };

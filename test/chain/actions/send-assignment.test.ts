@@ -51,7 +51,8 @@ describe('platform_sendAssignment', () => {
       {
         effect: {},
         mistakes: [
-          'sendRadius: is "${custom_field_0123456789abcdef0123456789abcdef0123456789abcdef}", not substituted: a number of miles is needed',
+          'sendRadius: is "${custom_field_0123456789abcdef0123456789abcdef0123456789abcdef}", not substituted: a ' +
+            'number of miles is needed',
         ],
       },
     ],

@@ -73,7 +73,8 @@ function compare(cases: Case[], atLeast: number, say: (line: string) => void): v
   const rate = 1 - misses.length / cases.length;
   const printed = answers.filter((line) => line.includes('\t')).length;
   say(
-    `${(rate * 100).toFixed(2)} % of ${cases.length} cases as in the JDK (java ${version?.[0]}), which printed ${printed} of them`,
+    `${(rate * 100).toFixed(2)} % of ${cases.length} cases as in the JDK (java ${version?.[0]}), which printed ` +
+      `${printed} of them`,
   );
   for (const miss of misses) say(`miss: ${reasonFor(miss)}: ${JSON.stringify(miss)}`);
   assert(rate >= atLeast, `${misses.length} of ${cases.length} differ`);

@@ -58,7 +58,9 @@ describe('commands of the admin', () => {
     assert.match(nobody.err, /^Invalid body \(400\)\n {2}\/notify {2}must name somebody/);
 
     const made = await succeed(
-      'companies set acme --name "Acme Field" --time-zone Europe/Berlin --notify-email a@acme.example --notify-email b@acme.example --notify-webhook https://hooks.example.com/s3cret --platform-url https://p.acme.example/api --platform-token s3cret',
+      'companies set acme --name "Acme Field" --time-zone Europe/Berlin --notify-email a@acme.example --notify-email ' +
+        'b@acme.example --notify-webhook https://hooks.example.com/s3cret ' +
+        '--platform-url https://p.acme.example/api --platform-token s3cret',
     );
     assert.match(made, /^Company acme is made\.[\s\S]*relay rules create acme/);
     await succeed('companies set acme --notify-email c@acme.example --mail-from relay@acme.example');

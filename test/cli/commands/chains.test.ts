@@ -202,7 +202,8 @@ describe('commands of chains', () => {
       [wrong.exitCode, wrong.err],
       [
         1,
-        `Invalid chain (400): Nothing has run.\n  /0/emails  is required\n  (all)      has 101 actions\nMore: ${server.url}/problems/x\n`,
+        `Invalid chain (400): Nothing has run.\n  /0/emails  is required\n  (all)      has 101 actions\nMore: ` +
+          `${server.url}/problems/x\n`,
       ],
     );
     const stranger = await run(['send', 'acme', '-'], () => problem(401, 'Not authorized', 'x'));
