@@ -1,6 +1,6 @@
 /**
  * Retries an action of a chain, also when the chain has closed: then its workflow is reset to its end, where it waits a moment
- * for the signal that says what is to be done after all (see `reopened` in workflows/rule-chain.ts). What was done is not done
+ * for the signal that says what is to be done after all (see `retries` in workflows/rule-chain.ts). What was done is not done
  * again, save a send or ticket update in its very last workflow task, under the same key.
  */
 

@@ -49,6 +49,10 @@ export async function DelayedAction(chain: Chain): Promise<ActionStatus[]> {
     else root.cancelRequested.catch(() => lock.arrive(() => runner.cancelAll()));
 
     await lock.allOver();
+    if (!runner.cancelled && states.actions.some(({ state }) => isToRedo(state))) {
+      await lock.wait(1, 'takes what arrived last'); // A retry is passed back.
+      await lock.allOver();
+    }
     if (runner.cancelled) {
       for (const { index, state } of states.actions) if (!hasEnded(state)) states.end(index, { state: 'cancelled' });
       await lock.allOver();

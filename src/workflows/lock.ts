@@ -123,6 +123,7 @@ export class Lock {
         this.#inside.push({ run, keeps: true });
       });
       const fired = () => {
+        if (timer.consideredCancelled) return;
         alarm.set(undefined);
         this.#enter({ run, keeps: true, moment: momentNow() });
       };
@@ -142,17 +143,15 @@ export class Lock {
     });
   }
 
-  /** Lets go until everything that was started is over, what has arrived is dealt with, and what that changed is published. */
+  /**
+   * Lets go until everything that was started is over, and publishes. What has arrived meanwhile may still be queued, and whether it
+   * has differs between the two tasks: who has to know waits once more.
+   */
   async allOver(): Promise<void> {
     for (;;) {
       this.publish(); // This may start something.
-      if (this.#fibers > 0) await this.until(this.#allOver);
-      else if (this.#outside.length > 0)
-        await new Promise<void>((run) => {
-          this.#outside.push({ run, keeps: true, moment: momentNow() });
-          this.#letGo();
-        });
-      else return;
+      if (this.#fibers === 0) return;
+      await this.until(this.#allOver);
     }
   }
 

@@ -38,7 +38,7 @@ export async function RuleChain(chain: Chain): Promise<ChainView> {
 
     await runner.run([...immediate]);
     await lock.allOver();
-    await run.reopened();
+    await run.retries();
     return close(chain, states, runner.cancelled);
   });
 }
@@ -86,15 +86,19 @@ class ChainRun {
   }
 
   /**
-   * A chain that had closed and was reset in order to be opened again (src/chains/reopen.ts) waits a moment to be told what is to
-   * be done after all, and after that whether more is.
+   * Takes retries of what has failed: those that have arrived already; and where the chain had closed and was reset in order to be
+   * opened again (src/chains/reopen.ts), those that come within seconds.
    */
-  async reopened(): Promise<void> {
+  async retries(): Promise<void> {
+    await this.#awaitRetries(1, 'takes what arrived last');
     const { runId, firstExecutionRunId } = workflowInfo();
-    if (runId === firstExecutionRunId) return;
+    if (runId !== firstExecutionRunId) await this.#awaitRetries(5000, reopenedSummary);
+  }
+
+  async #awaitRetries(milliseconds: number, summary: string): Promise<void> {
     while (!this.runner.cancelled && this.states.actions.some(({ state }) => isToRedo(state))) {
       const before = this.#redos;
-      await this.lock.wait(5000, reopenedSummary, this.#told);
+      await this.lock.wait(milliseconds, summary, this.#told);
       await this.lock.allOver();
       if (this.#redos === before) return;
     }
