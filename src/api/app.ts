@@ -8,7 +8,7 @@ import { noticeRoutes } from './admin/notices.js';
 import { pauseRoutes } from './admin/pause.js';
 import { adminRoutes } from './admin.js';
 import { answerProblems } from './answer-problems.js';
-import { createGuard } from './authentication.js';
+import { createGuard } from './bearer-authentication.js';
 import { chainRoutes } from './chains.js';
 import { docsRoutes } from './docs.js';
 import { limitFailures } from './limits.js';

@@ -2,7 +2,7 @@
 
 import { html } from 'hono/html';
 import { type ProblemSlug, problemTypeList, problemTypes } from '../contract/problem-types.js';
-import type { Access } from './authentication.js';
+import type { Access } from './bearer-authentication.js';
 import { link, tablesOf, typeOf } from './docs-schema.js';
 import { type DescribedAnswer, type DescribedOperation, everywhere, type OpenApi, pathOf, problemsOf } from './openapi.js';
 import { type Html, inline, json, prose } from './page.js';

@@ -8,7 +8,7 @@ import { steeringVerbs } from '../chain/steering-verb.js';
 import { problemSchema } from '../contract/problem.js';
 import { type ProblemSlug, problemTypeList, problemTypes } from '../contract/problem-types.js';
 import { version } from '../contract/version.js';
-import type { Access } from './authentication.js';
+import type { Access } from './bearer-authentication.js';
 import type { Answer, RouteDescription } from './route.js';
 
 export type Schema = z.core.JSONSchema.BaseSchema;

@@ -6,12 +6,12 @@ import { Problem } from '../contract/problem.js';
 import { type RejectedRequest, rejectedListSchema, wholeRejectedSchema } from '../contract/rejected-request.js';
 import type { Links } from '../service/config.js';
 import type { Store } from '../store/store.js';
-import { tooManyRequests } from './admission.js';
 import { numberCursor, pageOf, pageQuery } from './body.js';
 import { type Limits, showRateLimit } from './limits.js';
 import { notFound } from './problem.js';
 import { type Rejections, relayIdOf } from './rejections.js';
 import { answerStarted, rateLimitHeaders, readActions } from './relay.js';
+import { tooManyRequests } from './relay-authentication.js';
 import { type Route, route } from './route.js';
 
 interface RejectedOptions extends StartOptions {

@@ -9,14 +9,14 @@ import { type Accepted, acceptedSchema } from '../contract/chain-resource.js';
 import { Problem } from '../contract/problem.js';
 import { chainLinks, type Links } from '../service/config.js';
 import type { Store } from '../store/store.js';
-import { type AdmissionOptions, authenticateRequest, tooManyRequests } from './admission.js';
 import { problemOf } from './answer-problems.js';
-import { actorReader } from './authentication.js';
+import { actorReader } from './bearer-authentication.js';
 import { isObject, readJson } from './body.js';
 import { chainExamples, chainRequest } from './chain-request.js';
 import { asksDryRun, type DryRunOptions, dryRun, dryRunSchema } from './dry-run.js';
 import { type Limits, showRateLimit } from './limits.js';
 import { Rejection, type Rejections } from './rejections.js';
+import { type AdmissionOptions, authenticateRequest, tooManyRequests } from './relay-authentication.js';
 import { type Route, route } from './route.js';
 
 export interface RelayOptions extends StartOptions, DryRunOptions, AdmissionOptions {

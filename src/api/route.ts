@@ -7,7 +7,7 @@ import { type Context, Hono } from 'hono';
 import type { z } from 'zod';
 import type { Actor } from '../contract/audit.js';
 import type { ProblemSlug } from '../contract/problem-types.js';
-import type { Access, Authenticated, Guard } from './authentication.js';
+import type { Access, Authenticated, Guard } from './bearer-authentication.js';
 import { limitBody, parseAs, parseQuery, readObject } from './body.js';
 
 export interface Answer {

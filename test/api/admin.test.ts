@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { Hono } from 'hono';
 import { adminRoutes } from '../../src/api/admin.js';
 import { answerProblems } from '../../src/api/answer-problems.js';
-import { type Authenticated, createGuard } from '../../src/api/authentication.js';
+import { type Authenticated, createGuard } from '../../src/api/bearer-authentication.js';
 import { appOf } from '../../src/api/route.js';
 import type { Company } from '../../src/contract/company.js';
 import type { Store } from '../../src/store/store.js';

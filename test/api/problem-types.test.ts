@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Hono } from 'hono';
 import { answerProblems } from '../../src/api/answer-problems.js';
-import { createGuard } from '../../src/api/authentication.js';
+import { createGuard } from '../../src/api/bearer-authentication.js';
 import { docsRoutes } from '../../src/api/docs.js';
 import { appOf } from '../../src/api/route.js';
 import { Problem, problemResponse, problemSchema } from '../../src/contract/problem.js';

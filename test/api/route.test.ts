@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { answerProblems } from '../../src/api/answer-problems.js';
-import { createGuard } from '../../src/api/authentication.js';
+import { createGuard } from '../../src/api/bearer-authentication.js';
 import { openApi } from '../../src/api/openapi.js';
 import { appOf, route } from '../../src/api/route.js';
 

@@ -8,7 +8,7 @@ import { after, before, describe, it } from 'node:test';
 import { Hono } from 'hono';
 import { adminRoutes } from '../../../src/api/admin.js';
 import { answerProblems } from '../../../src/api/answer-problems.js';
-import { createGuard } from '../../../src/api/authentication.js';
+import { createGuard } from '../../../src/api/bearer-authentication.js';
 import { appOf } from '../../../src/api/route.js';
 import { createStore, type Store } from '../../../src/store/store.js';
 import { openEmptied } from '../../store/emptied.js';

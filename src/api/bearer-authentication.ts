@@ -14,7 +14,7 @@ export interface Authenticated {
   Variables: { actor: Actor };
 }
 
-/** Who may call a route. `relay tokens` are in the body: the route itself authenticates them, see admission.ts. */
+/** Who may call a route. `relay tokens` are in the body: the route itself authenticates them, see relay-authentication.ts. */
 export type Access = 'public' | 'relay tokens' | 'admin or company key' | 'admin';
 
 /**
