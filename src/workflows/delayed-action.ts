@@ -10,7 +10,7 @@ import { ActionStates } from './action-states.js';
 import { actionsFailed } from './failures.js';
 import { Alarm, Lock } from './lock.js';
 import { Reports } from './reports.js';
-import { takeSteering } from './steering.js';
+import { lastSummary, takeSteering } from './steering.js';
 
 /**
  * @param chain - the chain with the actions of this delay only.
@@ -50,7 +50,7 @@ export async function DelayedAction(chain: Chain): Promise<ActionStatus[]> {
 
     await lock.allOver();
     if (!runner.cancelled && states.actions.some(({ state }) => isToRedo(state))) {
-      await lock.wait(1, 'takes what arrived last'); // A retry is passed back.
+      await lock.wait(1, lastSummary(states.actions)); // A retry is passed back.
       await lock.allOver();
     }
     if (runner.cancelled) {

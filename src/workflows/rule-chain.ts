@@ -13,7 +13,7 @@ import { DelayedActions } from './delayed-actions.js';
 import { actionsFailed } from './failures.js';
 import { Alarm, Lock } from './lock.js';
 import { ChainNotices } from './notices.js';
-import { takeSteering } from './steering.js';
+import { lastSummary, takeSteering } from './steering.js';
 
 /**
  * @returns how the chain ended: `{ status, actions }`.
@@ -90,7 +90,7 @@ class ChainRun {
    * opened again (src/chains/reopen.ts), those that come within seconds.
    */
   async retries(): Promise<void> {
-    await this.#awaitRetries(1, 'takes what arrived last');
+    await this.#awaitRetries(1, lastSummary(this.states.actions));
     const { runId, firstExecutionRunId } = workflowInfo();
     if (runId !== firstExecutionRunId) await this.#awaitRetries(5000, reopenedSummary);
   }

@@ -4,8 +4,10 @@
  */
 
 import { setDefaultSignalHandler, setHandler } from '@temporalio/workflow';
-import { chainStatus, isOpenTo } from '../chain/outcome.js';
+import type { ActionStatus } from '../chain/action-status.js';
+import { chainStatus, isOpenTo, isToRedo } from '../chain/outcome.js';
 import type { SteeringVerb } from '../chain/steering-verb.js';
+import { summaryOf } from '../chain/summary.js';
 import { cutShort } from '../chain/text.js';
 import {
   readSteering,
@@ -19,6 +21,14 @@ import {
 import type { ActionRunner } from './action-runner.js';
 import type { ActionStates } from './action-states.js';
 import type { Lock } from './lock.js';
+
+/** On the timer with which a workflow of failed actions takes the retries that came last. */
+export function lastSummary(actions: readonly ActionStatus[]): string {
+  return summaryOf(
+    actions.filter(({ state }) => isToRedo(state)),
+    'takes what arrived last',
+  );
+}
 
 /** What a workflow does with people's signals beyond what its runner does. */
 interface SteeringOptions {

@@ -49,7 +49,7 @@ describe('an e-mail to several', { concurrency: true }, () => {
   it('that is sent again to those whom it missed is sent once, whatever becomes of its delayed action meanwhile', async () => {
     let mended = false;
     const smtp = await startSlowSmtp({
-      hold: () => (mended ? 3000 : 0),
+      hold: () => (mended ? 8000 : 0),
       refuse: (to) => (to.startsWith('bad') && !mended ? 550 : undefined),
     });
     const company = await companyWith(smtp.url);
