@@ -1,7 +1,7 @@
 /**
  * `npm test`: runs the test files with node's runner and ends with `N passed, N failed`. The files are dealt to a few processes,
  * which share one Temporal dev server and one PostgreSQL; a process runs its files one after another. Arguments choose files by a
- * part of their path: `npm test -- end-to-end/reset`. `npm test -- unit` runs those that need no Temporal server.
+ * part of their path: `npm test -- end-to-end/reset`. `npm test -- unit` runs those that need no server.
  */
 
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -36,8 +36,10 @@ const seconds: Record<string, number> = {
 const root = fileURLToPath(new URL('.', import.meta.url));
 /** What is compiled may still have files that are no more. */
 const sources = fileURLToPath(new URL('../../test/', import.meta.url));
-const isUnit = (name: string) => !/^(end-to-end|docs)\/|^sandbox\/temporal$|^store\/durability$/.test(name);
-const secondsOf = (name: string) => seconds[name] ?? (isUnit(name) ? 0.5 : 15);
+/** Those with neither a database nor another process: the rest starts one or the other. */
+const isUnit = (name: string) =>
+  !/^(end-to-end|docs|store|sandbox)\/|^(api|cli\/commands)\/admin$|^api\/(limits|openapi|dry-run)$/.test(name);
+const secondsOf = (name: string) => seconds[name] ?? (/^(end-to-end|docs)\//.test(name) ? 15 : isUnit(name) ? 0.5 : 4);
 
 const wanted = process.argv.slice(2);
 const names = readdirSync(sources, { recursive: true, encoding: 'utf8' })
@@ -82,7 +84,7 @@ if (endToEnd.length > 0) {
   process.env.RELAY_TEST_TEMPORAL_ADDRESS = temporal.address;
   process.env.RELAY_TEST_TEMPORAL_UI_URL = temporal.uiUrl;
 }
-if (!process.env.RELAY_TEST_DATABASE_URL) {
+if (endToEnd.length > 0 && !process.env.RELAY_TEST_DATABASE_URL) {
   const postgresql = await startPostgresql();
   if (postgresql) {
     stops.push(() => postgresql.stop());
