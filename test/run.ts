@@ -14,24 +14,31 @@ import { startTemporal } from '../src/sandbox/temporal.js';
 import { startPostgresql } from './postgresql.js';
 
 /**
- * How long a file takes on an idle machine, in seconds, where that is much longer than others of its kind. The longest are dealt
- * first, so that no process is left alone with one at the end.
+ * How long a file takes in a whole run on two cores, in seconds, where that is much longer than others of its kind. The longest
+ * are dealt first, so that no process is left alone with one at the end.
  */
 const seconds: Record<string, number> = {
   'chain/timestamp/differential': 8,
-  'docs/operating': 80,
-  'end-to-end/email': 40,
-  'end-to-end/failure': 60,
-  'end-to-end/hold': 75,
-  'end-to-end/killed-worker': 35,
-  'end-to-end/notices': 60,
-  'end-to-end/processes': 50,
-  'end-to-end/reopen': 45,
-  'end-to-end/reset': 90,
-  'end-to-end/start': 80,
-  'end-to-end/steer': 40,
-  'end-to-end/web-ui': 45,
-  'store/durability': 40,
+  'docs/operating': 155,
+  'end-to-end/bulk': 22,
+  'end-to-end/email': 53,
+  'end-to-end/failure': 65,
+  'end-to-end/hold': 89,
+  'end-to-end/hostile': 43,
+  'end-to-end/idempotency': 27,
+  'end-to-end/killed-worker': 40,
+  'end-to-end/late': 54,
+  'end-to-end/notices': 93,
+  'end-to-end/pause': 20,
+  'end-to-end/processes': 115,
+  'end-to-end/reopen': 80,
+  'end-to-end/reset': 126,
+  'end-to-end/start': 84,
+  'end-to-end/steer': 43,
+  'end-to-end/storm': 42,
+  'end-to-end/web-ui': 38,
+  'sandbox/temporal': 16,
+  'store/durability': 31,
 };
 const root = fileURLToPath(new URL('.', import.meta.url));
 /** What is compiled may still have files that are no more. */
