@@ -10,7 +10,7 @@ import { numberCursor, pageOf, pageQuery } from './body.js';
 import { type Limits, showRateLimit } from './limits.js';
 import { notFound } from './problem.js';
 import { type Rejections, relayIdOf } from './rejections.js';
-import { answerStarted, rateLimitHeaders, readActions } from './relay.js';
+import { acceptedAnswer, answerStarted, readActions, replayedHeaders } from './relay.js';
 import { tooManyRequests } from './relay-authentication.js';
 import { type Route, route } from './route.js';
 
@@ -75,15 +75,11 @@ export function rejectedRoutes(options: RejectedOptions): Route[] {
         summary: 'Send a rejected request again',
         description: 'Needs no token of its rules. Delays count from now.',
         answers: {
-          202: {
-            description: 'The chain is accepted and will run.',
-            body: acceptedSchema,
-            headers: { Location: 'The chain.', ...rateLimitHeaders },
-          },
+          202: acceptedAnswer,
           200: {
             description: 'The sender has repeated it meanwhile: the first answer again.',
             body: acceptedSchema,
-            headers: rateLimitHeaders,
+            headers: replayedHeaders,
           },
         },
         problems: [

@@ -37,10 +37,21 @@ const signatureHeader = z
   .describe('Needed, with `webhook-id`, where the company has a `webhookSecret`: see Standard Webhooks.');
 
 /** Headers of an answer to a chain. */
-export const rateLimitHeaders = {
+const rateLimitHeaders = {
   'RateLimit-Limit': 'Requests a minute that the company may send.',
   'RateLimit-Remaining': 'How many of them are left.',
   'RateLimit-Reset': 'Seconds until they begin anew.',
+};
+
+/** What OpenAPI says of `answerStarted`: of its 202, and of the headers of its 200. */
+export const acceptedAnswer = {
+  description: 'The chain is accepted and will run.',
+  body: acceptedSchema,
+  headers: { Location: 'The chain.', ...rateLimitHeaders },
+};
+export const replayedHeaders = {
+  ...acceptedAnswer.headers,
+  'Idempotency-Replayed': '`true` where this is the first answer again.',
 };
 
 export function relayRoutes(options: RelayOptions): Route[] {
@@ -78,19 +89,11 @@ export function relayRoutes(options: RelayOptions): Route[] {
         rawBody: chainRequest,
         examples: chainExamples,
         answers: {
-          202: {
-            description: 'The chain is accepted and will run.',
-            body: acceptedSchema,
-            headers: { Location: 'The chain.', ...rateLimitHeaders },
-          },
+          202: acceptedAnswer,
           200: {
             description: 'To an idempotency key that was used before: the first answer again. To a dry run: what would happen.',
             body: z.union([acceptedSchema, dryRunSchema]),
-            headers: {
-              Location: 'The chain.',
-              'Idempotency-Replayed': '`true` where this is the first answer again.',
-              ...rateLimitHeaders,
-            },
+            headers: replayedHeaders,
           },
         },
         problems: [
