@@ -4,8 +4,8 @@ import { activityInfo } from '@temporalio/activity';
 import { evaluateCondition, pathText } from '../chain/condition.js';
 import type { Activities } from '../contract/activities.js';
 import { RuleNotices } from '../notices/rule-notices.js';
-import { assertNotPaused, callTimeoutMs, readActionContext } from './action-context.js';
 import type { Deps } from './deps.js';
+import { assertNotPaused, callTimeoutMs, readActionContext } from './effect.js';
 import { effectFailure } from './failure.js';
 
 export function checkCondition(deps: Deps): Activities['checkCondition'] {

@@ -1,14 +1,19 @@
 /** What all effects have in common: settings as they stand now, a call under the action's key, the report of a failure. */
 
-import { activityInfo } from '@temporalio/activity';
+import { activityInfo, Context } from '@temporalio/activity';
+import { z } from 'zod';
 import { idempotencyKey } from '../chain/chain.js';
 import type { Connector } from '../chain/connector.js';
+import { pauseOf, pauseText } from '../chain/pause.js';
+import type { Pause } from '../chain/pause-schema.js';
 import type { Call } from '../connectors/call.js';
 import type { ActionRef, EffectResult } from '../contract/activities.js';
 import type { Company } from '../contract/company.js';
-import { type ActionContext, assertNotPaused, callTimeoutMs, earlierAttemptLost, readActionContext } from './action-context.js';
+import type { Rule } from '../contract/rule.js';
+import { withTimeout } from '../service/with-timeout.js';
+import type { CompanySettings } from '../store/settings.js';
 import type { Deps } from './deps.js';
-import { effectFailure, lostAttempt, useOrdinary } from './failure.js';
+import { effectFailure, lostAttempt, mistake, paused, useOrdinary } from './failure.js';
 
 /**
  * Makes the activity of an effect.
@@ -46,4 +51,73 @@ function assertMayTry({ rule, pauses }: ActionContext, connector: Connector): vo
   if (once && earlierAttemptLost()) throw lostAttempt();
   assertNotPaused(pauses, connector);
   if (once && activityInfo().isLocal) throw useOrdinary('the rule says onUnknown: "hold"', false);
+}
+
+export interface ActionContext {
+  company: Company;
+  rule: Rule;
+  /** The company's pauses that are on. */
+  pauses: readonly Pause[];
+}
+
+/** Reading and one call fit into an activity's 30 seconds, so that a database that hangs does not look like a lost effect. */
+const longestReadMs = 8_000;
+
+/** What an attempt that failed before its call leaves to the next one as heartbeat details: its own number. */
+const untouchedSchema = z.object({ untouched: z.number() });
+
+/**
+ * Reads the company, the rule and the pauses; or why nothing is to be done, because the rule is disabled or gone.
+ * @throws ApplicationFailure `ConfigurationMistake` where the company is gone.
+ */
+export async function readActionContext(
+  { store }: Pick<Deps, 'store'>,
+  { companyId, relayId }: ActionRef,
+): Promise<ActionContext | { skipped: string }> {
+  const wantsLook = ({ rules, pauses }: CompanySettings) => !rules.get(relayId)?.enabled || pauses.length > 0;
+  const read = async () => {
+    const settings = await store.settings.of(companyId);
+    if (settings && !wantsLook(settings)) return settings;
+    // What keeps the effect from being tried may have been changed by another process a moment ago.
+    await store.settings.refresh();
+    return store.settings.of(companyId);
+  };
+  const settings = await withTimeout(
+    Math.min(callTimeoutMs(), longestReadMs),
+    read(),
+    "the relay's own database did not answer in time",
+  ).catch((error: unknown) => {
+    const { isLocal, attempt } = activityInfo();
+    if (!isLocal) Context.current().heartbeat({ untouched: attempt } satisfies z.infer<typeof untouchedSchema>);
+    throw error;
+  });
+  if (!settings) throw mistake('ConfigurationMistake', `there is no company ${companyId} any more: make it again, then retry`);
+  const { company, pauses } = settings;
+  const rule = settings.rules.get(relayId);
+  return rule?.enabled ? { company, rule, pauses } : { skipped: skipReason(rule, relayId) };
+}
+
+/** Why nothing is done for a rule that is disabled, or gone. */
+export function skipReason(rule: Rule | undefined, relayId: string): string {
+  return rule ? `rule ${relayId} is disabled` : `there is no rule ${relayId} any more`;
+}
+
+/**
+ * Whether the attempt before this one may have done its effect without reporting it. Under `onUnknown: "hold"`, and only there:
+ * Temporal then repeats an attempt only where it was lost, or where it could not read the settings and said so by its heartbeat.
+ */
+export function earlierAttemptLost(): boolean {
+  const { attempt, heartbeatDetails } = activityInfo();
+  return attempt > 1 && untouchedSchema.safeParse(heartbeatDetails).data?.untouched !== attempt - 1;
+}
+
+/** @throws ApplicationFailure `Paused` */
+export function assertNotPaused(pauses: readonly Pause[], connector: Connector): void {
+  const pause = pauseOf(pauses, connector);
+  if (pause) throw paused(connector, pauseText(pause));
+}
+
+/** Milliseconds for one call: what the activity has, less what reading the settings and answering takes; at most 20 seconds. */
+export function callTimeoutMs(): number {
+  return Math.min(activityInfo().startToCloseTimeoutMs - 300, 20_000);
 }

@@ -3,12 +3,10 @@
 import type { Activities } from '../contract/activities.js';
 import { awaitDelayed } from './await-delayed.js';
 import { checkCondition } from './check-condition.js';
-import { deliverNotice } from './deliver-notice.js';
 import type { Deps } from './deps.js';
 import { LocalTries } from './local-tries.js';
-import { notifyFailure } from './notify-failure.js';
-import { readPauses } from './read-pauses.js';
-import { readPolicy } from './read-policy.js';
+import { deliverNotice, notifyFailure } from './notify-failure.js';
+import { readPauses, readPolicy } from './read-settings.js';
 import { sendAssignment } from './send-assignment.js';
 import { sendEmail } from './send-email.js';
 import { steerChains } from './steer-chains.js';

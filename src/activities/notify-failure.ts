@@ -1,4 +1,4 @@
-/** The compensation activity: has people told what happened to an action. */
+/** Telling people: the compensation activity hands what happened to a notifier, and each notice that it decides on is delivered. */
 
 import { activityInfo } from '@temporalio/activity';
 import type { Activities } from '../contract/activities.js';
@@ -27,4 +27,9 @@ export function notifyFailure(deps: Deps): Activities['notifyFailure'] {
       return undefined;
     }
   };
+}
+
+/** Brings a notice to everybody whom it concerns, under the key of its workflow. */
+export function deliverNotice(deps: Deps): Activities['deliverNotice'] {
+  return (notice) => deliver(deps, notice, activityInfo().workflowExecution?.workflowId ?? '');
 }

@@ -2,6 +2,5 @@
 
 export { BulkSteering } from './bulk-steering.js';
 export { DelayedAction } from './delayed-action.js';
-export { NoticeDelivery } from './notice-delivery.js';
-export { Notifier } from './notifier.js';
+export { NoticeDelivery, Notifier } from './notifier.js';
 export { RuleChain } from './rule-chain.js';

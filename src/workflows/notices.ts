@@ -9,7 +9,7 @@ import { overSignal } from '../contract/messages.js';
 import type { ChainNotice, NoticeKind } from '../contract/notices.js';
 import type { ActionStates } from './action-states.js';
 import { Alarm, type Lock } from './lock.js';
-import { dayOfAttempts } from './notice-delivery.js';
+import { dayOfAttempts } from './notifier.js';
 
 /** A hold that people are told of. */
 interface Hold {

@@ -11,16 +11,17 @@ import {
   continueAsNew,
   log,
   ParentClosePolicy,
+  proxyActivities,
   setHandler,
   startChild,
   WorkflowIdReusePolicy,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { Activities } from '../contract/activities.js';
 import { newsSignal, overSignal } from '../contract/messages.js';
-import { type Cause, deliveryId, type Notice } from '../contract/notices.js';
+import { type Cause, type ContactResult, deliveryId, type Notice } from '../contract/notices.js';
 import { companyKey } from '../contract/search-attributes.js';
 import { isNews, isOver, Ledger, type LedgerState } from './ledger.js';
-import type { NoticeDelivery } from './notice-delivery.js';
 
 /** What goes on in the next run. */
 interface Before {
@@ -103,4 +104,26 @@ async function startDelivery(companyId: string, notice: Notice, workflowId: stri
     if (!(error instanceof WorkflowExecutionAlreadyStartedError))
       log.error('a notice could not be started', { workflowId, error });
   }
+}
+
+/** About a day, in which time without workers does not count: 8 attempts in the first 20 minutes, then one every 15 minutes. */
+export const dayOfAttempts = {
+  initialInterval: '5 seconds',
+  backoffCoefficient: 2,
+  maximumInterval: '15 minutes',
+  maximumAttempts: 104,
+} as const;
+
+/**
+ * Brings one notice to everybody whom it concerns.
+ * @throws ActivityFailure where a day was not enough to reach everybody.
+ */
+export async function NoticeDelivery(notice: Notice): Promise<ContactResult[]> {
+  const isTest = notice.kind === 'test';
+  const { deliverNotice } = proxyActivities<Activities>({
+    startToCloseTimeout: isTest ? '20 seconds' : '2 minutes',
+    retry: isTest ? { maximumAttempts: 1 } : dayOfAttempts,
+    summary: `notice: ${notice.kind}`,
+  });
+  return deliverNotice(notice);
 }
