@@ -7,7 +7,7 @@ import type { Issue } from '../chain/request.js';
 import { jsonPointer } from '../contract/json.js';
 import { Problem } from '../contract/problem.js';
 import type { PageRequest } from '../store/database.js';
-import { invalid, remarksOf, required } from './problem.js';
+import { invalid, remarksOf, required } from './problems.js';
 import { readStrictJson } from './strict-json.js';
 
 export type JsonObject = Record<string, unknown>;

@@ -6,7 +6,7 @@ import { chainFilterSchema } from '../chains/filter.js';
 import { bulkVerbs } from '../contract/bulk.js';
 import { type Bulk, bulkPreviewSchema, bulkSchema } from '../contract/bulk-resource.js';
 import { Problem } from '../contract/problem.js';
-import { notFound } from './problem.js';
+import { notFound } from './problems.js';
 import { type Route, route } from './route.js';
 
 const filterSchema = chainFilterSchema.extend({

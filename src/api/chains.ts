@@ -14,7 +14,7 @@ import { Problem } from '../contract/problem.js';
 import type { Store } from '../store/store.js';
 import { pageQuery } from './body.js';
 import { bulkRoutes } from './bulk.js';
-import { notFound } from './problem.js';
+import { notFound } from './problems.js';
 import type { RelayOptions } from './relay.js';
 import { type Route, route } from './route.js';
 

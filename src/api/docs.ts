@@ -8,8 +8,8 @@ import type { Links } from '../service/config.js';
 import { docsPage } from './docs-page.js';
 import { openApi } from './openapi.js';
 import { sendPage } from './page.js';
-import { notFound } from './problem.js';
 import { problemPage } from './problem-page.js';
+import { notFound } from './problems.js';
 import { type Route, type RouteDescription, route } from './route.js';
 
 /** @param others - the other routes of the API; the document has these too. */

@@ -21,7 +21,7 @@ import type { Company } from '../contract/company.js';
 import { Problem } from '../contract/problem.js';
 import type { Rule } from '../contract/rule.js';
 import type { Store } from '../store/store.js';
-import { notFound } from './problem.js';
+import { notFound } from './problems.js';
 
 export interface DryRunOptions {
   store: Pick<Store, 'companies' | 'rules' | 'pauses'>;

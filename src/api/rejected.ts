@@ -8,10 +8,10 @@ import type { Links } from '../service/config.js';
 import type { Store } from '../store/store.js';
 import { numberCursor, pageOf, pageQuery } from './body.js';
 import { type Limits, showRateLimit } from './limits.js';
-import { notFound } from './problem.js';
-import { type Rejections, relayIdOf } from './rejections.js';
+import { notFound } from './problems.js';
+import type { Rejections } from './rejections.js';
 import { acceptedAnswer, answerStarted, readActions, replayedHeaders } from './relay.js';
-import { tooManyRequests } from './relay-authentication.js';
+import { textOf, tooManyRequests } from './relay-authentication.js';
 import { type Route, route } from './route.js';
 
 interface RejectedOptions extends StartOptions {
@@ -131,7 +131,7 @@ async function assertEnabled(
   companyId: string,
   elements: readonly Record<string, unknown>[],
 ): Promise<void> {
-  const relayIds = [...new Set(elements.map(relayIdOf))];
+  const relayIds = [...new Set(elements.map(({ relayId }) => textOf(relayId)))];
   const rules = await Promise.all(relayIds.map((relayId) => store.rules.get(companyId, relayId)));
   const wanting = relayIds.filter((_, place) => !rules[place]?.enabled);
   if (wanting.length === 0) return;

@@ -3,35 +3,10 @@
 import type { Logger } from 'pino';
 import { type Issue, isNearMiss } from '../chain/request.js';
 import { cutShort } from '../chain/text.js';
-import { Problem } from '../contract/problem.js';
-import type { ProblemSlug } from '../contract/problem-types.js';
-import type { RejectionReason } from '../contract/rejected-request.js';
+import type { Rejection } from '../contract/rejected-request.js';
 import type { RuleNotices } from '../notices/rule-notices.js';
 import type { Store } from '../store/store.js';
-
-type RejectionDetails = Problem['more'] & {
-  /** What the owner is told; otherwise what the answer says. */
-  mistakes?: readonly Issue[];
-};
-
-/**
- * A problem of a request whose sender is known to the company. The answer is that of any problem; the owner learns more than it
- * says.
- */
-export class Rejection extends Problem {
-  /** What was wrong, for the owner; at least one. */
-  readonly mistakes: readonly Issue[];
-
-  constructor(
-    readonly reason: RejectionReason,
-    slug: ProblemSlug,
-    detail: string,
-    { mistakes, ...more }: RejectionDetails = {},
-  ) {
-    super(slug, detail, more);
-    this.mistakes = mistakes ?? more.errors ?? [{ pointer: '', detail }];
-  }
-}
+import { textOf } from './relay-authentication.js';
 
 interface RefusedRequest {
   companyId: string;
@@ -101,7 +76,7 @@ export class Rejections {
     const { reason, slug, title, status, detail } = rejection;
     const mistakes = rejection.mistakes.slice(0, maxMistakes);
     const told = status === 401 ? mistakes.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; ') : detail;
-    const relayIds = elements.map(relayIdOf);
+    const relayIds = elements.map(({ relayId }) => textOf(relayId));
     const rejectedId = await store.rejected.keep({
       companyId,
       receivedAt,
@@ -126,10 +101,6 @@ function byRule(mistakes: readonly Issue[], relayIds: readonly string[]): Map<st
     ofRules.set(relayId, [...(ofRules.get(relayId) ?? []), mistake]);
   }
   return ofRules;
-}
-
-export function relayIdOf({ relayId }: Record<string, unknown>): string {
-  return typeof relayId === 'string' || typeof relayId === 'number' ? String(relayId) : '';
 }
 
 /** Without the tokens, and without what was meant to be one but for a typing error in the name. */

@@ -4,10 +4,9 @@ import type { Logger } from 'pino';
 import { Webhook } from 'standardwebhooks';
 import { type Issue, maxActions } from '../chain/request.js';
 import { Problem } from '../contract/problem.js';
-import type { RejectionReason } from '../contract/rejected-request.js';
-import { isKnown, type Refusal, type Tokens } from '../store/tokens.js';
+import { Rejection, type RejectionReason } from '../contract/rejected-request.js';
+import type { Refusal, Tokens } from '../store/tokens.js';
 import type { RateLimit } from './limits.js';
-import { Rejection, relayIdOf } from './rejections.js';
 
 export interface AdmissionOptions {
   store: { tokens: Pick<Tokens, 'authenticate'> };
@@ -31,13 +30,13 @@ export async function authenticateRequest(
 ): Promise<void> {
   // Of a chain that is too long anyway, no more than this is needed to know who sent it.
   const credentials = elements.slice(0, maxActions).map((element) => ({
-    relayId: relayIdOf(element),
+    relayId: textOf(element.relayId),
     relayAccessToken: textOf(element.relayAccessToken),
   }));
   const authentication = await store.tokens.authenticate(companyId, credentials).catch((error: unknown) => {
     log.error({ err: error }, 'nobody can be authenticated: the database does not answer');
     const detail = 'The relay cannot look its rules up at the moment. Nothing has run. Send the request again.';
-    throw new Problem('database-unavailable', detail, { headers: { 'Retry-After': '10' } });
+    throw new Problem('database-unavailable', detail);
   });
   if (!authentication.ok) {
     if (!isKnown(authentication.refusals)) throw new Problem('unauthorized', unauthorized, { headers: challenge });
@@ -61,6 +60,11 @@ const challenge = { 'WWW-Authenticate': 'relayAccessToken' };
 /** The same 401 as a stranger's; the owner learns why. */
 function unauthorizedOwner(reason: RejectionReason, mistakes: Issue[]): Rejection {
   return new Rejection(reason, 'unauthorized', unauthorized, { headers: challenge, mistakes });
+}
+
+/** Whether whoever brought these credentials is known to the company: every token is one of its rules', or once was. */
+function isKnown(refusals: readonly (Refusal | undefined)[]): boolean {
+  return refusals.length > 0 && !refusals.some((refusal) => refusal === 'unknown' || refusal === 'wrong');
 }
 
 const known = {
@@ -103,6 +107,7 @@ function verifySignature(secret: string, received: Headers, bytes: ArrayBuffer):
   }
 }
 
-function textOf(value: unknown): string {
+/** A field of an action; numbers are read as their text. */
+export function textOf(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }

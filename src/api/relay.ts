@@ -7,15 +7,15 @@ import { type Issue, readRequest } from '../chain/request.js';
 import { hashRequest, type StartedChain, type StartOptions, startChain } from '../chains/start.js';
 import { type Accepted, acceptedSchema } from '../contract/chain-resource.js';
 import { Problem } from '../contract/problem.js';
+import { Rejection } from '../contract/rejected-request.js';
 import { chainLinks, type Links } from '../service/config.js';
 import type { Store } from '../store/store.js';
-import { problemOf } from './answer-problems.js';
 import { actorReader } from './bearer-authentication.js';
 import { isObject, readJson } from './body.js';
 import { chainExamples, chainRequest } from './chain-request.js';
 import { asksDryRun, type DryRunOptions, dryRun, dryRunSchema } from './dry-run.js';
 import { type Limits, showRateLimit } from './limits.js';
-import { Rejection, type Rejections } from './rejections.js';
+import type { Rejections } from './rejections.js';
 import { type AdmissionOptions, authenticateRequest, tooManyRequests } from './relay-authentication.js';
 import { type Route, route } from './route.js';
 
@@ -126,9 +126,8 @@ export function relayRoutes(options: RelayOptions): Route[] {
             return answerStarted(c, started, warnings, links);
           });
         } catch (error) {
-          const problem = problemOf(error);
-          if (problem instanceof Rejection && !dry) rejections.keep(problem, { companyId, elements, ...key });
-          throw problem ?? error;
+          if (error instanceof Rejection && !dry) rejections.keep(error, { companyId, elements, ...key });
+          throw error;
         }
       },
     ),

@@ -8,6 +8,7 @@ import type { BulkVerb } from '../contract/bulk.js';
 import { type Bulk, bulkSchema } from '../contract/bulk-resource.js';
 import type { ListedChain } from '../contract/chain-resource.js';
 import { progressQuery } from '../contract/messages.js';
+import { Problem } from '../contract/problem.js';
 import { companyKey } from '../contract/search-attributes.js';
 import { workflowLink } from '../service/config.js';
 import type { BulkSteering } from '../workflows/bulk-steering.js';
@@ -28,15 +29,10 @@ export interface BulkRequest {
 }
 
 /** The filter finds what the verb is not for, or more than can be steered at once. */
-export class UnfitFilter extends Error {
-  override readonly name = 'UnfitFilter';
-
-  constructor(
-    /** A JSON pointer to what is to be changed, from the request. */
-    readonly pointer: string,
-    readonly detail: string,
-  ) {
-    super(`${pointer} ${detail}`);
+export class UnfitFilter extends Problem {
+  /** @param pointer - a JSON pointer to what is to be changed, from the request. */
+  constructor(pointer: string, detail: string) {
+    super('invalid-body', `${pointer} ${detail}`, { errors: [{ pointer, detail }] });
   }
 }
 

@@ -4,15 +4,14 @@ import type { Client } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { z } from 'zod';
 import type { ChainList, ListedChain } from '../contract/chain-resource.js';
+import { Problem } from '../contract/problem.js';
 import { chainLinks, type Links } from '../service/config.js';
 import { type ChainFilter, hashOfQuery, quoted, visibilityQuery } from './filter.js';
 
 /** The cursor is not one of a list with these filters. */
-export class WrongCursor extends Error {
-  override readonly name = 'WrongCursor';
-
+export class WrongCursor extends Problem {
   constructor() {
-    super('cursor must be the nextCursor of the part before, with the same filters.');
+    super('invalid-query', 'cursor must be the nextCursor of the part before, with the same filters.');
   }
 }
 

@@ -8,6 +8,8 @@ import { z } from 'zod';
 import { type Chain, type ChainAction, chainWorkflowId } from '../chain/chain.js';
 import { chainDetails } from '../chain/details.js';
 import { chainSummary } from '../chain/summary.js';
+import { Problem } from '../contract/problem.js';
+import { Rejection } from '../contract/rejected-request.js';
 import { searchAttributesOf } from '../contract/search-attributes.js';
 import type { RuleChain } from '../workflows/rule-chain.js';
 
@@ -36,23 +38,20 @@ export interface StartedChain {
 }
 
 /** The idempotency key was used before, with another body. */
-export class IdempotencyKeyReused extends Error {
-  override readonly name = 'IdempotencyKeyReused';
-
-  constructor(readonly workflowId: string) {
-    super('This idempotency key was used before with another body. Use a new key for a new request.');
+export class IdempotencyKeyReused extends Rejection {
+  constructor() {
+    const detail = 'This idempotency key was used before with another body. Use a new key for a new request.';
+    super('idempotency-key-reused', 'idempotency-key-reused', detail);
   }
 }
 
 /** Temporal did not confirm the start. */
-export class ChainNotStarted extends Error {
-  override readonly name = 'ChainNotStarted';
-
+export class ChainNotStarted extends Problem {
   constructor(
     /** Whether the chain runs all the same; `yes`: a chain of this idempotency key does, but its body cannot be compared now. */
     readonly runs: 'yes' | 'no' | 'unknown',
   ) {
-    super(notStarted[runs]);
+    super('temporal-unavailable', notStarted[runs]);
   }
 }
 
@@ -115,7 +114,7 @@ export async function startChain(options: StartOptions, accepted: AcceptedReques
     const { found, sure } = await findStarted(options, workflowId);
     if (found?.request === request) return { chain, replayed: false };
     if (found?.hash === accepted.hash) return { chain: { ...chain, receivedAt: found.receivedAt }, replayed: true };
-    if (found) throw new IdempotencyKeyReused(workflowId);
+    if (found) throw new IdempotencyKeyReused();
     log.error({ err: error, workflowId }, 'Temporal did not accept a chain');
     const known = error instanceof WorkflowExecutionAlreadyStartedError;
     throw new ChainNotStarted(known ? 'yes' : sure ? 'no' : 'unknown');

@@ -7,41 +7,33 @@ import { type SteeringVerb, steeringVerbs } from '../chain/steering-verb.js';
 import { type Actor, actorName } from '../contract/audit.js';
 import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
 import { type Steering, signalOf, steeringSignals } from '../contract/messages.js';
+import { Problem } from '../contract/problem.js';
 import type { Links } from '../service/config.js';
 import type { Store } from '../store/store.js';
 import { readChain } from './read.js';
 import { ChainCancelled, retryChain } from './reopen.js';
 
 /** The chain or the action has ended, so that steering it has no effect. */
-export class AlreadyEnded extends Error {
-  override readonly name = 'AlreadyEnded';
-
-  constructor(readonly what: string) {
-    super(`This has no effect any more: ${what}.`);
+export class AlreadyEnded extends Problem {
+  constructor(what: string) {
+    super('already-ended', `This has no effect any more: ${what}.`);
   }
 }
 
 /** The verb makes no sense for an action in this state. */
-export class NotSteerable extends Error {
-  override readonly name = 'NotSteerable';
-
-  constructor(
-    readonly verb: SteeringVerb,
-    readonly index: number,
-    readonly state: ActionState,
-  ) {
+export class NotSteerable extends Problem {
+  constructor(verb: SteeringVerb, index: number, state: ActionState) {
     const wanted = verb === 'runNow' || verb === 'reschedule' ? 'scheduled' : 'needs-attention';
     const now = steeringVerbs.filter((verb) => isOpenTo(verb, state));
-    super(`Action ${index} is ${state}; this is for actions that are ${wanted}. Possible now: ${now.join(', ')}.`);
+    const detail = `Action ${index} is ${state}; this is for actions that are ${wanted}. Possible now: ${now.join(', ')}.`;
+    super('not-steerable', detail);
   }
 }
 
 /** A closed chain did not become open within the time that it waits for a retry. */
-export class NotReopened extends Error {
-  override readonly name = 'NotReopened';
-
-  constructor(readonly chainId: string) {
-    super('The chain could not be opened again. Try again.');
+export class NotReopened extends Problem {
+  constructor() {
+    super('temporal-unavailable', 'The chain could not be opened again. Try again.');
   }
 }
 
@@ -142,7 +134,7 @@ async function retryClosed(client: Client, { chainId, workflowId }: ChainResourc
     await retryChain(client, workflowId, steering);
   } catch (error) {
     if (error instanceof ChainCancelled) throw new AlreadyEnded(`chain ${chainId} was cancelled`);
-    if (error instanceof WorkflowNotFoundError) throw new NotReopened(chainId);
+    if (error instanceof WorkflowNotFoundError) throw new NotReopened();
     throw error;
   }
 }

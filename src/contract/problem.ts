@@ -44,6 +44,11 @@ export function problemResponse({ status, slug, title, detail, more }: Problem):
   const { errors, headers } = more;
   return new Response(JSON.stringify({ type: `/problems/${slug}`, title, status, detail, ...(errors && { errors }) }), {
     status,
-    headers: { 'Cache-Control': 'no-store', ...headers, 'Content-Type': 'application/problem+json' },
+    headers: {
+      'Cache-Control': 'no-store',
+      ...(status === 503 && { 'Retry-After': '10' }),
+      ...headers,
+      'Content-Type': 'application/problem+json',
+    },
   });
 }

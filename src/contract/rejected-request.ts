@@ -1,7 +1,9 @@
 /** A request that was refused although its sender is known: kept without its tokens, to be sent again. */
 
 import { z } from 'zod';
-import { problemSchema } from './problem.js';
+import type { Issue } from '../chain/request.js';
+import { Problem, problemSchema } from './problem.js';
+import type { ProblemSlug } from './problem-types.js';
 
 export const rejectionReasons = [
   'invalid-chain', // a mistake in the rule itself
@@ -14,6 +16,25 @@ export const rejectionReasons = [
   'rate-limited',
 ] as const;
 export type RejectionReason = (typeof rejectionReasons)[number];
+
+/**
+ * A problem of a request whose sender is known to the company: it is kept. The answer is that of any problem; the owner may learn
+ * more than it says.
+ */
+export class Rejection extends Problem {
+  /** What was wrong, for the owner; at least one. */
+  readonly mistakes: readonly Issue[];
+
+  constructor(
+    readonly reason: RejectionReason,
+    slug: ProblemSlug,
+    detail: string,
+    { mistakes, ...more }: Problem['more'] & { mistakes?: readonly Issue[] } = {},
+  ) {
+    super(slug, detail, more);
+    this.mistakes = mistakes ?? more.errors ?? [{ pointer: '', detail }];
+  }
+}
 
 /** As a list shows it. */
 export const rejectedSchema = z

@@ -30,11 +30,6 @@ type Authentication =
   /** `refusals[i]` belongs to the i-th credentials, undefined where those are right. */
   | { ok: false; refusals: (Refusal | undefined)[] };
 
-/** Whether whoever brought these credentials is known to the company: every token is one of its rules', or once was. */
-export function isKnown(refusals: readonly (Refusal | undefined)[]): boolean {
-  return refusals.length > 0 && !refusals.some((refusal) => refusal === 'unknown' || refusal === 'wrong');
-}
-
 const state = `CASE WHEN revoked_at IS NOT NULL THEN 'revoked' WHEN expires_at <= now() THEN 'expired' ELSE 'active' END`;
 
 /** Compared with where there is nothing to compare with. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Hono } from 'hono';
-import { answerProblems } from '../../src/api/answer-problems.js';
 import { addressGroup, failuresPerMinute, Limits, limitFailures } from '../../src/api/limits.js';
+import { answerProblems } from '../../src/api/problems.js';
 import { Problem, problemSchema } from '../../src/contract/problem.js';
 import { createLog } from '../../src/service/log.js';
 import type { Database } from '../../src/store/database.js';

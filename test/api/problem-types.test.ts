@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Hono } from 'hono';
-import { answerProblems } from '../../src/api/answer-problems.js';
 import { createGuard } from '../../src/api/bearer-authentication.js';
 import { docsRoutes } from '../../src/api/docs.js';
+import { answerProblems } from '../../src/api/problems.js';
 import { appOf } from '../../src/api/route.js';
 import { Problem, problemResponse, problemSchema } from '../../src/contract/problem.js';
 import { problemTypeList, problemTypes } from '../../src/contract/problem-types.js';
@@ -28,7 +28,9 @@ describe('the table of problem types', () => {
         text.match(/new (Problem|Rejection)\(/g)?.length ?? 0,
         `${file}: a problem whose type this test cannot read`,
       );
-      return made;
+      const classes = [...text.matchAll(/extends (?:Problem|Rejection) \{.*?super\(\s*(?:'([^']*)'|slug,)/gs)];
+      assert.equal(classes.length, text.match(/extends (Problem|Rejection)\b/g)?.length ?? 0, `${file}: a class of problems`);
+      return [...made, ...classes.flatMap(([, slug]) => slug ?? [])];
     });
     assert.deepEqual([...new Set(used)].sort(), [...slugs].sort());
   });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Rejection, Rejections } from '../../src/api/rejections.js';
+import { Rejections } from '../../src/api/rejections.js';
 import type { RuleNotice } from '../../src/contract/notices.js';
+import { Rejection } from '../../src/contract/rejected-request.js';
 import { createLog } from '../../src/service/log.js';
 import type { NewRejectedRequest } from '../../src/store/rejected.js';
 

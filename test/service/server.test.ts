@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { after, describe, it } from 'node:test';
 import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import { answerProblems } from '../../src/api/answer-problems.js';
+import { answerProblems } from '../../src/api/problems.js';
 import { Problem, problemSchema } from '../../src/contract/problem.js';
 import { freePort } from '../../src/sandbox/ports.js';
 import { serveHttp } from '../../src/service/server.js';

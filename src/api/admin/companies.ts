@@ -14,7 +14,7 @@ import { Problem } from '../../contract/problem.js';
 import { mergePatch, redact } from '../../contract/secrets.js';
 import type { Store } from '../../store/store.js';
 import { pageOf, pageQuery } from '../body.js';
-import { invalid } from '../problem.js';
+import { invalid } from '../problems.js';
 import { type Route, route } from '../route.js';
 import { mediaTypes, readSettings } from './merge.js';
 import { noCompany } from './missing.js';

@@ -3,7 +3,7 @@
 import { createdKeyResponse, keysResponse, newKeyRequest } from '../../contract/key.js';
 import { Problem } from '../../contract/problem.js';
 import type { Store } from '../../store/store.js';
-import { notFound } from '../problem.js';
+import { notFound } from '../problems.js';
 import { type Route, route } from '../route.js';
 import { noCompany } from './missing.js';
 

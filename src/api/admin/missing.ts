@@ -1,7 +1,7 @@
 /** 404 for what the admin API knows by its ids. */
 
 import type { Problem } from '../../contract/problem.js';
-import { notFound } from '../problem.js';
+import { notFound } from '../problems.js';
 
 export function noCompany(companyId: string): Problem {
   return notFound(`company ${companyId}`);

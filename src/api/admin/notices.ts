@@ -3,9 +3,9 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { noticeTestRequest, noticeTestResponse } from '../../contract/notice-test.js';
+import { Problem } from '../../contract/problem.js';
 import { sendTest, testTimeoutMs } from '../../notices/rule-notices.js';
 import type { Store } from '../../store/store.js';
-import { temporalUnavailable } from '../problem.js';
 import { type Route, route } from '../route.js';
 import { noCompany, noRule } from './missing.js';
 
@@ -42,7 +42,8 @@ export function noticeRoutes({ store, client, taskQueue, log }: NoticeOptions): 
         } catch (error) {
           log.error({ err: error, companyId }, 'a test notice did not end');
           const seconds = testTimeoutMs / 1000;
-          throw temporalUnavailable(
+          throw new Problem(
+            'temporal-unavailable',
             `What became of the test was not told within ${seconds} seconds: see whether Temporal and a worker are running.`,
           );
         }

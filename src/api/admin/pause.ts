@@ -7,7 +7,7 @@ import { pausableSchema } from '../../chain/pause-schema.js';
 import { resumeChains } from '../../chains/pause.js';
 import { endedPausesResponse, pauseRequest, pausesResponse } from '../../contract/pause.js';
 import type { Store } from '../../store/store.js';
-import { notFound } from '../problem.js';
+import { notFound } from '../problems.js';
 import { type Route, route } from '../route.js';
 import { noCompany } from './missing.js';
 

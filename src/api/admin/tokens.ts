@@ -2,7 +2,7 @@
 
 import { rotatedTokenResponse, rotationRequest, tokensResponse } from '../../contract/token.js';
 import type { Store } from '../../store/store.js';
-import { notFound } from '../problem.js';
+import { notFound } from '../problems.js';
 import { type Route, route } from '../route.js';
 import { noRule } from './missing.js';
 

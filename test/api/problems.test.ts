@@ -3,8 +3,7 @@ import { describe, it } from 'node:test';
 import { Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { z } from 'zod';
-import { answerProblems } from '../../src/api/answer-problems.js';
-import { remarksOf, required } from '../../src/api/problem.js';
+import { answerProblems, remarksOf, required } from '../../src/api/problems.js';
 import { jsonPointer } from '../../src/contract/json.js';
 import { Problem, problemSchema } from '../../src/contract/problem.js';
 

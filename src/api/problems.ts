@@ -1,16 +1,13 @@
-/** What the API answers when something is wrong: a problem document, whatever was thrown. */
+/** What the API answers when something is wrong: a problem document, whatever was thrown; and what zod's mistakes become in it. */
 
 import { isGrpcServiceError, ServiceError } from '@temporalio/client';
 import type { Env, Hono, MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { methodNotAllowed } from 'hono/method-not-allowed';
-import { UnfitFilter } from '../chains/bulk.js';
-import { WrongCursor } from '../chains/list.js';
-import { ChainNotStarted, IdempotencyKeyReused } from '../chains/start.js';
-import { AlreadyEnded, NotReopened, NotSteerable } from '../chains/steer.js';
+import type { z } from 'zod';
+import type { Issue } from '../chain/request.js';
+import { jsonPointer } from '../contract/json.js';
 import { Problem, problemResponse } from '../contract/problem.js';
-import { invalid, notFound, temporalUnavailable } from './problem.js';
-import { Rejection } from './rejections.js';
 
 /**
  * Makes an app answer every error with a problem document: what handlers throw, unknown paths, wrong methods. `report` hears of
@@ -21,8 +18,7 @@ export function answerProblems<E extends Env>(app: Hono<E>, report: (error: Erro
   app.use('*', refuseNul, wrongMethods(app));
   app.notFound((c) => problemResponse(notFound(`resource at ${c.req.path}`)));
   app.onError((error) => {
-    const problem = problemOf(error);
-    if (problem) return problemResponse(problem);
+    if (error instanceof Problem) return problemResponse(error);
     if (error instanceof HTTPException && error.status < 500) {
       return problemResponse(new Problem('bad-request', error.message || 'The request was refused.'));
     }
@@ -30,25 +26,11 @@ export function answerProblems<E extends Env>(app: Hono<E>, report: (error: Erro
     if (isHangUp(error)) return problemResponse(new Problem('bad-request', 'The request did not arrive in full.'));
     report(error);
     if (error instanceof ServiceError || isGrpcServiceError(error)) {
-      return problemResponse(temporalUnavailable('Temporal does not answer as it should. Try again.'));
+      return problemResponse(new Problem('temporal-unavailable', 'Temporal does not answer as it should. Try again.'));
     }
     return problemResponse(new Problem('internal', 'Something went wrong here; the operator can find it in the log.'));
   });
   return app;
-}
-
-/** The answer to what somebody may do about; undefined for what nobody expected. */
-export function problemOf(error: unknown): Problem | undefined {
-  if (error instanceof Problem) return error;
-  if (error instanceof IdempotencyKeyReused)
-    return new Rejection('idempotency-key-reused', 'idempotency-key-reused', error.message);
-  if (error instanceof ChainNotStarted) return temporalUnavailable(error.message);
-  if (error instanceof AlreadyEnded) return new Problem('already-ended', error.message);
-  if (error instanceof NotSteerable) return new Problem('not-steerable', error.message);
-  if (error instanceof NotReopened) return temporalUnavailable(error.message);
-  if (error instanceof WrongCursor) return new Problem('invalid-query', error.message);
-  if (error instanceof UnfitFilter) return invalid([{ pointer: error.pointer, detail: error.detail }]);
-  return undefined;
 }
 
 /** What reading a body throws when the connection ends before it. */
@@ -72,4 +54,34 @@ function wrongMethods<E extends Env>(app: Hono<E>): MiddlewareHandler<E> {
         }),
       ),
   });
+}
+
+/** 404; only for those who are authenticated. `what` is known to them: `rule 4711`. */
+export function notFound(what: string): Problem {
+  return new Problem('not-found', `There is no ${what}.`);
+}
+
+/** 400 for a body of the right form with mistakes in it. */
+export function invalid(errors: readonly Issue[]): Problem {
+  const detail = errors.map((error) => `${error.pointer === '' ? 'the body' : error.pointer} ${error.detail}`).join('; ');
+  return new Problem('invalid-body', detail, { errors });
+}
+
+/** What zod found, each mistake at its place. Never shows a value, which may be secret. */
+export function remarksOf(error: z.ZodError): Issue[] {
+  return error.issues.flatMap((issue): Issue[] => {
+    if (issue.code === 'unrecognized_keys') {
+      return issue.keys.map((key) => ({
+        pointer: jsonPointer([...issue.path, key]),
+        detail: 'is not a field that is known here',
+      }));
+    }
+    const detail = issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message;
+    return [{ pointer: jsonPointer(issue.path), detail }];
+  });
+}
+
+/** Words for zod's `error` option: a field that is not there is required, rather than of the wrong type. */
+export function required(issue: { input?: unknown }): string | undefined {
+  return issue.input === undefined ? 'is required' : undefined;
 }
