@@ -4,13 +4,8 @@ import type { Auth } from '../contract/company.js';
 
 export type BasicAuth = Extract<Auth, { type: 'basic' }>;
 
-/** Header names in lower case, and every text that must not appear in a message. */
-export interface Credentials {
-  headers: Record<string, string>;
-  secrets: string[];
-}
-
-export function credentialsOf(auth: Auth | undefined): Credentials {
+/** @returns header names in lower case, and every text that must not appear in a message. */
+export function credentialsOf(auth: Auth | undefined): { headers: Record<string, string>; secrets: string[] } {
   switch (auth?.type) {
     case undefined:
       return { headers: {}, secrets: [] };
@@ -21,7 +16,7 @@ export function credentialsOf(auth: Auth | undefined): Credentials {
       return { headers: { authorization: `Basic ${encoded}` }, secrets: [encoded, auth.username, auth.password] };
     }
     case 'headers': {
-      const headers = Object.entries(auth.headers).map(([name, value]) => [name.toLowerCase(), value] as const);
+      const headers = Object.entries(auth.headers).map(([name, value]) => [name.toLowerCase(), value]);
       return { headers: Object.fromEntries(headers), secrets: Object.values(auth.headers) };
     }
   }

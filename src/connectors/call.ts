@@ -1,5 +1,7 @@
 /** What every call to an outside system is given, and the error of a call that failed. */
 
+import { cutShort } from '../chain/text.js';
+
 /** One call to an outside system. */
 export interface Call {
   /** Sent as `Idempotency-Key` where the protocol has one; the same for every attempt at the same effect. */
@@ -10,20 +12,18 @@ export interface Call {
   signal?: AbortSignal;
 }
 
-/**
- * What may be concluded from a failed call:
- * - `permanent`: the other side said no, and would say no again (4xx, SMTP 5yz, bad settings).
- * - `retryable`: nothing was done, or doing it again under the same key is safe (network, time-out, HTTP 5xx, SMTP 4yz, …).
- * - `unknown`: the other side may have done it, and repeating it would be noticed by people (a mail body that had left).
- */
-export type FailureKind = 'permanent' | 'retryable' | 'unknown';
-
 /** The only error that connectors throw on purpose. Its message may be shown to anybody: no secrets. */
 export class ConnectorError extends Error {
   override readonly name = 'ConnectorError';
 
   constructor(
-    readonly kind: FailureKind,
+    /**
+     * What may be concluded from it:
+     * - `permanent`: the other side said no, and would say no again (4xx, SMTP 5yz, bad settings).
+     * - `retryable`: nothing was done, or doing it again under the same key is safe (network, time-out, HTTP 5xx, SMTP 4yz, …).
+     * - `unknown`: the other side may have done it, and repeating it would be noticed by people (a mail body that had left).
+     */
+    readonly kind: 'permanent' | 'retryable' | 'unknown',
     /** What was asked, what came back, what to do: `POST http://…/send answered 404: no such assignment`. */
     message: string,
     readonly facts: {
@@ -37,4 +37,38 @@ export class ConnectorError extends Error {
   ) {
     super(message);
   }
+}
+
+/**
+ * Runs `run` with a signal that fires when `call.timeoutMs` have passed or `call.signal` has fired; its reason is an Error that
+ * says which. `AbortSignal.any` would not do: in Node 20 its signal may be garbage-collected, and then never fires.
+ */
+export async function withDeadline<T>(call: Call, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController();
+  const expire = () => controller.abort(new Error(`no complete answer within ${call.timeoutMs / 1000} s`));
+  const cancel = () => controller.abort(new Error('cancelled before an answer came'));
+  const timer = setTimeout(expire, call.timeoutMs);
+  call.signal?.addEventListener('abort', cancel, { once: true });
+  if (call.signal?.aborted) cancel();
+  try {
+    return await run(controller.signal);
+  } finally {
+    clearTimeout(timer);
+    call.signal?.removeEventListener('abort', cancel);
+  }
+}
+
+/**
+ * What an outside system says, fit for an error message: at most `max` characters on one line, every secret (plain,
+ * percent-encoded or as it stands inside JSON) replaced by `***`.
+ */
+export function excerpt(text: string, { secrets = [], max = 200 }: { secrets?: string[]; max?: number } = {}): string {
+  const forms = secrets.flatMap((secret) => [
+    secret,
+    encodeURIComponent(secret.replace(/\p{Cs}/gu, '')),
+    JSON.stringify(secret).slice(1, -1),
+  ]);
+  const longestFirst = [...new Set(forms)].filter((form) => form !== '').sort((a, b) => b.length - a.length);
+  const clean = longestFirst.reduce((rest, form) => rest.replaceAll(form, '***'), text);
+  return cutShort(clean.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Z}]+/gu, ' ').trim(), max);
 }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { type ConnectorsOptions, createConnectors } from '../../src/connectors/connectors.js';
-import type { Message } from '../../src/connectors/mail/mail.js';
+import type { Message } from '../../src/connectors/mail.js';
 import type { Company } from '../../src/contract/company.js';
 import { failing } from './failing.js';
 import { answering, startHttp } from './local-http.js';
-import { startScriptedSmtp } from './mail/scripted-smtp.js';
+import { startScriptedSmtp } from './scripted-smtp.js';
 
 const server = await startHttp();
 const operatorMail = await startScriptedSmtp({});

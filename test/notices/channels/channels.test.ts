@@ -5,7 +5,7 @@ import type { Company } from '../../../src/contract/company.js';
 import { channelsOf } from '../../../src/notices/channels/channels.js';
 import { failing } from '../../connectors/failing.js';
 import { startHttp } from '../../connectors/local-http.js';
-import { startScriptedSmtp } from '../../connectors/mail/scripted-smtp.js';
+import { startScriptedSmtp } from '../../connectors/scripted-smtp.js';
 
 const server = await startHttp();
 const operatorMail = await startScriptedSmtp({});

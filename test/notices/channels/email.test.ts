@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { ConnectorError } from '../../../src/connectors/call.js';
 import { createConnectors } from '../../../src/connectors/connectors.js';
-import type { Mailer, Message } from '../../../src/connectors/mail/mail.js';
+import type { Mailer, Message } from '../../../src/connectors/mail.js';
 import type { NoticeChannel } from '../../../src/notices/channels/channel.js';
 import { channelsOf } from '../../../src/notices/channels/channels.js';
 import { failing } from '../../connectors/failing.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { assertPublicHost, InternalAddressError, isPublicAddress, publicLookup } from '../../src/connectors/destination.js';
+import { assertPublicHost, InternalAddressError, isPublicAddress, publicLookup } from '../../src/connectors/network.js';
 
 const internal = [
   '0.0.0.0',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { parseJson } from '../../src/connectors/json.js';
+import { parseJson } from '../../src/connectors/http-answer.js';
 
 describe('parseJson', () => {
   for (const text of ['{"a":[1,"x",null]}', '"[[["', String.raw`"\"[{"`, '0', 'true']) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { excerpt } from '../../src/connectors/excerpt.js';
+import { excerpt } from '../../src/connectors/call.js';
 
 describe('excerpt', () => {
   const cases: [name: string, text: string, secrets: string[], expected: string][] = [

@@ -1,10 +1,12 @@
 /**
  * Which addresses companies may make the relay connect to: public ones only, unless the operator says otherwise. Without this,
- * settings such as `http://169.254.169.254/` would let a company read what only the relay's own network may see.
+ * settings such as `http://169.254.169.254/` would let a company read what only the relay's own network may see. And what an
+ * error of the network means.
  */
 
 import { lookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
+import type { ConnectorError } from './call.js';
 
 /** IPv4 networks that are not for the public, from the IANA registry of special-purpose addresses. */
 const INTERNAL_V4: [network: string, prefix: number][] = [
@@ -81,3 +83,44 @@ export const publicLookup: LookupFunction = (hostname, options, callback) => {
     else callback(null, first.address, first.family);
   });
 };
+
+const WORDS: Record<string, string> = {
+  EAI_AGAIN: 'the host name could not be looked up (DNS did not answer)',
+  ECONNREFUSED: 'the connection was refused (nothing listens there)',
+  ECONNRESET: 'the connection was reset',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETUNREACH: 'the network cannot be reached',
+  ENOTFOUND: 'the host name is not known to DNS',
+  EPIPE: 'the connection was closed by the other side',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'the other side does not speak TLS on this port',
+  ETIMEDOUT: 'the connection timed out',
+  UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
+  UND_ERR_SOCKET: 'the connection was closed by the other side',
+  // Nodemailer's own codes:
+  ECONNECTION: 'the connection was closed by the other side',
+  EPROTOCOL: 'the answer was not proper SMTP',
+  ESOCKET: 'the connection failed',
+  ETLS: 'TLS could not be established',
+};
+
+/** OpenSSL's and Node's codes for a certificate that does not verify. */
+const CERTIFICATE = /CERT|ISSUER|LEAF_SIGNATURE|HOSTNAME_MISMATCH|^INVALID_(CA|PURPOSE)$/;
+
+/**
+ * `permanent` for an internal address and a certificate that does not verify, since people must put them right; else `retryable`.
+ * @throws the error itself if it has no code: then it comes from a mistake in the program, not from the network
+ */
+export function networkFailure(error: unknown): { kind: ConnectorError['kind']; words: string } {
+  if (error instanceof InternalAddressError) return { kind: 'permanent', words: error.message };
+  const code = codeOf(error);
+  if (code === undefined) throw error;
+  if (CERTIFICATE.test(code)) return { kind: 'permanent', words: `its TLS certificate was not accepted (${code})` };
+  return { kind: 'retryable', words: WORDS[code] ?? `the connection failed (${code})` };
+}
+
+/** Nodemailer puts a code of its own in place of the system's, which it keeps in `originalCode`. */
+export function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const codes = [Reflect.get(error, 'originalCode'), Reflect.get(error, 'code')];
+  return codes.find((code: unknown) => typeof code === 'string');
+}

@@ -4,10 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { after, describe, it } from 'node:test';
 import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
-import type { Call } from '../../../src/connectors/call.js';
-import type { Message } from '../../../src/connectors/mail/mail.js';
-import { createMailer } from '../../../src/connectors/mail/smtp.js';
-import { failing } from '../failing.js';
+import type { Call } from '../../src/connectors/call.js';
+import { createMailer, type Message, parseEmailAddress } from '../../src/connectors/mail.js';
+import { failing } from './failing.js';
 import { type Script, startScriptedSmtp } from './scripted-smtp.js';
 
 const call: Call = { timeoutMs: 5000 };
@@ -344,5 +343,36 @@ describe('the SMTP URL', () => {
       assert.doesNotMatch(error.message, /s3cret/);
       assert.deepEqual(lines, []);
     });
+  }
+});
+
+describe('parseEmailAddress', () => {
+  const cases: [text: string, name: string, address: string][] = [
+    ['ada@example.com', '', 'ada@example.com'],
+    [' ada@example.com ', '', 'ada@example.com'],
+    ['<ada@example.com>', '', 'ada@example.com'],
+    ['Ada Lovelace <ada@example.com>', 'Ada Lovelace', 'ada@example.com'],
+    ['Lovelace, Ada <ada@example.com>', 'Lovelace, Ada', 'ada@example.com'],
+    ['"Lovelace, Ada" <ada@example.com>', 'Lovelace, Ada', 'ada@example.com'],
+    [String.raw`"Ada \"the\" L." <ada@example.com>`, 'Ada "the" L.', 'ada@example.com'],
+    ['Zoë 割 <zoë@bücher.example>', 'Zoë 割', 'zoë@bücher.example'],
+    ['eve@evil.example <ada@example.com>', 'eve@evil.example', 'ada@example.com'],
+  ];
+  for (const [text, name, address] of cases) it(text, () => assert.deepEqual(parseEmailAddress(text), { name, address }));
+
+  const refused = [
+    '',
+    'ada',
+    'a@b@c',
+    'ada@example.com, eve@example.com',
+    'Ada <ada@example.com>, Eve <eve@example.com>',
+    'ada@example.com\r\nBcc: eve@example.com',
+    'Ada\nX: y <ada@example.com>',
+    'a <b@c> d',
+    'ada@exam ple.com',
+  ];
+  for (const text of refused) {
+    it(`refuses ${JSON.stringify(text)}`, () =>
+      assert.throws(() => parseEmailAddress(text), { name: 'ConnectorError', kind: 'permanent' }));
   }
 });

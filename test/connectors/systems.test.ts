@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
-import { createHttpClient } from '../../../src/connectors/http.js';
-import { createHttpPlatform } from '../../../src/connectors/platform/http.js';
-import { failing } from '../failing.js';
-import { answering, startHttp } from '../local-http.js';
+import { createHttpClient } from '../../src/connectors/http.js';
+import { createHttpPlatform, createHttpTicketing, resourceUrl } from '../../src/connectors/systems.js';
+import { failing } from './failing.js';
+import { answering, startHttp } from './local-http.js';
 
 const http = createHttpClient({ allowPrivateNetworks: true });
 const server = await startHttp();
@@ -11,6 +11,7 @@ const platform = createHttpPlatform(
   { kind: 'http', baseUrl: `${server.url}/api/`, auth: { type: 'bearer', token: 't0ken' } },
   http,
 );
+const ticketing = createHttpTicketing({ kind: 'http', baseUrl: server.url }, http);
 const call = { timeoutMs: 5000, idempotencyKey: 'relay:acme:c1/0' };
 after(() => http.close());
 
@@ -82,5 +83,53 @@ describe('the generic platform', () => {
       assert.equal((await failing(platform.getAssignment(id, call))).kind, 'permanent');
       assert.equal(server.received.length, before);
     });
+  }
+});
+
+describe('the generic ticket system', () => {
+  it('sets one field', async () => {
+    server.answer = answering(204);
+    await ticketing.updateField('T 1', { name: 'checkedIn', value: '2024-05-01' }, call);
+    const { method, path, headers, body } = server.last();
+    assert.deepEqual([method, path], ['PATCH', '/tickets/T%201']);
+    assert.equal(body, '{"userDefinedFields":[{"name":"checkedIn","value":"2024-05-01"}]}');
+    assert.equal(headers['idempotency-key'], call.idempotencyKey);
+  });
+
+  it('says what to check when it is not let in', async () => {
+    server.answer = answering(403);
+    const error = await failing(ticketing.updateField('T1', { name: 'a', value: 'b' }, call));
+    assert.equal(
+      error.message,
+      `PATCH ${server.url}/tickets/T1 answered 403; check the auth of the company's ticketing settings`,
+    );
+  });
+
+  it('does not patch the collection for the id ..', async () => {
+    assert.equal((await failing(ticketing.updateField('..', { name: 'a', value: 'b' }, call))).kind, 'permanent');
+  });
+});
+
+describe('resourceUrl', () => {
+  const cases: [base: string, segments: string[], expected: string][] = [
+    ['https://h.example', ['assignments', 'A1'], 'https://h.example/assignments/A1'],
+    ['https://h.example/', ['assignments', 'A1', 'send'], 'https://h.example/assignments/A1/send'],
+    ['https://h.example/api/v2', ['tickets', '7'], 'https://h.example/api/v2/tickets/7'],
+    ['https://h.example/api/v2//', ['tickets', '7'], 'https://h.example/api/v2/tickets/7'],
+    ['https://h.example/api?key=k#top', ['tickets', '7'], 'https://h.example/api/tickets/7?key=k'],
+    ['https://h.example', ['assignments', 'a/b?c#d%2e é'], 'https://h.example/assignments/a%2Fb%3Fc%23d%252e%20%C3%A9'],
+    ['https://h.example', ['assignments', '../admin', 'send'], 'https://h.example/assignments/..%2Fadmin/send'],
+    ['https://h.example', ['assignments', '...'], 'https://h.example/assignments/...'],
+    ['https://h.example', ['assignments', '%2e%2e'], 'https://h.example/assignments/%252e%252e'],
+  ];
+  for (const [base, segments, expected] of cases) {
+    it(`${base} + ${segments.join(' ')}`, () => assert.equal(resourceUrl(base, ...segments).href, expected));
+  }
+  for (const id of ['', ' ', '.', '..', '\ud800']) {
+    it(`refuses ${JSON.stringify(id)}`, () =>
+      assert.throws(() => resourceUrl('https://h.example', 'assignments', id, 'send'), {
+        name: 'ConnectorError',
+        kind: 'permanent',
+      }));
   }
 });

@@ -5,14 +5,30 @@ import { connect, type Socket } from 'node:net';
 import { domainToASCII } from 'node:url';
 import { createTransport } from 'nodemailer';
 import { z } from 'zod';
-import { authIn, type BasicAuth, percentDecoded } from '../auth.js';
-import { ConnectorError, type FailureKind } from '../call.js';
-import { withDeadline } from '../deadline.js';
-import { assertPublicHost, publicLookup } from '../destination.js';
-import { excerpt } from '../excerpt.js';
-import { networkFailure } from '../network-error.js';
-import { parseEmailAddress } from './address.js';
-import type { Mailer, Message } from './mail.js';
+import { bareAddress } from '../chain/address.js';
+import { authIn, type BasicAuth, percentDecoded } from './auth.js';
+import { type Call, ConnectorError, excerpt, withDeadline } from './call.js';
+import { assertPublicHost, networkFailure, publicLookup } from './network.js';
+
+export interface Message {
+  /** One address, display name allowed: `Ada Lovelace <ada@example.com>`. */
+  to: string;
+  subject: string;
+  text: string;
+  html?: string;
+  /** Without angle brackets; the same for every attempt at the same message. */
+  messageId: string;
+  from: string;
+  replyTo?: string;
+}
+
+export interface Mailer {
+  /**
+   * Hands the message, for one recipient, to the mail server.
+   * @throws ConnectorError; `unknown` when the body had left and the connection broke before the server's answer.
+   */
+  send(message: Message, call: Call): Promise<void>;
+}
 
 /**
  * @param smtpUrl - `smtp://user:password@host:port` or `smtps://…`, user and password percent-encoded; default ports 587 and 465
@@ -73,7 +89,7 @@ export function createMailer(smtpUrl: string, { allowPrivateNetworks = false }: 
     } catch (error) {
       socket?.destroy();
       if (error instanceof ConnectorError) throw error;
-      const { kind, words, status } = failure(error, { bodyLeft, signal, secrets: auth ? secretsOf(auth) : [] });
+      const { kind, words, status } = failure(error, bodyLeft, signal, auth ? secretsOf(auth) : []);
       throw new ConnectorError(kind, `mail server ${host}:${port}: ${words}`, { status });
     }
   }
@@ -81,15 +97,7 @@ export function createMailer(smtpUrl: string, { allowPrivateNetworks = false }: 
   return { send: (message, call) => withDeadline(call, (signal) => send(message, call.timeoutMs, signal)) };
 }
 
-interface SmtpServer {
-  host: string;
-  port: number;
-  /** TLS from the first byte, instead of by STARTTLS where the server offers it. */
-  secure: boolean;
-  auth: BasicAuth | undefined;
-}
-
-function parseSmtpUrl(smtpUrl: string): SmtpServer {
+function parseSmtpUrl(smtpUrl: string) {
   const url = URL.canParse(smtpUrl) ? new URL(smtpUrl) : undefined;
   // URL keeps Unicode percent-encoded for this scheme, and IPv6 in brackets.
   const host = domainToASCII(percentDecoded(url?.hostname ?? '')).replace(/^\[(.*)\]$/, '$1');
@@ -100,7 +108,22 @@ function parseSmtpUrl(smtpUrl: string): SmtpServer {
     );
   }
   const port = Number(url.port) || (url.protocol === 'smtps:' ? 465 : 587);
+  // `secure`: TLS from the first byte, instead of by STARTTLS where the server offers it.
   return { host, port, secure: url.protocol === 'smtps:' || port === 465, auth: authIn(url) };
+}
+
+/**
+ * Reads exactly one address, as people write it: `ada@example.com`, `"Lovelace, Ada" <ada@example.com>`. A list or a line break
+ * is refused, so that no other recipient and no header can be slipped in.
+ * @returns the name without quotes, empty where there is none
+ * @throws ConnectorError `permanent`
+ */
+export function parseEmailAddress(text: string): { name: string; address: string } {
+  const address = bareAddress(text);
+  if (address === undefined) throw new ConnectorError('permanent', `"${excerpt(text)}" is not an e-mail address`);
+  const name = text.includes('<') ? text.slice(0, text.indexOf('<')).trim() : '';
+  const [, quoted] = /^"(.*)"$/.exec(name) ?? [];
+  return { name: quoted?.replace(/\\(.)/g, '$1') ?? name, address };
 }
 
 /** User and password, also as AUTH LOGIN and AUTH PLAIN send them. */
@@ -109,31 +132,33 @@ function secretsOf({ username, password }: BasicAuth): string[] {
   return [username, password, base64(username), base64(password), base64(`\0${username}\0${password}`)];
 }
 
-/** An error of nodemailer. */
+/** An error of nodemailer. `command` is the step: `RCPT TO`, `AUTH PLAIN`, … */
 const smtpErrorSchema = z.object({
   message: z.string().catch(''),
   code: z.string().optional().catch(undefined),
-  /** The step: `RCPT TO`, `AUTH PLAIN`, … */
   command: z.string().optional().catch(undefined),
-  response: z.string().optional().catch(undefined),
+  response: z.string().catch(''),
   responseCode: z.number().catch(0),
 });
 
+interface Failure {
+  kind: ConnectorError['kind'];
+  words: string;
+  status?: number;
+}
+
 /** An answer of the server decides (4yz or 5yz); without one, whether the body had left. */
-function failure(
-  error: unknown,
-  { bodyLeft, signal, secrets }: { bodyLeft: boolean; signal: AbortSignal; secrets: string[] },
-): { kind: FailureKind; words: string; status?: number } {
-  const { message, code, command, response, responseCode } = smtpErrorSchema.catch({ message: '', responseCode: 0 }).parse(error);
+function failure(error: unknown, bodyLeft: boolean, signal: AbortSignal, secrets: string[]): Failure {
+  const { message, code, command, response, responseCode } = smtpErrorSchema.parse(error);
   if (responseCode >= 400 && responseCode <= 599) {
-    const words = `answered "${excerpt(response ?? '', { secrets })}" to ${command}${advice(code)}`;
+    const words = `answered "${excerpt(response, { secrets })}" to ${command}${advice(code)}`;
     return { kind: responseCode >= 500 ? 'permanent' : 'retryable', words, status: responseCode };
   }
   if (code === 'EAUTH') return { kind: 'permanent', words: `${excerpt(message, { secrets })}${advice(code)}` };
   if (!bodyLeft && (code === 'EENVELOPE' || code === 'EMESSAGE'))
     return { kind: 'permanent', words: excerpt(message, { secrets }) };
 
-  const broken = signal.aborted ? { kind: 'retryable' as const, words: signal.reason.message } : networkFailure(error);
+  const broken: Failure = signal.aborted ? { kind: 'retryable', words: signal.reason.message } : networkFailure(error);
   if (!bodyLeft) return broken;
   const words = `${broken.words}; the whole message had been handed over, but not confirmed, so it may have been sent`;
   return { kind: 'unknown', words };
