@@ -3,9 +3,8 @@
 import { activityInfo, Context } from '@temporalio/activity';
 import { z } from 'zod';
 import { idempotencyKey } from '../chain/chain.js';
-import type { Connector } from '../chain/connector.js';
+import type { Connector, Pause } from '../chain/pause.js';
 import { pauseOf, pauseText } from '../chain/pause.js';
-import type { Pause } from '../chain/pause-schema.js';
 import type { Call } from '../connectors/call.js';
 import type { ActionRef, EffectResult } from '../contract/activities.js';
 import type { Company } from '../contract/company.js';

@@ -1,7 +1,7 @@
 /** The `ApplicationFailure`s of the activities, as workflows and the Web UI read them. */
 
 import { ApplicationFailure, activityInfo } from '@temporalio/activity';
-import type { Connector } from '../chain/connector.js';
+import type { Connector } from '../chain/pause.js';
 import { waitsTooLong } from '../chain/retry.js';
 import { ConnectorError } from '../connectors/call.js';
 import type { ActionRef, FailureDetails } from '../contract/activities.js';

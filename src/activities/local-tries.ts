@@ -5,7 +5,7 @@
  */
 
 import { activityInfo } from '@temporalio/activity';
-import type { Connector } from '../chain/connector.js';
+import type { Connector } from '../chain/pause.js';
 import { ConnectorError } from '../connectors/call.js';
 import { useOrdinary } from './failure.js';
 

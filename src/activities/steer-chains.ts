@@ -6,7 +6,8 @@ import { z } from 'zod';
 import { describeChain, isBusy } from '../chains/read.js';
 import { ChainCancelled, retryChain } from '../chains/reopen.js';
 import type { Activities } from '../contract/activities.js';
-import { actionsMeant, addProgress, type BulkOrder, type BulkProgress, noProgress } from '../contract/bulk.js';
+import { actionsMeant, addProgress, type BulkOrder, noProgress } from '../contract/bulk.js';
+import type { BulkProgress } from '../contract/chain-resource.js';
 import { signalOf, statusQuery, steeringSignals } from '../contract/messages.js';
 import type { Deps } from './deps.js';
 

@@ -4,7 +4,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { z } from 'zod';
 import type { Issue } from '../chain/request.js';
-import { jsonPointer } from '../contract/json.js';
+import { jsonPointer } from '../chain/request.js';
 import { Problem } from '../contract/problem.js';
 import type { PageRequest } from '../store/database.js';
 import { invalid, remarksOf, required } from './problems.js';

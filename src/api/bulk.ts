@@ -1,10 +1,10 @@
 /** Steering many chains at once, of one company or across all: first they are counted; confirmed by that count, it is done. */
 
 import { z } from 'zod';
+import { bulkVerbs } from '../chain/outcome.js';
 import { type BulkOptions, findChains, readBulk, steerChains } from '../chains/bulk.js';
 import { chainFilterSchema } from '../chains/filter.js';
-import { bulkVerbs } from '../contract/bulk.js';
-import { type Bulk, bulkPreviewSchema, bulkSchema } from '../contract/bulk-resource.js';
+import { type Bulk, bulkPreviewSchema, bulkSchema } from '../contract/chain-resource.js';
 import { Problem } from '../contract/problem.js';
 import { notFound } from './problems.js';
 import { type Route, route } from './route.js';

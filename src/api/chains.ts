@@ -2,9 +2,8 @@
 
 import type { Context } from 'hono';
 import { z } from 'zod';
-import { companyIdPattern } from '../chain/ids.js';
-import { maxDelaySeconds } from '../chain/limits.js';
-import { steeringVerbs } from '../chain/steering-verb.js';
+import { companyIdPattern, maxDelaySeconds } from '../chain/chain.js';
+import { steeringVerbs } from '../chain/outcome.js';
 import { chainFilterSchema } from '../chains/filter.js';
 import { chainCursor, listChains } from '../chains/list.js';
 import { readChain } from '../chains/read.js';

@@ -6,14 +6,14 @@
 
 import type { Context } from 'hono';
 import { z } from 'zod';
+import { onFailureSchema, onUnknownSchema } from '../chain/action-status.js';
 import { actionDefinitions } from '../chain/actions/actions.js';
 import type { ActionDefinition } from '../chain/actions/definition.js';
 import { actionFacts, type ChainAction, dueAt } from '../chain/chain.js';
 import { asksIncomingValue, conditionText, evaluateCondition } from '../chain/condition.js';
 import { type Facts, forecastChain, forecastOutcomes } from '../chain/forecast.js';
+import type { Pause } from '../chain/pause.js';
 import { pauseOf, pauseText } from '../chain/pause.js';
-import type { Pause } from '../chain/pause-schema.js';
-import { onFailureSchema, onUnknownSchema } from '../chain/policy.js';
 import type { Issue } from '../chain/request.js';
 import { ConnectorError } from '../connectors/call.js';
 import type { Connectors } from '../connectors/connectors.js';

@@ -1,7 +1,7 @@
 /** `npm run api`: the API on its own; state is in PostgreSQL and Temporal. */
 
 import { Connection } from '@temporalio/client';
-import { version } from '../contract/version.js';
+import packageJson from '../../package.json' with { type: 'json' };
 import { openParts } from '../process/parts.js';
 import { runProcess } from '../process/run.js';
 import { needed, readConfig } from '../service/config.js';
@@ -32,7 +32,7 @@ await runProcess(async (closers, stop) => {
   const limits = new Limits({ perMinute: config.RELAY_RATE_LIMIT_PER_MINUTE, shared: parts.database, log });
   const server = await serveHttp(createApi({ ...parts, limits, adminToken: RELAY_ADMIN_TOKEN, eager: false }), { host, port });
   closers.add('the API', () => server.close());
-  log.info({ version, host, port }, 'the API listens');
+  log.info({ version: packageJson.version, host, port }, 'the API listens');
 
   // Meanwhile requests are answered with 503.
   const known = reach(temporal, () => registerSearchAttributes(parts.connection, temporal.namespace), { log, stop });

@@ -3,11 +3,11 @@
  */
 
 import { z } from 'zod';
-import { companyIdPattern, relayIdPattern } from '../chain/ids.js';
-import { steeringVerbs } from '../chain/steering-verb.js';
+import packageJson from '../../package.json' with { type: 'json' };
+import { companyIdPattern, relayIdPattern } from '../chain/chain.js';
+import { steeringVerbs } from '../chain/outcome.js';
 import { problemSchema } from '../contract/problem.js';
 import { type ProblemSlug, problemTypeList, problemTypes } from '../contract/problem-types.js';
-import { version } from '../contract/version.js';
 import type { Access } from './bearer-authentication.js';
 import type { Answer, RouteDescription } from './route.js';
 
@@ -77,7 +77,7 @@ export function openApi(url: string, routes: readonly RouteDescription[]) {
   for (const route of routes) paths[pathOf(route)] = { ...paths[pathOf(route)], [route.method]: describe(route, schemas) };
   return {
     openapi: '3.1.1',
-    info: { title: 'Relay', version, description },
+    info: { title: 'Relay', version: packageJson.version, description },
     servers: [{ url }],
     tags: Object.values(tags).map(([name, description]) => ({ name, description })),
     paths,

@@ -6,7 +6,7 @@ import { HTTPException } from 'hono/http-exception';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import type { z } from 'zod';
 import type { Issue } from '../chain/request.js';
-import { jsonPointer } from '../contract/json.js';
+import { jsonPointer } from '../chain/request.js';
 import { Problem, problemResponse } from '../contract/problem.js';
 
 /**

@@ -1,6 +1,7 @@
 /** Reads JSON from strangers: what two readers could understand differently, or what breaks things further on, is refused. */
 
-import { isNestedDeeper, jsonPointer } from '../contract/json.js';
+import { jsonPointer } from '../chain/request.js';
+import { isNestedDeeper } from '../chain/text.js';
 
 /** How many arrays and objects may be inside each other. */
 export const maxDepth = 32;

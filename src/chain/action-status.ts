@@ -1,15 +1,11 @@
 /**
- * What became of an action and of a chain: the states that the API, the notices and the Web UI show, as queries, signals and
- * results carry them. Workflows import only the types, since zod has no place in their bundle.
+ * What became of an action, as queries, signals and results carry it, and what its rule says about that. Workflows import only
+ * the types, since zod has no place in their bundle.
  */
 
 import { z } from 'zod';
-import { actionStates } from './action-state.js';
-import { connectors } from './connector.js';
-import { steeringVerbs } from './steering-verb.js';
-
-export const chainStatuses = ['running', 'needs-attention', 'completed', 'failed', 'cancelled', 'terminated'] as const;
-export type ChainStatus = (typeof chainStatuses)[number];
+import { actionStates, steeringVerbs } from './outcome.js';
+import { connectors } from './pause.js';
 
 /** Why an action could not be done. */
 export const actionErrorSchema = z.object({
@@ -56,3 +52,15 @@ export const actionStatusSchema = z.object({
     ),
 });
 export type ActionStatus = z.infer<typeof actionStatusSchema>;
+
+/** What happens to the rest of a sequence when an action cannot be done. */
+export const onFailureSchema = z
+  .enum(['hold', 'continue'])
+  .describe('Whether what stands behind an action that cannot be done waits until somebody decides, or runs.');
+export type OnFailure = z.infer<typeof onFailureSchema>;
+
+/** What happens when nobody can say whether an effect took place. */
+export const onUnknownSchema = z
+  .enum(['resend', 'hold'])
+  .describe('Whether an effect of which nobody knows whether it took place is done again under the same key, or held.');
+export type OnUnknown = z.infer<typeof onUnknownSchema>;

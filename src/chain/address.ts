@@ -1,6 +1,6 @@
 /** E-mail addresses as people write them: bare, with a display name, several in one field. */
 
-import { isBlank } from './substitution.js';
+import { isBlank } from './text.js';
 
 const local = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
 const domainLabel = /[\p{L}\p{N}]([\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?/u.source;

@@ -4,6 +4,14 @@ import type { ActionStatus } from './action-status.js';
 import type { ActionEffect } from './actions/actions.js';
 import type { Condition } from './condition.js';
 
+/** 366 days, in seconds: the longest delay. Part of the replay contract, since it decides whether a `reschedule` counts. */
+export const maxDelaySeconds = 366 * 24 * 3600;
+
+export const companyIdPattern = /^[A-Za-z0-9_-]{1,64}$/;
+/** Of a rule's id, within its company. */
+export const relayIdPattern = /^\d{1,32}$/;
+export const relayIdRule = 'must be 1 to 32 digits';
+
 /** One action of an accepted chain. */
 export type ChainAction = ActionEffect & {
   /** Zero-based place in the request's array. */

@@ -1,7 +1,7 @@
 /** What would become of each action of a chain if its time had come, for a dry run; decided in the order of the workflows. */
 
+import type { OnFailure } from './action-status.js';
 import { type ChainAction, planChain } from './chain.js';
-import type { OnFailure } from './policy.js';
 
 export const forecastOutcomes = [
   'runs', // its effect would be attempted

@@ -1,8 +1,30 @@
-/** What the state of an action allows, and what the states of all its actions make of a chain. */
+/** The states of actions and chains, what people can do about them, and what the states of all actions make of a chain. */
 
-import type { ActionState } from './action-state.js';
-import type { ActionStatus, ChainStatus } from './action-status.js';
-import type { SteeringVerb } from './steering-verb.js';
+export const actionStates = [
+  'pending', // waits for its turn
+  'scheduled', // waits for its time
+  'running',
+  'retrying', // failed, and is tried again within the retry budget
+  'needs-attention', // held until somebody retries or skips it, or the attention window is over
+  'done',
+  'skipped', // its condition did not hold, its rule was disabled, or somebody skipped it
+  'failed',
+  'partly-failed', // an e-mail that reached at least one recipient, but not all
+  'not-run', // stood behind an action that failed
+  'cancelled',
+] as const;
+export type ActionState = (typeof actionStates)[number];
+
+export const chainStatuses = ['running', 'needs-attention', 'completed', 'failed', 'cancelled', 'terminated'] as const;
+export type ChainStatus = (typeof chainStatuses)[number];
+
+/** What people can do with an action. */
+export const steeringVerbs = ['retry', 'skip', 'runNow', 'cancel', 'reschedule'] as const;
+export type SteeringVerb = (typeof steeringVerbs)[number];
+
+/** Those that can be done with many at once. */
+export const bulkVerbs = ['retry', 'skip', 'cancel', 'runNow'] as const satisfies SteeringVerb[];
+export type BulkVerb = (typeof bulkVerbs)[number];
 
 const ended: ReadonlySet<ActionState> = new Set(['done', 'skipped', 'failed', 'partly-failed', 'not-run', 'cancelled']);
 
@@ -32,7 +54,7 @@ export function isOpenTo(verb: SteeringVerb, state: ActionState): boolean {
 }
 
 /** The status of a chain that was not cancelled or terminated as a whole, from its actions alone. */
-export function chainStatus(actions: readonly Pick<ActionStatus, 'state'>[]): Exclude<ChainStatus, 'cancelled' | 'terminated'> {
+export function chainStatus(actions: readonly { state: ActionState }[]): Exclude<ChainStatus, 'cancelled' | 'terminated'> {
   if (actions.some(({ state }) => state === 'needs-attention')) return 'needs-attention';
   if (actions.some(({ state }) => !hasEnded(state))) return 'running';
   return actions.some(({ state }) => state === 'failed' || state === 'not-run') ? 'failed' : 'completed';

@@ -1,8 +1,20 @@
-/** A pause: planned downtime of a company or of one of its connectors, during which its actions wait. */
+/** The outside systems that a company connects, and pauses: planned downtime of one or all, during which its actions wait. */
 
-import type { Connector } from './connector.js';
-import type { Pause } from './pause-schema.js';
 import { oneLine } from './text.js';
+
+export const connectors = ['platform', 'ticketing', 'mail'] as const;
+export type Connector = (typeof connectors)[number];
+
+/** What can be paused; `all` is every connector of the company. */
+export const pausable = ['all', ...connectors] as const;
+export type Pausable = (typeof pausable)[number];
+
+export interface Pause {
+  what: Pausable;
+  since: string;
+  until?: string;
+  reason?: string;
+}
 
 /** What a workflow asks about the pauses of a company. */
 export interface Pauses {

@@ -5,16 +5,19 @@ import { z } from 'zod';
 import { type ActionEffect, actionDefinitions } from './actions/actions.js';
 import { type ActionDefinition, type Issues, parseFields, ruledText, shortText, text } from './actions/definition.js';
 import type { ChainAction } from './chain.js';
+import { maxDelaySeconds, relayIdPattern, relayIdRule } from './chain.js';
 import { asksIncomingValue, parseCondition } from './condition.js';
-import { relayIdPattern, relayIdRule } from './ids.js';
-import { maxDelaySeconds } from './limits.js';
-import { blankness, isBlank, unsubstituted } from './substitution.js';
-import { cutShort } from './text.js';
+import { blankness, cutShort, isBlank, unsubstituted } from './text.js';
 
 /** What is wrong at one place of the request. `pointer` is a JSON pointer (RFC 6901): `/1/delayInSeconds`. */
 export interface Issue {
   pointer: string;
   detail: string;
+}
+
+/** The RFC 6901 pointer to a place in a JSON document. */
+export function jsonPointer(path: readonly PropertyKey[]): string {
+  return path.map((segment) => `/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
 /** For each chain. */

@@ -1,4 +1,4 @@
-/** Making texts fit where they are shown. */
+/** Texts: cut to fit where they are shown, and what the webhook's substitution leaves blank or not filled in. */
 
 /** At most `length` UTF-16 units, never half a surrogate pair, with `…` where something is missing. */
 export function cutShort(text: string, length = 200): string {
@@ -38,4 +38,36 @@ function characterBytes(character: string): number {
 /** The text without line breaks and other control characters, white space as single spaces. */
 export function oneLine(text: string): string {
   return text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
+}
+
+const variable = /\$\{[^{}]*\}/;
+
+/** The first `${variable}` that the webhook left unsubstituted. */
+export function unsubstituted(text: string): string | undefined {
+  return variable.exec(text)?.[0];
+}
+
+/** Whether a field that decides what is done says nothing: empty, white space, or a `${variable}` left unsubstituted. */
+export function isBlank(text: string): boolean {
+  return text.trim() === '' || variable.test(text);
+}
+
+/** What to say of a text for which `isBlank` holds: `is blank`, or `is "${owner}", not substituted`. */
+export function blankness(text: string): string {
+  return text.trim() === '' ? 'is blank' : `is "${cutShort(text.trim(), 80)}", not substituted`;
+}
+
+/** Whether more brackets than `levels` are open at once in the text, those inside strings not counted. It need not be JSON. */
+export function isNestedDeeper(text: string, levels: number): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let at = 0; at < text.length && depth <= levels; at++) {
+    const character = text[at];
+    if (inString && character === '\\') at++;
+    else if (character === '"') inString = !inString;
+    else if (inString) continue;
+    else if (character === '[' || character === '{') depth++;
+    else if (character === ']' || character === '}') depth--;
+  }
+  return depth > levels;
 }

@@ -3,10 +3,10 @@
 import { randomUUID } from 'node:crypto';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { z } from 'zod';
+import type { BulkVerb } from '../chain/outcome.js';
 import { type Actor, actorName } from '../contract/audit.js';
-import type { BulkVerb } from '../contract/bulk.js';
-import { type Bulk, bulkSchema } from '../contract/bulk-resource.js';
 import type { ListedChain } from '../contract/chain-resource.js';
+import { type Bulk, bulkSchema } from '../contract/chain-resource.js';
 import { progressQuery } from '../contract/messages.js';
 import { Problem } from '../contract/problem.js';
 import { companyKey } from '../contract/search-attributes.js';

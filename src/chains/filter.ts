@@ -2,8 +2,8 @@
 
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { chainStatuses } from '../chain/action-status.js';
-import { relayIdPattern, relayIdRule } from '../chain/ids.js';
+import { relayIdPattern, relayIdRule } from '../chain/chain.js';
+import { chainStatuses } from '../chain/outcome.js';
 
 /**
  * Not with characters that a visibility store reads as its own: SQLite's would take what stands behind a quotation mark for a

@@ -1,9 +1,8 @@
 /** Steering one chain: cancelling it as a whole, and what can be done to one of its actions, also when the chain has closed. */
 
 import { type Client, isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
-import type { ActionState } from '../chain/action-state.js';
-import { hasEnded, isOpenTo, isToRedo } from '../chain/outcome.js';
-import { type SteeringVerb, steeringVerbs } from '../chain/steering-verb.js';
+import type { ActionState } from '../chain/outcome.js';
+import { hasEnded, isOpenTo, isToRedo, type SteeringVerb, steeringVerbs } from '../chain/outcome.js';
 import { type Actor, actorName } from '../contract/audit.js';
 import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
 import { type Steering, signalOf, steeringSignals } from '../contract/messages.js';

@@ -1,7 +1,7 @@
 /** The program that commander runs: its options, its commands, and how its help looks. */
 
 import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
-import { version } from '../contract/version.js';
+import packageJson from '../../package.json' with { type: 'json' };
 import { commands } from './commands.js';
 import { exitCodes } from './exit-codes.js';
 import { Session } from './session.js';
@@ -14,7 +14,7 @@ export function program(terminal: Terminal) {
     .description('Sets up and steers a relay over its API.')
     .option('--url <url>', 'where the API is; default: RELAY_URL, or http://127.0.0.1:PORT (8080)')
     .option('--json', "print the API's answer as it came")
-    .version(version, '--version', 'say which version of the relay this is')
+    .version(packageJson.version, '--version', 'say which version of the relay this is')
     .helpOption('--help', 'say how it is used')
     .helpCommand(false)
     .exitOverride()

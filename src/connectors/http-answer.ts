@@ -2,7 +2,7 @@
 
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
-import { isNestedDeeper } from '../contract/json.js';
+import { isNestedDeeper } from '../chain/text.js';
 import { ConnectorError, excerpt } from './call.js';
 
 /** What an error message says of a request, and what it must not say. */

@@ -1,8 +1,8 @@
 /** The HTTP client for outside systems: kept from internal addresses, bounded in time and size, following no redirects. */
 
 import { Agent, errors, request as undici } from 'undici';
+import packageJson from '../../package.json' with { type: 'json' };
 import type { Auth } from '../contract/company.js';
-import { version } from '../contract/version.js';
 import { authIn, credentialsOf } from './auth.js';
 import { type Call, ConnectorError, excerpt, withDeadline } from './call.js';
 import { assertSuccess, type ErrorContext, jsonOf, shownUrl } from './http-answer.js';
@@ -63,7 +63,7 @@ export function createHttpClient({ allowPrivateNetworks }: { allowPrivateNetwork
         headers: {
           accept: 'application/json',
           'accept-encoding': 'identity',
-          'user-agent': `relay/${version}`,
+          'user-agent': `relay/${packageJson.version}`,
           ...credentials.headers,
           'content-type': body === undefined ? undefined : 'application/json',
           'idempotency-key': call.idempotencyKey,

@@ -3,13 +3,12 @@
  * history, so no secret may.
  */
 
-import type { ActionStatus } from '../chain/action-status.js';
+import type { ActionStatus, OnFailure, OnUnknown } from '../chain/action-status.js';
 import type { ChainAction } from '../chain/chain.js';
 import type { Condition, Verdict } from '../chain/condition.js';
-import type { Connector } from '../chain/connector.js';
-import type { Pauses } from '../chain/pause.js';
-import type { OnFailure, OnUnknown } from '../chain/policy.js';
-import type { BulkOrder, BulkProgress } from './bulk.js';
+import type { Connector, Pauses } from '../chain/pause.js';
+import type { BulkOrder } from './bulk.js';
+import type { BulkProgress } from './chain-resource.js';
 import type { ChainNotice, ContactResult, Notice } from './notices.js';
 
 /** One action of one chain: whose settings apply, and under which key its effects are done. */

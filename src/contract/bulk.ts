@@ -1,11 +1,8 @@
 /** Steering many chains at once: what is done to which of their actions. */
 
 import type { ActionStatus } from '../chain/action-status.js';
-import { hasEnded, isOpenTo } from '../chain/outcome.js';
-import type { SteeringVerb } from '../chain/steering-verb.js';
-
-export const bulkVerbs = ['retry', 'skip', 'cancel', 'runNow'] as const satisfies SteeringVerb[];
-export type BulkVerb = (typeof bulkVerbs)[number];
+import { type BulkVerb, hasEnded, isOpenTo } from '../chain/outcome.js';
+import type { BulkProgress } from './chain-resource.js';
 
 /** Which actions of a chain are meant; what is absent means any. */
 export interface ActionFilter {
@@ -24,22 +21,6 @@ export interface BulkOrder {
   actions: ActionFilter;
   /** As in `Steered`. */
   by: string;
-}
-
-/** How far it is. */
-export interface BulkProgress {
-  /** Chains that have been looked at. */
-  done: number;
-  /** Chains of which at least one action was steered. */
-  steered: number;
-  /** Actions that were steered. */
-  actions: number;
-  /** Chains in which there was nothing to do any more. */
-  unchanged: number;
-  /** Chains that did not answer. */
-  failed: number;
-  /** Some of those, with why. */
-  failures: { workflowId: string; error: string }[];
 }
 
 /** The actions to be steered; `whole` where a cancellation concerns all that is left of the chain. */

@@ -2,11 +2,9 @@
 
 import { z } from 'zod';
 import { isEmailAddress } from '../chain/address.js';
-import { isTimeZone } from '../chain/timestamp/index.js';
-import { label } from './label.js';
-import { isWebhookSecret, notifyRequest, notifySchema } from './notify.js';
+import { isTimeZone } from '../chain/timestamp/zone.js';
+import { httpUrl, isWebhookSecret, label, notifyRequest, notifySchema } from './notify.js';
 import { mask, secret, sentTo } from './secrets.js';
-import { httpUrl } from './url.js';
 
 const credential = secret(z.string().min(1).max(4096));
 

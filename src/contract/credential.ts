@@ -1,7 +1,55 @@
-/** Rule tokens and company keys: how they are made, recognised and kept. */
+/**
+ * Tokens of rules, and the named keys with which a company reads and steers its own chains: how they are shown, made, recognised
+ * and kept. The credential itself is shown once, when it is made.
+ */
 
 import { createHash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { z } from 'zod';
+import { maxDelaySeconds } from '../chain/chain.js';
+
+/** A token expires when it is rotated and its grace is over. */
+export const tokenSchema = z
+  .object({
+    tokenId: z.string(),
+    state: z.enum(['active', 'expired', 'revoked']),
+    createdAt: z.iso.datetime(),
+    expiresAt: z.iso.datetime().optional(),
+    revokedAt: z.iso.datetime().optional(),
+    lastUsedAt: z.iso.datetime().optional().describe('To the minute.'),
+  })
+  .meta({ id: 'Token' });
+export type Token = z.infer<typeof tokenSchema>;
+
+/** The newest first. */
+export const tokensResponse = z.object({ tokens: z.array(tokenSchema) });
+
+export const rotationRequest = z
+  .strictObject({
+    graceSeconds: z.int().min(0).max(maxDelaySeconds).default(0).describe('For how long the tokens before the new one go on.'),
+  })
+  .meta({ id: 'Rotation' });
+export const rotatedTokenResponse = z
+  .object({
+    tokenId: z.string(),
+    relayAccessToken: z.string().describe('The only time that it is shown.'),
+  })
+  .meta({ id: 'RotatedToken' });
+
+export const keySchema = z
+  .object({
+    keyId: z.string(),
+    name: z.string(),
+    createdAt: z.iso.datetime(),
+    lastUsedAt: z.iso.datetime().optional().describe('To the minute.'),
+  })
+  .meta({ id: 'Key' });
+export type CompanyKey = z.infer<typeof keySchema>;
+
+export const keysResponse = z.object({ keys: z.array(keySchema) });
+export const createdKeyResponse = keySchema
+  .extend({ key: z.string().describe('The only time that it is shown.') })
+  .meta({ id: 'CreatedKey' });
 
 /** `rlt_…` is a rule's token, `rlk_…` a company's key. */
 type CredentialPrefix = 'rlt_' | 'rlk_';

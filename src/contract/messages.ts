@@ -4,12 +4,13 @@
  * They go to the chain's workflow, which passes them on.
  */
 
+import { defaultPayloadConverter, type PayloadConverter } from '@temporalio/common';
 import { defineQuery, defineSignal } from '@temporalio/workflow';
-import { actionStates } from '../chain/action-state.js';
-import type { ActionStatus, ChainStatus } from '../chain/action-status.js';
-import { maxDelaySeconds } from '../chain/limits.js';
-import type { SteeringVerb } from '../chain/steering-verb.js';
-import type { BulkProgress } from './bulk.js';
+import type { ActionStatus } from '../chain/action-status.js';
+import { maxDelaySeconds } from '../chain/chain.js';
+import type { ChainStatus, SteeringVerb } from '../chain/outcome.js';
+import { actionStates } from '../chain/outcome.js';
+import type { BulkProgress } from './chain-resource.js';
 import type { News, NoticeKind, Over } from './notices.js';
 
 export const steeringSignals = {
@@ -152,3 +153,18 @@ export function readSteering(argument: unknown): Steering | undefined {
   if (after !== undefined && (typeof after !== 'number' || !(after >= 0) || after > maxDelaySeconds)) return undefined;
   return { index: at, ...(after !== undefined && { seconds: after }), ...(typeof by === 'string' && { by }) };
 }
+
+/**
+ * Reads payloads as Temporal does by default, save that one that cannot be read is `undefined`, which every handler ignores with
+ * a warning: an error there would stop the whole workflow until somebody resets it, for a signal that was mistyped in the Web UI.
+ */
+export const payloadConverter: PayloadConverter = {
+  toPayload: (value, context, hint) => defaultPayloadConverter.toPayload(value, context, hint),
+  fromPayload: (payload, context, hint) => {
+    try {
+      return defaultPayloadConverter.fromPayload(payload, context, hint);
+    } catch {
+      return undefined as never;
+    }
+  },
+};

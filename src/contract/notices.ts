@@ -1,8 +1,8 @@
 /** What the relay tells people, on its way from a chain to the `Notifier` of a cause and on to a `NoticeDelivery`. */
 
-import type { ActionState } from '../chain/action-state.js';
 import type { ActionStatus } from '../chain/action-status.js';
-import type { Pause } from '../chain/pause-schema.js';
+import type { ActionState } from '../chain/outcome.js';
+import type { Pause } from '../chain/pause.js';
 import type { Issue } from '../chain/request.js';
 import type { RejectionReason } from './rejected-request.js';
 

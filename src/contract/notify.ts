@@ -1,9 +1,13 @@
-/** Who is told when something fails: part of a company and of a rule. */
+/** What a company and a rule have in common: a name, and who is told when something fails. */
 
 import { z } from 'zod';
 import { isEmailAddress } from '../chain/address.js';
 import { mask, secret } from './secrets.js';
-import { httpUrl } from './url.js';
+
+/** A name that people give to something. */
+export const label = z.string().trim().min(1, 'must not be blank').max(200);
+
+export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).max(2048);
 
 export const notifySchema = z.strictObject({
   emails: z.array(z.string().trim().max(320)).max(20).optional(),
@@ -46,3 +50,19 @@ export function isWebhookSecret(text: string): boolean {
   const bytes = Buffer.from(base64, 'base64');
   return bytes.length >= 24 && bytes.length <= 64 && bytes.toString('base64') === base64;
 }
+
+/** A test of whether notices arrive. */
+export const noticeTestRequest = z.strictObject({
+  relayId: z.string().max(32).optional().describe('A rule, whose own contacts get it as well.'),
+});
+export const noticeTestResponse = z.object({
+  contacts: z
+    .array(
+      z.object({
+        contact: z.string().describe('An e-mail address, or a webhook without the path, which is a secret.'),
+        delivered: z.boolean(),
+        error: z.string().optional().describe('Why not.'),
+      }),
+    )
+    .describe('Where neither the rule nor the company has any: the operator. Empty: nobody would be told of anything.'),
+});

@@ -1,7 +1,18 @@
-/** Pauses as the admin API begins, shows and ends them. */
+/** Pauses as the store keeps them, and as the admin API begins, shows and ends them. */
 
 import { z } from 'zod';
-import { pausableSchema, pauseSchema } from '../chain/pause-schema.js';
+import { type Pause, pausable } from '../chain/pause.js';
+
+export const pausableSchema = z.enum(pausable, `must be one of ${pausable.join(', ')}`);
+
+export const pauseSchema = z
+  .object({
+    what: pausableSchema,
+    since: z.iso.datetime(),
+    until: z.iso.datetime().optional().describe('When it ends by itself; absent: when somebody ends it.'),
+    reason: z.string().optional().describe('In the words of whoever paused.'),
+  })
+  .meta({ id: 'Pause' }) satisfies z.ZodType<Pause>;
 
 export const pauseRequest = z
   .strictObject({

@@ -1,11 +1,10 @@
 /** A rule: what chains are run under. It is known by its `relayId` within its company. */
 
 import { z } from 'zod';
-import { relayIdPattern, relayIdRule } from '../chain/ids.js';
-import { onFailureSchema, onUnknownSchema } from '../chain/policy.js';
+import { onFailureSchema, onUnknownSchema } from '../chain/action-status.js';
+import { relayIdPattern, relayIdRule } from '../chain/chain.js';
 import { isMistyped } from './credential.js';
-import { label } from './label.js';
-import { notifyRequest, notifySchema } from './notify.js';
+import { label, notifyRequest, notifySchema } from './notify.js';
 
 /** A rule as answers show it, its secrets redacted. */
 export const ruleSchema = z

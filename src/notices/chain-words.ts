@@ -3,8 +3,8 @@
 import type { ActionStatus } from '../chain/action-status.js';
 import { chainUrl, chainWorkflowId } from '../chain/chain.js';
 import { hasEnded } from '../chain/outcome.js';
-import { actionTitle, shownTime } from '../chain/summary.js';
 import { cutShort, oneLine } from '../chain/text.js';
+import { actionTitle, shownTime } from '../chain/web-ui.js';
 import type { ChainNotice, FailureKind, ManyNotice, NoticeKind, ThroughNotice } from '../contract/notices.js';
 import { chainLink, type NoticeContext, relay, type Section, type Words } from './words.js';
 

@@ -1,8 +1,8 @@
 /** The frame of every notice: its subject, its titled sections as plain text and as HTML, and its JSON. */
 
 import { html } from 'hono/html';
-import { shownTime } from '../chain/summary.js';
 import { cutShort, oneLine } from '../chain/text.js';
+import { shownTime } from '../chain/web-ui.js';
 import type { Notice, TestNotice } from '../contract/notices.js';
 import { chainWords, manyWords, throughWords } from './chain-words.js';
 import type { RenderedNotice } from './channels/channel.js';

@@ -2,8 +2,7 @@
 
 import { z } from 'zod';
 import type { Actor } from '../contract/audit.js';
-import { hashOf, makeCredential, makeId } from '../contract/credential.js';
-import { type CompanyKey, keySchema } from '../contract/key.js';
+import { type CompanyKey, hashOf, keySchema, makeCredential, makeId } from '../contract/credential.js';
 import { deleteNamed, recordChange } from './audit.js';
 import { columnsOf, type Database, exists, read } from './database.js';
 import { noteUse, useUnnoted } from './last-use.js';

@@ -1,7 +1,8 @@
 /** Planned downtime of companies and of their connectors. What has ended is kept: windows are measured without it. */
 
-import { type Pausable, type Pause, pauseSchema } from '../chain/pause-schema.js';
+import type { Pausable, Pause } from '../chain/pause.js';
 import type { Actor } from '../contract/audit.js';
+import { pauseSchema } from '../contract/pause.js';
 import { recordChange } from './audit.js';
 import { columnsOf, type Database, exists, read } from './database.js';
 

@@ -5,8 +5,9 @@
  */
 
 import { z } from 'zod';
-import { type Pause, pauseSchema } from '../chain/pause-schema.js';
+import type { Pause } from '../chain/pause.js';
 import { companySchema, type StoredCompany } from '../contract/company.js';
+import { pauseSchema } from '../contract/pause.js';
 import { type Rule, ruleSchema } from '../contract/rule.js';
 import { columnsOf, type Database, read } from './database.js';
 

@@ -2,8 +2,7 @@
 
 import { timingSafeEqual } from 'node:crypto';
 import type { Actor } from '../contract/audit.js';
-import { hashOf, makeCredential, makeId } from '../contract/credential.js';
-import { type Token, tokenSchema } from '../contract/token.js';
+import { hashOf, makeCredential, makeId, type Token, tokenSchema } from '../contract/credential.js';
 import { recordChange } from './audit.js';
 import { type Database, exists, type Queries, read } from './database.js';
 import { noteEveryMs, noteUse } from './last-use.js';

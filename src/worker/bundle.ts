@@ -11,7 +11,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const quiet = { trace() {}, debug() {}, info() {}, log() {}, warn: console.warn, error: console.error };
   const { code } = await bundleWorkflowCode({
     workflowsPath: fileURLToPath(new URL('../workflows/index.js', import.meta.url)),
-    payloadConverterPath: fileURLToPath(new URL('../contract/payload-converter.js', import.meta.url)),
+    payloadConverterPath: fileURLToPath(new URL('../contract/messages.js', import.meta.url)),
     logger: quiet,
   });
   // A build that changes nothing leaves the file as it is.

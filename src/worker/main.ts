@@ -1,7 +1,7 @@
 /** `npm run worker`: workflows and effects; as many of these as the load asks for. */
 
 import { NativeConnection } from '@temporalio/worker';
-import { version } from '../contract/version.js';
+import packageJson from '../../package.json' with { type: 'json' };
 import { openParts } from '../process/parts.js';
 import { runProcess } from '../process/run.js';
 import { deploymentVersion, needed, readConfig } from '../service/config.js';
@@ -38,6 +38,9 @@ await runProcess(async (closers, stop) => {
     const server = await serveHttp(healthRoutes(parts), at);
     closers.add('the metrics', () => server.close());
   }
-  log.info({ version, namespace: parts.namespace, taskQueue: parts.taskQueue, ...deployment }, 'the worker runs');
+  log.info(
+    { version: packageJson.version, namespace: parts.namespace, taskQueue: parts.taskQueue, ...deployment },
+    'the worker runs',
+  );
   return worker;
 });

@@ -10,7 +10,7 @@ import {
 import type { ActionError, ActionStatus } from '../chain/action-status.js';
 import type { Chain, ChainAction } from '../chain/chain.js';
 import { retryPolicy } from '../chain/retry.js';
-import { summaryOf } from '../chain/summary.js';
+import { summaryOf } from '../chain/web-ui.js';
 import type { ActionRef, Activities } from '../contract/activities.js';
 import type { NoticeKind } from '../contract/notices.js';
 import type { ActionStates, Change } from './action-states.js';

@@ -3,8 +3,7 @@
 import { log, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import type { ActionStatus } from '../chain/action-status.js';
 import { type Chain, initialStatus } from '../chain/chain.js';
-import { currentDetails } from '../chain/details.js';
-import { shownTime } from '../chain/summary.js';
+import { currentDetails, shownTime } from '../chain/web-ui.js';
 import { standingOf } from '../contract/search-attributes.js';
 
 /** A change of an action's status; `undefined` takes a fact away. */

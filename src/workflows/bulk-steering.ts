@@ -2,7 +2,8 @@
 
 import { proxyActivities, setHandler } from '@temporalio/workflow';
 import type { Activities } from '../contract/activities.js';
-import { addProgress, type BulkOrder, type BulkProgress, noProgress } from '../contract/bulk.js';
+import { addProgress, type BulkOrder, noProgress } from '../contract/bulk.js';
+import type { BulkProgress } from '../contract/chain-resource.js';
 import { progressQuery } from '../contract/messages.js';
 
 /** So many chains in one activity. */

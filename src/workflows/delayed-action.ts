@@ -10,7 +10,7 @@ import {
 import type { ActionStatus } from '../chain/action-status.js';
 import { type Chain, type ChainAction, chainWorkflowId, dueAt } from '../chain/chain.js';
 import { chainStatus, hasEnded, isToRedo } from '../chain/outcome.js';
-import { shownTime, summaryOf } from '../chain/summary.js';
+import { shownTime, summaryOf } from '../chain/web-ui.js';
 import { type Report, reportSignal, type Steering, steeringSignals } from '../contract/messages.js';
 import type { NoticeKind } from '../contract/notices.js';
 import { ActionRunner } from './action-runner.js';

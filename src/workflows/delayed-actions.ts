@@ -18,8 +18,7 @@ import {
 } from '@temporalio/workflow';
 import type { ActionStatus } from '../chain/action-status.js';
 import { type Chain, type ChainAction, delayedWorkflowId } from '../chain/chain.js';
-import { chainDetails } from '../chain/details.js';
-import { delayedSummary } from '../chain/summary.js';
+import { chainDetails, delayedSummary } from '../chain/web-ui.js';
 import type { Activities } from '../contract/activities.js';
 import { type Steering, type SteeringName, steeringSignals } from '../contract/messages.js';
 import { searchAttributesOf } from '../contract/search-attributes.js';

@@ -3,8 +3,8 @@
 import { ActivityFailure, ApplicationFailure, isCancellation, TimeoutFailure } from '@temporalio/workflow';
 import type { ActionError, ActionStatus } from '../chain/action-status.js';
 import type { Chain } from '../chain/chain.js';
-import { connectors } from '../chain/connector.js';
-import { failureMessage } from '../chain/summary.js';
+import { connectors } from '../chain/pause.js';
+import { failureMessage } from '../chain/web-ui.js';
 
 export type FailedAttempt = ActionError & { attempts: number };
 

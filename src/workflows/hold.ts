@@ -3,7 +3,7 @@
 import { isCancellation, log } from '@temporalio/workflow';
 import type { ActionError } from '../chain/action-status.js';
 import { automaticRetrySeconds } from '../chain/retry.js';
-import { shownTime } from '../chain/summary.js';
+import { shownTime } from '../chain/web-ui.js';
 import type { RulePolicy } from '../contract/activities.js';
 import type { ActionRun, Notify, RetryMode } from './action-run.js';
 import { windowEnd } from './pause.js';

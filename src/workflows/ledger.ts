@@ -1,6 +1,6 @@
 /** What a `Notifier` knows of the actions that failed for its cause, and what is to be told of them. It only decides. */
 
-import type { ActionState } from '../chain/action-state.js';
+import type { ActionState } from '../chain/outcome.js';
 import type { ManyNotice, Member, News, Over, ThroughNotice } from '../contract/notices.js';
 
 /** A ledger as it goes from one run of the workflow to the next. */

@@ -3,7 +3,7 @@
 import { getExternalWorkflowHandle, isCancellation, log, proxyActivities } from '@temporalio/workflow';
 import type { Chain } from '../chain/chain.js';
 import { hasEnded } from '../chain/outcome.js';
-import { summaryOf } from '../chain/summary.js';
+import { summaryOf } from '../chain/web-ui.js';
 import type { Activities } from '../contract/activities.js';
 import { overSignal } from '../contract/messages.js';
 import type { ChainNotice, NoticeKind } from '../contract/notices.js';

@@ -1,9 +1,9 @@
 /** Waiting for the end of a pause: it costs no attempt and no budget, and no attention window runs out meanwhile. */
 
 import { isCancellation, log } from '@temporalio/workflow';
-import type { Connector } from '../chain/connector.js';
+import type { Connector } from '../chain/pause.js';
 import { type Pauses, pauseOf, pauseText } from '../chain/pause.js';
-import { shownTime } from '../chain/summary.js';
+import { shownTime } from '../chain/web-ui.js';
 import type { ActionRun } from './action-run.js';
 
 /**

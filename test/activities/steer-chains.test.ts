@@ -4,7 +4,7 @@ import type { Client } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
 import { steerChains } from '../../src/activities/steer-chains.js';
-import type { BulkProgress } from '../../src/contract/bulk.js';
+import type { BulkProgress } from '../../src/contract/chain-resource.js';
 
 const order = { bulkId: 'b', verb: 'skip', actions: {}, by: 'admin' } as const;
 

@@ -4,7 +4,7 @@ import { Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { z } from 'zod';
 import { answerProblems, remarksOf, required } from '../../src/api/problems.js';
-import { jsonPointer } from '../../src/contract/json.js';
+import { jsonPointer } from '../../src/chain/request.js';
 import { Problem, problemSchema } from '../../src/contract/problem.js';
 
 describe('jsonPointer', () => {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { ActionState } from '../../src/chain/action-state.js';
 import {
   type Chain,
   type ChainAction,
@@ -13,6 +12,7 @@ import {
   planChain,
   toRedo,
 } from '../../src/chain/chain.js';
+import type { ActionState } from '../../src/chain/outcome.js';
 
 const action = (index: number, more: Partial<Omit<ChainAction, 'action'>> = {}): ChainAction => ({
   action: 'platform_sendAssignment',

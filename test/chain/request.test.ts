@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { maxDelaySeconds } from '../../src/chain/limits.js';
+import { maxDelaySeconds } from '../../src/chain/chain.js';
 import { maxActions, type ReadRequest, readRequest } from '../../src/chain/request.js';
 
 const credentials = { relayId: '7', relayAccessToken: 's3cret' };

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ActionState } from '../../src/chain/action-state.js';
 import type { ActionStatus } from '../../src/chain/action-status.js';
-import { type ActionFilter, actionsMeant, addProgress, type BulkVerb, noProgress } from '../../src/contract/bulk.js';
+import type { ActionState, BulkVerb } from '../../src/chain/outcome.js';
+import { type ActionFilter, actionsMeant, addProgress, noProgress } from '../../src/contract/bulk.js';
 
 const action = (index: number, state: ActionState, assignmentId: string, type?: string): ActionStatus => ({
   index,

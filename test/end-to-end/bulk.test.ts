@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { bulkPreviewSchema, bulkSchema } from '../../src/contract/bulk-resource.js';
+import { bulkPreviewSchema, bulkSchema } from '../../src/contract/chain-resource.js';
 import { adminToken, eventually, send, startStack, Unmet, udf } from './stack.js';
 
 const stack = await startStack();

@@ -6,8 +6,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { bulkPreviewSchema } from '../../src/contract/bulk-resource.js';
-import { noticeTestResponse } from '../../src/contract/notice-test.js';
+import { bulkPreviewSchema } from '../../src/contract/chain-resource.js';
+import { noticeTestResponse } from '../../src/contract/notify.js';
 import { adminToken, eventually, send, startStack, Unmet, udf } from './stack.js';
 
 /** 300 take minutes: RELAY_TEST_NOTICES=300. */

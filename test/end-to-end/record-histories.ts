@@ -7,10 +7,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import proto from '@temporalio/proto';
-import { version } from '../../src/contract/version.js';
+import packageJson from '../../package.json' with { type: 'json' };
 import { email, eventually, replayable, send, startStack, Unmet, udf } from './stack.js';
 
-const directory = fileURLToPath(new URL(`../../../test/histories/${version}/`, import.meta.url));
+const directory = fileURLToPath(new URL(`../../../test/histories/${packageJson.version}/`, import.meta.url));
 const stack = await startStack({ noticeDigestSeconds: 6 });
 
 async function save(name: string, workflowId: string): Promise<void> {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { z } from 'zod';
 import { failuresPerMinute } from '../../src/api/limits.js';
-import { shownTime } from '../../src/chain/summary.js';
+import { shownTime } from '../../src/chain/web-ui.js';
 import { acceptedSchema } from '../../src/contract/chain-resource.js';
 import { problemSchema } from '../../src/contract/problem.js';
 import { rejectedListSchema, wholeRejectedSchema } from '../../src/contract/rejected-request.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ActionStatus } from '../../src/chain/action-status.js';
-import { shownTime } from '../../src/chain/summary.js';
+import { shownTime } from '../../src/chain/web-ui.js';
 import type { ChainNotice, NoticeKind } from '../../src/contract/notices.js';
 import { renderNotice } from '../../src/notices/render.js';
 import type { NoticeContext } from '../../src/notices/words.js';

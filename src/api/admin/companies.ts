@@ -1,6 +1,6 @@
 /** `/admin/companies`: who uses the relay, and with which settings. */
 
-import { companyIdPattern } from '../../chain/ids.js';
+import { companyIdPattern } from '../../chain/chain.js';
 import {
   companiesResponse,
   companyPatch,

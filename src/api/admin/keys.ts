@@ -1,11 +1,15 @@
 /** `/admin/companies/{companyId}/keys`: the named keys with which a company reads and steers its own chains. */
 
-import { createdKeyResponse, keysResponse, newKeyRequest } from '../../contract/key.js';
+import { z } from 'zod';
+import { createdKeyResponse, keysResponse } from '../../contract/credential.js';
+import { label } from '../../contract/notify.js';
 import { Problem } from '../../contract/problem.js';
 import type { Store } from '../../store/store.js';
 import { notFound } from '../problems.js';
 import { type Route, route } from '../route.js';
 import { noCompany } from './missing.js';
+
+const newKeyRequest = z.strictObject({ name: label }).meta({ id: 'NewKey' });
 
 export function keyRoutes({ keys }: Store): Route[] {
   return [

@@ -2,7 +2,7 @@
 
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
-import { noticeTestRequest, noticeTestResponse } from '../../contract/notice-test.js';
+import { noticeTestRequest, noticeTestResponse } from '../../contract/notify.js';
 import { Problem } from '../../contract/problem.js';
 import { sendTest, testTimeoutMs } from '../../notices/rule-notices.js';
 import type { Store } from '../../store/store.js';

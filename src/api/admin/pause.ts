@@ -3,9 +3,8 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { pausableSchema } from '../../chain/pause-schema.js';
 import { resumeChains } from '../../chains/pause.js';
-import { endedPausesResponse, pauseRequest, pausesResponse } from '../../contract/pause.js';
+import { endedPausesResponse, pausableSchema, pauseRequest, pausesResponse } from '../../contract/pause.js';
 import type { Store } from '../../store/store.js';
 import { notFound } from '../problems.js';
 import { type Route, route } from '../route.js';

@@ -1,6 +1,6 @@
 /** `/admin/companies/{companyId}/rules/{relayId}/tokens`: which tokens a rule has, rotating and revoking them. */
 
-import { rotatedTokenResponse, rotationRequest, tokensResponse } from '../../contract/token.js';
+import { rotatedTokenResponse, rotationRequest, tokensResponse } from '../../contract/credential.js';
 import type { Store } from '../../store/store.js';
 import { notFound } from '../problems.js';
 import { type Route, route } from '../route.js';

@@ -1,8 +1,7 @@
 /** `platform_sendAssignment`: sends the assignment to groups of workers. */
 
 import { z } from 'zod';
-import { blankness, isBlank } from '../substitution.js';
-import { cutShort } from '../text.js';
+import { blankness, cutShort, isBlank } from '../text.js';
 import { defineAction, ruledText, shortText } from './definition.js';
 
 export interface SendAssignment {

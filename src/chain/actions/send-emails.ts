@@ -2,8 +2,7 @@
 
 import { z } from 'zod';
 import { readRecipients } from '../address.js';
-import { unsubstituted } from '../substitution.js';
-import { cutShort } from '../text.js';
+import { cutShort, unsubstituted } from '../text.js';
 import { defineAction, shortText, text } from './definition.js';
 
 export interface SendEmails {

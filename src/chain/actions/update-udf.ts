@@ -1,9 +1,9 @@
 /** `ticket_updateUDF`: sets a user-defined field of a ticket. */
 
 import { z } from 'zod';
-import { blankness, isBlank, unsubstituted } from '../substitution.js';
-import { cutShort } from '../text.js';
-import { formatTimestamp, parsePattern, readTimestamp } from '../timestamp/index.js';
+import { blankness, cutShort, isBlank, unsubstituted } from '../text.js';
+import { formatTimestamp, parsePattern } from '../timestamp/pattern.js';
+import { readTimestamp } from '../timestamp/read.js';
 import { defineAction, ruledText, shortText, text } from './definition.js';
 
 export interface UpdateUdf {

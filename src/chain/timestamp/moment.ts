@@ -1,6 +1,32 @@
-/** An instant as calendar and clock show it in some zone, with the English words for it: all that a pattern letter can print. */
-import { type CalendarDay, calendarDay } from './calendar.js';
+/**
+ * An instant as calendar and clock show it in some zone, with the English words for it: all that a pattern letter can print.
+ * The calendar is Gregorian throughout, or Julian before October 1582. Weeks are those of the United States: they begin on
+ * Sunday, and the first one holds January 1.
+ */
+
 import type { ZoneAt } from './zone.js';
+
+/** 15 October 1582: the day before it was the Julian 4 October. */
+export const REFORM = -141_427;
+/** The reform of the ISO calendar, which is Gregorian for all time. */
+export const NO_REFORM = -Infinity;
+
+export interface CalendarDay {
+  /** Days since 1970-01-01. */
+  epochDay: number;
+  /** Astronomical: 0 is 1 BC, -43 is 44 BC. */
+  year: number;
+  month: number;
+  day: number;
+  dayOfYear: number;
+  /** 1 is Sunday, 7 is Saturday. */
+  weekday: number;
+  weekYear: number;
+  weekOfYear: number;
+  weekOfMonth: number;
+  /** Days since the first of the month; in October 1582 not `day - 1`. */
+  daysIntoMonth: number;
+}
 
 export interface Moment extends CalendarDay {
   hour: number;
@@ -14,6 +40,57 @@ export interface Moment extends CalendarDay {
 
 export const MONTHS = 'January February March April May June July August September October November December'.split(' ');
 export const WEEKDAYS = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ');
+
+/** Names a day. `reform` is the epoch day from which the calendar is Gregorian. */
+export function calendarDay(epochDay: number, reform: number): CalendarDay {
+  const { year, month, day } = dateOf(epochDay, reform);
+  const firstOfMonth = epochDayOf(year, month, 1, reform);
+  const sunday = sundayOf(epochDay);
+  // The week of January 1 is the first one of its year, so a week belongs to the year of its Saturday.
+  const weekYear = dateOf(sunday + 6, reform).year;
+  return {
+    epochDay,
+    year,
+    month,
+    day,
+    dayOfYear: epochDay - epochDayOf(year, 1, 1, reform) + 1,
+    weekday: epochDay - sunday + 1,
+    weekYear,
+    weekOfYear: (sunday - sundayOf(epochDayOf(weekYear, 1, 1, reform))) / 7 + 1,
+    weekOfMonth: (sunday - sundayOf(firstOfMonth)) / 7 + 1,
+    daysIntoMonth: epochDay - firstOfMonth,
+  };
+}
+
+/** The epoch day of a date that exists. Years are counted from March, so that the leap day comes last. */
+export function epochDayOf(year: number, month: number, day: number, reform: number): number {
+  const marchYear = month > 2 ? year : year - 1;
+  const days = Math.floor((marchYear * 1461) / 4) + Math.floor((((month + 9) % 12) * 153 + 2) / 5) + day - 1;
+  const gregorian = days - Math.floor(marchYear / 100) + Math.floor(marchYear / 400) - 719_468;
+  return gregorian >= reform ? gregorian : days - 719_470;
+}
+
+function dateOf(epochDay: number, reform: number): { year: number; month: number; day: number } {
+  let days = epochDay + 719_470;
+  if (epochDay >= reform) {
+    // Put back the leap days that the Gregorian calendar leaves out: three in 400 years.
+    const century = Math.floor((4 * (days - 2) + 3) / 146_097);
+    days += century - Math.floor(century / 4) - 2;
+  }
+  const marchYear = Math.floor((4 * days + 3) / 1461);
+  const dayOfYear = days - Math.floor((marchYear * 1461) / 4);
+  const marchMonth = Math.floor((5 * dayOfYear + 2) / 153);
+  const month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9;
+  return {
+    year: month > 2 ? marchYear : marchYear + 1,
+    month,
+    day: dayOfYear - Math.floor((153 * marchMonth + 2) / 5) + 1,
+  };
+}
+
+function sundayOf(epochDay: number): number {
+  return Math.floor((epochDay + 4) / 7) * 7 - 4;
+}
 
 const DAY = 86_400_000;
 

@@ -1,8 +1,8 @@
 /** What a Java timestamp pattern means. It is read whole: as SimpleDateFormat reads it, or else as DateTimeFormatter does. */
-import { dateTimeFormatter } from './date-time-formatter.js';
-import type { Dialect, Letter } from './dialect.js';
+
+import type { Dialect, Letter } from './dialects.js';
+import { dateTimeFormatter, simpleDateFormat } from './dialects.js';
 import type { Moment } from './moment.js';
-import { simpleDateFormat } from './simple-date-format.js';
 
 interface Row {
   letters: string;

@@ -1,7 +1,6 @@
 /** Reads the timestamps that webhooks send. Strict: a month 13 or an hour 25 is a mistake and never rolls over. */
 import { cutShort } from '../text.js';
-import { calendarDay, epochDayOf, NO_REFORM } from './calendar.js';
-import { MONTHS, WEEKDAYS } from './moment.js';
+import { calendarDay, epochDayOf, MONTHS, NO_REFORM, WEEKDAYS } from './moment.js';
 import { isTimeZone, offsetSeconds, zoneAt, zonesCalled } from './zone.js';
 
 const ACCEPTED =

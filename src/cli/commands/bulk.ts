@@ -3,8 +3,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from '@commander-js/extra-typings';
 import type { z } from 'zod';
-import type { BulkVerb } from '../../contract/bulk.js';
-import { bulkPreviewSchema, bulkSchema } from '../../contract/bulk-resource.js';
+import type { BulkVerb } from '../../chain/outcome.js';
+import { bulkPreviewSchema, bulkSchema } from '../../contract/chain-resource.js';
 import { path } from '../api.js';
 import { stateCell } from '../chain-lines.js';
 import { exitCodes, UsageError } from '../exit-codes.js';

@@ -2,7 +2,7 @@
 
 import type { Command } from '@commander-js/extra-typings';
 import { z } from 'zod';
-import { chainStatuses } from '../../chain/action-status.js';
+import { chainStatuses } from '../../chain/outcome.js';
 import { type ChainResource, chainSchema } from '../../contract/chain-resource.js';
 import { type Answer, type Problem, path } from '../api.js';
 import { chainLines, exitCodeOf, stateCell } from '../chain-lines.js';

@@ -1,7 +1,7 @@
 /** `relay keys`: the named keys with which a company reads and steers its own chains. */
 
 import type { Command } from '@commander-js/extra-typings';
-import { createdKeyResponse, keysResponse } from '../../contract/key.js';
+import { createdKeyResponse, keysResponse } from '../../contract/credential.js';
 import { path } from '../api.js';
 import { UsageError } from '../exit-codes.js';
 import { example, yesOption } from '../options.js';

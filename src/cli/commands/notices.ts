@@ -1,7 +1,7 @@
 /** `relay notices test`: whether notices arrive. */
 
 import type { Command } from '@commander-js/extra-typings';
-import { noticeTestResponse } from '../../contract/notice-test.js';
+import { noticeTestResponse } from '../../contract/notify.js';
 import { path } from '../api.js';
 import { exitCodes } from '../exit-codes.js';
 import { example } from '../options.js';

@@ -2,7 +2,7 @@
 
 import { type Command, Option } from '@commander-js/extra-typings';
 import type { z } from 'zod';
-import { pausable } from '../../chain/pause-schema.js';
+import { pausable } from '../../chain/pause.js';
 import { endedPausesResponse, pausesResponse } from '../../contract/pause.js';
 import { type Answer, path } from '../api.js';
 import { example } from '../options.js';

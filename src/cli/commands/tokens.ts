@@ -1,7 +1,7 @@
 /** `relay tokens`: the access tokens of a rule. */
 
 import type { Command } from '@commander-js/extra-typings';
-import { rotatedTokenResponse, tokensResponse } from '../../contract/token.js';
+import { rotatedTokenResponse, tokensResponse } from '../../contract/credential.js';
 import { path } from '../api.js';
 import { UsageError } from '../exit-codes.js';
 import { example, yesOption } from '../options.js';

@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { formatTimestamp, parsePattern } from '../../../src/chain/timestamp/index.js';
+import { formatTimestamp, parsePattern } from '../../../src/chain/timestamp/pattern.js';
 
 const ORACLE = fileURLToPath(new URL('../../../../test/chain/timestamp/Oracle.java', import.meta.url));
 const ZONES = Object.keys(

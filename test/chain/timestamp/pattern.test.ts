@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { formatTimestamp, parsePattern } from '../../../src/chain/timestamp/index.js';
+import { formatTimestamp, parsePattern } from '../../../src/chain/timestamp/pattern.js';
 
 /** Measured on a JDK. `expected: null`: both SimpleDateFormat and DateTimeFormatter reject the pattern. */
 const samples: { pattern: string; epochMillis: number; zone: string; expected: string | null }[] = readFileSync(

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { formatTimestamp, parsePattern, readTimestamp } from '../../../src/chain/timestamp/index.js';
+import { formatTimestamp, parsePattern } from '../../../src/chain/timestamp/pattern.js';
+import { readTimestamp } from '../../../src/chain/timestamp/read.js';
 
 const BERLIN = 'Europe/Berlin';
 const NEW_YORK = 'America/New_York';

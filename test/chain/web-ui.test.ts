@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { ActionState } from '../../src/chain/action-state.js';
 import type { ActionStatus } from '../../src/chain/action-status.js';
 import type { ChainAction } from '../../src/chain/chain.js';
-import { actionTitle, chainSummary, failureMessage, summaryOf } from '../../src/chain/summary.js';
+import type { ActionState } from '../../src/chain/outcome.js';
+import { actionTitle, chainSummary, failureMessage, summaryOf } from '../../src/chain/web-ui.js';
 
 /** Temporal's limit, less what a payload's metadata take. */
 const summaryBytes = 400 - 30;

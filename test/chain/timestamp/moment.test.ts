@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { calendarDay, epochDayOf, NO_REFORM, REFORM } from '../../../src/chain/timestamp/calendar.js';
+import { calendarDay, epochDayOf, NO_REFORM, REFORM } from '../../../src/chain/timestamp/moment.js';
 
 const day = fc.integer({ min: -99_999_999, max: 99_999_999 });
 

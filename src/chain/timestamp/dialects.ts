@@ -1,9 +1,76 @@
-/** The letters of `java.time.format.DateTimeFormatter` (`ofPattern`, Locale US, JDK 17), in the order of its documentation. */
-import { NO_REFORM } from './calendar.js';
-import type { Dialect, Letter } from './dialect.js';
-import { amPm, hourOfHalfDay, type Moment, momentAt, monthName, padded, weekdayName, yearOfEra } from './moment.js';
-import { zoneAt } from './zone.js';
+/** How two Java classes read timestamp patterns (Locale US): which letters there are, and what each prints. */
 
+import {
+  amPm,
+  hourOfHalfDay,
+  type Moment,
+  momentAt,
+  monthName,
+  NO_REFORM,
+  padded,
+  REFORM,
+  weekdayName,
+  yearOfEra,
+} from './moment.js';
+import { oldZoneAt, zoneAt } from './zone.js';
+
+/** One letter of the pattern language: how often it may stand in a row, and what a row of `width` prints. */
+export interface Letter {
+  allows(width: number): boolean;
+  print(t: Moment, width: number): string;
+}
+
+/** One of the two readings that Java has for a pattern. */
+export interface Dialect {
+  name: 'SimpleDateFormat' | 'DateTimeFormatter';
+  /** Splits a pattern into quoted text, rows of one letter, and single other characters. */
+  token: RegExp;
+  letters: Record<string, Letter>;
+  /**
+   * Whether `p` pads, `{ } #` are reserved, and `[ ]` enclose an optional section (always printed: an instant has every field).
+   */
+  extended: boolean;
+  /** The instant by this reading's calendar and time zone rules. */
+  at(epochMillis: number, zone: string): Moment;
+}
+
+const ANY = Number.POSITIVE_INFINITY;
+
+/** `java.text.SimpleDateFormat`, its letters in the order of its documentation. */
+export const simpleDateFormat: Dialect = {
+  name: 'SimpleDateFormat',
+  // A doubled quote is a quote wherever it stands: '''' is two of them.
+  token: /''|'(?:''|[^'])*'(?!')|([A-Za-z])\1*|./gs,
+  extended: false,
+  at: (epochMillis, zone) => momentAt(epochMillis, oldZoneAt(zone, epochMillis), REFORM),
+  letters: {
+    G: upTo(ANY, (t) => (t.year > 0 ? 'AD' : 'BC')),
+    y: upTo(ANY, (t, width) => simpleYear(yearOfEra(t), width)),
+    Y: upTo(ANY, (t, width) => simpleYear(t.weekYear, width)),
+    M: upTo(ANY, simpleMonth),
+    L: upTo(ANY, simpleMonth),
+    w: number(ANY, (t) => t.weekOfYear),
+    W: number(ANY, (t) => t.weekOfMonth),
+    D: number(ANY, (t) => t.dayOfYear),
+    d: number(ANY, (t) => t.day),
+    F: number(ANY, (t) => Math.floor(t.daysIntoMonth / 7) + 1),
+    E: upTo(ANY, (t, width) => (width < 4 ? weekdayName(t).slice(0, 3) : weekdayName(t))),
+    u: number(ANY, (t) => (t.weekday === 1 ? 7 : t.weekday - 1)),
+    a: upTo(ANY, amPm),
+    H: number(ANY, (t) => t.hour),
+    k: number(ANY, (t) => t.hour || 24),
+    K: number(ANY, hourOfHalfDay),
+    h: number(ANY, (t) => hourOfHalfDay(t) || 12),
+    m: number(ANY, (t) => t.minute),
+    s: number(ANY, (t) => t.second),
+    S: number(ANY, (t) => t.milli),
+    z: upTo(ANY, ({ zone }, width) => (width < 4 ? zone.short : zone.long)),
+    Z: upTo(ANY, ({ zone }) => simpleOffset(zone.offset, 2)),
+    X: upTo(3, ({ zone }, width) => (zone.offset === 0 ? 'Z' : simpleOffset(zone.offset, width))),
+  },
+};
+
+/** `java.time.format.DateTimeFormatter` (`ofPattern`, JDK 17), its letters in the order of its documentation. */
 export const dateTimeFormatter: Dialect = {
   name: 'DateTimeFormatter',
   token: /'(?:''|[^'])*'(?!')|([A-Za-z])\1*|./gs,
@@ -63,6 +130,21 @@ function only(widths: number[], print: Letter['print']): Letter {
 
 function number(mostLetters: number, value: (t: Moment) => number): Letter {
   return upTo(mostLetters, (t, width) => padded(value(t), width));
+}
+
+function simpleYear(value: number, width: number): string {
+  return width === 2 ? padded(value, 2).replace(/\d+(?=\d\d)/, '') : padded(value, width);
+}
+
+function simpleMonth(t: Moment, width: number): string {
+  if (width < 3) return padded(t.month, width);
+  return width === 3 ? monthName(t).slice(0, 3) : monthName(t);
+}
+
+/** `-05`, `-0500`, `-05:00` for 1, 2, 3; seconds are cut off. */
+function simpleOffset(seconds: number, style: number): string {
+  const { sign, hours, minutes } = offsetParts(Math.trunc(seconds / 60) * 60);
+  return sign + (style === 1 ? [hours] : [hours, minutes]).map((part) => padded(part, 2)).join(style === 3 ? ':' : '');
 }
 
 /** In full for 4 letters, the first letter for 5, else abbreviated. */
