@@ -9,7 +9,7 @@ import { assertNotPaused, callTimeoutMs, readActionContext } from './effect.js';
 import { effectFailure } from './failure.js';
 
 export function checkCondition(deps: Deps): Activities['checkCondition'] {
-  const { connectors, client, localTries, log } = deps;
+  const { connectors, client, inFlight, log } = deps;
   const notices = new RuleNotices(client, log);
   return async (input) => {
     const begun = Date.now();
@@ -18,7 +18,7 @@ export function checkCondition(deps: Deps): Activities['checkCondition'] {
     assertNotPaused(context.pauses, 'platform');
     try {
       const platform = connectors.platformOf(context.company);
-      const assignment = await localTries.run(input.companyId, 'platform', () =>
+      const assignment = await inFlight.run(input.companyId, 'platform', () =>
         platform.getAssignment(input.assignmentId, { timeoutMs: callTimeoutMs() }),
       );
       const verdict = evaluateCondition(input.condition, assignment);

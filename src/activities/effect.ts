@@ -1,7 +1,6 @@
 /** What all effects have in common: settings as they stand now, a call under the action's key, the report of a failure. */
 
-import { activityInfo, Context } from '@temporalio/activity';
-import { z } from 'zod';
+import { activityInfo } from '@temporalio/activity';
 import { idempotencyKey } from '../chain/chain.js';
 import type { Connector, Pause } from '../chain/pause.js';
 import { pauseOf, pauseText } from '../chain/pause.js';
@@ -12,18 +11,18 @@ import type { Rule } from '../contract/rule.js';
 import { withTimeout } from '../service/with-timeout.js';
 import type { CompanySettings } from '../store/settings.js';
 import type { Deps } from './deps.js';
-import { effectFailure, lostAttempt, mistake, paused, useOrdinary } from './failure.js';
+import { effectFailure, lostAttempt, mistake, notTried, paused, useOrdinary } from './failure.js';
 
 /**
  * Makes the activity of an effect.
  * @param connector - the outside system that `act` calls.
  * @param act - does it with one call; may throw an ApplicationFailure of its own.
  * @returns the activity. Its result says `skipped` where the rule is disabled or gone. It throws ApplicationFailures: those of
- * `readActionContext` and `effectFailure`, `Paused`, and in a local try `UseOrdinary`; under a rule with `onUnknown: "hold"` also
+ * `readActionContext`, `InFlight.run` and `effectFailure`, `Paused`, and in a local try `UseOrdinary`; under a rule with `onUnknown: "hold"` also
  * `OutcomeUnknown` where an earlier attempt was lost.
  */
 export function effectActivity<Input extends ActionRef>(
-  deps: Pick<Deps, 'store' | 'localTries'>,
+  deps: Pick<Deps, 'store' | 'inFlight' | 'log'>,
   connector: Connector,
   act: (input: Input, company: Company, call: Call) => Promise<{ recipients?: number } | undefined>,
 ): (input: Input) => Promise<EffectResult> {
@@ -36,7 +35,7 @@ export function effectActivity<Input extends ActionRef>(
     const { company, rule } = context;
     try {
       const call = { idempotencyKey: idempotencyKey(input, input.index), timeoutMs: callTimeoutMs() };
-      const done = await deps.localTries.run(company.companyId, connector, () => act(input, company, call));
+      const done = await deps.inFlight.run(company.companyId, connector, () => act(input, company, call));
       return { ...done, ...result() };
     } catch (error) {
       throw effectFailure(connector, error, input, { once: rule.onUnknown === 'hold' });
@@ -44,10 +43,13 @@ export function effectActivity<Input extends ActionRef>(
   };
 }
 
-/** A lost attempt comes before a pause: a person has to look at what it did, and a pause says that nothing was tried. */
+/**
+ * Under `onUnknown: "hold"` Temporal repeats an attempt only where it was lost. That comes before a pause: a person has to look at
+ * what it did, and a pause says that nothing was tried.
+ */
 function assertMayTry({ rule, pauses }: ActionContext, connector: Connector): void {
   const once = rule.onUnknown === 'hold';
-  if (once && earlierAttemptLost()) throw lostAttempt();
+  if (once && activityInfo().attempt > 1) throw lostAttempt();
   assertNotPaused(pauses, connector);
   if (once && activityInfo().isLocal) throw useOrdinary('the rule says onUnknown: "hold"', false);
 }
@@ -62,15 +64,12 @@ export interface ActionContext {
 /** Reading and one call fit into an activity's 30 seconds, so that a database that hangs does not look like a lost effect. */
 const longestReadMs = 8_000;
 
-/** What an attempt that failed before its call leaves to the next one as heartbeat details: its own number. */
-const untouchedSchema = z.object({ untouched: z.number() });
-
 /**
  * Reads the company, the rule and the pauses; or why nothing is to be done, because the rule is disabled or gone.
- * @throws ApplicationFailure `ConfigurationMistake` where the company is gone.
+ * @throws ApplicationFailure `ConfigurationMistake` where the company is gone, `NotTried` where they cannot be read.
  */
 export async function readActionContext(
-  { store }: Pick<Deps, 'store'>,
+  { store, log }: Pick<Deps, 'store' | 'log'>,
   { companyId, relayId }: ActionRef,
 ): Promise<ActionContext | { skipped: string }> {
   const wantsLook = ({ rules, pauses }: CompanySettings) => !rules.get(relayId)?.enabled || pauses.length > 0;
@@ -81,14 +80,10 @@ export async function readActionContext(
     await store.settings.refresh();
     return store.settings.of(companyId);
   };
-  const settings = await withTimeout(
-    Math.min(callTimeoutMs(), longestReadMs),
-    read(),
-    "the relay's own database did not answer in time",
-  ).catch((error: unknown) => {
-    const { isLocal, attempt } = activityInfo();
-    if (!isLocal) Context.current().heartbeat({ untouched: attempt } satisfies z.infer<typeof untouchedSchema>);
-    throw error;
+  const longest = Math.min(callTimeoutMs(), longestReadMs);
+  const settings = await withTimeout(longest, read(), 'no answer in time').catch((error: unknown) => {
+    log.warn({ err: error, companyId, relayId }, 'an effect waits: the settings of its company cannot be read');
+    throw notTried("the relay's own database does not answer: see `relay health`");
   });
   if (!settings) throw mistake('ConfigurationMistake', `there is no company ${companyId} any more: make it again, then retry`);
   const { company, pauses } = settings;
@@ -99,15 +94,6 @@ export async function readActionContext(
 /** Why nothing is done for a rule that is disabled, or gone. */
 export function skipReason(rule: Rule | undefined, relayId: string): string {
   return rule ? `rule ${relayId} is disabled` : `there is no rule ${relayId} any more`;
-}
-
-/**
- * Whether the attempt before this one may have done its effect without reporting it. Under `onUnknown: "hold"`, and only there:
- * Temporal then repeats an attempt only where it was lost, or where it could not read the settings and said so by its heartbeat.
- */
-export function earlierAttemptLost(): boolean {
-  const { attempt, heartbeatDetails } = activityInfo();
-  return attempt > 1 && untouchedSchema.safeParse(heartbeatDetails).data?.untouched !== attempt - 1;
 }
 
 /** @throws ApplicationFailure `Paused` */

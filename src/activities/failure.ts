@@ -48,6 +48,11 @@ export function paused(connector: Connector, message: string): ApplicationFailur
   return finalFailure('Paused', message, { paused: connector, attempt: activityInfo().attempt - 1 });
 }
 
+/** Nothing was tried, for a reason of the relay's own: this attempt does not count, and the workflow tries again in a while. */
+export function notTried(why: string): ApplicationFailure {
+  return finalFailure('NotTried', why, { attempt: activityInfo().attempt - 1 });
+}
+
 /** Nobody knows how an earlier attempt ended, and the rule says `onUnknown: "hold"`. */
 export function lostAttempt(): ApplicationFailure {
   const message = 'whether it was done is not known: a worker was lost while it was being done; look before you retry';

@@ -4,7 +4,7 @@ import type { Activities } from '../contract/activities.js';
 import { awaitDelayed } from './await-delayed.js';
 import { checkCondition } from './check-condition.js';
 import type { Deps } from './deps.js';
-import { LocalTries } from './local-tries.js';
+import { InFlight } from './in-flight.js';
 import { deliverNotice, notifyFailure } from './notify-failure.js';
 import { readPauses, readPolicy } from './read-settings.js';
 import { sendAssignment } from './send-assignment.js';
@@ -12,8 +12,8 @@ import { sendEmail } from './send-email.js';
 import { steerChains } from './steer-chains.js';
 import { updateUdf } from './update-udf.js';
 
-export function createActivities(options: Omit<Deps, 'localTries'>): Activities {
-  const deps = { ...options, localTries: new LocalTries() };
+export function createActivities(options: Omit<Deps, 'inFlight'>): Activities {
+  const deps = { ...options, inFlight: new InFlight() };
   return deps.metrics.count<Activities>({
     awaitDelayed: awaitDelayed(deps),
     checkCondition: checkCondition(deps),

@@ -7,7 +7,7 @@ import { createActivities } from '../activities/index.js';
 import type { Log } from '../service/log.js';
 import { bundlePath } from './bundle.js';
 
-interface WorkerOptions extends Omit<Deps, 'localTries'> {
+interface WorkerOptions extends Omit<Deps, 'inFlight'> {
   connection: NativeConnection;
   namespace: string;
   taskQueue: string;

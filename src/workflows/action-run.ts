@@ -9,7 +9,7 @@ import {
 } from '@temporalio/workflow';
 import type { ActionError, ActionStatus } from '../chain/action-status.js';
 import type { Chain, ChainAction } from '../chain/chain.js';
-import { retryPolicy } from '../chain/retry.js';
+import { attemptsWithin, retryPolicy } from '../chain/retry.js';
 import { summaryOf } from '../chain/web-ui.js';
 import type { ActionRef, Activities } from '../contract/activities.js';
 import type { NoticeKind } from '../contract/notices.js';
@@ -42,6 +42,8 @@ export class ActionRun {
   decision: Decision | undefined;
   /** Whether it waits for the end of a pause. */
   waitsForPause = false;
+  /** Attempts made through the budget before a wait in which nothing was tried: they count. */
+  made = 0;
   #cancelled: { by: string | undefined } | undefined;
   readonly #alarm = new Alarm();
   #scope: CancellationScope | undefined;
@@ -75,6 +77,11 @@ export class ActionRun {
     return new Date(this.lock.now + fromNow).toISOString();
   }
 
+  /** How many attempts there may be now. */
+  attemptsLeft(mode: RetryMode): number {
+    return mode === 'once' ? 1 : Math.max(1, attemptsWithin(this.chain.retryBudgetSeconds) - this.made);
+  }
+
   summary(doing: string): string {
     return summaryOf([this.action], doing);
   }
@@ -92,11 +99,11 @@ export class ActionRun {
 
   /**
    * Activities visible in the Web UI with their attempts; to be begun with `begin` or `outside`.
-   * @param options.made - attempts made before.
+   * @param options.made - attempts made just before.
    */
   ordinary(options: { activityId: string; summary: string; attempts: number; made?: number }): Activities {
     const { activityId, summary, attempts, made = 0 } = options;
-    const retry = retryPolicy(attempts, made);
+    const retry = retryPolicy(attempts, this.made + made);
     return proxyActivities<Activities>({ ...waitForOutcome, activityId, startToCloseTimeout: '30 seconds', retry, summary });
   }
 

@@ -6,10 +6,10 @@ import { hasEnded } from '../chain/outcome.js';
 import { ActionRun, type Notify, type RetryMode } from './action-run.js';
 import type { ActionStates } from './action-states.js';
 import { attempt } from './attempt.js';
-import { shownFailure } from './failures.js';
+import { shownFailure, wasTried } from './failures.js';
 import { Hold, readPolicy } from './hold.js';
 import type { Lock } from './lock.js';
-import { waitForPauseEnd } from './pause.js';
+import { waitAWhile, waitForPauseEnd } from './pause.js';
 
 export class ActionRunner {
   readonly #runs = new Map<number, ActionRun>();
@@ -92,22 +92,28 @@ export class ActionRunner {
     const { index } = run.action;
     const hold = new Hold(run, this.notify);
     let mode: RetryMode = 'budget';
+    let waits = 0;
     for (;;) {
       // The relay's own try leaves a held action held: people may still decide, and nobody is told anything new.
       const held = mode === 'once' && run.status.state === 'needs-attention';
       const begun = { state: 'running', startedAt: run.time(), heldUntil: undefined, reason: undefined } as const;
       run.update({ ...(!held && begun), nextAttemptAt: undefined });
       const { attempts, failure, skipped, recipients } = await attempt(run, mode);
-      const paused = failure?.paused;
+      const tried = !failure || wasTried(failure);
       run.update({
         attempts: (run.status.attempts ?? 0) + attempts,
-        ...(failure && !paused && { error: shownFailure(failure) }),
+        ...(failure && tried && { error: shownFailure(failure) }),
       });
 
-      if (paused && (!held || run.reachedSome)) {
-        await waitForPauseEnd(run, paused);
+      if (!tried && (!held || run.reachedSome)) {
+        run.made += attempts;
+        waits += 1;
+        if (failure.paused) await waitForPauseEnd(run, failure.paused);
+        else await waitAWhile(run, failure.message, waits);
         continue;
       }
+      run.made = 0;
+      waits = 0;
       if (!failure) {
         if (skipped !== undefined) run.end({ state: run.reachedSome ? 'partly-failed' : 'skipped', reason: skipped });
         else run.end({ state: 'done', ...(recipients !== undefined && { result: { recipients } }) });
@@ -125,7 +131,7 @@ export class ActionRunner {
         if (mode === 'once') this.notify('recovered', index);
         return undefined;
       }
-      if (policy.onFailure === 'continue' && !paused) {
+      if (policy.onFailure === 'continue' && tried) {
         run.end({ state: 'failed', reason: failure.message });
         this.notify('failed', index);
         return undefined;

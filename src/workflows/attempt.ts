@@ -4,7 +4,7 @@
  */
 
 import { asksIncomingValue, conditionText, evaluateCondition, type Verdict } from '../chain/condition.js';
-import { attemptsWithin, backoffSeconds, waitsTooLong } from '../chain/retry.js';
+import { backoffSeconds, waitsTooLong } from '../chain/retry.js';
 import {
   type Activities,
   type EffectActivities,
@@ -13,7 +13,7 @@ import {
   type Timed,
 } from '../contract/activities.js';
 import { type ActionRun, type AttemptResult, type RetryMode, refOf } from './action-run.js';
-import { type FailedAttempt, readFailure, shownFailure } from './failures.js';
+import { type FailedAttempt, readFailure, shownFailure, wasTried } from './failures.js';
 import { sendEmails } from './send-emails.js';
 
 /** A failure is a value here; only a cancellation is thrown. */
@@ -73,7 +73,7 @@ async function localFirst<Value extends Timed>(
   asks = '',
 ): Promise<Tried<Value>> {
   const { lock, chain, action } = run;
-  const attempts = mode === 'once' ? 1 : attemptsWithin(chain.retryBudgetSeconds);
+  const attempts = run.attemptsLeft(mode);
   const summary = run.summary(asks);
   const activityId = `${action.index}/${name}`;
   const ordinary = (attempts: number, made = 0) => run.outside(() => call(run.ordinary({ activityId, summary, attempts, made })));
@@ -87,9 +87,10 @@ async function localFirst<Value extends Timed>(
       } catch (error) {
         const failure = readFailure(error);
         if (failure.type === 'UseOrdinary') return { ok: true, value: await ordinary(failure.retryable ? attempts : 1), earlier };
+        if (!wasTried(failure)) return { ok: false, failure };
         earlier = 1;
         const retryAfter = failure.retryAfterSeconds ?? 0;
-        const wait = Math.max(backoffSeconds(1), retryAfter);
+        const wait = Math.max(backoffSeconds(run.made + 1), retryAfter);
         if (!failure.retryable || attempts === 1 || waitsTooLong(retryAfter, chain.retryBudgetSeconds))
           return { ok: false, failure };
         run.update({ state: 'retrying', error: shownFailure(failure), nextAttemptAt: run.time(wait * 1000) });

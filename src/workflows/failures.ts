@@ -47,6 +47,11 @@ export function readFailure(error: unknown): FailedAttempt {
   };
 }
 
+/** Whether the outside system was called. If not, neither attempt nor budget is used. */
+export function wasTried({ type, paused }: ActionError): boolean {
+  return !paused && type !== 'NotTried';
+}
+
 /** The facts of a failure that are shown, without those of one attempt. */
 export function shownFailure({ type, message, retryable, unknown, retryAfterSeconds }: ActionError): ActionError {
   return { type, message, retryable, ...(unknown && { unknown }), ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };

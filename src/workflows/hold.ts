@@ -6,6 +6,7 @@ import { automaticRetrySeconds } from '../chain/retry.js';
 import { shownTime } from '../chain/web-ui.js';
 import type { RulePolicy } from '../contract/activities.js';
 import type { ActionRun, Notify, RetryMode } from './action-run.js';
+import { wasTried } from './failures.js';
 import { windowEnd } from './pause.js';
 
 /**
@@ -44,7 +45,7 @@ export class Hold {
       this.#automaticRetries = 0;
     }
     const roomy = lock.historyBytes < longestHistory.bytes && lock.historyEvents < longestHistory.events;
-    const automatic = roomy && (failure.retryable || failure.paused) && !(failure.unknown && policy.onUnknown === 'hold');
+    const automatic = roomy && (failure.retryable || !wasTried(failure)) && !(failure.unknown && policy.onUnknown === 'hold');
     const wait = Math.max(automaticRetrySeconds(this.#automaticRetries + 1), failure.retryAfterSeconds ?? 0) * 1000;
     const left = Math.max(0, this.#heldUntil - lock.now);
     const tries = automatic && wait < left;

@@ -1,4 +1,4 @@
-/** Waiting for the end of a pause: it costs no attempt and no budget, and no attention window runs out meanwhile. */
+/** Waiting where nothing was tried, which costs no attempt and no budget: for the end of a pause, or for a while. */
 
 import { isCancellation, log } from '@temporalio/workflow';
 import type { Connector } from '../chain/pause.js';
@@ -12,7 +12,19 @@ import type { ActionRun } from './action-run.js';
  */
 const longestLook = 600;
 
-/** Waits until the connector is paused no longer. */
+/**
+ * Waits before what was not tried for the relay's own reasons is tried again: 1 second, 2, 4, … 120, and up to as many more, so that
+ * those who wait do not all come at once.
+ * @param waits - how many waits in a row this makes.
+ */
+export async function waitAWhile(run: ActionRun, reason: string, waits: number): Promise<void> {
+  const wait = Math.round(Math.min(2 ** (waits - 1), 120) * 1000 * (1 + Math.random()));
+  const nextAttemptAt = run.time(wait);
+  run.update({ state: 'pending', reason, nextAttemptAt });
+  await run.wait(wait, `not tried, tries again at ${shownTime(nextAttemptAt)}`);
+}
+
+/** Waits until the connector is paused no longer; no attention window runs out meanwhile. */
 export async function waitForPauseEnd(run: ActionRun, connector: Connector): Promise<void> {
   const since = run.time();
   for (let seconds = 30; ; seconds = Math.min(2 * seconds, longestLook)) {

@@ -2,11 +2,10 @@
 
 import { isCancellation } from '@temporalio/workflow';
 import type { ChainAction } from '../chain/chain.js';
-import { attemptsWithin } from '../chain/retry.js';
 import { cutShort } from '../chain/text.js';
 import type { EffectResult } from '../contract/activities.js';
 import { type ActionRun, type AttemptResult, type RetryMode, refOf } from './action-run.js';
-import { type FailedAttempt, readFailure } from './failures.js';
+import { type FailedAttempt, readFailure, wasTried } from './failures.js';
 
 type SendEmails = Extract<ChainAction, { action: 'sendEmails' }>;
 
@@ -19,7 +18,7 @@ const batchBytes = 1_000_000;
  */
 export async function sendEmails(run: ActionRun, mode: RetryMode, action: SendEmails): Promise<AttemptResult> {
   const { subject, body, bodyHtml } = action;
-  const attempts = mode === 'once' ? 1 : attemptsWithin(run.chain.retryBudgetSeconds);
+  const attempts = run.attemptsLeft(mode);
   const deliveries = new Map((run.status.deliveries ?? []).map((delivery) => [delivery.recipient, delivery]));
   const failures: FailedAttempt[] = [];
   const results: EffectResult[] = [];
@@ -28,7 +27,7 @@ export async function sendEmails(run: ActionRun, mode: RetryMode, action: SendEm
   const open = action.recipients.filter((recipient) => !deliveries.get(recipient)?.sent);
   const [first] = mode === 'once' ? open.splice((run.status.attempts ?? 0) % open.length, 1) : [];
   if (first !== undefined) await run.outside(() => sendTo(first));
-  const rest = failures.some(({ retryable, paused }) => retryable || paused) ? [] : open;
+  const rest = failures.some((failure) => failure.retryable || !wasTried(failure)) ? [] : open;
   const batchSize = Math.max(1, Math.floor(batchBytes / (3 * (subject.length + body.length + bodyHtml.length) + 1000)));
   const sends: Promise<void>[] = [];
   while (rest.length > 0) {
@@ -39,8 +38,8 @@ export async function sendEmails(run: ActionRun, mode: RetryMode, action: SendEm
   await run.lock.outside(Promise.all(sends));
   if (cancelled) throw cancelled;
 
-  // What is paused is waited for, and a retryable failure is worth the relay's own tries, whatever the others were.
-  const failure = failures.find(({ paused }) => paused) ?? failures.find(({ retryable }) => retryable) ?? failures[0];
+  // What was not tried is waited for, and a retryable failure is worth the relay's own tries, whatever the others were.
+  const failure = failures.find((failure) => !wasTried(failure)) ?? failures.find(({ retryable }) => retryable) ?? failures[0];
   const made = Math.max(0, ...[...results, ...failures].map(({ attempts }) => attempts));
   if (failure) return { attempts: made, failure };
   const skipped = results.find(({ skipped }) => skipped !== undefined)?.skipped;
@@ -66,7 +65,7 @@ export async function sendEmails(run: ActionRun, mode: RetryMode, action: SendEm
       } else {
         const failure = readFailure(error);
         failures.push(failure);
-        if (!failure.paused) deliveries.set(recipient, { recipient, sent: false, error: cutShort(failure.message, 200) });
+        if (wasTried(failure)) deliveries.set(recipient, { recipient, sent: false, error: cutShort(failure.message, 200) });
       }
     }
     run.lock.arrive(() => run.update({ deliveries: action.recipients.flatMap((one) => deliveries.get(one) ?? []) }));

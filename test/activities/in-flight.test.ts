@@ -2,23 +2,23 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { LocalTries } from '../../src/activities/local-tries.js';
+import { InFlight } from '../../src/activities/in-flight.js';
 import { ConnectorError } from '../../src/connectors/call.js';
 
 const inside = <Result>(isLocal: boolean, work: () => Promise<Result>): Promise<Result> =>
   new MockActivityEnvironment({ isLocal }).run(work);
-const isRefused = (error: unknown) => error instanceof ApplicationFailure && error.type === 'UseOrdinary';
+const isType = (type: string) => (error: unknown) => error instanceof ApplicationFailure && error.type === type;
 const silence = () => Promise.reject(new ConnectorError('retryable', 'no answer within 1.7 s', { unanswered: true }));
 
 describe('local tries', () => {
   it('are bounded for each company, so that one whose system is slow leaves slots to the others', async () => {
-    const tries = new LocalTries();
+    const tries = new InFlight();
     const answers: (() => void)[] = [];
     const hang = () => new Promise<void>((resolve) => answers.push(resolve));
     const hanging = Array.from({ length: 50 }, () => inside(true, () => tries.run('slow', 'platform', hang)));
     await assert.rejects(
       inside(true, () => tries.run('slow', 'ticketing', hang)),
-      isRefused,
+      isType('UseOrdinary'),
     );
     assert.equal(await inside(true, () => tries.run('other', 'platform', async () => 'done')), 'done');
     assert.equal(await inside(false, () => tries.run('slow', 'platform', async () => 'done')), 'done');
@@ -28,7 +28,7 @@ describe('local tries', () => {
   });
 
   it('are not made at a system that has just not answered, until it answers again', async () => {
-    const tries = new LocalTries();
+    const tries = new InFlight();
     const works = async () => 'done';
     await assert.rejects(
       inside(true, () => tries.run('acme', 'platform', silence)),
@@ -36,10 +36,33 @@ describe('local tries', () => {
     );
     await assert.rejects(
       inside(true, () => tries.run('acme', 'platform', works)),
-      isRefused,
+      isType('UseOrdinary'),
     );
     assert.equal(await inside(true, () => tries.run('acme', 'mail', works)), 'done');
     assert.equal(await inside(false, () => tries.run('acme', 'platform', works)), 'done');
     assert.equal(await inside(true, () => tries.run('acme', 'platform', works)), 'done');
+  });
+});
+
+describe('calls under way', () => {
+  it('are bounded for each company: beyond that nothing is tried, which costs no attempt', async () => {
+    const calls = new InFlight();
+    const answers: (() => void)[] = [];
+    const hang = () => new Promise<void>((resolve) => answers.push(resolve));
+    const hanging = Array.from({ length: 100 }, () => inside(false, () => calls.run('slow', 'platform', hang)));
+    for (const isLocal of [true, false])
+      await assert.rejects(
+        inside(isLocal, () => calls.run('slow', 'mail', hang)),
+        (error) =>
+          isType('NotTried')(error) &&
+          error instanceof ApplicationFailure &&
+          Reflect.get(error.details?.[0] ?? {}, 'attempt') === 0,
+      );
+    assert.equal(await inside(false, () => calls.run('other', 'platform', async () => 'done')), 'done');
+    answers.pop()?.();
+    await hanging.pop();
+    assert.equal(await inside(false, () => calls.run('slow', 'mail', async () => 'done')), 'done');
+    for (const answer of answers) answer();
+    await Promise.all(hanging);
   });
 });

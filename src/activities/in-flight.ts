@@ -1,0 +1,54 @@
+/**
+ * Bounds on the calls that one company has under way in a worker, so that one whose systems are slow leaves slots to the others.
+ * What may not be tried costs neither attempt nor budget: instead of a local try the workflow schedules an ordinary activity, and
+ * beyond the bound of both it waits by a timer, which holds no slot.
+ */
+
+import { activityInfo } from '@temporalio/activity';
+import type { Connector } from '../chain/pause.js';
+import { ConnectorError } from '../connectors/call.js';
+import { notTried, useOrdinary } from './failure.js';
+
+/** Calls of one company under way in one worker: a quarter of its slots. */
+const mostOfCompany = 100;
+/** Of these in local tries, each of which also holds a slot for workflow tasks while it waits for its answer. */
+const mostLocal = 50;
+/** How long a system that did not answer in time is not tried locally, in milliseconds. */
+const silentMs = 30_000;
+
+export class InFlight {
+  readonly #companies = new Map<string, { all: number; local: number }>();
+  /** Until when no local try is made, in Unix milliseconds, by company and connector. */
+  readonly #silentUntil = new Map<string, number>();
+
+  /**
+   * Makes the call.
+   * @throws ApplicationFailure instead of making it: `NotTried` where as many as may be are under way; `UseOrdinary` where this is a
+   * local try and may not be one.
+   */
+  async run<Result>(companyId: string, connector: Connector, call: () => Promise<Result>): Promise<Result> {
+    const { isLocal } = activityInfo();
+    const company = this.#companies.get(companyId) ?? { all: 0, local: 0 };
+    if (company.all >= mostOfCompany)
+      throw notTried(`${mostOfCompany} calls of the company are under way, as many as may be at once`);
+    const system = `${companyId}/${connector}`;
+    if (isLocal && company.local >= mostLocal) throw useOrdinary('the company has as many local tries under way as it may', true);
+    if (isLocal && (this.#silentUntil.get(system) ?? 0) > Date.now())
+      throw useOrdinary(`the ${connector} of the company did not answer a moment ago`, true);
+    this.#companies.set(companyId, company);
+    company.all += 1;
+    if (isLocal) company.local += 1;
+    try {
+      const result = await call();
+      this.#silentUntil.delete(system);
+      return result;
+    } catch (error) {
+      if (error instanceof ConnectorError && error.facts.unanswered) this.#silentUntil.set(system, Date.now() + silentMs);
+      throw error;
+    } finally {
+      company.all -= 1;
+      if (isLocal) company.local -= 1;
+      if (company.all === 0) this.#companies.delete(companyId);
+    }
+  }
+}
