@@ -15,9 +15,9 @@ import type { Notify } from '../contract/notify.js';
 import { type Links, workflowLink } from '../service/config.js';
 import type { Metrics } from '../service/metrics.js';
 import type { Store } from '../store/store.js';
-import type { NoticeChannel, RenderedNotice } from './channels/channel.js';
-import { channelsOf } from './channels/channels.js';
-import { renderNotice } from './render.js';
+
+import { channelsOf, type NoticeChannel } from './channels.js';
+import { type RenderedNotice, renderNotice } from './render.js';
 
 export interface DeliveryDeps {
   store: Pick<Store, 'companies' | 'rules'>;

@@ -1,6 +1,7 @@
 /** What the words of every notice consist of, and what they share. */
 
 import { type Chain, chainUrl } from '../chain/chain.js';
+import { oneLine } from '../chain/text.js';
 
 /** What a notice does not carry and its reader needs. */
 export interface NoticeContext {
@@ -19,27 +20,13 @@ export interface Words {
   headline: string;
   /** What the headline is about. */
   about?: string;
-  /** A rule whose name is shown. */
-  relayId?: string;
   sentence: string;
-  /** Before and after the section `Where`. */
-  sections: Section[];
-  end?: Section[];
-  /** In the section `Where`, before and after the time, and with the time. */
-  where?: string[];
-  links?: Link[];
-  when?: string;
-  after?: string;
+  /** By title; those without lines are not shown. A command to type is shown as such. */
+  sections: Record<string, (string | Link)[]>;
   /** `type` in the JSON, where it is not the kind of the notice. */
   type?: string;
   /** What the JSON says beyond what all notices say. */
   facts: object;
-}
-
-export interface Section {
-  title?: string;
-  /** A command to type is shown as such. */
-  lines: (string | Link)[];
 }
 
 /** `Temporal Web UI: https://…`, which can be followed. */
@@ -48,13 +35,22 @@ export interface Link {
   url: string;
 }
 
-/** A `relay` command, with the address of the API where it would not look there by itself. */
-export function relay(words: string, { apiUrl }: NoticeContext): string {
-  return `npx relay ${words}${apiUrl === 'http://127.0.0.1:8080' ? '' : ` --url ${apiUrl}`}`;
+/** Whom a notice concerns: the first lines of its section `Where`. */
+export function concerned(
+  { companyId, relayId }: { companyId: string; relayId?: string },
+  { companyName, ruleName }: NoticeContext,
+): string[] {
+  const company = `Company: ${oneLine(companyName)} (${companyId})`;
+  return relayId === undefined ? [company] : [company, `Rule: ${oneLine(ruleName)} (${relayId})`];
 }
 
 export function chainLink(chain: Pick<Chain, 'companyId' | 'chainId'>, { apiUrl }: NoticeContext): Link {
   return { label: 'Chain resource, with a token', url: chainUrl(apiUrl, chain) };
+}
+
+/** A `relay` command, with the address of the API where it would not look there by itself. */
+export function relay(words: string, { apiUrl }: NoticeContext): string {
+  return `npx relay ${words}${apiUrl === 'http://127.0.0.1:8080' ? '' : ` --url ${apiUrl}`}`;
 }
 
 /** Whether a line is to be typed into a terminal. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { slackMessage } from '../../../src/notices/channels/slack.js';
+import { slackMessage } from '../../src/notices/slack.js';
 
 describe('a notice for Slack', () => {
   it('has a section for each paragraph, escaped, with titles and commands marked', () => {

@@ -1,18 +1,8 @@
 /** A notice as Slack's incoming webhooks take it: at most 50 blocks, of which a section has at most 3,000 characters. */
 
-import { cutShort } from '../../chain/text.js';
-import { isCommand } from '../words.js';
-import type { RenderedNotice } from './channel.js';
-
-interface SlackMessage {
-  /** What notifications show. */
-  text: string;
-  blocks: SlackBlock[];
-}
-
-type SlackBlock =
-  | { type: 'header'; text: { type: 'plain_text'; text: string } }
-  | { type: 'section'; text: { type: 'mrkdwn'; text: string } };
+import { cutShort } from '../chain/text.js';
+import type { RenderedNotice } from './render.js';
+import { isCommand } from './words.js';
 
 const headerLength = 150;
 const sectionLength = 3000;
@@ -20,8 +10,11 @@ const mostBlocks = 50;
 /** Escaping makes of one character up to five. */
 const pieceLength = 500;
 
-/** One section for each paragraph of the notice's text, whose first line is a title where the others are indented. */
-export function slackMessage({ subject, text }: Pick<RenderedNotice, 'subject' | 'text'>): SlackMessage {
+/**
+ * One section for each paragraph of the notice's text, whose first line is a title where the others are indented. The `text`
+ * outside the blocks is what notifications show.
+ */
+export function slackMessage({ subject, text }: Pick<RenderedNotice, 'subject' | 'text'>) {
   const sections = text.trim().split('\n\n').flatMap(sectionsOf);
   const room = mostBlocks - 2; // For the header, and to say that something is missing.
   const shown = sections.length > room ? [...sections.slice(0, room), '…'] : sections;
@@ -29,7 +22,7 @@ export function slackMessage({ subject, text }: Pick<RenderedNotice, 'subject' |
     text: escaped(cutShort(subject, pieceLength)),
     blocks: [
       { type: 'header', text: { type: 'plain_text', text: cutShort(subject, headerLength) } },
-      ...shown.map((section) => ({ type: 'section' as const, text: { type: 'mrkdwn' as const, text: section } })),
+      ...shown.map((section) => ({ type: 'section', text: { type: 'mrkdwn', text: section } })),
     ],
   };
 }
@@ -38,8 +31,8 @@ export function slackMessage({ subject, text }: Pick<RenderedNotice, 'subject' |
 function sectionsOf(paragraph: string): string[] {
   const sections: string[] = [];
   for (const line of paragraph.split('\n').flatMap(linesOf)) {
-    const last = sections.at(-1);
-    if (last !== undefined && last.length + 1 + line.length <= sectionLength) sections[sections.length - 1] = `${last}\n${line}`;
+    const longer = `${sections.at(-1) ?? ''}\n${line}`;
+    if (sections.length > 0 && longer.length <= sectionLength) sections[sections.length - 1] = longer;
     else sections.push(line);
   }
   return sections;

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { after, describe, it } from 'node:test';
+import { Webhook } from 'standardwebhooks';
+import { ConnectorError } from '../../src/connectors/call.js';
+import { type ConnectorsOptions, createConnectors } from '../../src/connectors/connectors.js';
+import type { Mailer, Message } from '../../src/connectors/mail.js';
+import type { Company } from '../../src/contract/company.js';
+import type { Notify } from '../../src/contract/notify.js';
+import { channelsOf, type NoticeChannel } from '../../src/notices/channels.js';
+import { failing } from '../connectors/failing.js';
+import { answering, startHttp } from '../connectors/local-http.js';
+import { startScriptedSmtp } from '../connectors/scripted-smtp.js';
+
+const server = await startHttp();
+const operatorMail = await startScriptedSmtp({});
+const companyMail = await startScriptedSmtp({});
+const call = { timeoutMs: 5000 };
+const notice = { subject: 'A1 was not sent', text: 'text', html: '<p>html</p>', json: { chainId: 'c1' } };
+const bare: Company = { companyId: 'acme', name: 'Acme', timeZone: 'UTC' };
+const own = (port: number): Company => ({ ...bare, mail: { smtpUrl: `smtp://127.0.0.1:${port}` } });
+
+function connectors(options: Partial<ConnectorsOptions> = {}) {
+  const made = createConnectors({
+    allowPrivateNetworks: true,
+    smtpUrl: `smtp://127.0.0.1:${operatorMail.port}`,
+    mailFrom: 'relay@example.org',
+    ...options,
+  });
+  after(() => made.close());
+  return made;
+}
+
+describe('notices', () => {
+  it('by webhook are guarded as the connectors are', async () => {
+    const [webhook] = channelsOf(connectors({ allowPrivateNetworks: false }), bare, { webhookUrl: server.url });
+    assert.ok(webhook);
+    assert.match((await failing(webhook.deliver(notice, 'n', call))).message, /RELAY_ALLOW_PRIVATE_NETWORKS/);
+  });
+
+  it('have a channel for every contact', () => {
+    const channels = channelsOf(connectors(), bare, {
+      emails: ['ada@example.com', 'bob@example.com'],
+      webhookUrl: 'https://chat.example/T0/s3cret',
+    });
+    const [ada, bob, webhook, ...others] = channels.map(({ contact }) => contact);
+    assert.deepEqual([ada, bob, others], ['ada@example.com', 'bob@example.com', []]);
+    assert.match(webhook ?? '', /^webhook [0-9a-f]{8} at https:\/\/chat\.example$/);
+    assert.deepEqual(channelsOf(connectors(), bare, {}), []);
+  });
+
+  it("go through the operator's mail server, since the company's may be what they report", async () => {
+    operatorMail.lines.length = 0;
+    const [channel] = channelsOf(connectors(), own(1), { emails: ['ada@example.com'] });
+    await channel?.deliver(notice, 'n@relay.invalid', call);
+    assert.ok(operatorMail.lines.includes('MAIL FROM:<relay@example.org>'));
+  });
+
+  it("go through the company's where there is no other, and reach the webhook where there is none at all", async () => {
+    const ours = connectors({ smtpUrl: undefined });
+    companyMail.lines.length = 0;
+    await channelsOf(ours, own(companyMail.port), { emails: ['ada@example.com'] })[0]?.deliver(notice, 'n@relay.invalid', call);
+    assert.ok(companyMail.lines.includes('DATA'));
+
+    const [email, webhook] = channelsOf(ours, bare, { emails: ['ada@example.com'], webhookUrl: server.url });
+    assert.ok(email && webhook);
+    assert.match((await failing(email.deliver(notice, 'n@relay.invalid', call))).message, /has no mail server/);
+    await webhook.deliver(notice, 'n', call);
+  });
+});
+
+function channelTo(address: string, mail: { mailer: Mailer; from: string }): NoticeChannel {
+  const [channel] = channelsOf({ http: connectors().http, noticeMailOf: () => mail }, bare, { emails: [address] });
+  assert.ok(channel);
+  return channel;
+}
+
+describe('notices by e-mail', () => {
+  it('are one message to one contact under the given Message-ID', async () => {
+    const sent: Message[] = [];
+    const mailer = { send: async (message: Message) => void sent.push(message) };
+    const channel = channelTo('ada@example.com', { mailer, from: 'Relay <relay@example.org>' });
+    await channel.deliver(notice, 'n1@relay.invalid', { timeoutMs: 1000 });
+    const { json: _json, ...rendered } = notice;
+    assert.deepEqual(sent, [
+      { ...rendered, from: 'Relay <relay@example.org>', to: 'ada@example.com', messageId: 'n1@relay.invalid' },
+    ]);
+    assert.equal(channel.contact, 'ada@example.com');
+  });
+
+  it('fail as the mailer fails', async () => {
+    const mailer = { send: () => Promise.reject(new ConnectorError('unknown', 'lost')) };
+    const channel = channelTo('ada@example.com', { mailer, from: 'relay@example.org' });
+    assert.equal((await failing(channel.deliver(notice, 'n1@relay.invalid', { timeoutMs: 1000 }))).kind, 'unknown');
+  });
+});
+
+function webhookTo(webhookUrl: string, notify: Notify = {}): NoticeChannel {
+  const [channel] = channelsOf(connectors(), bare, { ...notify, webhookUrl });
+  assert.ok(channel);
+  return channel;
+}
+const secretly = webhookTo(`${server.url}/services/T0/s3cret?token=s3cret`);
+
+describe('notices by webhook', () => {
+  for (const [name, key, idempotencyKey] of [
+    ['the id of the notice', 'n1', undefined],
+    ["the call's key", 'k1', 'k1'],
+  ] as const) {
+    it(`are JSON under ${name}`, async () => {
+      server.answer = answering(200, 'ok');
+      await secretly.deliver(notice, 'n1', { timeoutMs: 5000, ...(idempotencyKey && { idempotencyKey }) });
+      const { method, path, headers, body } = server.last();
+      assert.deepEqual([method, path, body], ['POST', '/services/T0/s3cret?token=s3cret', '{"chainId":"c1"}']);
+      assert.deepEqual(
+        [headers['content-type'], headers['webhook-id'], headers['idempotency-key']],
+        ['application/json', key, key],
+      );
+    });
+  }
+
+  it('are signed where there is a secret, as its holder can verify', async () => {
+    const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+    const signed = webhookTo(`${server.url}/signed`, { webhookSecret: secret });
+    server.answer = answering(200, 'ok');
+    const json = { text: 'Größe “7” <b>', n: 1, left: undefined };
+    await signed.deliver({ ...notice, json }, 'abc@relay.invalid', { timeoutMs: 5000 });
+    const { headers, body } = server.last();
+    const flat = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+    assert.equal(flat['webhook-id'], 'abc');
+    assert.deepEqual(new Webhook(secret).verify(body, flat), { text: 'Größe “7” <b>', n: 1 });
+    assert.throws(() => new Webhook(secret).verify(`${body} `, flat));
+    assert.doesNotMatch(JSON.stringify(flat), /whsec_|BwcH/);
+  });
+
+  it('are unsigned without a secret, and messages where the format is slack', async () => {
+    const slack = webhookTo(`${server.url}/slack`, { webhookFormat: 'slack' });
+    await slack.deliver(notice, 'n1', { timeoutMs: 5000 });
+    const { headers, body } = server.last();
+    assert.equal(headers['webhook-signature'], undefined);
+    assert.deepEqual(Object.keys(JSON.parse(body)), ['text', 'blocks']);
+  });
+
+  it('are for different contacts where only the path differs', () => {
+    const [one, other, again] = ['T0', 'T1', 'T0'].map((path) => webhookTo(`${server.url}/${path}`).contact);
+    assert.notEqual(one, other);
+    assert.equal(one, again);
+  });
+
+  it('fail without showing the path and query of the webhook, which are secrets', async () => {
+    server.answer = (response, { path }) => response.writeHead(404).end(`no ${path}`);
+    const error = await failing(secretly.deliver(notice, 'n1', { timeoutMs: 5000 }));
+    assert.equal(error.kind, 'permanent');
+    assert.doesNotMatch(error.message + secretly.contact, /s3cret/);
+  });
+});
