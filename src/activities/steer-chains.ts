@@ -4,11 +4,12 @@ import { activityInfo, Context } from '@temporalio/activity';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { z } from 'zod';
 import { describeChain, isBusy } from '../chains/read.js';
-import { ChainCancelled, retryChain } from '../chains/reopen.js';
+import { retryChain } from '../chains/steer.js';
 import type { Activities } from '../contract/activities.js';
 import { actionsMeant, addProgress, type BulkOrder, noProgress } from '../contract/bulk.js';
 import type { BulkProgress } from '../contract/chain-resource.js';
 import { signalOf, statusQuery, steeringSignals } from '../contract/messages.js';
+import { Problem } from '../contract/problem.js';
 import type { Deps } from './deps.js';
 
 /** For each chain. One that has a workflow task under way, in which an effect may be tried, is waited for. */
@@ -62,12 +63,12 @@ async function steer(client: Client, workflowId: string, { verb, actions, by, bu
     else
       for (const index of indexes) {
         const steering = { index, by: `${by} (bulk ${bulkId})` };
-        if (verb === 'retry' && actions.failed) await retryChain(client, workflowId, steering);
+        if (verb === 'retry' && actions.failed) await retryChain(client, { chainId: workflowId, workflowId }, steering);
         else await handle.signal(steeringSignals[signalOf[verb]], steering);
       }
     return indexes.length;
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError || error instanceof ChainCancelled) return 0;
+    if (error instanceof WorkflowNotFoundError || error instanceof Problem) return 0;
     throw error;
   }
 }

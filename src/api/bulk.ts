@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { bulkVerbs } from '../chain/outcome.js';
 import { type BulkOptions, findChains, readBulk, steerChains } from '../chains/bulk.js';
-import { chainFilterSchema } from '../chains/filter.js';
+import { chainFilterSchema } from '../chains/list.js';
 import { type Bulk, bulkPreviewSchema, bulkSchema } from '../contract/chain-resource.js';
 import { Problem } from '../contract/problem.js';
 import { notFound } from './problems.js';

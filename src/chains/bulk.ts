@@ -5,15 +5,13 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import { z } from 'zod';
 import type { BulkVerb } from '../chain/outcome.js';
 import { type Actor, actorName } from '../contract/audit.js';
-import type { ListedChain } from '../contract/chain-resource.js';
-import { type Bulk, bulkSchema } from '../contract/chain-resource.js';
+import { type Bulk, bulkSchema, type ListedChain } from '../contract/chain-resource.js';
 import { progressQuery } from '../contract/messages.js';
 import { Problem } from '../contract/problem.js';
 import { companyKey } from '../contract/search-attributes.js';
 import { workflowLink } from '../service/config.js';
 import type { BulkSteering } from '../workflows/bulk-steering.js';
-import type { ChainFilter } from './filter.js';
-import { listChains } from './list.js';
+import { type ChainFilter, listChains } from './list.js';
 import type { SteerOptions } from './steer.js';
 
 export interface BulkOptions extends SteerOptions {
@@ -28,38 +26,32 @@ export interface BulkRequest {
   companyId?: string;
 }
 
-/** The filter finds what the verb is not for, or more than can be steered at once. */
-export class UnfitFilter extends Problem {
-  /** @param pointer - a JSON pointer to what is to be changed, from the request. */
-  constructor(pointer: string, detail: string) {
-    super('invalid-body', `${pointer} ${detail}`, { errors: [{ pointer, detail }] });
-  }
-}
-
 /** The most chains that are steered at once: their ids are the input of one workflow. */
 const mostChains = 5_000;
 
-/** The chains that it concerns. @throws UnfitFilter */
+/** The chains that it concerns. @throws Problem invalid-body */
 export async function findChains(
   { client, links }: BulkOptions,
   { verb, filter, companyId }: BulkRequest,
 ): Promise<readonly ListedChain[]> {
   const failed = filter.status === 'failed';
   if (failed && verb !== 'retry')
-    throw new UnfitFilter('/filter/status', 'must be needs-attention or running: what has failed can only be retried');
+    throw unfit('must be needs-attention or running: what has failed can only be retried', '/filter/status');
   const held = !failed && (verb === 'retry' || verb === 'skip' || filter.reason !== undefined);
-  if (held && filter.status === 'running') throw new UnfitFilter('/filter/status', 'must be needs-attention for this');
+  if (held && filter.status === 'running') throw unfit('must be needs-attention for this', '/filter/status');
   const { items } = await listChains(client, links, {
     filter: held ? { ...filter, status: 'needs-attention' } : filter,
     companyId,
     more: failed ? [] : ["ExecutionStatus = 'Running'"],
     limit: mostChains + 1,
   });
-  if (items.length > mostChains) {
-    const detail = `finds more than ${mostChains} chains, which is too much at a time: narrow it with since and until`;
-    throw new UnfitFilter('/filter', detail);
-  }
+  if (items.length > mostChains)
+    throw unfit(`finds more than ${mostChains} chains, which is too much at a time: narrow it with since and until`, '/filter');
   return items;
+}
+
+function unfit(detail: string, pointer: string): Problem {
+  return new Problem('invalid-body', `${pointer} ${detail}`, { errors: [{ pointer, detail }] });
 }
 
 const memoSchema = bulkSchema

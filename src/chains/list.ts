@@ -1,47 +1,113 @@
 /** Lists of chains, from Temporal's visibility: they need no worker, and are a moment behind. */
 
+import { createHash } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { z } from 'zod';
+import { relayIdPattern, relayIdRule } from '../chain/chain.js';
+import { chainStatuses } from '../chain/outcome.js';
 import type { ChainList, ListedChain } from '../contract/chain-resource.js';
 import { Problem } from '../contract/problem.js';
 import { chainLinks, type Links } from '../service/config.js';
-import { type ChainFilter, hashOfQuery, quoted, visibilityQuery } from './filter.js';
+import { statusOf } from './read.js';
 
-/** The cursor is not one of a list with these filters. */
-export class WrongCursor extends Problem {
-  constructor() {
-    super('invalid-query', 'cursor must be the nextCursor of the part before, with the same filters.');
-  }
+/**
+ * Not with characters that a visibility store reads as its own: SQLite's would take what stands behind a quotation mark for a
+ * query, and splits at the heart.
+ */
+const searchable = z
+  .string()
+  .min(1)
+  .max(500)
+  .regex(/^[^"\\♡\p{Cc}]*$/u, 'must not contain quotation marks, backslashes or control characters: it cannot be searched for');
+const time = z.iso.datetime({ offset: true, error: 'must be an ISO 8601 time with a zone, such as 2026-07-01T12:00:00Z' });
+
+/** Which chains. */
+export const chainFilterSchema = z.strictObject({
+  status: z.enum(chainStatuses).optional(),
+  assignmentId: searchable.optional().describe('With an action for this assignment.'),
+  relayId: z.string().regex(relayIdPattern, relayIdRule).optional().describe('With an action of this rule.'),
+  reason: z
+    .string()
+    .regex(/^[A-Za-z]{1,64}$/, 'must be a type of failure, such as PlatformError')
+    .optional()
+    .describe('That need attention, or have failed, for this type of failure, such as `PlatformError`.'),
+  since: time.optional().describe('Received then or later; a chain that was opened again counts as received then.'),
+  until: time.optional().describe('Received before.'),
+});
+export type ChainFilter = z.infer<typeof chainFilterSchema>;
+
+const statusQueries: Record<(typeof chainStatuses)[number], string> = {
+  running: "ExecutionStatus = 'Running' AND RelayNeedsAttention = false",
+  'needs-attention': "ExecutionStatus = 'Running' AND RelayNeedsAttention = true",
+  completed: "ExecutionStatus = 'Completed'",
+  failed: "ExecutionStatus IN ('Failed', 'TimedOut')",
+  cancelled: "ExecutionStatus = 'Canceled'",
+  terminated: "ExecutionStatus = 'Terminated'",
+};
+
+/** @param more - further conditions, in the language of visibility. */
+export function visibilityQuery(filter: ChainFilter, companyId: string | undefined, more: readonly string[] = []): string {
+  const { status, assignmentId, relayId, reason, since, until } = filter;
+  return [
+    "WorkflowType = 'RuleChain'",
+    companyId !== undefined && `RelayCompanyId = ${quoted(companyId)}`,
+    status !== undefined && statusQueries[status],
+    assignmentId !== undefined && `RelayAssignmentIds = ${quoted(assignmentId)}`,
+    relayId !== undefined && `RelayRuleIds = ${quoted(relayId)}`,
+    reason !== undefined && `RelayFailureTypes = ${quoted(reason)}`,
+    since !== undefined && `StartTime >= ${quoted(new Date(since).toISOString())}`,
+    until !== undefined && `StartTime < ${quoted(new Date(until).toISOString())}`,
+    ...more,
+  ]
+    .filter((condition) => condition !== false)
+    .join(' AND ');
+}
+
+/** A text that may come from anywhere; `searchable` has refused what quoting does not make harmless in every visibility store. */
+export function quoted(text: string): string {
+  if (!searchable.safeParse(text).success) throw new RangeError('this text cannot be searched for');
+  return `'${text.replaceAll("'", "''")}'`;
 }
 
 export interface ListRequest {
   filter: ChainFilter;
   /** Absent: of all companies. */
-  companyId?: string | undefined;
+  companyId?: string;
   /** Further conditions, in the language of visibility. */
   more?: readonly string[];
   limit: number;
   /** Of the part before. */
-  cursor?: string | undefined;
+  cursor?: string;
 }
+
+/** `nextCursor` of a list of chains: a hash of its query, and Temporal's token. */
+export const chainCursor = /^([0-9a-f]{8})\.([\w-]{1,2000})$/;
+
+/** Of a Temporal server. */
+const largestPage = 1000;
 
 /**
  * Open chains first, the newest first; then closed ones, the last to close first. Each chain is there once, also when a reset has
  * left older runs.
- * @throws WrongCursor
+ * @throws Problem invalid-query
  */
 export async function listChains(client: Client, links: Links, request: ListRequest): Promise<ChainList> {
   const query = visibilityQuery(request.filter, request.companyId, request.more);
+  const hash = createHash('sha256').update(query).digest('hex').slice(0, 8);
+  const [, hashBefore, tokenBefore = ''] = chainCursor.exec(request.cursor ?? '') ?? [];
+  if (request.cursor !== undefined && hashBefore !== hash)
+    throw new Problem('invalid-query', 'cursor must be the nextCursor of the part before, with the same filters.');
+
   const items: ListedChain[] = [];
-  let token = readCursor(request.cursor, query);
+  let token: Uint8Array = Buffer.from(tokenBefore, 'base64url');
   do {
     const page = await listRuns(client, query, Math.min(request.limit - items.length, largestPage), token);
     const shown = (await withoutOldRuns(client, page.runs)).map((run) => listed(run, links));
     items.push(...shown.filter((chain) => matches(chain, request.filter)));
     token = page.next;
-  } while (token && items.length < request.limit);
-  return { items, ...(token && { nextCursor: `${hashOfQuery(query)}.${Buffer.from(token).toString('base64url')}` }) };
+  } while (token.length > 0 && items.length < request.limit);
+  return { items, nextCursor: token.length > 0 ? `${hash}.${Buffer.from(token).toString('base64url')}` : undefined };
 }
 
 /** SQLite compares lists of keywords without regard to case. */
@@ -51,41 +117,37 @@ function matches({ assignmentIds, relayIds }: ListedChain, { assignmentId, relay
   );
 }
 
-/** Of a Temporal server. */
-const largestPage = 1000;
-
 type Run = Awaited<ReturnType<typeof listRuns>>['runs'][number];
 
-async function listRuns(client: Client, query: string, pageSize: number, nextPageToken: Uint8Array | undefined) {
+/** @param nextPageToken - empty for the first page. @returns `next`: empty after the last. */
+async function listRuns(client: Client, query: string, pageSize: number, nextPageToken: Uint8Array) {
   const { namespace } = client.options;
   const list = () => client.workflowService.listWorkflowExecutions({ namespace, query, pageSize, nextPageToken });
   const { executions, nextPageToken: next } = await client.withDeadline(Date.now() + 10_000, list);
-  const runs = (executions ?? []).map(({ execution, status, startTime, closeTime, memo, searchAttributes }) => ({
+  const runs = executions.map(({ execution, status, startTime, closeTime, memo, searchAttributes }) => ({
     workflowId: execution?.workflowId ?? '',
     runId: execution?.runId ?? '',
     status: status ?? 0,
-    startedAt: milliseconds(startTime) ?? 0,
-    closedAt: milliseconds(closeTime),
+    startedAt: isoTime(startTime) ?? '',
+    closedAt: isoTime(closeTime),
     memo: decoded(memo?.fields, client.options.loadedDataConverter.payloadConverter),
     searchAttributes: decoded(searchAttributes?.indexedFields, defaultPayloadConverter),
   }));
-  return { runs, next: next && next.length > 0 ? next : undefined };
+  return { runs, next };
 }
 
 /** A reset leaves the older run behind, closed: of closed runs, only a chain's last counts. */
 async function withoutOldRuns(client: Client, runs: Run[]): Promise<Run[]> {
   const closed = [...new Set(runs.filter(({ closedAt }) => closedAt !== undefined).map(({ workflowId }) => workflowId))];
   if (closed.length === 0) return runs;
-  const last = new Map<string, Run>();
-  let token: Uint8Array | undefined;
-  do {
-    const page = await listRuns(client, `WorkflowId IN (${closed.map(quoted).join(', ')})`, largestPage, token);
-    for (const run of page.runs) {
+  const last = new Map<string, { runId: string; startTime: Date }>();
+  const query = `WorkflowId IN (${closed.map(quoted).join(', ')})`;
+  await client.withDeadline(Date.now() + 10_000, async () => {
+    for await (const run of client.workflow.list({ query, pageSize: largestPage })) {
       const known = last.get(run.workflowId);
-      if (!known || run.startedAt > known.startedAt) last.set(run.workflowId, run);
+      if (!known || run.startTime > known.startTime) last.set(run.workflowId, run);
     }
-    token = page.next;
-  } while (token);
+  });
   return runs.filter(({ workflowId, runId, closedAt }) => closedAt === undefined || last.get(workflowId)?.runId === runId);
 }
 
@@ -100,29 +162,26 @@ const searchAttributesSchema = z.object({
 });
 const memoSchema = z.object({ receivedAt: z.string().optional(), summary: z.string().optional() });
 
-function listed(run: Run, links: Links): ListedChain {
+function listed({ workflowId, runId, startedAt, closedAt, ...run }: Run, links: Links): ListedChain {
   const known = searchAttributesSchema.parse(run.searchAttributes);
-  const { receivedAt, summary } = memoSchema.parse(run.memo);
+  const { receivedAt = startedAt, summary } = memoSchema.parse(run.memo);
   const { RelayCompanyId: companyId, RelayChainId: chainId } = known;
-  const open = run.closedAt === undefined;
+  const open = closedAt === undefined;
   return {
     companyId,
     chainId,
-    workflowId: run.workflowId,
-    status: open && known.RelayNeedsAttention ? 'needs-attention' : (statuses[run.status] ?? 'failed'),
-    receivedAt: receivedAt ?? new Date(run.startedAt).toISOString(),
-    closedAt: run.closedAt === undefined ? undefined : new Date(run.closedAt).toISOString(),
+    workflowId,
+    status: open && known.RelayNeedsAttention ? 'needs-attention' : statusOf(run.status),
+    receivedAt,
+    closedAt,
     assignmentIds: known.RelayAssignmentIds,
     relayIds: known.RelayRuleIds,
     failureTypes: known.RelayFailureTypes,
     paused: open && known.RelayPaused ? true : undefined,
     summary,
-    links: chainLinks(links, { companyId, chainId }, run.runId),
+    links: chainLinks(links, { companyId, chainId }, runId),
   };
 }
-
-// temporal.api.enums.v1.WorkflowExecutionStatus
-const statuses: Record<number, ListedChain['status']> = { 1: 'running', 2: 'completed', 4: 'cancelled', 5: 'terminated' };
 
 function decoded(
   fields: Record<string, Parameters<typeof defaultPayloadConverter.fromPayload>[0]> | null | undefined,
@@ -131,16 +190,6 @@ function decoded(
   return Object.fromEntries(Object.entries(fields ?? {}).map(([name, payload]) => [name, converter.fromPayload(payload)]));
 }
 
-function milliseconds(time: { seconds?: unknown; nanos?: number | null } | null | undefined): number | undefined {
-  return time ? Number(time.seconds) * 1000 + Math.floor((time.nanos ?? 0) / 1e6) : undefined;
-}
-
-/** `nextCursor` of a list of chains. */
-export const chainCursor = /^([0-9a-f]{8})\.([\w-]{1,2000})$/;
-
-function readCursor(cursor: string | undefined, query: string): Uint8Array | undefined {
-  if (cursor === undefined) return undefined;
-  const [, hash, token] = chainCursor.exec(cursor) ?? [];
-  if (hash === hashOfQuery(query) && token !== undefined) return Buffer.from(token, 'base64url');
-  throw new WrongCursor();
+function isoTime(time: { seconds?: unknown; nanos?: number | null } | null | undefined): string | undefined {
+  return time ? new Date(Number(time.seconds) * 1000 + Math.floor((time.nanos ?? 0) / 1e6)).toISOString() : undefined;
 }

@@ -126,9 +126,13 @@ async function startedWith(client: Client, { workflowId, runId, status }: Workfl
   });
   const payload = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads?.[0];
   const chain = partialChainSchema.parse(payload && client.options.loadedDataConverter.payloadConverter.fromPayload(payload));
-  const statuses = { RUNNING: 'running', CANCELLED: 'cancelled', TERMINATED: 'terminated', COMPLETED: 'completed' } as const;
-  const shown = Object.entries(statuses).find(([name]) => name === status.name)?.[1] ?? 'failed';
-  return { status: shown, actions: chain.actions.map((action) => initialStatus(chain, action)) };
+  return { status: statusOf(status.code), actions: chain.actions.map((action) => initialStatus(chain, action)) };
+}
+
+/** How a chain stands by the status of its workflow, a number in Temporal's API. */
+export function statusOf(code: number): View['status'] {
+  const statuses: Record<number, View['status']> = { 1: 'running', 2: 'completed', 4: 'cancelled', 5: 'terminated' };
+  return statuses[code] ?? 'failed';
 }
 
 /** Attempts and last errors of activities under way, which only the server knows. */

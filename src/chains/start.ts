@@ -36,24 +36,7 @@ export interface StartedChain {
   replayed: boolean;
 }
 
-/** The idempotency key was used before, with another body. */
-export class IdempotencyKeyReused extends Rejection {
-  constructor() {
-    const detail = 'This idempotency key was used before with another body. Use a new key for a new request.';
-    super('idempotency-key-reused', 'idempotency-key-reused', detail);
-  }
-}
-
-/** Temporal did not confirm the start. */
-export class ChainNotStarted extends Problem {
-  constructor(
-    /** Whether the chain runs all the same; `yes`: a chain of this idempotency key does, but its body cannot be compared now. */
-    readonly runs: 'yes' | 'no' | 'unknown',
-  ) {
-    super('temporal-unavailable', notStarted[runs]);
-  }
-}
-
+/** What is said of a start that Temporal did not confirm, by whether a chain of this key runs all the same. */
 const notStarted = {
   yes: 'The chain is known, but cannot be read at the moment.',
   no: 'The chain could not be started. Nothing has run. Send the request again.',
@@ -76,7 +59,7 @@ let startsUnderWay = 0;
 
 /**
  * @returns once Temporal has durably accepted the start.
- * @throws IdempotencyKeyReused, ChainNotStarted
+ * @throws Rejection idempotency-key-reused; Problem temporal-unavailable
  */
 export async function startChain(options: StartOptions, accepted: AcceptedRequest): Promise<StartedChain> {
   const { client, log } = options;
@@ -113,10 +96,13 @@ export async function startChain(options: StartOptions, accepted: AcceptedReques
     const { found, sure } = await findStarted(options, workflowId);
     if (found?.request === request) return { chain, replayed: false };
     if (found?.hash === accepted.hash) return { chain: { ...chain, receivedAt: found.receivedAt }, replayed: true };
-    if (found) throw new IdempotencyKeyReused();
+    if (found) {
+      const detail = 'This idempotency key was used before with another body. Use a new key for a new request.';
+      throw new Rejection('idempotency-key-reused', 'idempotency-key-reused', detail);
+    }
     log.error({ err: error, workflowId }, 'Temporal did not accept a chain');
     const known = error instanceof WorkflowExecutionAlreadyStartedError;
-    throw new ChainNotStarted(known ? 'yes' : sure ? 'no' : 'unknown');
+    throw new Problem('temporal-unavailable', notStarted[known ? 'yes' : sure ? 'no' : 'unknown']);
   } finally {
     startsUnderWay -= 1;
   }
@@ -143,17 +129,10 @@ function keyedChainId(companyId: string, key: string): string {
 
 /** A hash of the request's elements without their tokens, whatever the order of their fields. */
 export function hashRequest(elements: readonly Record<string, unknown>[]): string {
-  const canonical = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(canonical);
-    if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(
-      Object.entries(value)
-        .filter(([name]) => name !== 'relayAccessToken')
-        .sort(([a], [b]) => (a < b ? -1 : 1))
-        .map(([name, inner]) => [name, canonical(inner)]),
-    );
+  const canonical = (_name: string, value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    const fields = Object.entries(value).filter(([name]) => name !== 'relayAccessToken');
+    return Object.fromEntries(fields.sort(([a], [b]) => (a < b ? -1 : 1)));
   };
-  return createHash('sha256')
-    .update(JSON.stringify(canonical(elements)))
-    .digest('hex');
+  return createHash('sha256').update(JSON.stringify(elements, canonical)).digest('hex');
 }

@@ -1,40 +1,16 @@
-/** Steering one chain: cancelling it as a whole, and what can be done to one of its actions, also when the chain has closed. */
+/** Steering one chain, also when it has closed: cancelling it as a whole, and what can be done to one of its actions. */
 
 import { type Client, isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
-import type { ActionState } from '../chain/outcome.js';
+import { defaultPayloadConverter } from '@temporalio/common';
 import { hasEnded, isOpenTo, isToRedo, type SteeringVerb, steeringVerbs } from '../chain/outcome.js';
 import { type Actor, actorName } from '../contract/audit.js';
 import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
-import { type Steering, signalOf, steeringSignals } from '../contract/messages.js';
+import { reopenedSummary, resumeSignal, type Steering, signalOf, steeringSignals } from '../contract/messages.js';
 import { Problem } from '../contract/problem.js';
 import type { Links } from '../service/config.js';
 import type { Store } from '../store/store.js';
+import { quoted } from './list.js';
 import { readChain } from './read.js';
-import { ChainCancelled, retryChain } from './reopen.js';
-
-/** The chain or the action has ended, so that steering it has no effect. */
-export class AlreadyEnded extends Problem {
-  constructor(what: string) {
-    super('already-ended', `This has no effect any more: ${what}.`);
-  }
-}
-
-/** The verb makes no sense for an action in this state. */
-export class NotSteerable extends Problem {
-  constructor(verb: SteeringVerb, index: number, state: ActionState) {
-    const wanted = verb === 'runNow' || verb === 'reschedule' ? 'scheduled' : 'needs-attention';
-    const now = steeringVerbs.filter((verb) => isOpenTo(verb, state));
-    const detail = `Action ${index} is ${state}; this is for actions that are ${wanted}. Possible now: ${now.join(', ')}.`;
-    super('not-steerable', detail);
-  }
-}
-
-/** A closed chain did not become open within the time that it waits for a retry. */
-export class NotReopened extends Problem {
-  constructor() {
-    super('temporal-unavailable', 'The chain could not be opened again. Try again.');
-  }
-}
 
 export interface SteerOptions {
   client: Client;
@@ -43,17 +19,21 @@ export interface SteerOptions {
   store: Pick<Store, 'audit'>;
 }
 
+function alreadyEnded(what: string): Problem {
+  return new Problem('already-ended', `This has no effect any more: ${what}.`);
+}
+
 // grpc.status.NOT_FOUND
 const notFoundCode = 5;
 
-/** @throws AlreadyEnded */
+/** @throws Problem already-ended */
 export async function cancelChain(
   { client, store }: SteerOptions,
   companyId: string,
   { chainId, workflowId, closedAt, status }: ChainResource,
   actor: Actor,
 ): Promise<void> {
-  if (closedAt) throw new AlreadyEnded(`chain ${chainId} is ${status}`);
+  if (closedAt) throw alreadyEnded(`chain ${chainId} is ${status}`);
   await store.audit.record({ actor, action: 'chain.cancel', companyId, details: { chainId } });
   try {
     await client.workflowService.requestCancelWorkflowExecution({
@@ -63,77 +43,136 @@ export async function cancelChain(
       reason: `cancelled by ${actorName(actor)}`,
     });
   } catch (error) {
-    if (isGrpcServiceError(error) && error.code === notFoundCode) throw new AlreadyEnded(`chain ${chainId} has ended`);
+    if (isGrpcServiceError(error) && error.code === notFoundCode) throw alreadyEnded(`chain ${chainId} has ended`);
     throw error;
   }
 }
 
-interface ActionOrder {
-  verb: SteeringVerb;
-  /** For `reschedule`: how many seconds from now the action is to run. */
-  seconds?: number;
-}
-
 /**
  * Passes the order on to the chain, which is opened again for a retry where it has closed.
+ * @param order - `seconds`, for `reschedule`: how many from now the action is to run.
  * @returns whether it was opened again.
- * @throws AlreadyEnded, NotSteerable, NotReopened
+ * @throws Problem already-ended, not-steerable, temporal-unavailable
  */
 export async function steerAction(
   { client, links, store }: SteerOptions,
   companyId: string,
   chain: ChainResource,
   action: ActionResource,
-  { verb, seconds }: ActionOrder,
+  { verb, seconds }: { verb: SteeringVerb; seconds?: number },
   actor: Actor,
 ): Promise<boolean> {
   const { chainId, workflowId } = chain;
   const { index } = action;
   const steering: Steering = { index, seconds, by: actorName(actor) };
-  const steer = (reopens: boolean) =>
-    reopens
-      ? retryClosed(client, chain, steering)
-      : client.workflow.getHandle(workflowId).signal(steeringSignals[signalOf[verb]], steering);
+  const steer = async (reopens: boolean) => {
+    if (reopens) await retryChain(client, chain, steering);
+    else await client.workflow.getHandle(workflowId).signal(steeringSignals[signalOf[verb]], steering);
+    return reopens;
+  };
 
   const reopens = needsReopening(chain, action, verb);
   const details = { chainId, index, seconds, reopened: reopens || undefined };
   await store.audit.record({ actor, action: `chain.${verb}`, companyId, details });
   try {
-    await steer(reopens);
-    return reopens;
+    return await steer(reopens);
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw error;
     // It has closed just now: what failed can be done after all.
     const closed = await readChain(client, links, companyId, chainId);
     const ended = closed?.actions.find((action) => action.index === index);
-    if (!closed || !ended) throw new AlreadyEnded(`chain ${chainId} has ended`);
-    const reopensNow = needsReopening(closed, ended, verb);
-    await steer(reopensNow);
-    return reopensNow;
+    if (!closed || !ended) throw alreadyEnded(`chain ${chainId} has ended`);
+    return steer(needsReopening(closed, ended, verb));
   }
 }
 
-/** @throws AlreadyEnded or NotSteerable where the signal would have no effect. */
+/** @throws Problem where the signal would have no effect. */
 function needsReopening(chain: ChainResource, { index, state }: ActionResource, verb: SteeringVerb): boolean {
   if (chain.closedAt) {
     if (verb === 'retry' && isToRedo(state) && (chain.status === 'failed' || chain.status === 'completed')) return true;
     const again =
       verb === 'retry' && state !== 'done' && state !== 'skipped' ? '; for what was not done, send the request again' : '';
-    throw new AlreadyEnded(`chain ${chain.chainId} is ${chain.status}, action ${index} is ${state}${again}`);
+    throw alreadyEnded(`chain ${chain.chainId} is ${chain.status}, action ${index} is ${state}${again}`);
   }
   // Without a worker it is not known how the action stands: a signal that makes no sense is left without effect.
   if (isOpenTo(verb, state) || chain.partial) return false;
-  if (hasEnded(state)) throw new AlreadyEnded(`action ${index} is ${state}`);
-  throw new NotSteerable(verb, index, state);
+  if (hasEnded(state)) throw alreadyEnded(`action ${index} is ${state}`);
+  const wanted = verb === 'runNow' || verb === 'reschedule' ? 'scheduled' : 'needs-attention';
+  const now = steeringVerbs.filter((verb) => isOpenTo(verb, state)).join(', ');
+  const detail = `Action ${index} is ${state}; this is for actions that are ${wanted}. Possible now: ${now}.`;
+  throw new Problem('not-steerable', detail);
 }
 
-/** @throws AlreadyEnded where the chain was cancelled before it closed; NotReopened */
-async function retryClosed(client: Client, { chainId, workflowId }: ChainResource, steering: Steering): Promise<void> {
-  try {
-    await retryChain(client, workflowId, steering);
-  } catch (error) {
-    if (error instanceof ChainCancelled) throw new AlreadyEnded(`chain ${chainId} was cancelled`);
-    if (error instanceof WorkflowNotFoundError) throw new NotReopened();
-    throw error;
+/** A chain that was opened again waits for seconds only; where the signal was slower than that, once more. */
+const tries = 4;
+
+/**
+ * Retries an action of a chain, also when the chain has closed: then its workflow is reset to its end, where it waits a moment
+ * for the signal that says what is to be done after all (see `retries` in workflows/rule-chain.ts). What was done is not done
+ * again, save a send or ticket update in its very last workflow task, under the same key.
+ * @throws WorkflowNotFoundError where the chain is gone; Problem where it could not be opened, or was cancelled before it
+ * closed.
+ */
+export async function retryChain(
+  client: Client,
+  { chainId, workflowId }: Pick<ChainResource, 'chainId' | 'workflowId'>,
+  steering: Steering,
+): Promise<void> {
+  const handle = client.workflow.getHandle(workflowId);
+  for (let tried = 1; tried <= tries; tried += 1) {
+    try {
+      return await handle.signal(steeringSignals.retry, steering);
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+    }
+    if (tried < tries) await open();
+  }
+  throw new Problem('temporal-unavailable', 'The chain could not be opened again. Try again.');
+
+  async function open(): Promise<void> {
+    const { runId, status, raw } = await handle.describe();
+    if (status.name === 'RUNNING') return; // Somebody else has opened it meanwhile.
+    // Opened again, it would begin cancelled, and cancel what is to be done after all.
+    if (raw.workflowExtendedInfo?.cancelRequested) throw alreadyEnded(`chain ${chainId} was cancelled`);
+    const workflowExecution = { workflowId, runId };
+    await client.workflowService.resetWorkflowExecution({
+      namespace: client.options.namespace,
+      workflowExecution,
+      workflowTaskFinishEventId: await resetPoint(client, workflowExecution),
+      reason: `retry of action ${steering.index} by ${steering.by ?? 'hand'}`,
+      // Of several who open it at the same time, one does.
+      requestId: runId,
+    });
+  }
+}
+
+/**
+ * The end of the run's last workflow task; of one that was opened before and waited in vain to be told more, of that with which
+ * it began to wait: after it the wait begins anew.
+ */
+async function resetPoint(client: Client, execution: { workflowId: string; runId: string }) {
+  const { history } = await client.workflowService.getWorkflowExecutionHistoryReverse({
+    namespace: client.options.namespace,
+    execution,
+    maximumPageSize: 1000,
+  });
+  const events = history?.events ?? [];
+  const last = events.find(({ workflowTaskCompletedEventAttributes }) => workflowTaskCompletedEventAttributes);
+  const fired = events.find(({ timerFiredEventAttributes }) => timerFiredEventAttributes)?.timerFiredEventAttributes;
+  const timer = fired && events.find(({ eventId }) => String(eventId) === String(fired.startedEventId));
+  const summary = timer?.userMetadata?.summary && defaultPayloadConverter.fromPayload(timer.userMetadata.summary);
+  const waited = summary === reopenedSummary ? timer?.timerStartedEventAttributes?.workflowTaskCompletedEventId : undefined;
+  const point = waited ?? last?.eventId;
+  if (!point) throw new Error(`the history of ${execution.workflowId} ends without a workflow task`);
+  return point;
+}
+
+/** Tells every workflow of the company that waits for the end of a pause to look again. */
+export async function resumeChains(client: Client, companyId: string): Promise<void> {
+  const query = `RelayCompanyId = ${quoted(companyId)} AND RelayPaused = true AND ExecutionStatus = 'Running'`;
+  for await (const { workflowId } of client.workflow.list({ query })) {
+    const handle = client.workflow.getHandle(workflowId);
+    // One that has just closed waits for nothing.
+    await handle.signal(resumeSignal).catch(() => {});
   }
 }

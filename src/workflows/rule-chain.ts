@@ -87,7 +87,7 @@ class ChainRun {
 
   /**
    * Takes retries of what has failed: those that have arrived already; and where the chain had closed and was reset in order to be
-   * opened again (src/chains/reopen.ts), those that come within seconds.
+   * opened again (`retryChain` in src/chains/steer.ts), those that come within seconds.
    */
   async retries(): Promise<void> {
     await this.#awaitRetries(1, lastSummary(this.states.actions));

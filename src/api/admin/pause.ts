@@ -3,7 +3,7 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { resumeChains } from '../../chains/pause.js';
+import { resumeChains } from '../../chains/steer.js';
 import { endedPausesResponse, pausableSchema, pauseRequest, pausesResponse } from '../../contract/pause.js';
 import type { Store } from '../../store/store.js';
 import { notFound } from '../problems.js';

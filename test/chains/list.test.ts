@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { chainFilterSchema, quoted, visibilityQuery } from '../../src/chains/filter.js';
+import { chainFilterSchema, quoted, visibilityQuery } from '../../src/chains/list.js';
 
 describe('a filter of chains', () => {
   it('becomes a query of visibility', () => {
