@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { UsageError } from './exit-codes.js';
+import { UsageError } from './terminal.js';
 
 export interface Address {
   /** Without a slash at the end. */

@@ -3,7 +3,7 @@
 import type { z } from 'zod';
 import { problemSchema } from '../contract/problem.js';
 import type { Address } from './address.js';
-import { UsageError } from './exit-codes.js';
+import { UsageError } from './terminal.js';
 
 export type Problem = z.infer<typeof problemSchema>;
 
@@ -27,10 +27,7 @@ export class Refused extends Error {
     /** Seconds, where the API named them. */
     readonly retryAfter: string | undefined,
     readonly address: Address,
-    /** Whether the bearer went with the request. */
-    readonly bearer: boolean,
-    /** What to do next, where the command that asked knows more than explain.ts. */
-    readonly nextStep: string | undefined,
+    readonly question: Question,
   ) {
     super(problem.title);
   }
@@ -54,12 +51,13 @@ export interface Question {
   /** Sent as JSON; bytes as they are. */
   body?: unknown;
   headers?: Record<string, string>;
-  query?: Record<string, string | number | undefined>;
+  /** Without those that are undefined. */
+  query?: Record<string, unknown>;
   /** Whether the admin token or key goes with it. Default: yes. */
   bearer?: boolean;
   /** Another status that is an answer, too, rather than a refusal. */
   alsoAnswer?: number;
-  /** What to do next after such a refusal; undefined: see explain.ts. */
+  /** What to do next after such a refusal, where the command that asks knows more than explain.ts. */
   nextStep?: (problem: Problem) => string | undefined;
 }
 
@@ -87,7 +85,7 @@ export class Api {
     const { success, data: problem } = problemSchema.safeParse(parseJson(text));
     if (success) {
       const retryAfter = headers.get('Retry-After') ?? undefined;
-      throw new Refused(problem, text, retryAfter, this.address, question.bearer ?? true, question.nextStep?.(problem));
+      throw new Refused(problem, text, retryAfter, this.address, question);
     }
     const target = headers.get('Location');
     throw this.#unlike(status >= 300 && status < 400 && target ? `sends on to ${originOf(target)}` : `answers ${status}`);
@@ -134,9 +132,10 @@ export function path(texts: TemplateStringsArray, ...values: readonly (string | 
   return texts.map((text, place) => text + (encoded[place] ?? '')).join('');
 }
 
-function parseJson(text: string): unknown {
+/** What JSON says, of bytes in UTF-8; undefined for anything else. */
+export function parseJson(json: string | Uint8Array): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(typeof json === 'string' ? json : new TextDecoder('utf-8', { fatal: true }).decode(json));
   } catch {
     return undefined;
   }

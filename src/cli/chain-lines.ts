@@ -1,25 +1,20 @@
 /** How a chain looks in a terminal: its actions as a table, and for those in trouble what to do about them. */
 
 import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
-import { type ExitCode, exitCodes } from './exit-codes.js';
-import { type Columns, table } from './table.js';
-import type { Line, Painted, Tone } from './text.js';
+import { type ExitCode, exitCodes } from './terminal.js';
+
+import { type Columns, type Line, type Painted, type Tone, table } from './text.js';
 import { momentFromNow, momentText } from './time.js';
 
-const tones: Record<string, Tone> = {
-  done: 'good',
-  completed: 'good',
-  retrying: 'warning',
-  'needs-attention': 'warning',
-  'partly-failed': 'warning',
-  failed: 'bad',
-  'not-run': 'bad',
-  terminated: 'bad',
+const tones: Record<Exclude<Tone, 'faint'>, readonly string[]> = {
+  good: ['done', 'completed', 'runs'],
+  warning: ['retrying', 'needs-attention', 'partly-failed', 'held', 'unknown'],
+  bad: ['failed', 'not-run', 'terminated'],
 };
 
-/** The state of an action or the status of a chain. */
+/** The state of an action, the status of a chain, or the outcome of a dry run. */
 export function stateCell(state: string): Painted {
-  return { text: state, tone: Object.hasOwn(tones, state) ? tones[state] : undefined };
+  return { text: state, tone: (['good', 'warning', 'bad'] as const).find((tone) => tones[tone].includes(state)) };
 }
 
 /** How a chain stands, as the end of a sentence. */
@@ -109,7 +104,7 @@ export function troubleLines(companyId: string, chain: ChainResource): Line[] {
 }
 
 /** `2 sendEmails: tell the manager`. */
-function titleOf({ index, action, comment }: ActionResource): string {
+export function titleOf({ index, action, comment }: Pick<ActionResource, 'index' | 'action' | 'comment'>): string {
   return `${index} ${action}${comment ? `: ${comment}` : ''}`;
 }
 

@@ -3,7 +3,7 @@
 import { problemTypeList } from '../contract/problem-types.js';
 import type { Address } from './address.js';
 import { type Problem, Refused, Unreachable } from './api.js';
-import { type ExitCode, exitCodes, NotConfirmed, UsageError } from './exit-codes.js';
+import { type ExitCode, exitCodes, NotConfirmed, UsageError } from './terminal.js';
 
 interface Explanation {
   exitCode: ExitCode;
@@ -19,7 +19,7 @@ export function explain(error: unknown): Explanation | undefined {
     return { exitCode: exitCodes.unreachable, lines: [error.message, `${start} with --url or RELAY_URL.`] };
   }
   if (error instanceof Refused) {
-    const next = error.nextStep ?? nextStep(error);
+    const next = error.question.nextStep?.(error.problem) ?? nextStep(error);
     const { type } = error.problem;
     const page = type.startsWith('/') ? error.address.url + type : type;
     return { exitCode: exitCodes.refused, lines: [...problemLines(error.problem), ...(next ? [next] : []), `More: ${page}`] };
@@ -29,21 +29,23 @@ export function explain(error: unknown): Explanation | undefined {
 
 /** What the problem is, and every mistake with its place. */
 export function problemLines({ title, status, detail, errors = [] }: Problem): string[] {
-  const width = Math.max(0, ...errors.map(({ pointer }) => pointer.length));
   // The detail lists the errors too, which stand below it.
   const [first] = errors;
   const end = first?.pointer ? detail.indexOf(`${first.pointer} ${first.detail}`) : -1;
   const said = (end < 0 ? detail : detail.slice(0, end)).trim();
-  return [
-    `${title} (${status})${said === '' ? '' : `: ${said}`}`,
-    ...errors.map((error) => `  ${(error.pointer || '(all)').padEnd(width)}  ${error.detail}`),
-  ];
+  return [`${title} (${status})${said === '' ? '' : `: ${said}`}`, ...issueLines(errors)];
 }
 
-function nextStep({ problem, retryAfter, address, bearer }: Refused): string | undefined {
+/** Places in a chain or in settings, with what is said of each. */
+export function issueLines(issues: readonly { pointer: string; detail: string }[]): string[] {
+  const width = Math.max(0, ...issues.map(({ pointer }) => pointer.length));
+  return issues.map(({ pointer, detail }) => `  ${(pointer || '(all)').padEnd(width)}  ${detail}`);
+}
+
+function nextStep({ problem, retryAfter, address, question }: Refused): string | undefined {
   switch (problem.status) {
     case 401:
-      return unauthorized(address, bearer);
+      return unauthorized(address, question.bearer ?? true);
     case 404:
       return 'See what there is: npx relay companies list, rules list <companyId>, chains list <companyId>.';
     case 429:

@@ -1,10 +1,13 @@
-/** Follows a chain until it has come to rest, and shows every change. */
+/** What becomes of a chain: the answer to the one that is sent, and every change until it has come to rest. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ActionResource, type ChainResource, chainSchema } from '../contract/chain-resource.js';
+import { type Accepted, type ActionResource, type ChainResource, chainSchema } from '../contract/chain-resource.js';
 import { type Answer, path, type Question, Refused, Unreachable } from './api.js';
-import { actionLine } from './chain-lines.js';
+import { actionLine, exitCodeOf, statusWords, troubleLines } from './chain-lines.js';
+import { issueLines } from './explain.js';
 import type { Session } from './session.js';
+import type { Line } from './text.js';
+import { momentFromNow } from './time.js';
 
 /** The pause between two looks: the shortest after a change, from there growing to the longest. */
 const shortestPauseMs = 250;
@@ -12,7 +15,44 @@ const longestPauseMs = 5_000;
 /** How long the API may be away, as it is while it restarts. */
 const patienceMs = 60_000;
 
-/** @param rests - whether there is nothing more to wait for. */
+/** Shows what the API says to a chain that it accepts, and with `wait` what becomes of it until it has ended or needs attention. */
+export async function showAccepted(
+  session: Session,
+  companyId: string,
+  asked: Promise<Answer<Accepted>>,
+  wait: boolean | undefined,
+): Promise<void> {
+  const answer = await asked;
+  const { chainId, receivedAt, actions, warnings, links } = answer.body;
+  const replayed = answer.headers.get('Idempotency-Replayed') === 'true';
+  await session.show(answer, () => [
+    replayed
+      ? `This idempotency key was used before: chain ${chainId}, received ${momentFromNow(receivedAt)}. Nothing new runs.`
+      : `Chain ${chainId} is accepted.`,
+    '',
+    ...session.table(actions, {
+      '#': 'index',
+      ACTION: 'action',
+      RULE: 'relayId',
+      RUNS: ({ runAt }) => (Date.parse(runAt) > Date.parse(receivedAt) ? momentFromNow(runAt) : 'in its turn'),
+    }),
+    ...warningLines(warnings),
+    '',
+    ...(links.webUi ? [`Temporal Web UI: ${links.webUi}`] : []),
+    `See it: npx relay chains show ${companyId} ${chainId}`,
+    ...(wait ? [''] : []),
+  ]);
+  if (!wait) return;
+  const end = await followChain(session, companyId, chainId, ({ status }) => status !== 'running');
+  session.exitCode = exitCodeOf(end.body.status);
+  await session.show(end, (chain) => [...troubleLines(companyId, chain), '', `The chain ${statusWords[chain.status]}.`]);
+}
+
+export function warningLines(warnings: Accepted['warnings']): Line[] {
+  return warnings.length === 0 ? [] : ['', 'Warnings:', ...issueLines(warnings)];
+}
+
+/** Shows every change of the chain. @param rests - whether there is nothing more to wait for. */
 export async function followChain(
   session: Session,
   companyId: string,

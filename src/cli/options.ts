@@ -1,7 +1,10 @@
-/** Options that several commands have, and how a command's help ends. */
+/** Options that several commands have, the settings that options and files hold, and how a command's help ends. */
 
+import { readFileSync } from 'node:fs';
 import { type Command, Option, type OptionValues } from '@commander-js/extra-typings';
-import { UsageError } from './exit-codes.js';
+import { z } from 'zod';
+import { parseJson } from './api.js';
+import { type Terminal, UsageError } from './terminal.js';
 import { readMoment } from './time.js';
 
 /** For what cannot be undone. */
@@ -18,24 +21,86 @@ export function withParts<Args extends unknown[], Options extends OptionValues, 
     .option('--all', 'all there are');
 }
 
-/** Which chains are meant. */
+/** Which chains are meant: each option is read as the field of the API's filter. */
 export function withFilter<Args extends unknown[], Options extends OptionValues, Globals extends OptionValues>(
   command: Command<Args, Options, Globals>,
 ) {
-  const reason = 'that need attention, or have failed, for this type of failure, such as PlatformError';
-  const since = 'received then or later: 2026-07-01T12:00:00Z, or 2h for two hours ago';
+  const failed = 'that need attention, or have failed, for this type of failure, such as PlatformError';
+  const later = 'received then or later: 2026-07-01T12:00:00Z, or 2h for two hours ago';
   return command
-    .option('--assignment <id>', 'with an action for this assignment')
-    .option('--rule <relayId>', 'with an action of this rule')
-    .option('--reason <type>', reason)
-    .option('--since <time>', since, (text) => readMoment(text, 'ago'))
-    .option('--until <time>', 'received before', (text) => readMoment(text, 'ago'));
+    .option('--assignment <id>', 'with an action for this assignment', (assignmentId) => ({ assignmentId }))
+    .option('--rule <relayId>', 'with an action of this rule', (relayId) => ({ relayId }))
+    .option('--reason <type>', failed, (reason) => ({ reason }))
+    .option('--since <time>', later, (time) => ({ since: readMoment(time, 'ago') }))
+    .option('--until <time>', 'received before', (time) => ({ until: readMoment(time, 'ago') }));
 }
 
-/** What `withFilter` reads, as the API takes it. */
-export function filterOf(given: Partial<Record<'assignment' | 'rule' | 'reason' | 'since' | 'until', string>>) {
-  const { assignment, rule, reason, since, until } = given;
-  return { assignmentId: assignment, relayId: rule, reason, since, until };
+/** The contacts for notices, each read as the settings that it makes, and a file with any settings. */
+export function withSettings<Args extends unknown[], Options extends OptionValues, Globals extends OptionValues>(
+  command: Command<Args, Options, Globals>,
+) {
+  const addresses = 'who is told when something fails (may be given several times)';
+  return command
+    .option('--notify-email <address>', addresses, (address, before?: { notify: { emails: string[] } }) => ({
+      notify: { emails: [...(before?.notify.emails ?? []), address] },
+    }))
+    .option('--notify-webhook <url>', 'where notices are POSTed to', (webhookUrl) => ({ notify: { webhookUrl } }))
+    .option('--notify-webhook-secret <whsec_…>', 'they are signed with it', (webhookSecret) => ({ notify: { webhookSecret } }))
+    .option('--notify-webhook-format <format>', 'relay or slack; slack by itself for hooks.slack.com', (webhookFormat) => ({
+      notify: { webhookFormat },
+    }))
+    .option('--file <file>', 'JSON with the fields of the API; - is standard input; options come on top');
+}
+
+/** How the API tells settings to be merged (RFC 7396) from settings that replace others. */
+export const mergePatch = { 'Content-Type': 'application/merge-patch+json' };
+
+/** Fields as the API takes them. */
+export type Settings = Record<string, unknown>;
+const settingsSchema = z.record(z.string(), z.unknown());
+
+/**
+ * The settings of a file, if there is one, with those of the options on top. Mistakes in them are for the API to name.
+ * @throws UsageError, without what the file holds.
+ */
+export async function readSettings(
+  terminal: Terminal,
+  file: string | undefined,
+  given: Readonly<Record<string, Settings | undefined>>,
+): Promise<Settings> {
+  if (file === undefined) return settingsOf(given);
+  const name = file === '-' ? 'Standard input' : file;
+  const content = parseJson(await readInput(terminal, file));
+  if (content === undefined) throw new UsageError(`${name} is not JSON`);
+  const { data } = settingsSchema.safeParse(content);
+  if (!data) throw new UsageError(`${name} must hold a JSON object`);
+  return settingsOf(given, data);
+}
+
+/** What the options come to, on top of what a file says: a section, such as `mail`, keeps the file's other fields. */
+export function settingsOf(given: Readonly<Record<string, Settings | undefined>>, file: Settings = {}): Settings {
+  const settings = { ...file };
+  for (const [name, value] of Object.values(given).flatMap((fields) => Object.entries(fields ?? {}))) {
+    const section = settingsSchema.safeParse(value).data;
+    settings[name] = section ? { ...settingsSchema.safeParse(settings[name]).data, ...section } : value;
+  }
+  return settings;
+}
+
+/** A file's bytes, or those of standard input for `-`. @throws UsageError */
+export async function readInput(terminal: Terminal, file: string): Promise<Uint8Array> {
+  if (file === '-') return terminal.readStdin();
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const reasons: Record<string, string> = {
+      ENOENT: 'there is no such file',
+      EACCES: 'permission denied',
+      EISDIR: 'it is a folder',
+    };
+    throw new UsageError(`${file} cannot be read: ${reasons[code] ?? code}`);
+  }
 }
 
 /** @throws UsageError with `otherwise`. */

@@ -2,10 +2,22 @@
 
 import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import packageJson from '../../package.json' with { type: 'json' };
-import { commands } from './commands.js';
-import { exitCodes } from './exit-codes.js';
+import { bulk } from './commands/bulk.js';
+import { chains, steer } from './commands/chains.js';
+import { companies } from './commands/companies.js';
+import { keys, tokens } from './commands/credentials.js';
+import { audit, health, notices, pause } from './commands/operations.js';
+import { rejected } from './commands/rejected.js';
+import { rules } from './commands/rules.js';
+import { send } from './commands/send.js';
 import { Session } from './session.js';
-import type { Terminal } from './terminal.js';
+import { exitCodes, type Terminal } from './terminal.js';
+
+/**
+ * Every command, in the order of `relay --help`. A new one is a file in `commands/` and its name here, or a part of the file of
+ * its subject. Each adds its commands to the program; their actions use the session.
+ */
+const commands = [companies, rules, tokens, keys, send, chains, steer, bulk, pause, notices, rejected, audit, health];
 
 /** `relay` with all its commands; nothing in it ends the process. */
 export function program(terminal: Terminal) {

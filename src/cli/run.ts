@@ -3,10 +3,10 @@
 import { CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { distance } from 'fastest-levenshtein';
 import { Refused } from './api.js';
-import { exitCodes, UsageError } from './exit-codes.js';
 import { explain } from './explain.js';
 import { program, usageOf } from './program.js';
 import type { Terminal } from './terminal.js';
+import { exitCodes, UsageError } from './terminal.js';
 import { render } from './text.js';
 
 /** @returns the exit code: see exitCodes. Rejects only for an error that nobody expected. */

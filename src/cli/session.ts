@@ -3,10 +3,8 @@
 import { z } from 'zod';
 import { readAddress } from './address.js';
 import { type Answer, Api } from './api.js';
-import { type ExitCode, exitCodes, NotConfirmed, UsageError } from './exit-codes.js';
-import { type Columns, table } from './table.js';
-import type { Terminal } from './terminal.js';
-import { type Line, render } from './text.js';
+import { type ExitCode, exitCodes, NotConfirmed, type Terminal, UsageError } from './terminal.js';
+import { type Columns, type Line, render, table } from './text.js';
 
 /** Options of all commands. */
 interface GlobalOptions {
@@ -14,6 +12,20 @@ interface GlobalOptions {
   /** Whether standard output is for machines: answers as they came, and nothing else. */
   json?: boolean | undefined;
 }
+
+interface ListRequest<Field extends string, Item> {
+  path: string;
+  query?: Record<string, unknown>;
+  /** The field of the answer that holds the items. */
+  field: Field;
+  schema: z.ZodType<Record<Field, Item[]> & { nextCursor?: string | undefined }>;
+  columns: Columns<Item> | ((items: readonly Item[]) => Columns<Item>);
+  /** The sentence for an empty list. */
+  none: string;
+}
+
+/** The most items of a list that the API puts into one answer. */
+const largestPart = 200;
 
 export class Session {
   /** What the command ends with unless it throws. */
@@ -36,10 +48,33 @@ export class Session {
     return this.options().json ?? false;
   }
 
-  /** Shows an answer: these lines, or with `--json` the body as it came. */
-  show({ text }: Answer, lines: readonly Line[]): void {
+  /** Shows an answer of the API: what `lines` says of its body, or with `--json` the body as it came. */
+  async show<Body>(asked: Answer<Body> | Promise<Answer<Body>>, lines: (body: Body) => readonly Line[]): Promise<void> {
+    const { text, body } = await asked;
     if (this.json) this.terminal.out(`${text.trimEnd()}\n`);
-    else this.print(lines);
+    else this.print(lines(body));
+  }
+
+  /** Shows a list as a table, or with `--json` every part as it came. */
+  async list<Field extends string, Item>(
+    { limit: shown = 50, all }: { limit?: number | undefined; all?: boolean | undefined },
+    { path, query, field, schema, columns, none }: ListRequest<Field, Item>,
+  ): Promise<void> {
+    const wanted = all ? Number.POSITIVE_INFINITY : shown;
+    const items: Item[] = [];
+    let cursor: string | undefined;
+    do {
+      const limit = Math.min(wanted - items.length, largestPart);
+      const { text, body } = await this.api.ask('GET', path, schema, { query: { ...query, limit, cursor } });
+      if (this.json) this.terminal.out(`${text.trimEnd()}\n`);
+      items.push(...body[field]);
+      cursor = body.nextCursor;
+    } while (cursor !== undefined && items.length < wanted);
+    if (this.json) return;
+
+    if (items.length > 0) this.print(this.table(items, typeof columns === 'function' ? columns(items) : columns));
+    else this.note(none);
+    if (cursor !== undefined) this.note('There are more: --limit shows so many, --all shows all.');
   }
 
   /** For people; nothing with `--json`. */
@@ -67,11 +102,15 @@ export class Session {
     if (!/^y(es)?$/i.test(reply.trim())) throw new NotConfirmed('Nothing was done');
   }
 
-  /** Deletes what is at the path, once that is confirmed. @throws UsageError, NotConfirmed */
-  async delete(path: string, yes: boolean | undefined, question: string, done: string): Promise<void> {
+  /**
+   * Deletes what is at the path, once that is confirmed.
+   * @param what - that, as people call it: `rule 4711 of company acme`.
+   * @throws UsageError, NotConfirmed
+   */
+  async delete(path: string, yes: boolean | undefined, what: string, verb: 'Delete' | 'Revoke' = 'Delete'): Promise<void> {
     const { api } = this; // An address that cannot be used is said before anybody is asked.
-    await this.confirm(yes, question);
+    await this.confirm(yes, `${verb} ${what}?`);
     await api.ask('DELETE', path, z.unknown());
-    this.print([done]);
+    this.print([`${verb}d: ${what}.`]);
   }
 }

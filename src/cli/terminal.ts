@@ -1,6 +1,7 @@
-/** The world outside a command: environment, standard streams, and the person in front of them, if there is one. */
+/** The world outside a command: environment, standard streams, the person in front of them if there is one, and the exit code. */
 
 import { createInterface } from 'node:readline/promises';
+import { buffer } from 'node:stream/consumers';
 
 export interface Terminal {
   env: Readonly<Record<string, string | undefined>>;
@@ -20,11 +21,7 @@ export const processTerminal: Terminal = {
   env: process.env,
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
-  async readStdin() {
-    const chunks: Buffer[] = [];
-    for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk));
-    return Buffer.concat(chunks);
-  },
+  readStdin: () => buffer(process.stdin),
   columns: process.stdout.isTTY ? process.stdout.columns : undefined,
   interactive: process.stdin.isTTY === true && process.stderr.isTTY === true,
   async ask(question) {
@@ -37,3 +34,28 @@ export const processTerminal: Terminal = {
     }
   },
 };
+
+/** What the exit code tells a script. */
+export const exitCodes = {
+  ok: 0,
+  /** The API answered, and refused. */
+  refused: 1,
+  /** The command line is wrong, or a deletion was not confirmed: nothing was changed. */
+  usage: 2,
+  /** No answer, or one that is not the relay's. */
+  unreachable: 3,
+  /** The chain that was shown or waited for failed, needs attention, or was cancelled or terminated. */
+  trouble: 4,
+} as const;
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** Somebody was asked, and did not say yes. */
+export class NotConfirmed extends Error {
+  override readonly name = 'NotConfirmed';
+}
+
+/** The command line or what it names cannot be used; the message says what to write instead. Never holds a secret. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}

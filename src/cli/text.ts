@@ -1,4 +1,6 @@
-/** Text for a terminal: what others wrote made harmless, measured in columns, cut and coloured. */
+/** Text for a terminal: made harmless, measured in columns, cut and coloured; lists as tables, and things as names with values. */
+
+import { momentText } from './time.js';
 
 /** What a piece of text means; shown as a colour where colours are wanted. */
 export type Tone = 'good' | 'warning' | 'bad' | 'faint';
@@ -42,4 +44,76 @@ export function cut(text: string, columns: number): string {
     kept += character;
   }
   return columns > 0 ? `${kept}…` : '';
+}
+
+type Cell = string | Painted | undefined;
+/** By its heading, the name of the field that a column shows, or what it shows. */
+export type Columns<Item> = Readonly<Record<string, (keyof Item & string) | ((item: Item) => Cell)>>;
+
+/** @param width - of the terminal, in characters, at which lines are cut; undefined: they are not. */
+export function table<Item>(items: readonly Item[], columns: Columns<Item>, width: number | undefined): Line[] {
+  const head = Object.keys(columns).map((heading): Painted => ({ text: heading, tone: 'faint' }));
+  const cells = Object.values(columns).map((column) =>
+    typeof column === 'function' ? column : (item: Item) => simpleText(item[column]),
+  );
+  const rows = [head, ...items.map((item) => cells.map((cell) => painted(cell(item))))];
+  const widths = head.map((_, place) => Math.max(...rows.map((row) => widthOf(row[place]?.text ?? ''))));
+  return rows.map((row) => {
+    let left = width ?? Number.POSITIVE_INFINITY;
+    return row.map(({ text, tone }, place) => {
+      const space = place === row.length - 1 ? '' : ' '.repeat((widths[place] ?? 0) - widthOf(text) + 2);
+      const shown = cut(text + space, left);
+      left -= widthOf(shown);
+      return { text: shown, tone };
+    });
+  });
+}
+
+function painted(cell: Cell): Painted {
+  const { text, tone } = typeof cell === 'object' ? cell : { text: cell ?? '', tone: undefined };
+  return { text: harmless(text), tone };
+}
+
+/** Columns for the further fields that a newer API may send: those that hold text, numbers, or lists of them. */
+export function furtherColumns<Item extends Record<string, unknown>>(
+  items: readonly Item[],
+  known: readonly string[],
+): Columns<Item> {
+  const names = new Set(
+    items.flatMap((item) => Object.keys(item).filter((name) => !known.includes(name) && isSimple(item[name]))),
+  );
+  return Object.fromEntries([...names].map((name) => [headingOf(name), name]));
+}
+
+/** `receivedAt` → `RECEIVED AT`. */
+function headingOf(field: string): string {
+  return field.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').toUpperCase();
+}
+
+/** Every value inside with the path to it, aligned: `notify.emails  ada@example.com`. */
+export function fields(value: unknown, indent = ''): Line[] {
+  const found = flatten(value, '');
+  const width = Math.max(0, ...found.map(([name]) => widthOf(name)));
+  return found.map(([name, text]) => [{ text: indent }, { text: name.padEnd(width + 2), tone: 'faint' }, { text }]);
+}
+
+function flatten(value: unknown, path: string): [string, string][] {
+  if (value === undefined) return [];
+  if (isSimple(value)) return [[path, simpleText(value)]];
+  if (Array.isArray(value)) return value.flatMap((inner: unknown, index) => flatten(inner, `${path}[${index}]`));
+  return Object.entries(value ?? {}).flatMap(([name, inner]) => flatten(inner, path === '' ? name : `${path}.${name}`));
+}
+
+function isSimple(value: unknown): boolean {
+  return Array.isArray(value) ? value.every((inner) => !isObject(inner)) : !isObject(value);
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
+}
+
+function simpleText(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  if (Array.isArray(value)) return value.map(simpleText).join(', ');
+  return typeof value === 'string' ? momentText(value) : String(value);
 }

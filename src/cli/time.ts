@@ -1,6 +1,6 @@
 /** Times and lengths of time as people read and write them. */
 
-import { UsageError } from './exit-codes.js';
+import { UsageError } from './terminal.js';
 
 /** An ISO 8601 time in UTC as `2026-11-21 15:16:07+01:00` in the zone of this terminal; any other text as it is. */
 export function momentText(text: string): string {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { readAddress } from '../../src/cli/address.js';
-import { UsageError } from '../../src/cli/exit-codes.js';
+import { UsageError } from '../../src/cli/terminal.js';
 
 describe('the address of the API', () => {
   const directory = mkdtempSync(join(tmpdir(), 'relay-cli-'));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { z } from 'zod';
 import { Api, path, Refused, Unreachable } from '../../src/cli/api.js';
-import { UsageError } from '../../src/cli/exit-codes.js';
+import { UsageError } from '../../src/cli/terminal.js';
 import { type LocalApi, listen, problem, type ScriptedAnswer, scripted } from './local-api.js';
 
 describe('asking the API', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { signatureHeaders } from '../../src/cli/commands/send.js';
-import { UsageError } from '../../src/cli/exit-codes.js';
+import { UsageError } from '../../src/cli/terminal.js';
 
 describe('the signature of a webhook', () => {
   it('is what Standard Webhooks expects', () => {

@@ -7,9 +7,9 @@ import type { BulkVerb } from '../../chain/outcome.js';
 import { bulkPreviewSchema, bulkSchema } from '../../contract/chain-resource.js';
 import { path } from '../api.js';
 import { stateCell } from '../chain-lines.js';
-import { exitCodes, UsageError } from '../exit-codes.js';
-import { example, filterOf, readCount, withFilter, yesOption } from '../options.js';
+import { example, readCount, settingsOf, withFilter, yesOption } from '../options.js';
 import type { Session } from '../session.js';
+import { exitCodes, UsageError } from '../terminal.js';
 import type { Line } from '../text.js';
 import { momentText } from '../time.js';
 
@@ -41,17 +41,19 @@ export function bulk(relay: Command, session: Session): void {
         'Shows how many chains it concerns and the first ten, then asks. A script says --yes, or --confirm with the count ' +
           'that it expects. Exit code 4 where chains did not answer.',
       )
-      .option('--status <status>', 'needs-attention, running; for retry also failed: the chains are opened again')
+      .option('--status <status>', 'needs-attention, running; for retry also failed: the chains are opened again', (status) => ({
+        status,
+      }))
       .option('--all-companies', 'instead of a company: in all of them')
       .option('--confirm <count>', 'do it if it concerns so many chains, without asking', (text) =>
         readCount(text, '--confirm must be the number of chains'),
       )
       .addOption(yesOption)
       .addHelpText(...example(line))
-      .action(async (companyId, { yes, confirm, status, allCompanies, ...given }) => {
+      .action(async (companyId, { yes, confirm, allCompanies, ...filter }) => {
         if ((companyId === undefined) !== (allCompanies === true))
           throw new UsageError('Name the company, or say --all-companies');
-        const order = { verb, filter: { ...filterOf(given), status } };
+        const order = { verb, filter: settingsOf(filter) };
         const count = confirm ?? (await askFirst(companyId, order, yes));
         if (count > 0) await steer(companyId, { ...order, confirm: count });
       });
@@ -61,10 +63,9 @@ export function bulk(relay: Command, session: Session): void {
     .summary('show how far the steering of many chains is')
     .description("A company's key needs the company.")
     .addHelpText(...example('relay bulk show 0f5c1d7e-1b2c-4d3e-8f90-a1b2c3d4e5f6 acme'))
-    .action(async (bulkId, companyId) => {
-      const answer = await session.api.ask('GET', `${baseOf(companyId)}${path`/${bulkId}`}`, bulkSchema);
-      session.show(answer, bulkLines(answer.body));
-    });
+    .action((bulkId, companyId) =>
+      session.show(session.api.ask('GET', `${baseOf(companyId)}${path`/${bulkId}`}`, bulkSchema), bulkLines),
+    );
 
   /** Shows what it concerns. @returns how many chains, once that is confirmed. */
   async function askFirst(companyId: string | undefined, body: object, yes: boolean | undefined): Promise<number> {
@@ -79,7 +80,7 @@ export function bulk(relay: Command, session: Session): void {
       SUMMARY: 'summary',
     });
     const more = count > first.length ? [`and ${count - first.length} more`] : [];
-    session.show(answer, count === 0 ? ['There is no such chain.'] : [`${chains(count)}:`, ...lines, ...more]);
+    await session.show(answer, () => (count === 0 ? ['There is no such chain.'] : [`${chains(count)}:`, ...lines, ...more]));
     if (count > 0) await session.confirm(yes, `Do it in ${chains(count)}?`);
     return count;
   }
@@ -94,7 +95,7 @@ export function bulk(relay: Command, session: Session): void {
       await sleep(500);
       answer = await session.api.ask('GET', `${baseOf(companyId)}${path`/${bulkId}`}`, bulkSchema, { nextStep });
     }
-    session.show(answer, bulkLines(answer.body));
+    await session.show(answer, bulkLines);
     if (answer.body.status !== 'completed' || answer.body.progress?.failed) session.exitCode = exitCodes.trouble;
   }
 }

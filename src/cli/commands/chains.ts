@@ -1,40 +1,35 @@
-/** `relay chains`: which chains there are, and how one stands. */
+/** `relay chains`, `retry`, `skip`, `run-now`, `reschedule`, `cancel`: how chains stand, and what a person decides about one. */
 
 import type { Command } from '@commander-js/extra-typings';
 import { z } from 'zod';
 import { chainStatuses } from '../../chain/outcome.js';
 import { type ChainResource, chainSchema } from '../../contract/chain-resource.js';
-import { type Answer, type Problem, path } from '../api.js';
+import { type Problem, path } from '../api.js';
 import { chainLines, exitCodeOf, stateCell } from '../chain-lines.js';
 import { followChain } from '../follow.js';
-import { showList } from '../list.js';
-import { example, filterOf, withFilter, withParts } from '../options.js';
+import { example, settingsOf, withFilter, withParts } from '../options.js';
 import type { Session } from '../session.js';
-import { type Columns, furtherColumns } from '../table.js';
+import { UsageError } from '../terminal.js';
+import { type Columns, furtherColumns } from '../text.js';
+import { readDuration } from '../time.js';
 
 const item = z.looseObject({ chainId: z.string(), status: z.string(), receivedAt: z.string(), companyId: z.string().optional() });
 const list = z.object({ items: z.array(item), nextCursor: z.string().optional() });
-
-/** What to do where there is no such chain. */
-export function seeWhichThereAre(companyId: string): string {
-  return `See which there are: npx relay chains list ${companyId}`;
-}
 
 export function chains(relay: Command, session: Session): void {
   const chains = relay.command('chains').summary('which chains there are, and how one stands');
 
   withParts(withFilter(chains.command('list [companyId]', { isDefault: true })))
     .summary('list the chains of a company or of all, open ones first, the newest first')
-    .option('--status <status>', `one of ${chainStatuses.join(', ')}`)
+    .option('--status <status>', `one of ${chainStatuses.join(', ')}`, (status) => ({ status }))
     .option('--paused', 'with an action that waits for the end of a pause')
     .addHelpText(...example('relay chains list acme --status needs-attention'))
-    .action((companyId, { status, paused, limit, all, ...given }) =>
-      showList(
-        session,
+    .action((companyId, { limit, all, paused, ...filter }) =>
+      session.list(
         { limit, all },
         {
           path: companyId === undefined ? '/chains' : path`/co/${companyId}/chains`,
-          query: { status, ...filterOf(given), paused: paused ? 'true' : undefined },
+          query: { ...settingsOf(filter), paused },
           field: 'items',
           schema: list,
           columns: (items): Columns<z.infer<typeof item>> => ({
@@ -59,13 +54,76 @@ export function chains(relay: Command, session: Session): void {
       const chainId = chainIdOf(companyId, given);
       const nextStep = ({ status }: Problem) => (status === 404 ? seeWhichThereAre(companyId) : undefined);
       const ended = ({ status }: ChainResource) => ['completed', 'failed', 'cancelled', 'terminated'].includes(status);
-      const answer: Answer<ChainResource> = watch
+      const answer = watch
         ? await followChain(session, companyId, chainId, ended, nextStep)
         : await session.api.ask('GET', path`/co/${companyId}/chains/${chainId}`, chainSchema, { nextStep });
-      const lines = chainLines(companyId, answer.body, session.terminal.columns);
-      session.show(answer, watch ? ['', ...lines] : lines);
       session.exitCode = exitCodeOf(answer.body.status);
+      if (watch) session.print(['']);
+      await session.show(answer, (chain) => chainLines(companyId, chain, session.terminal.columns));
     });
+}
+
+export function steer(relay: Command, session: Session): void {
+  relay
+    .command('retry <companyId> <chainId> <index>')
+    .summary('try an action again that needs attention, has failed, or reached only some recipients')
+    .description('A chain that has closed is opened again; what was not run because of the action follows it.')
+    .addHelpText(...example('relay retry acme 0f5c1d7e-6a2b-4c3d-8e9f-1a2b3c4d5e6f 1'))
+    .action((companyId, chainId, index) => decide(companyId, chainId, index, 'retry', 'will be tried again'));
+
+  relay
+    .command('skip <companyId> <chainId> <index>')
+    .summary('go on without an action that needs attention')
+    .addHelpText(...example('relay skip acme 0f5c1d7e-6a2b-4c3d-8e9f-1a2b3c4d5e6f 1'))
+    .action((companyId, chainId, index) => decide(companyId, chainId, index, 'skip', 'will be skipped'));
+
+  relay
+    .command('run-now <companyId> <chainId> <index>')
+    .alias('runNow') // As the API spells it.
+    .summary('run a delayed action now')
+    .addHelpText(...example('relay run-now acme 0f5c1d7e-6a2b-4c3d-8e9f-1a2b3c4d5e6f 2'))
+    .action((companyId, chainId, index) => decide(companyId, chainId, index, 'runNow', 'will run now'));
+
+  relay
+    .command('reschedule <companyId> <chainId> <index> <time>')
+    .summary('run a delayed action at another time, counted from now')
+    .description('The time is in seconds, or such as 10m, 1h30m, 2d.')
+    .addHelpText(...example('relay reschedule acme 0f5c1d7e-6a2b-4c3d-8e9f-1a2b3c4d5e6f 2 10m'))
+    .action((companyId, chainId, index, time) => {
+      const seconds = readDuration(time);
+      if (seconds === undefined) throw new UsageError('The time must be in seconds, or such as 10m, 1h30m, 2d');
+      const what = `will run in ${time}${/^\d+$/.test(time) ? ' seconds' : ''}`;
+      return decide(companyId, chainId, index, 'reschedule', what, { seconds });
+    });
+
+  relay
+    .command('cancel <companyId> <chainId> [index]')
+    .summary('cancel an action that has not ended, or without an index the whole chain')
+    .description('An effect that is under way ends first. What has run stays done.')
+    .addHelpText(...example('relay cancel acme 0f5c1d7e-6a2b-4c3d-8e9f-1a2b3c4d5e6f 2'))
+    .action((companyId, chainId, index) => decide(companyId, chainId, index, 'cancel', 'will be cancelled'));
+
+  /** @param given - the chain. @param index - of the action; undefined: the whole chain. @param what - becomes of it. */
+  async function decide(companyId: string, given: string, index: string | undefined, verb: string, what: string, body?: object) {
+    if (index !== undefined && !/^\d{1,4}$/.test(index))
+      throw new UsageError('The index must be a whole number: the first action of a chain is 0');
+    const chainId = chainIdOf(companyId, given);
+    const action = index === undefined ? '' : path`/actions/${Number(index)}`;
+    const subject = index === undefined ? `Chain ${chainId}` : `Action ${index} of chain ${chainId}`;
+    const look = `npx relay chains show ${companyId} ${chainId}`;
+    const nextStep = ({ status, detail }: Problem) => {
+      if (status === 409 || (status === 404 && detail.startsWith('There is no action'))) return `See how it stands: ${look}`;
+      return status === 404 ? seeWhichThereAre(companyId) : undefined;
+    };
+    const target = `${path`/co/${companyId}/chains/${chainId}`}${action}/${verb}`;
+    const asked = session.api.ask('POST', target, z.unknown(), { body, nextStep });
+    await session.show(asked, () => [`${subject} ${what}.`, `See it: ${look}`]);
+  }
+}
+
+/** What to do where there is no such chain. */
+function seeWhichThereAre(companyId: string): string {
+  return `See which there are: npx relay chains list ${companyId}`;
 }
 
 /**

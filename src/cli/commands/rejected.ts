@@ -4,13 +4,12 @@ import type { Command } from '@commander-js/extra-typings';
 import { z } from 'zod';
 import { acceptedSchema } from '../../contract/chain-resource.js';
 import { rejectedListSchema, rejectedSchema, wholeRejectedSchema } from '../../contract/rejected-request.js';
-import { showAccepted } from '../accepted.js';
 import { path } from '../api.js';
 import { problemLines } from '../explain.js';
-import { showList } from '../list.js';
+import { showAccepted } from '../follow.js';
 import { example, waitOption, withParts } from '../options.js';
 import type { Session } from '../session.js';
-import { type Columns, fields, furtherColumns } from '../table.js';
+import { type Columns, fields, furtherColumns } from '../text.js';
 
 /** With whatever else the API tells of one. */
 const item = rejectedSchema.loose();
@@ -23,7 +22,7 @@ export function rejected(relay: Command, session: Session): void {
     .summary('list the rejected requests of a company, the newest first')
     .addHelpText(...example('relay rejected list acme'))
     .action((companyId, options) =>
-      showList(session, options, {
+      session.list(options, {
         path: path`/co/${companyId}/rejected`,
         field: 'items',
         schema: list,
@@ -44,10 +43,9 @@ export function rejected(relay: Command, session: Session): void {
     .summary('show a rejected request: what was wrong, and its actions')
     .description('Tokens are not kept.')
     .addHelpText(...example('relay rejected show acme Xk2vQ9sLm4Tz'))
-    .action(async (companyId, rejectedId) => {
-      const answer = await session.api.ask('GET', path`/co/${companyId}/rejected/${rejectedId}`, wholeRejectedSchema.loose());
-      const { problem, elements, ...rest } = answer.body;
-      session.show(answer, [
+    .action((companyId, rejectedId) => {
+      const asked = session.api.ask('GET', path`/co/${companyId}/rejected/${rejectedId}`, wholeRejectedSchema.loose());
+      return session.show(asked, ({ problem, elements, ...rest }) => [
         ...fields(rest),
         '',
         ...problemLines(problem),
@@ -64,8 +62,8 @@ export function rejected(relay: Command, session: Session): void {
     .description('Delays count from now.')
     .addOption(waitOption)
     .addHelpText(...example('relay rejected resend acme Xk2vQ9sLm4Tz'))
-    .action(async (companyId, rejectedId, { wait }) => {
+    .action((companyId, rejectedId, { wait }) => {
       const target = path`/co/${companyId}/rejected/${rejectedId}/resend`;
-      await showAccepted(session, companyId, await session.api.ask('POST', target, acceptedSchema), wait);
+      return showAccepted(session, companyId, session.api.ask('POST', target, acceptedSchema), wait);
     });
 }

@@ -1,20 +1,21 @@
 /** `relay rules`: the rules of a company. */
 
 import { type Command, Option } from '@commander-js/extra-typings';
-import type { z } from 'zod';
 import { companySchema } from '../../contract/company.js';
 import { createdRuleResponse, ruleSchema, rulesResponse } from '../../contract/rule.js';
 import { path } from '../api.js';
-import { UsageError } from '../exit-codes.js';
-import { showList } from '../list.js';
-import { example, withParts, yesOption } from '../options.js';
+import { example, mergePatch, readSettings, withParts, withSettings, yesOption } from '../options.js';
 import type { Session } from '../session.js';
-import * as settings from '../settings.js';
-import { fields } from '../table.js';
+import { UsageError } from '../terminal.js';
+import { fields } from '../text.js';
 
-const nameOption = new Option('--name <name>', 'what people call it');
-const onFailureOption = new Option('--on-failure <hold|continue>', 'what becomes of the actions after one that fails');
-const onUnknownOption = new Option('--on-unknown <resend|hold>', 'when nobody can say whether an effect took place');
+const nameOption = new Option('--name <name>', 'what people call it').argParser((name) => ({ name }));
+const onFailureOption = new Option('--on-failure <hold|continue>', 'what becomes of the actions after one that fails').argParser(
+  (onFailure) => ({ onFailure }),
+);
+const onUnknownOption = new Option('--on-unknown <resend|hold>', 'when nobody can say whether an effect took place').argParser(
+  (onUnknown) => ({ onUnknown }),
+);
 
 export function rules(relay: Command, session: Session): void {
   const rules = relay.command('rules').summary('the rules of a company');
@@ -23,7 +24,7 @@ export function rules(relay: Command, session: Session): void {
     .summary('list the rules of a company')
     .addHelpText(...example('relay rules list acme'))
     .action((companyId, options) =>
-      showList(session, options, {
+      session.list(options, {
         path: path`/admin/companies/${companyId}/rules`,
         field: 'rules',
         schema: rulesResponse,
@@ -43,55 +44,51 @@ export function rules(relay: Command, session: Session): void {
     .command('show <companyId> <relayId>')
     .summary('show a rule')
     .addHelpText(...example('relay rules show acme 4711'))
-    .action(async (companyId, relayId) => {
-      const answer = await session.api.ask('GET', pathOf(companyId, relayId), ruleSchema);
-      session.show(answer, fields(answer.body));
-    });
+    .action((companyId, relayId) => session.show(session.api.ask('GET', pathOf(companyId, relayId), ruleSchema), fields));
 
-  settings
-    .withSettings(rules.command('create <companyId>'))
+  withSettings(rules.command('create <companyId>'))
     .summary('make a rule, and show its token, once')
     .addOption(nameOption)
     .addOption(onFailureOption)
     .addOption(onUnknownOption)
-    .option('--relay-id <digits>', 'an id that is in use elsewhere, to take it over')
-    .option('--token <token>', 'its token, so that existing webhooks keep working')
+    .option('--relay-id <digits>', 'an id that is in use elsewhere, to take it over', (relayId) => ({ relayId }))
+    .option('--token <token>', 'its token, so that existing webhooks keep working', (relayAccessToken) => ({ relayAccessToken }))
     .addHelpText(...example('relay rules create acme --name "Alert the office" --notify-email office@acme.example'))
-    .action(async (companyId, { relayId, token, ...options }) => {
-      const { api } = session;
-      const body = await readRule(options, { relayId, relayAccessToken: token });
+    .action(async (companyId, { file, ...given }) => {
+      const { api, terminal } = session;
+      const body = await readSettings(terminal, file, given);
       // Asked first: once the token is made, nothing may keep it from being shown.
       const { body: company } = await api.ask('GET', path`/admin/companies/${companyId}`, companySchema);
-      const answer = await api.ask('POST', path`/admin/companies/${companyId}/rules`, createdRuleResponse, { body });
-      const { body: made } = answer;
-      const isGiven = body.relayAccessToken === made.relayAccessToken;
-      const shown = isGiven ? { ...made, relayAccessToken: '<RELAY_ACCESS_TOKEN>' } : made;
       const url = `${api.address.url}${path`/co/${companyId}/relay`}`;
-      session.show(answer, [
-        `Rule ${made.relayId} of company ${companyId} is made.`,
-        '',
-        ...fields({ relayId: made.relayId, relayAccessToken: isGiven ? '(as given)' : made.relayAccessToken }),
-        '',
-        ...(isGiven ? [] : ['This is the only time that the token is shown.']),
-        `A first chain, which sends one e-mail${isGiven ? '; put the token in' : ''}:`,
-        '',
-        firstChain(url, shown, company.notify?.emails?.[0]),
-        ...(company.webhookSecret === undefined
-          ? []
-          : ['', 'The company takes only what is signed: `npx relay send --webhook-secret` signs it.']),
-      ]);
+      const made = api.ask('POST', path`/admin/companies/${companyId}/rules`, createdRuleResponse, { body });
+      await session.show(made, ({ relayId, relayAccessToken, notify }) => {
+        const isGiven = body.relayAccessToken === relayAccessToken;
+        const email = notify?.emails?.[0] ?? company.notify?.emails?.[0] ?? 'you@example.com';
+        return [
+          `Rule ${relayId} of company ${companyId} is made.`,
+          '',
+          ...fields({ relayId, relayAccessToken: isGiven ? '(as given)' : relayAccessToken }),
+          '',
+          ...(isGiven ? [] : ['This is the only time that the token is shown.']),
+          `A first chain, which sends one e-mail${isGiven ? '; put the token in' : ''}:`,
+          '',
+          firstChain(url, relayId, isGiven ? '<RELAY_ACCESS_TOKEN>' : relayAccessToken, email),
+          ...(company.webhookSecret === undefined
+            ? []
+            : ['', 'The company takes only what is signed: `npx relay send --webhook-secret` signs it.']),
+        ];
+      });
     });
 
-  settings
-    .withSettings(rules.command('set <companyId> <relayId>'))
+  withSettings(rules.command('set <companyId> <relayId>'))
     .summary('change a rule')
     .description('What is not named stays as it is. "notify": null in --file leaves notices to the contacts of the company.')
     .addOption(nameOption)
     .addOption(onFailureOption)
     .addOption(onUnknownOption)
     .addHelpText(...example('relay rules set acme 4711 --on-failure continue'))
-    .action(async (companyId, relayId, options) => {
-      const body = await readRule(options);
+    .action(async (companyId, relayId, { file, ...given }) => {
+      const body = await readSettings(session.terminal, file, given);
       if (Object.keys(body).length === 0) throw new UsageError('There is nothing to change');
       await change(companyId, relayId, body);
     });
@@ -114,25 +111,12 @@ export function rules(relay: Command, session: Session): void {
     .addOption(yesOption)
     .addHelpText(...example('relay rules delete acme 4711 --yes'))
     .action((companyId, relayId, { yes }) =>
-      session.delete(
-        pathOf(companyId, relayId),
-        yes,
-        `Delete rule ${relayId} of company ${companyId} with its tokens?`,
-        `Rule ${relayId} of company ${companyId} is deleted.`,
-      ),
+      session.delete(pathOf(companyId, relayId), yes, `rule ${relayId} of company ${companyId} with its tokens`),
     );
 
-  type RuleOptions = Partial<Record<'file' | 'name' | 'onFailure' | 'onUnknown', string>> &
-    Parameters<typeof settings.notifyOf>[0];
-  function readRule(options: RuleOptions, more?: settings.Settings): Promise<settings.Settings> {
-    const { file, name, onFailure, onUnknown } = options;
-    const given = { ...more, name, onFailure, onUnknown, notify: settings.notifyOf(options) };
-    return settings.readSettings(session.terminal, file, given);
-  }
-
   async function change(companyId: string, relayId: string, body: object): Promise<void> {
-    const answer = await session.api.ask('PATCH', pathOf(companyId, relayId), ruleSchema, { body, headers: settings.mergePatch });
-    session.show(answer, [`Rule ${relayId} of company ${companyId} is changed.`, '', ...fields(answer.body)]);
+    const changed = session.api.ask('PATCH', pathOf(companyId, relayId), ruleSchema, { body, headers: mergePatch });
+    await session.show(changed, (rule) => [`Rule ${relayId} of company ${companyId} is changed.`, '', ...fields(rule)]);
   }
 }
 
@@ -141,18 +125,11 @@ function pathOf(companyId: string, relayId: string): string {
 }
 
 /** A line to paste into a shell. */
-function firstChain(url: string, rule: z.infer<typeof createdRuleResponse>, contact = 'you@example.com'): string {
-  const { relayId, relayAccessToken, notify } = rule;
-  const action = {
-    action: 'sendEmails',
-    relayId,
-    relayAccessToken,
-    emails: [notify?.emails?.[0] ?? contact],
-    subject: 'The relay works',
-    body: `Sent by rule ${relayId}.`,
-    bodyHtml: `<p>Sent by rule ${relayId}.</p>`,
-  };
-  return `curl -i ${quoted(url)} -H 'Content-Type: application/json' -d ${quoted(JSON.stringify([action]))}`;
+function firstChain(url: string, relayId: string, relayAccessToken: string, email: string): string {
+  const body = `Sent by rule ${relayId}.`;
+  const mail = { emails: [email], subject: 'The relay works', body, bodyHtml: `<p>${body}</p>` };
+  const chain = JSON.stringify([{ action: 'sendEmails', relayId, relayAccessToken, ...mail }]);
+  return `curl -i ${quoted(url)} -H 'Content-Type: application/json' -d ${quoted(chain)}`;
 }
 
 /** One word for a shell. */

@@ -5,14 +5,14 @@ import type { Command } from '@commander-js/extra-typings';
 import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';
 import { acceptedSchema } from '../../contract/chain-resource.js';
-import { showAccepted, warningLines } from '../accepted.js';
-import { path, Unreachable } from '../api.js';
-import { UsageError } from '../exit-codes.js';
-import { example, waitOption } from '../options.js';
+import { isWebhookSecret } from '../../contract/notify.js';
+import { parseJson, path, Unreachable } from '../api.js';
+import { stateCell, titleOf } from '../chain-lines.js';
+import { showAccepted, warningLines } from '../follow.js';
+import { example, readInput, waitOption } from '../options.js';
 import type { Session } from '../session.js';
-import { parseJson, readInput } from '../settings.js';
-import { fields } from '../table.js';
-import type { Line, Tone } from '../text.js';
+import { UsageError } from '../terminal.js';
+import { fields, type Line } from '../text.js';
 
 export function send(relay: Command, session: Session): void {
   relay
@@ -37,26 +37,22 @@ export function send(relay: Command, session: Session): void {
         throw new UsageError('--idempotency-key must be plain characters');
       const target = path`/co/${companyId}/relay`;
       const body = fillIn(await readInput(terminal, file), { rule, token });
-      const headers: Record<string, string> = {
+      const headers = {
         ...(key !== undefined && { 'Idempotency-Key': `"${key}"` }),
         ...(secret !== undefined && signatureHeaders(secret, key ?? randomUUID(), body)),
       };
       const question = { body, headers, nextStep };
-      if (dryRun) {
-        const answer = await api.ask('POST', target, dryRunSchema, { ...question, query: { dryRun: 'true' } });
-        return session.show(answer, dryRunLines(answer.body));
-      }
+      if (dryRun) return session.show(api.ask('POST', `${target}?dryRun=true`, dryRunSchema, question), dryRunLines);
+
       // The relay endpoint opens to the tokens in the actions: the admin token stays here.
-      const answer = await api.ask('POST', target, acceptedSchema, { ...question, bearer: false }).catch((error: unknown) => {
-        const again =
-          key === undefined
-            ? 'look with `relay chains list` before you send it again'
-            : 'send it again with the same key, which is safe';
+      const accepted = api.ask('POST', target, acceptedSchema, { ...question, bearer: false }).catch((error: unknown) => {
+        const look = 'look with `relay chains list` before you send it again';
+        const again = key === undefined ? look : 'send it again with the same key, which is safe';
         if (error instanceof Unreachable && error.mayHaveArrived)
           session.note(`Whether the chain was accepted is not known: ${again}.`);
         throw error;
       });
-      await showAccepted(session, companyId, answer, wait);
+      await showAccepted(session, companyId, accepted, wait);
     });
 }
 
@@ -66,55 +62,37 @@ function nextStep({ status }: { status: number }): string | undefined {
   return `${needed} give --rule and --token. A company with a webhookSecret takes only what is signed: --webhook-secret.`;
 }
 
-/**
- * Signs the body as Standard Webhooks says, for companies whose webhooks are signed.
- * @param secret - `whsec_` and base64.
- * @throws UsageError, without the secret.
- */
+/** Signs the body as Standard Webhooks says. @throws UsageError, without the secret. */
 export function signatureHeaders(secret: string, id: string, body: Uint8Array): Record<string, string> {
-  const [, key = ''] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret.trim()) ?? [];
-  if (key === '' || key.length % 4 !== 0) throw new UsageError('The webhook secret must be whsec_ and base64');
+  if (!isWebhookSecret(secret.trim())) throw new UsageError('The webhook secret must be whsec_ and 24 to 64 bytes in base64');
   const now = new Date();
-  const signature = new Webhook(key).sign(id, now, Buffer.from(body));
+  const signature = new Webhook(secret.trim()).sign(id, now, Buffer.from(body));
   return { 'webhook-id': id, 'webhook-timestamp': String(Math.floor(now.getTime() / 1000)), 'webhook-signature': signature };
 }
 
 const actionsSchema = z.array(z.record(z.string(), z.unknown()));
-const fillable = z.union([z.undefined(), z.string().regex(/^\s*(<[^<>]*>)?\s*$/)]);
 
 /** Puts rule and token where actions lack them. What is not an array of objects stays as it is: the API says what is wrong. */
 export function fillIn(bytes: Uint8Array, { rule, token }: { rule: string | undefined; token: string | undefined }): Uint8Array {
-  if (rule === undefined && token === undefined) return bytes;
   const actions = actionsSchema.safeParse(parseJson(bytes));
-  if (!actions.success) return bytes;
+  if (!actions.success || (rule === undefined && token === undefined)) return bytes;
+  const isOpen = (value: unknown) => value === undefined || (typeof value === 'string' && /^\s*(<[^<>]*>)?\s*$/.test(value));
   const filled = actions.data.map((action) => {
-    const relayId = rule !== undefined && fillable.safeParse(action.relayId).success ? rule : action.relayId;
-    const lacksToken = fillable.safeParse(action.relayAccessToken).success && (rule === undefined || String(relayId) === rule);
-    return { ...action, relayId, relayAccessToken: lacksToken && token !== undefined ? token : action.relayAccessToken };
+    const relayId = rule !== undefined && isOpen(action.relayId) ? rule : action.relayId;
+    const takesToken = token !== undefined && isOpen(action.relayAccessToken) && (rule === undefined || String(relayId) === rule);
+    return { ...action, relayId, relayAccessToken: takesToken ? token : action.relayAccessToken };
   });
   return new TextEncoder().encode(JSON.stringify(filled));
 }
 
-const dryRunSchema = z.looseObject({
-  actions: z.array(
-    z.looseObject({
-      index: z.number(),
-      action: z.string(),
-      comment: z.string().optional(),
-      outcome: z.string().default(''),
-      reason: z.string().optional(),
-    }),
-  ),
-  warnings: acceptedSchema.shape.warnings,
+const plannedAction = z.looseObject({
+  index: z.number(),
+  action: z.string(),
+  comment: z.string().optional(),
+  outcome: z.string().default(''),
+  reason: z.string().optional(),
 });
-
-const tones: Record<string, Tone> = {
-  runs: 'good',
-  'needs-attention': 'warning',
-  held: 'warning',
-  unknown: 'warning',
-  failed: 'bad',
-};
+const dryRunSchema = z.looseObject({ actions: z.array(plannedAction), warnings: acceptedSchema.shape.warnings });
 
 /** What would become of each action, and whatever else the API tells of it, by name. */
 function dryRunLines({ actions, warnings }: z.infer<typeof dryRunSchema>): Line[] {
@@ -123,8 +101,8 @@ function dryRunLines({ actions, warnings }: z.infer<typeof dryRunSchema>): Line[
     ...actions.flatMap(({ index, action, comment, outcome, reason, ...more }): Line[] => [
       '',
       [
-        { text: `${index} ${action}${comment ? `: ${comment}` : ''}: ` },
-        { text: outcome, tone: tones[outcome] },
+        { text: `${titleOf({ index, action, comment })}: ` },
+        stateCell(outcome),
         { text: reason === undefined ? '' : `: ${reason}` },
       ],
       ...fields(more, '  '),

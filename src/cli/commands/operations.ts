@@ -1,0 +1,136 @@
+/** `relay pause`, `unpause`, `pauses`, `notices test`, `audit`, `health`: what whoever runs a relay, or a company on it, does and asks. */
+
+import { type Command, Option } from '@commander-js/extra-typings';
+import { z } from 'zod';
+import { pausable } from '../../chain/pause.js';
+import { actorName, auditResponse } from '../../contract/audit.js';
+import { noticeTestResponse } from '../../contract/notify.js';
+import { endedPausesResponse, pausesResponse } from '../../contract/pause.js';
+import { type Answer, path } from '../api.js';
+import { example, withParts } from '../options.js';
+import type { Session } from '../session.js';
+import { exitCodes } from '../terminal.js';
+import { fields, render } from '../text.js';
+import { momentFromNow, readMoment } from '../time.js';
+
+const whatOption = new Option('--what <what>', `one of ${pausable.join(', ')}`);
+
+/** Planned downtime of a company or of one of its connectors. */
+export function pause(relay: Command, session: Session): void {
+  const pauseOf = (companyId: string) => path`/admin/companies/${companyId}/pause`;
+
+  relay
+    .command('pause <companyId>')
+    .summary('let the actions of a company wait, for planned downtime')
+    .description(
+      'Without --what everything of the company. What waits goes on in order when the pause is over; ' +
+        'nothing is lost, and no time runs out.',
+    )
+    .addOption(whatOption)
+    .option('--reason <words>', 'for those who wonder why their actions wait')
+    .option('--until <time>', 'when it ends by itself: 2026-07-01T12:00:00Z, or 2h for in two hours', (text) =>
+      readMoment(text, 'ahead'),
+    )
+    .addHelpText(...example('relay pause acme --what platform --reason "new version" --until 2h'))
+    .action((companyId, body) => showPauses(companyId, session.api.ask('PUT', pauseOf(companyId), pausesResponse, { body })));
+
+  relay
+    .command('unpause <companyId>')
+    .summary('end a pause; without --what, whatever is paused')
+    .addOption(whatOption)
+    .addHelpText(...example('relay unpause acme'))
+    .action((companyId, { what }) => {
+      const asked = session.api.ask('DELETE', pauseOf(companyId), endedPausesResponse, {
+        query: { what },
+        nextStep: ({ status }) => (status === 404 ? `See what is paused: npx relay pauses ${companyId}` : undefined),
+      });
+      return session.show(asked, ({ ended }) => [`No longer paused: ${ended.join(', ')}. What waits goes on now.`]);
+    });
+
+  relay
+    .command('pauses <companyId>')
+    .summary('show what of a company is paused')
+    .addHelpText(...example('relay pauses acme'))
+    .action((companyId) => showPauses(companyId, session.api.ask('GET', pauseOf(companyId), pausesResponse)));
+
+  function showPauses(companyId: string, asked: Promise<Answer<z.infer<typeof pausesResponse>>>): Promise<void> {
+    return session.show(asked, ({ pauses }) => {
+      if (pauses.length === 0) return ['Nothing is paused.'];
+      const lines = session.table(pauses, {
+        PAUSED: 'what',
+        SINCE: ({ since }) => momentFromNow(since),
+        UNTIL: ({ until }) => (until === undefined ? 'somebody ends it' : momentFromNow(until)),
+        REASON: 'reason',
+      });
+      return [...lines, '', `To see what waits: npx relay chains list ${companyId} --paused`];
+    });
+  }
+}
+
+/** Whether notices arrive. */
+export function notices(relay: Command, session: Session): void {
+  relay
+    .command('notices')
+    .summary('whether notices arrive')
+    .command('test <companyId>')
+    .summary('send a test notice to every contact, and tell where it arrived')
+    .description('It takes the way of real notices, through a worker. Exit code 1 where it did not arrive everywhere.')
+    .option('--rule <relayId>', 'whose own contacts get it as well')
+    .addHelpText(...example('relay notices test acme --rule 4711'))
+    .action(async (companyId, { rule }) => {
+      const answer = await session.api.ask('POST', path`/admin/companies/${companyId}/notices/test`, noticeTestResponse, {
+        body: { relayId: rule },
+        nextStep: ({ status }) => (status === 503 ? 'See what is not running: npx relay health.' : undefined),
+      });
+      const { contacts } = answer.body;
+      const nobody = `Nobody would be told. Name somebody: npx relay companies set ${companyId} --notify-email <address>`;
+      const lines = contacts.map(
+        ({ contact, delivered, error = '' }) => `${contact}: ${delivered ? 'delivered' : `not delivered: ${error}`}`,
+      );
+      if (contacts.length === 0 || contacts.some(({ delivered }) => !delivered)) session.exitCode = exitCodes.refused;
+      await session.show(answer, () => (contacts.length === 0 ? [nobody] : lines));
+    });
+}
+
+/** Who changed or steered what, and when. */
+export function audit(relay: Command, session: Session): void {
+  const detailsText = (details: object) =>
+    fields(details)
+      .map((line) => render(line, false).replaceAll(/ {2,}/g, ' '))
+      .join(', ');
+
+  withParts(relay.command('audit [companyId]'))
+    .summary('list who changed or steered what, the newest first')
+    .addHelpText(...example('relay audit acme --limit 20'))
+    .action((companyId, options) =>
+      session.list(options, {
+        path: companyId === undefined ? '/admin/audit' : path`/admin/companies/${companyId}/audit`,
+        field: 'entries',
+        schema: auditResponse,
+        columns: {
+          WHEN: 'at',
+          WHO: ({ actor }) => actorName(actor),
+          DID: 'action',
+          COMPANY: 'companyId',
+          DETAILS: ({ details }) => detailsText(details),
+        },
+        none: 'Nothing was done yet.',
+      }),
+    );
+}
+
+/** Whether the relay can do its work. */
+export function health(relay: Command, session: Session): void {
+  relay
+    .command('health')
+    .summary('tell whether the relay reaches what it needs')
+    .description('Exit code 1 where it does not.')
+    .addHelpText(...example('relay health'))
+    .action(async () => {
+      const { api } = session;
+      const readiness = z.looseObject({ status: z.string() });
+      const answer = await api.ask('GET', '/readyz', readiness, { bearer: false, alsoAnswer: 503 });
+      if (answer.status === 503) session.exitCode = exitCodes.refused;
+      await session.show(answer, (body) => [`The relay at ${api.address.url}:`, ...fields(body, '  ')]);
+    });
+}
