@@ -38,7 +38,7 @@ interface DryRunRequest {
 
 /** What an action would do: to whom, with what. */
 const effectSchema = z
-  .union(actionDefinitions.map(({ name, effect }) => effect.describe(`Of \`${name}\`.`)))
+  .union(actionDefinitions.map(({ name, effect }) => effect.loose().describe(`Of \`${name}\`.`)))
   .meta({ id: 'Effect' });
 
 export const dryRunSchema = z

@@ -35,11 +35,9 @@ export const problemTypes = {
     status: 400,
     title: 'Malformed body',
     meaning:
-      'The body is not JSON in UTF-8, or is JSON that two readers could understand differently: a field twice in one object, ' +
-      'a NUL character, half a surrogate pair, too many levels of nesting. Nothing was done.',
+      'The body is not JSON in UTF-8, or two readers could understand it differently: a field twice, a NUL, half a character.',
     whatToDo:
-      'Mend the body at the place that `detail` names. In a webhook, look for a variable whose value brings a quotation mark ' +
-      'or a line break with it: let the sender escape it for JSON.',
+      'Mend the place that `detail` names. In a webhook, let the sender escape the variable that brings a quote or line break.',
     example: { detail: 'The body is not JSON at line 4, column 18.' },
   },
   'not-an-array': {
@@ -55,12 +53,9 @@ export const problemTypes = {
   'invalid-chain': {
     status: 400,
     title: 'Invalid chain',
-    meaning:
-      'The tokens are right, but there is a mistake in the rule itself, such as an unknown action, a missing field or a ' +
-      'malformed condition. One bad action refuses the whole request: nothing has run.',
+    meaning: 'The tokens are right, but there is a mistake in the rule itself. One bad action refuses them all: nothing has run.',
     whatToDo:
-      'Mend every place that `errors` names; `pointer` is a JSON pointer, so that `/1/delayInSeconds` is that field of the ' +
-      'second action. Try it with `?dryRun=true` before you send it for good.',
+      'Mend what `errors` names (`/1/delayInSeconds` is that field of the second action); try it with `?dryRun=true` first.',
     example: {
       detail: 'Nothing has run. /1/delayInSeconds must be a whole number of seconds, such as "1800"',
       errors: [{ pointer: '/1/delayInSeconds', detail: 'must be a whole number of seconds, such as "1800"' }],
@@ -69,17 +64,14 @@ export const problemTypes = {
   'idempotency-key': {
     status: 400,
     title: 'Unusable idempotency key',
-    meaning:
-      'The idempotency key is empty or longer than 255 characters, or `Idempotency-Key` and `webhook-id` are both given and ' +
-      'differ. Nothing has run.',
+    meaning: 'It is empty or has over 255 characters, or `Idempotency-Key` and `webhook-id` differ. Nothing has run.',
     whatToDo: 'Send one of the two headers, with 1 to 255 characters, and the same key when you repeat the same request.',
     example: { detail: 'Idempotency-Key and webhook-id are both given and differ: send one of them.' },
   },
   'invalid-body': {
     status: 400,
     title: 'Invalid body',
-    meaning:
-      'The body is a JSON object, but a field is missing, unknown or has a value that it cannot have. Nothing was changed.',
+    meaning: 'A field of the body is missing, unknown or has a value that it cannot have. Nothing was changed.',
     whatToDo: 'Mend every place that `errors` names, then send the request again.',
     example: {
       detail: '/timeZone must be an IANA name such as Europe/Berlin, or ±hh:mm',
@@ -149,8 +141,7 @@ export const problemTypes = {
     title: 'Not possible now',
     meaning: 'The action is in a state in which this makes no sense. Nothing was changed.',
     whatToDo:
-      '`retry` and `skip` are for actions that need attention, `runNow` and `reschedule` for those that are scheduled. Read ' +
-      'the chain again: its state may have changed.',
+      '`retry` and `skip` need an action that needs attention, `runNow` and `reschedule` a scheduled one. Read the chain again.',
     example: { detail: 'Action 1 is running; this is for actions that are scheduled.' },
   },
   'count-changed': {

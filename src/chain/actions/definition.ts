@@ -51,7 +51,7 @@ export interface ActionDefinition<Effect = unknown> {
   system: Connector;
   /** The action's own fields, beside the common ones. */
   fields: z.ZodRawShape;
-  /** The effect as a dry run shows it; a loose object, so that those of all actions can stand in one union. */
+  /** The effect as a dry run shows it. */
   effect: z.ZodObject;
   /** @param timeZone - the company's. */
   preview(effect: Effect, timeZone: string): Preview;
@@ -59,23 +59,30 @@ export interface ActionDefinition<Effect = unknown> {
   parse(fields: Record<string, unknown>, issues: Issues): Effect | undefined;
 }
 
-/** Defines an action. `read` gets the fields as their schemas have parsed them. */
-export function defineAction<Fields extends z.ZodRawShape, Shown extends z.ZodObject, Effect extends { action: string }>({
+/** Defines an action. `read` gets the fields as their schemas have parsed them. A preview shows the effect unless it says more. */
+export function defineAction<
+  Name extends string,
+  Fields extends z.ZodRawShape,
+  Shown extends z.ZodObject,
+  Effect extends z.infer<Shown>,
+>({
   read,
+  preview,
   ...definition
-}: Omit<ActionDefinition<Effect>, 'parse'> & {
-  name: Effect['action'];
+}: Omit<ActionDefinition, 'parse' | 'preview'> & {
+  name: Name;
   fields: Fields;
   effect: Shown;
   read(fields: z.infer<z.ZodObject<Fields>>, issues: Issues): Effect;
-  preview(effect: Effect, timeZone: string): Preview<z.infer<Shown>>;
-}): ActionDefinition<Effect> {
+  preview?(effect: Effect, timeZone: string): Preview<z.infer<Shown>>;
+}): ActionDefinition<{ action: Name } & Effect> {
   const schema = z.object(definition.fields);
   return {
     ...definition,
+    preview: preview ?? ((effect) => ({ effect: definition.effect.parse(effect) })),
     parse(fields, issues) {
       const parsed = parseFields(schema, fields, issues);
-      return parsed && read(parsed, issues);
+      return parsed && { action: definition.name, ...read(parsed, issues) };
     },
   };
 }

@@ -4,12 +4,12 @@ import { z } from 'zod';
 import { blankness, cutShort, isBlank } from '../text.js';
 import { defineAction, ruledText, shortText } from './definition.js';
 
-export interface SendAssignment {
-  action: 'platform_sendAssignment';
-  /** The union of `groupId` and `sendToGroups`, in order, without duplicates or blanks; absent: the platform decides. */
-  groupIds?: string[];
-  radiusMiles?: number;
-}
+const effect = z.object({
+  /** The union of `groupId` and `sendToGroups`, in order, without duplicates or blanks. */
+  groupIds: z.array(z.string()).optional().describe('Absent: the platform decides.'),
+  radiusMiles: z.number().optional(),
+});
+export type SendAssignment = z.infer<typeof effect>;
 
 export const sendAssignment = defineAction({
   name: 'platform_sendAssignment',
@@ -25,13 +25,14 @@ export const sendAssignment = defineAction({
       .optional()
       .describe('Search radius around the assignment, in miles.'),
   },
-  read(fields, issues): SendAssignment {
-    const effect: SendAssignment = { action: 'platform_sendAssignment' };
+  effect,
+  read(fields, issues) {
+    const sent: SendAssignment = {};
     if (fields.groupId !== undefined || fields.sendToGroups !== undefined) {
       const listed = { groupId: [fields.groupId ?? ''], sendToGroups: (fields.sendToGroups ?? '').split(',') };
       const ids = Object.values(listed).flatMap((ids) => ids.map((id) => id.trim()));
-      effect.groupIds = [...new Set(ids.filter((id) => !isBlank(id)))];
-      if (effect.groupIds.length === 0) {
+      sent.groupIds = [...new Set(ids.filter((id) => !isBlank(id)))];
+      if (sent.groupIds.length === 0) {
         const field = fields.sendToGroups === undefined ? 'groupId' : 'sendToGroups';
         issues.mistake(field, 'names no group: a blank list is never "send to everybody"');
       } else {
@@ -43,13 +44,8 @@ export const sendAssignment = defineAction({
     if (fields.sendRadius !== undefined) {
       if (isBlank(fields.sendRadius))
         issues.mistake('sendRadius', `${blankness(fields.sendRadius)}: a number of miles is needed`);
-      else effect.radiusMiles = Number(fields.sendRadius);
+      else sent.radiusMiles = Number(fields.sendRadius);
     }
-    return effect;
+    return sent;
   },
-  effect: z.looseObject({
-    groupIds: z.array(z.string()).optional().describe('Absent: the platform decides.'),
-    radiusMiles: z.number().optional(),
-  }),
-  preview: ({ groupIds, radiusMiles }) => ({ effect: { groupIds, radiusMiles } }),
 });

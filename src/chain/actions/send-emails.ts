@@ -5,15 +5,6 @@ import { readRecipients } from '../address.js';
 import { cutShort, unsubstituted } from '../text.js';
 import { defineAction, shortText, text } from './definition.js';
 
-export interface SendEmails {
-  action: 'sendEmails';
-  /** Addresses as written, display names included, each once. */
-  recipients: string[];
-  subject: string;
-  body: string;
-  bodyHtml: string;
-}
-
 /** For each action. */
 export const maxRecipients = 50;
 
@@ -38,7 +29,14 @@ export const sendEmails = defineAction({
     body: text.describe('Plain-text body.'),
     bodyHtml: text.describe('HTML body.'),
   },
-  read(fields, issues): SendEmails {
+  effect: z.object({
+    /** Addresses as written, display names included, each once. */
+    recipients: z.array(z.string()),
+    subject: z.string(),
+    body: z.string(),
+    bodyHtml: z.string(),
+  }),
+  read(fields, issues) {
     const { recipients, dropped } = readRecipients(fields.emails);
     for (const one of dropped)
       issues.warning('emails', `"${cutShort(one, 80)}" is no e-mail address${recipients.length > 0 ? ' and is left out' : ''}`);
@@ -50,8 +48,6 @@ export const sendEmails = defineAction({
       const left = unsubstituted(fields[field]);
       if (left) issues.warning(field, `${cutShort(left, 80)} was not substituted and is sent as it stands`);
     }
-    return { action: 'sendEmails', recipients, subject: fields.subject, body: fields.body, bodyHtml: fields.bodyHtml };
+    return { recipients, subject: fields.subject, body: fields.body, bodyHtml: fields.bodyHtml };
   },
-  effect: z.looseObject({ recipients: z.array(z.string()), subject: z.string(), body: z.string(), bodyHtml: z.string() }),
-  preview: ({ recipients, subject, body, bodyHtml }) => ({ effect: { recipients, subject, body, bodyHtml } }),
 });

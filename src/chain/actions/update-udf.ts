@@ -6,12 +6,13 @@ import { formatTimestamp, parsePattern } from '../timestamp/pattern.js';
 import { readTimestamp } from '../timestamp/read.js';
 import { defineAction, ruledText, shortText, text } from './definition.js';
 
-export interface UpdateUdf {
-  action: 'ticket_updateUDF';
-  ticketId: string;
-  field: string;
-  value: string;
-  /** The Java timestamp pattern to write the value in; absent: as it is. */
+const shownEffect = z.object({
+  ticketId: z.string(),
+  field: z.string(),
+  value: z.string().describe("As it would be written: a timestamp already in its format and in the company's time zone."),
+});
+/** `dateFormat` is the Java timestamp pattern to write the value in; absent: as it is. */
+export interface UpdateUdf extends z.infer<typeof shownEffect> {
   dateFormat?: string;
 }
 
@@ -32,6 +33,7 @@ export const updateUdf = defineAction({
       .optional()
       .describe('Java timestamp pattern in which a timestamp in cfValue is written.'),
   },
+  effect: shownEffect,
   read(fields, issues): UpdateUdf {
     for (const field of ['externalSystemTicketId', 'cfName'] as const) {
       if (isBlank(fields[field])) issues.mistake(field, blankness(fields[field]));
@@ -45,18 +47,12 @@ export const updateUdf = defineAction({
       for (const warning of parsed.ok ? parsed.warnings : []) issues.warning('cfTargetDateFormat', warning);
     }
     return {
-      action: 'ticket_updateUDF',
       ticketId: fields.externalSystemTicketId.trim(),
       field: fields.cfName,
       value: fields.cfValue,
       ...(format !== undefined && { dateFormat: format }),
     };
   },
-  effect: z.looseObject({
-    ticketId: z.string(),
-    field: z.string(),
-    value: z.string().describe("As it would be written: a timestamp already in its format and in the company's time zone."),
-  }),
   preview(effect, timeZone) {
     const value = fieldValue(effect, timeZone);
     if ('error' in value) return { obstacle: value.error };

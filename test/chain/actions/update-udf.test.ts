@@ -4,7 +4,12 @@ import { type UpdateUdf, updateUdf } from '../../../src/chain/actions/update-udf
 import { type Reading, readAs } from './recorded-issues.js';
 
 const fields = { externalSystemTicketId: 'T-1', cfName: 'Checked in', cfValue: '1709672829' };
-const effect: UpdateUdf = { action: 'ticket_updateUDF', ticketId: 'T-1', field: 'Checked in', value: '1709672829' };
+const effect: UpdateUdf & { action: string } = {
+  action: 'ticket_updateUDF',
+  ticketId: 'T-1',
+  field: 'Checked in',
+  value: '1709672829',
+};
 
 describe('ticket_updateUDF', () => {
   const cases: [what: string, fields: Record<string, unknown>, reading: Partial<Reading<Partial<UpdateUdf>>>][] = [
