@@ -1,6 +1,5 @@
 /** What would become of each action of a chain if its time had come, for a dry run; decided in the order of the workflows. */
 
-import type { OnFailure } from './action-status.js';
 import { type ChainAction, planChain } from './chain.js';
 
 export const forecastOutcomes = [
@@ -21,7 +20,7 @@ export interface Forecast {
 /** What is known of an action beside itself. */
 export interface Facts {
   /** Undefined: there is no such rule any more. */
-  rule: { enabled: boolean; onFailure: OnFailure } | undefined;
+  rule: { enabled: boolean; onFailure: 'hold' | 'continue' } | undefined;
   /** What its condition comes to now; undefined: it has none. */
   condition?: { holds: boolean; reason?: string } | { error: string; retryable: boolean };
   /** Why its effect could not even be attempted. */

@@ -3,13 +3,14 @@
  * history, so no secret may.
  */
 
-import type { ActionStatus, OnFailure, OnUnknown } from '../chain/action-status.js';
+import type { ActionError, ActionStatus } from '../chain/action-status.js';
 import type { ChainAction } from '../chain/chain.js';
 import type { Condition, Verdict } from '../chain/condition.js';
 import type { Connector, Pauses } from '../chain/pause.js';
 import type { BulkOrder } from './bulk.js';
 import type { BulkProgress } from './chain-resource.js';
 import type { ChainNotice, ContactResult, Notice } from './notices.js';
+import type { Rule } from './rule.js';
 
 /** One action of one chain: whose settings apply, and under which key its effects are done. */
 export interface ActionRef {
@@ -21,10 +22,7 @@ export interface ActionRef {
   retryBudgetSeconds: number;
 }
 
-/**
- * What may be tried as a local activity says how long it took, in milliseconds: the workflow counts with that instead of its
- * clock.
- */
+/** What may be tried as a local activity says how long it took: the workflow counts with that instead of its clock. */
 export interface Timed {
   tookMs: number;
 }
@@ -40,25 +38,15 @@ export interface EffectResult extends Timed {
 }
 
 /** `details[0]` of every failure of an activity. */
-export interface FailureDetails {
-  /** Whether trying again without changing anything can help. */
-  retryable: boolean;
-  /** Nobody can say whether the effect took place. */
-  unknown?: boolean;
-  /** The other side's `Retry-After`. */
-  retryAfterSeconds?: number;
+export interface FailureDetails extends Omit<ActionError, 'type' | 'message'> {
   /** HTTP status or SMTP reply code. */
   status?: number;
-  /** Nothing was tried: this connector is paused. */
-  paused?: Connector;
   /** The attempt that failed, from 1. */
   attempt: number;
 }
 
 /** What the rule says about trouble, as it stands now. */
-export interface RulePolicy {
-  onFailure: OnFailure;
-  onUnknown: OnUnknown;
+export interface RulePolicy extends Pick<Rule, 'onFailure' | 'onUnknown'> {
   /** Why its actions are not done at all: it is disabled, or gone. */
   skips?: string;
 }
@@ -86,24 +74,17 @@ export interface Activities extends EffectActivities {
   sendEmail(input: ActionRef & { recipient: string; subject: string; body: string; bodyHtml: string }): Promise<EffectResult>;
   /** The rule's policy as it stands now. */
   readPolicy(input: { companyId: string; relayId: string }): Promise<RulePolicy>;
-  /**
-   * The pauses of the company, now and since a time (ISO 8601). An action that waits for one has it told to people, once for a
-   * pause and rule.
-   */
+  /** The pauses of the company, now and since a time (ISO 8601). Of an action that waits, people are told once for each rule. */
   readPauses(input: { companyId: string; since: string; waiting?: { relayId: string; connector: Connector } }): Promise<Pauses>;
   /**
-   * Hands what happened to an action to the `Notifier` of its cause; a recovery to the one that has the failure, if that is
-   * known.
-   * @returns the notifier's workflow id; undefined where it could not be reached for some attempts and people were told without
-   * it.
+   * Hands what happened to an action to the `Notifier` of its cause; a recovery to the one that has the failure, if known.
+   * @returns the notifier's workflow id; undefined where it could not be reached, and people were told without it.
    */
-  notifyFailure(input: { notice: ChainNotice; notifier?: string | undefined }): Promise<string | undefined>;
+  notifyFailure(input: { notice: ChainNotice; notifier?: string }): Promise<string | undefined>;
   /** Brings a notice to everybody whom it concerns; a test only once. @returns what became of it at each contact. */
   deliverNotice(notice: Notice): Promise<ContactResult[]>;
   /** Steers these chains. */
   steerChains(input: { order: BulkOrder; workflowIds: string[] }): Promise<BulkProgress>;
-  /**
-   * Waits until a `DelayedAction` that this run did not start has closed. @returns what became of its actions, as far as it says.
-   */
+  /** Waits until a `DelayedAction` that this run did not start has closed. @returns what it says of its actions. */
   awaitDelayed(input: { workflowId: string }): Promise<ActionStatus[]>;
 }

@@ -8,9 +8,9 @@ import { defaultPayloadConverter, type PayloadConverter } from '@temporalio/comm
 import { defineQuery, defineSignal } from '@temporalio/workflow';
 import type { ActionStatus } from '../chain/action-status.js';
 import { maxDelaySeconds } from '../chain/chain.js';
-import type { ChainStatus, SteeringVerb } from '../chain/outcome.js';
+import type { SteeringVerb } from '../chain/outcome.js';
 import { actionStates } from '../chain/outcome.js';
-import type { BulkProgress } from './chain-resource.js';
+import type { BulkProgress, ChainResource } from './chain-resource.js';
 import type { News, NoticeKind, Over } from './notices.js';
 
 export const steeringSignals = {
@@ -48,12 +48,9 @@ export const steeringHelp: Record<SteeringName, string> = {
 /** To every workflow that waits for a pause, when it has ended: look again. */
 export const resumeSignal = defineSignal('resume');
 
-/** A chain as it stands: `{ status, actions }`. */
-export interface ChainView {
-  status: ChainStatus;
+/** A chain as it stands. */
+export interface ChainView extends Pick<ChainResource, 'status' | 'ignored'> {
   actions: ActionStatus[];
-  /** The last signals that had no effect, with why; absent: none. */
-  ignored?: string[];
 }
 export const statusQuery = defineQuery<ChainView>('status');
 

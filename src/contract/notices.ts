@@ -1,6 +1,6 @@
 /** What the relay tells people, on its way from a chain to the `Notifier` of a cause and on to a `NoticeDelivery`. */
 
-import type { ActionStatus } from '../chain/action-status.js';
+import type { ActionError, ActionStatus } from '../chain/action-status.js';
 import type { ActionState } from '../chain/outcome.js';
 import type { Pause } from '../chain/pause.js';
 import type { Issue } from '../chain/request.js';
@@ -23,23 +23,17 @@ interface AboutRule {
   at: string;
 }
 
-/** What happened to one action. With chain, index, kind and `at` as its key: a repetition has the same. */
+/** What happened to one action. A repetition has the same chain, index, kind and `at`. */
 export interface ChainNotice extends AboutRule {
   kind: NoticeKind;
   chainId: string;
   /** The run of the chain's workflow. */
-  runId?: string | undefined;
+  runId?: string;
   /** The action that the notice is about. */
   index: number;
   receivedAt: string;
   /** All actions of the chain as they stood then. */
   actions: ActionStatus[];
-}
-
-/** Why an action failed. */
-export interface Reason {
-  type: string;
-  message: string;
 }
 
 /** What all failures have in common that one `Notifier` tells of. */
@@ -51,23 +45,18 @@ export interface Cause {
   relayId: string;
   kind: FailureKind;
   /** That of the first. */
-  reason: Reason;
+  reason: Pick<ActionError, 'type' | 'message'>;
 }
 
 /** An action that failed for a cause. */
-export interface Member {
+export interface Member extends Pick<ActionStatus, 'index' | 'relayId' | 'assignmentId' | 'state' | 'heldUntil'> {
   chainId: string;
-  index: number;
-  relayId: string;
-  /** How it stands, and since when; ISO 8601, UTC. */
-  state: ActionState;
+  runId?: string;
+  receivedAt: string;
+  /** Since when it is in its state; ISO 8601, UTC. */
   at: string;
-  assignmentId?: string | undefined;
   /** What was wrong, cut short. */
   message: string;
-  runId?: string | undefined;
-  receivedAt: string;
-  heldUntil?: string | undefined;
 }
 
 /** To a `Notifier`: an action failed for its cause, or has recovered. */
@@ -134,7 +123,7 @@ export type RuleNotice = RejectedNotice | MissingPropertyNotice | PausedNotice;
 /** Somebody wants to see whether notices arrive. */
 export interface TestNotice extends Omit<AboutRule, 'relayId'> {
   kind: 'test';
-  relayId?: string | undefined;
+  relayId?: string;
 }
 
 export type Notice = ChainNotice | ManyNotice | ThroughNotice | RuleNotice | TestNotice;
@@ -144,7 +133,7 @@ export interface ContactResult {
   /** As a NoticeChannel shows it. */
   contact: string;
   delivered: boolean;
-  error?: string | undefined;
+  error?: string;
 }
 
 /** The workflow that decides what is told of a cause; without a window, everything by itself. */

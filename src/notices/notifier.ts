@@ -5,7 +5,7 @@ import type { Client } from '@temporalio/client';
 import type { ActionStatus } from '../chain/action-status.js';
 import { cutShort, fitBytes } from '../chain/text.js';
 import { newsSignal } from '../contract/messages.js';
-import type { Cause, ChainNotice, Member, News, Notifier, Reason } from '../contract/notices.js';
+import type { Cause, ChainNotice, Member, News, Notifier } from '../contract/notices.js';
 import { companyKey } from '../contract/search-attributes.js';
 import type { Store } from '../store/store.js';
 
@@ -64,7 +64,7 @@ export async function handToNotifier(
   return workflowId;
 }
 
-function reasonOf({ error, reason }: ActionStatus): Reason {
+function reasonOf({ error, reason }: ActionStatus): Cause['reason'] {
   return error ?? { type: 'Failed', message: reason ?? 'nothing was said' };
 }
 
