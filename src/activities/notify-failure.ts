@@ -11,12 +11,11 @@ import type { Deps } from './deps.js';
 const handOverAttempts = 3;
 
 export function notifyFailure(deps: Deps): Activities['notifyFailure'] {
-  const windowSeconds = deps.noticeDigestSeconds;
   return async (input) => {
     const { attempt, taskQueue, workflowExecution } = activityInfo();
     const notice = { ...input.notice, runId: workflowExecution?.runId };
     try {
-      return await handToNotifier(deps, { notice, notifier: input.notifier, taskQueue, windowSeconds });
+      return await handToNotifier(deps, notice, input.notifier, taskQueue);
     } catch (error) {
       if (attempt < handOverAttempts) throw error;
       deps.log.warn(

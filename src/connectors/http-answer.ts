@@ -1,6 +1,7 @@
 /** HTTP responses: their JSON, or an error that says what was asked, what came back and what to do. */
 
 import type { Readable } from 'node:stream';
+import type { Dispatcher } from 'undici';
 import { z } from 'zod';
 import { isNestedDeeper } from '../chain/text.js';
 import { ConnectorError, excerpt } from './call.js';
@@ -17,12 +18,6 @@ export interface ErrorContext {
   secrets: string[];
 }
 
-interface Response {
-  statusCode: number;
-  headers: Record<string, string | string[] | undefined>;
-  body: Readable;
-}
-
 const MAX_ANSWER_BYTES = 1024 * 1024;
 /** Enough of an error's body to find what it says. */
 const MAX_ERROR_BYTES = 64 * 1024;
@@ -31,7 +26,10 @@ const MAX_DEPTH = 100;
 const MAX_RETRY_AFTER_SECONDS = 3600;
 
 /** @throws ConnectorError `permanent` for what is no JSON, or larger than 1 MiB */
-export async function jsonOf({ label, secrets }: ErrorContext, { statusCode: status, body }: Response): Promise<unknown> {
+export async function jsonOf(
+  { label, secrets }: ErrorContext,
+  { statusCode: status, body }: Dispatcher.ResponseData,
+): Promise<unknown> {
   const { text, whole } = await read(body, MAX_ANSWER_BYTES);
   if (!whole)
     throw new ConnectorError('permanent', `${label} answered ${status} with more than 1 MiB, the most that is read`, { status });
@@ -67,7 +65,10 @@ export function parseJson(text: string): unknown {
 }
 
 /** @throws ConnectorError for a status other than 2xx: 408, 425, 429 and 5xx are `retryable`, all else is `permanent` */
-export async function assertSuccess(context: ErrorContext, { statusCode: status, headers, body }: Response): Promise<void> {
+export async function assertSuccess(
+  context: ErrorContext,
+  { statusCode: status, headers, body }: Dispatcher.ResponseData,
+): Promise<void> {
   if (status >= 200 && status <= 299) return;
   const { text } = await read(body, MAX_ERROR_BYTES).catch(() => ({ text: '' }));
   const retryable = status >= 500 || [408, 425, 429].includes(status);

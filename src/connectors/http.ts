@@ -10,7 +10,7 @@ import { assertPublicHost, codeOf, networkFailure, publicLookup } from './networ
 
 export interface HttpRequest {
   /** A GET needs a JSON body in the response; everything else is done with any 2xx. */
-  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  method: 'GET' | 'POST' | 'PATCH';
   /** User and password in it serve as basic auth where `auth` is missing. */
   url: URL;
   /** Names in lower case. */
@@ -25,19 +25,10 @@ export interface HttpRequest {
   secretPath?: boolean;
 }
 
-export interface HttpClient {
-  /**
-   * @returns the JSON of a 2xx response. Where the method is not GET the status alone says that it was done: then `undefined` for
-   * a body that is not JSON, larger than 1 MiB or broken off.
-   * @throws ConnectorError `retryable` for network errors, time-outs, 408, 425, 429 and 5xx, else `permanent`; never `unknown`
-   */
-  request(request: HttpRequest): Promise<unknown>;
-  /** Closes all connections; requests under way fail. */
-  close(): Promise<void>;
-}
+export type HttpClient = ReturnType<typeof createHttpClient>;
 
 /** @param options.allowPrivateNetworks - without it, only public addresses are connected to (see network.ts) */
-export function createHttpClient({ allowPrivateNetworks }: { allowPrivateNetworks: boolean }): HttpClient {
+export function createHttpClient({ allowPrivateNetworks }: { allowPrivateNetworks: boolean }) {
   const agent = new Agent({
     connect: allowPrivateNetworks ? {} : { lookup: publicLookup },
     // the call's deadline covers headers and body
@@ -81,7 +72,13 @@ export function createHttpClient({ allowPrivateNetworks }: { allowPrivateNetwork
   }
 
   return {
-    request: (request) => withDeadline(request.call, (signal) => exchange(request, signal)),
+    /**
+     * @returns the JSON of a 2xx response. Where the method is not GET the status alone says that it was done: then `undefined`
+     * for a body that is not JSON, larger than 1 MiB or broken off.
+     * @throws ConnectorError `retryable` for network errors, time-outs, 408, 425, 429 and 5xx, else `permanent`; never `unknown`
+     */
+    request: (request: HttpRequest) => withDeadline(request.call, (signal) => exchange(request, signal)),
+    /** Closes all connections; requests under way fail. */
     close: () => agent.destroy(),
   };
 }

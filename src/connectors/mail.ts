@@ -89,8 +89,7 @@ export function createMailer(smtpUrl: string, { allowPrivateNetworks = false }: 
     } catch (error) {
       socket?.destroy();
       if (error instanceof ConnectorError) throw error;
-      const { kind, words, status } = failure(error, bodyLeft, signal, auth ? secretsOf(auth) : []);
-      throw new ConnectorError(kind, `mail server ${host}:${port}: ${words}`, { status });
+      throw failure(error, `mail server ${host}:${port}`, bodyLeft, signal, auth ? secretsOf(auth) : []);
     }
   }
 
@@ -141,27 +140,24 @@ const smtpErrorSchema = z.object({
   responseCode: z.number().catch(0),
 });
 
-interface Failure {
-  kind: ConnectorError['kind'];
-  words: string;
-  status?: number;
-}
-
-/** An answer of the server decides (4yz or 5yz); without one, whether the body had left. */
-function failure(error: unknown, bodyLeft: boolean, signal: AbortSignal, secrets: string[]): Failure {
+/** An answer of the server decides (4yz or 5yz); without one, whether the body had left. `label`: which server it was. */
+function failure(error: unknown, label: string, bodyLeft: boolean, signal: AbortSignal, secrets: string[]): ConnectorError {
   const { message, code, command, response, responseCode } = smtpErrorSchema.parse(error);
+  const failed = (kind: ConnectorError['kind'], words: string, status?: number) =>
+    new ConnectorError(kind, `${label}: ${words}`, { status });
   if (responseCode >= 400 && responseCode <= 599) {
     const words = `answered "${excerpt(response, { secrets })}" to ${command}${advice(code)}`;
-    return { kind: responseCode >= 500 ? 'permanent' : 'retryable', words, status: responseCode };
+    return failed(responseCode >= 500 ? 'permanent' : 'retryable', words, responseCode);
   }
-  if (code === 'EAUTH') return { kind: 'permanent', words: `${excerpt(message, { secrets })}${advice(code)}` };
-  if (!bodyLeft && (code === 'EENVELOPE' || code === 'EMESSAGE'))
-    return { kind: 'permanent', words: excerpt(message, { secrets }) };
+  if (code === 'EAUTH' || (!bodyLeft && (code === 'EENVELOPE' || code === 'EMESSAGE')))
+    return failed('permanent', `${excerpt(message, { secrets })}${advice(code)}`);
 
-  const broken: Failure = signal.aborted ? { kind: 'retryable', words: signal.reason.message } : networkFailure(error);
-  if (!bodyLeft) return broken;
-  const words = `${broken.words}; the whole message had been handed over, but not confirmed, so it may have been sent`;
-  return { kind: 'unknown', words };
+  const broken = signal.aborted ? { kind: 'retryable' as const, words: signal.reason.message } : networkFailure(error);
+  if (!bodyLeft) return failed(broken.kind, broken.words);
+  return failed(
+    'unknown',
+    `${broken.words}; the whole message had been handed over, but not confirmed, so it may have been sent`,
+  );
 }
 
 function advice(code: string | undefined): string {

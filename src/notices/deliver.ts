@@ -15,7 +15,6 @@ import type { Notify } from '../contract/notify.js';
 import { type Links, workflowLink } from '../service/config.js';
 import type { Metrics } from '../service/metrics.js';
 import type { Store } from '../store/store.js';
-
 import { channelsOf, type NoticeChannel } from './channels.js';
 import { type RenderedNotice, renderNotice } from './render.js';
 
@@ -25,7 +24,7 @@ export interface DeliveryDeps {
   client: Client;
   links: Links;
   /** Is told when nobody else can be. */
-  operatorEmail?: string | undefined;
+  operatorEmail?: string;
   log: Logger;
   metrics: Metrics;
 }
@@ -43,18 +42,18 @@ const lastAttemptAlone = 7;
  * @throws ApplicationFailure `NoticeNotDelivered` while somebody may still be reached, or nobody was; not for a test.
  */
 export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): Promise<ContactResult[]> {
-  const { log } = deps;
+  const { connectors, log } = deps;
   const { kind } = notice;
   const { attempt, heartbeatDetails } = activityInfo();
   const { company, contacts, rendered } = await read(deps, notice);
   const settled: ContactResult[] = settledSchema.safeParse(heartbeatDetails).data ?? [];
   const open: ContactResult[] = [];
   // Side by side, since one that does not answer takes a good part of the activity's time.
-  const deliverTo = (channels: NoticeChannel[]) => {
-    const left = channels.filter((channel) => !settled.some(({ contact }) => contact === channel.contact));
+  const deliverTo = (notify: Notify[]) => {
+    const channels = new Map(notify.flatMap((to) => channelsOf(connectors, company, to)).map((to) => [to.contact, to]));
+    for (const { contact } of settled) channels.delete(contact);
     return Promise.all(
-      left.map(async (channel) => {
-        const { contact } = channel;
+      [...channels].map(async ([contact, channel]) => {
         const failure = await tryOnce(channel, rendered, key);
         if (failure) log.warn({ contact, workflowId: key, kind, error: failure.message }, 'a notice was not delivered');
         const result = { contact, delivered: !failure, error: failure?.message };
@@ -66,11 +65,9 @@ export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): 
   };
 
   const isTold = () => settled.some(({ delivered }) => delivered);
-  const channels = channelsTo(deps, company, contacts);
-  const results = await deliverTo(channels);
-  const nobody = kind === 'test' ? channels.length === 0 : !isTold() && (open.length === 0 || attempt >= lastAttemptAlone);
-  const operator = nobody && deps.operatorEmail !== undefined ? [{ emails: [deps.operatorEmail] }] : [];
-  results.push(...(await deliverTo(channelsTo(deps, company, operator))));
+  const results = await deliverTo(contacts);
+  const nobody = kind === 'test' ? results.length === 0 : !isTold() && (open.length === 0 || attempt >= lastAttemptAlone);
+  if (nobody && deps.operatorEmail !== undefined) results.push(...(await deliverTo([{ emails: [deps.operatorEmail] }])));
   if (kind === 'test') return results;
 
   const isDelivered = open.length === 0 && isTold();
@@ -101,12 +98,6 @@ async function read({ store, links, client }: DeliveryDeps, notice: Notice) {
     namespace: client.options.namespace,
   });
   return { company, contacts: [rule?.notify, company.notify].filter((notify) => notify !== undefined), rendered };
-}
-
-/** The channels to all contacts, each once. */
-function channelsTo({ connectors }: DeliveryDeps, company: Company, contacts: Notify[]): NoticeChannel[] {
-  const channels = contacts.flatMap((contact) => channelsOf(connectors, company, contact));
-  return [...new Map(channels.map((channel) => [channel.contact, channel])).values()];
 }
 
 /** @returns why it did not arrive. */

@@ -12,19 +12,17 @@ import type { Store } from '../store/store.js';
 /** A first notice waits no longer than this for Temporal. */
 const answerTimeoutMs = 10_000;
 
-interface HandOver {
-  notice: ChainNotice;
-  /** The notifier that has the failure of which this is the recovery. */
-  notifier?: string | undefined;
-  taskQueue: string;
-  /** Failures for the same cause within this time are told as one; 0: each by itself. */
-  windowSeconds: number;
-}
-
-/** Signals the notifier, and starts it where there is none. @returns its workflow id. */
+/**
+ * Signals the notifier, and starts it where there is none.
+ * @param deps.noticeDigestSeconds - failures for the same cause within this time are told as one; 0: each by itself.
+ * @param notifier - the one that has the failure of which this is the recovery.
+ * @returns its workflow id.
+ */
 export async function handToNotifier(
-  { client, store }: { client: Client; store: Pick<Store, 'rules'> },
-  { notice, notifier, taskQueue, windowSeconds }: HandOver,
+  { client, store, noticeDigestSeconds }: { client: Client; store: Pick<Store, 'rules'>; noticeDigestSeconds: number },
+  notice: ChainNotice,
+  notifier: string | undefined,
+  taskQueue: string,
 ): Promise<string> {
   const { companyId, relayId, chainId, runId, index, at, receivedAt } = notice;
   const action = notice.actions.find((action) => action.index === index);
@@ -53,7 +51,7 @@ export async function handToNotifier(
     client.workflow.signalWithStart<Notifier, [News]>('Notifier', {
       workflowId,
       taskQueue,
-      args: [cause, windowSeconds],
+      args: [cause, noticeDigestSeconds],
       signal: newsSignal,
       signalArgs: [{ notice, member }],
       typedSearchAttributes: [{ key: companyKey, value: companyId }],
@@ -72,11 +70,10 @@ function reasonOf({ error, reason }: ActionStatus): Cause['reason'] {
 export function foldedReason(action: ActionStatus): string {
   const { type, message } = reasonOf(action);
   const assignment = action.assignmentId?.trim();
-  const named = (assignment ? [assignment, encodeURIComponent(assignment)] : []).reduce(
-    (text, name) => text.replaceAll(new RegExp(`(?<![\\p{L}\\p{N}])${literal(name)}(?![\\p{L}\\p{N}])`, 'gu'), '…'),
-    message,
-  );
-  const folded = named
+  const names = assignment ? [assignment, encodeURIComponent(assignment)] : [];
+  const patterns = names.map((name) => new RegExp(`(?<![\\p{L}\\p{N}])${literal(name)}(?![\\p{L}\\p{N}])`, 'gu'));
+  const folded = patterns
+    .reduce((text, pattern) => text.replaceAll(pattern, '…'), message)
     .replaceAll(/(\/(?:assignments|tickets)\/)[^/\s]+/g, '$1…')
     .replaceAll(/[^\s"<>,;]+@[^\s"<>,;]+/g, '…')
     .replaceAll(/(answered "?\d{3}\b)|[\p{L}\p{N}_.-]*\p{N}[\p{L}\p{N}_-]*/gu, (_, answer?: string) => answer ?? '…');

@@ -26,50 +26,31 @@ export class RuleNotices {
 
   /** Returns at once; a failure is logged and nothing else. */
   start(notice: RuleNotice, taskQueue: string): void {
-    const rule = `${notice.companyId}:${notice.relayId}`;
-    const period = notice.at.slice(0, notice.kind === 'rejected' ? 'yyyy-mm-ddThh'.length : 'yyyy-mm-dd'.length);
-    const mistake = mistakeOf(notice);
-    const mistakes = this.#toldOf(`${rule}:${notice.kind}`, period);
+    const { companyId, relayId, kind, at } = notice;
+    const rule = `${companyId}:${relayId}`;
+    const period = at.slice(0, kind === 'rejected' ? 'yyyy-mm-ddThh'.length : 'yyyy-mm-dd'.length);
+    const mistake = hashOf([kind, ...mistakeOf(notice)]);
+    const last = this.#told.get(`${rule}:${kind}`);
+    const mistakes = last?.period === period ? last.mistakes : new Set<string>();
     if (mistakes.has(mistake) || mistakes.size >= distinctMistakes) return;
-    mistakes.add(mistake);
+    this.#told.set(`${rule}:${kind}`, { period, mistakes: mistakes.add(mistake) });
     const workflowId = `relay-notice:${rule}:${mistake}:${period}`;
-    void this.#start(notice, taskQueue, workflowId).then((started) => started || mistakes.delete(mistake));
-  }
-
-  #toldOf(key: string, period: string): Set<string> {
-    const last = this.#told.get(key);
-    if (last?.period === period) return last.mistakes;
-    const mistakes = new Set<string>();
-    this.#told.set(key, { period, mistakes });
-    return mistakes;
-  }
-
-  /** @returns whether the notice is on its way, or was before. */
-  async #start(notice: RuleNotice, taskQueue: string, workflowId: string): Promise<boolean> {
-    const { client, log } = this;
-    try {
-      await client.withDeadline(Date.now() + startTimeoutMs, () =>
-        client.workflow.start<NoticeDelivery>('NoticeDelivery', {
-          ...optionsOf(notice, taskQueue),
-          workflowId,
-          workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
-        }),
-      );
-      return true;
-    } catch (error) {
-      if (error instanceof WorkflowExecutionAlreadyStartedError) return true;
-      log.error({ err: error, workflowId }, 'a notice could not be started');
-      return false;
-    }
+    const options = { ...optionsOf(notice, taskQueue), workflowId };
+    const workflowIdReusePolicy = WorkflowIdReusePolicy.REJECT_DUPLICATE;
+    this.client
+      .withDeadline(Date.now() + startTimeoutMs, () =>
+        this.client.workflow.start<NoticeDelivery>('NoticeDelivery', { ...options, workflowIdReusePolicy }),
+      )
+      .catch((error: unknown) => {
+        if (error instanceof WorkflowExecutionAlreadyStartedError) return;
+        mistakes.delete(mistake);
+        this.log.error({ err: error, workflowId }, 'a notice could not be started');
+      });
   }
 }
 
 /** The same for the same mistake, whatever values the event brought: quoted texts and numbers do not count. */
-function mistakeOf(notice: RuleNotice): string {
-  return hashOf([notice.kind, ...factsOf(notice)]);
-}
-
-function factsOf(notice: RuleNotice): string[] {
+function mistakeOf(notice: RuleNotice): string[] {
   switch (notice.kind) {
     case 'rejected':
       return [
@@ -87,12 +68,7 @@ function factsOf(notice: RuleNotice): string[] {
 export const testTimeoutMs = 25_000;
 
 /** Sends a test to every contact, once, on the way that notices take. @throws where it has not ended in time. */
-export function sendTest(
-  client: Client,
-  taskQueue: string,
-  companyId: string,
-  relayId: string | undefined,
-): Promise<ContactResult[]> {
+export function sendTest(client: Client, taskQueue: string, companyId: string, relayId?: string): Promise<ContactResult[]> {
   const notice: TestNotice = { kind: 'test', companyId, relayId, at: new Date().toISOString() };
   return client.withDeadline(Date.now() + testTimeoutMs + 2_000, () =>
     client.workflow.execute<NoticeDelivery>('NoticeDelivery', {
@@ -105,14 +81,12 @@ export function sendTest(
 
 function optionsOf(notice: RuleNotice | TestNotice, taskQueue: string) {
   const { companyId, relayId, kind } = notice;
-  const args: [RuleNotice | TestNotice] = [notice];
+  const company = { key: companyKey, value: companyId };
+  const args: [typeof notice] = [notice];
   return {
     args,
     taskQueue,
-    typedSearchAttributes: [
-      { key: companyKey, value: companyId },
-      ...(relayId === undefined ? [] : [{ key: rulesKey, value: [relayId] }]),
-    ],
+    typedSearchAttributes: relayId === undefined ? [company] : [company, { key: rulesKey, value: [relayId] }],
     staticSummary: `${companyId}: ${relayId === undefined ? '' : `rule ${relayId}: `}notice: ${kind}`,
     priority: { fairnessKey: companyId },
   };
