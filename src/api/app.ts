@@ -1,29 +1,38 @@
 /** The HTTP API, put together. */
 
 import { Hono, type MiddlewareHandler } from 'hono';
+import type { StartOptions } from '../chains/start.js';
 import { RuleNotices } from '../notices/rule-notices.js';
+import type { Links } from '../service/config.js';
 import type { Metrics } from '../service/metrics.js';
 import type { Store } from '../store/store.js';
-import { noticeRoutes } from './admin/notices.js';
-import { pauseRoutes } from './admin/pause.js';
-import { adminRoutes } from './admin.js';
-import { createGuard } from './bearer-authentication.js';
+import { actorReader, createGuard } from './bearer-authentication.js';
+import { bulkRoutes } from './bulk.js';
 import { chainRoutes } from './chains.js';
-import { docsRoutes } from './docs.js';
-import { limitFailures } from './limits.js';
+import { companyRoutes } from './companies.js';
+import { keyRoutes, tokenRoutes } from './credentials.js';
+import { type DryRunOptions, dryRun } from './dry-run.js';
+import { type Limits, limitFailures } from './limits.js';
+import { auditRoutes, noticeRoutes, pauseRoutes } from './operating.js';
 import { answerProblems } from './problems.js';
 import { rejectedRoutes } from './rejected.js';
 import { Rejections } from './rejections.js';
-import { type RelayOptions, relayRoutes } from './relay.js';
+import { relayRoute } from './relay.js';
 import { appOf, type Route } from './route.js';
-import { serviceRoutes } from './service-routes.js';
+import { ruleRoutes } from './rules.js';
+import { docsRoutes, serviceRoutes } from './service.js';
 
-export interface ApiOptions extends Omit<RelayOptions, 'rejections'> {
+interface AdminOptions {
   store: Store;
-  adminToken: string;
-  metrics: Metrics;
-  /** Is told when nobody else can be. */
+  /** Is told where a company has nobody to notify. Without it every company must name somebody. */
   operatorEmail?: string;
+}
+
+export interface ApiOptions extends StartOptions, AdminOptions, Pick<DryRunOptions, 'connectors'> {
+  adminToken: string;
+  limits: Limits;
+  links: Links;
+  metrics: Metrics;
 }
 
 /** How long Temporal has to answer all that a request about chains asks of it. */
@@ -41,11 +50,18 @@ export function createApi(options: ApiOptions): Hono {
 }
 
 export function apiRoutes(options: ApiOptions): Route[] {
-  const { client, log } = options;
+  const { client, log, store, adminToken } = options;
   const rejections = new Rejections({ ...options, notices: new RuleNotices(client, log) });
+  const actorOf = actorReader(adminToken, store.keys);
   const routes = [
-    ...relayRoutes({ ...options, rejections }),
+    relayRoute({
+      ...options,
+      rejections,
+      dryRun: async (c, request) => dryRun(options, { ...request, valuesShown: (await actorOf(c)) !== undefined }),
+    }),
     ...rejectedRoutes({ ...options, rejections }),
+    // Before the chains, since `bulk` could be the id of one.
+    ...bulkRoutes(options),
     ...chainRoutes(options),
     ...adminRoutes(options),
     ...pauseRoutes(options),
@@ -53,4 +69,15 @@ export function apiRoutes(options: ApiOptions): Route[] {
     ...serviceRoutes(options),
   ];
   return [...routes, ...docsRoutes(options, routes)];
+}
+
+/** Companies, rules, tokens, keys and the audit, for the holder of the admin token: all that needs nothing but the store. */
+export function adminRoutes({ store, operatorEmail }: AdminOptions): Route[] {
+  return [
+    ...companyRoutes(store, operatorEmail),
+    ...ruleRoutes(store),
+    ...tokenRoutes(store),
+    ...keyRoutes(store),
+    ...auditRoutes(store),
+  ];
 }

@@ -1,14 +1,10 @@
-/** What the admin API is asked: JSON bodies and the part of a list. Every mistake becomes a 400 that names its place. */
+/** The bodies of requests, as JSON that no two readers could understand differently. */
 
 import type { Context, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import { z } from 'zod';
-import type { Issue } from '../chain/request.js';
 import { jsonPointer } from '../chain/request.js';
+import { isNestedDeeper } from '../chain/text.js';
 import { Problem } from '../contract/problem.js';
-import type { PageRequest } from '../store/database.js';
-import { invalid, remarksOf, required } from './problems.js';
-import { readStrictJson } from './strict-json.js';
 
 export type JsonObject = Record<string, unknown>;
 
@@ -55,55 +51,73 @@ export async function readObject(c: Context): Promise<JsonObject> {
   return value;
 }
 
-/** The value as the schema reads it. `found` are mistakes that are known already. @throws Problem 400 naming all mistakes. */
-export function parseAs<Schema extends z.ZodType>(schema: Schema, value: unknown, found: readonly Issue[] = []): z.infer<Schema> {
-  const parsed = schema.safeParse(value, { error: required });
-  if (parsed.success && found.length === 0) {
-    const unprintable = unprintableTexts(parsed.data);
-    if (unprintable.length === 0) return parsed.data;
-    throw invalid(unprintable);
+/** How many arrays and objects may be inside each other. */
+export const maxDepth = 32;
+
+/** @returns the value, or what is wrong with the text. Bytes are UTF-8. */
+export function readStrictJson(bytes: ArrayBuffer): { ok: true; value: unknown } | { ok: false; error: string } {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes);
+  } catch {
+    return { ok: false, error: 'is not UTF-8' };
   }
-  throw invalid([...found, ...(parsed.success ? [] : remarksOf(parsed.error))]);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return { ok: false, error: `is not JSON${place(error, text)}` };
+  }
+  const tooDeep = isNestedDeeper(text, maxDepth) ? `is nested deeper than ${maxDepth} levels` : undefined;
+  const error = tooDeep ?? nameError(text) ?? textError(value);
+  return error === undefined ? { ok: true, value } : { ok: false, error };
 }
 
-/** Nothing here is meant to hold control characters, and in a header they could do harm. */
-function unprintableTexts(value: unknown, path: readonly PropertyKey[] = []): Issue[] {
+/** The place or the character that the parser names; never its excerpt, which may hold a token. */
+function place(error: unknown, text: string): string {
+  const message = error instanceof Error ? error.message : '';
+  if (text.trim() === '') return ': it is empty';
+  if (message.startsWith('Unexpected end')) return ': it ends too early';
+  const [, unexpected] = /^Unexpected token '(.)'/su.exec(message) ?? [];
+  if (unexpected !== undefined) return `: ${JSON.stringify(unexpected)} is not expected where it stands`;
+  const position = / at position (\d+)/.exec(message)?.[1];
+  if (position === undefined) return '';
+  const before = text.slice(0, Number(position)).split('\n');
+  return ` at line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
+}
+
+/**
+ * Names that stand twice in one object, of which `JSON.parse` would keep the last, and `__proto__`. The text is known to be JSON.
+ */
+function nameError(text: string): string | undefined {
+  const open: (Set<string> | undefined)[] = [];
+  let last = '';
+  for (const [token] of text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:]/gs)) {
+    if (token === '{' || token === '[')
+      open.push(undefined); // A set where there is a name to put into it.
+    else if (token === '}' || token === ']') open.pop();
+    else if (token === ':') {
+      const name: string = JSON.parse(last);
+      if (name === '__proto__') return 'has a field named "__proto__"';
+      const names = open.at(-1) ?? new Set();
+      if (names.has(name)) return `has the field ${JSON.stringify(name.slice(0, 80))} twice in one object`;
+      open[open.length - 1] = names.add(name);
+    } else last = token;
+  }
+  return undefined;
+}
+
+/** Texts that PostgreSQL or a mail could not hold. */
+function textError(value: unknown, path: readonly PropertyKey[] = []): string | undefined {
   if (typeof value === 'string') {
-    return /\p{Cc}/u.test(value) ? [{ pointer: jsonPointer(path), detail: 'must not contain control characters' }] : [];
+    const where = path.length === 0 ? 'its top' : jsonPointer(path);
+    if (value.includes('\u0000')) return `has a NUL character at ${where}`;
+    return /\p{Cs}/u.test(value) ? `has half of a surrogate pair at ${where}` : undefined;
   }
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, inner]) => unprintableTexts(inner, [...path, key]));
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [name, inner] of Object.entries(value)) {
+    const error = textError(name, path) ?? textError(inner, [...path, name]);
+    if (error) return error;
+  }
+  return undefined;
 }
-
-/** The query as the schema reads it. @throws Problem 400 */
-export function parseQuery<Schema extends z.ZodType>(schema: Schema, query: Record<string, string>): z.infer<Schema> {
-  const parsed = schema.safeParse(query, { error: required });
-  if (parsed.success) return parsed.data;
-  const wrong = remarksOf(parsed.error).map(({ pointer, detail }) => `${pointer.slice(1)} ${detail}`);
-  throw new Problem('invalid-query', `${wrong.join('; ')}.`);
-}
-
-/** The query of a list: a part of it. `cursor` is the form of a `nextCursor`. */
-export function pageQuery(cursor: RegExp) {
-  return z.object({
-    limit: z
-      .preprocess(
-        (text) => (typeof text === 'string' && /^\d{1,3}$/.test(text) ? Number(text) : text),
-        z.int('must be 1 to 200').min(1, 'must be 1 to 200').max(200, 'must be 1 to 200').default(50),
-      )
-      .describe('The most that is answered at once.'),
-    cursor: z
-      .string()
-      .regex(cursor, 'must be the nextCursor of the page before')
-      .optional()
-      .describe('The `nextCursor` of the part before.'),
-  });
-}
-
-/** The part of a list that was asked for, for the store. */
-export function pageOf({ limit, cursor }: z.infer<ReturnType<typeof pageQuery>>): PageRequest {
-  return { limit, after: cursor };
-}
-
-/** A cursor that is a sequence number of the store. */
-export const numberCursor = /^\d{1,18}$/;

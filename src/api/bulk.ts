@@ -6,7 +6,7 @@ import { type BulkOptions, findChains, readBulk, steerChains } from '../chains/b
 import { chainFilterSchema } from '../chains/list.js';
 import { type Bulk, bulkPreviewSchema, bulkSchema } from '../contract/chain-resource.js';
 import { Problem } from '../contract/problem.js';
-import { notFound } from './problems.js';
+import { found } from './problems.js';
 import { type Route, route } from './route.js';
 
 const filterSchema = chainFilterSchema.extend({
@@ -45,31 +45,24 @@ function routesAt(base: '/co/:companyId' | '', options: BulkOptions): Route[] {
   const ofAll = base === '';
   const access = ofAll ? 'admin' : 'admin or company key';
   const body: z.ZodType<z.infer<typeof anyBulkRequest>> = ofAll ? anyBulkRequest : bulkRequest;
-  const find = async (bulkId: string, companyId: string | undefined): Promise<Bulk> => {
-    const bulk = /^[\w-]{1,64}$/.test(bulkId) ? await readBulk(options, bulkId, companyId) : undefined;
-    if (!bulk) throw notFound(`bulk ${bulkId}`);
-    return bulk;
-  };
+  const find = async (bulkId: string, companyId: string | undefined): Promise<Bulk> =>
+    found(/^[\w-]{1,64}$/.test(bulkId) && (await readBulk(options, bulkId, companyId)), `bulk ${bulkId}`);
   return [
-    route(
-      {
-        method: 'post',
-        path: `${base}/chains/bulk`,
-        id: ofAll ? 'steerAllChains' : 'steerChains',
-        access,
-        summary: ofAll ? 'Steer many chains across companies' : 'Steer many chains at once',
-        description:
-          'Without `confirm` nothing is done: the answer says how many chains it would concern, and shows the first ten. With' +
-          ' that count as `confirm` it is done, in the background.',
-        body,
-        maxBodyBytes: 16 * 1024,
-        answers: {
-          200: { description: 'What it would concern.', body: bulkPreviewSchema },
-          202: { description: 'It is being done.', body: bulkSchema, headers: { Location: 'Where to see how far it is.' } },
-        },
-        problems: ['not-found', 'count-changed', 'temporal-unavailable'],
+    route(`POST ${base}/chains/bulk`, {
+      id: ofAll ? 'steerAllChains' : 'steerChains',
+      access,
+      summary: ofAll ? 'Steer many chains across companies' : 'Steer many chains at once',
+      description:
+        'Without `confirm` nothing is done: the answer says how many chains it would concern, and shows the first ten. With' +
+        ' that count as `confirm` it is done, in the background.',
+      body,
+      maxBodyBytes: 16 * 1024,
+      answers: {
+        200: { description: 'What it would concern.', body: bulkPreviewSchema },
+        202: { description: 'It is being done.', body: bulkSchema, headers: { Location: 'Where to see how far it is.' } },
       },
-      async (c, { actor, body: { verb, filter, confirm } }) => {
+      problems: ['not-found', 'count-changed', 'temporal-unavailable'],
+      async handle(c, { actor, body: { verb, filter, confirm } }) {
         const inPath = c.req.param('companyId');
         const { companyId = inPath, ...rest } = filter;
         const request = { verb, filter: rest, companyId };
@@ -84,18 +77,13 @@ function routesAt(base: '/co/:companyId' | '', options: BulkOptions): Route[] {
         c.header('Location', `${c.req.path}/${bulkId}`);
         return c.json(await find(bulkId, inPath), 202);
       },
-    ),
-    route(
-      {
-        method: 'get',
-        path: `${base}/chains/bulk/:bulkId`,
-        id: ofAll ? 'getBulkOfAll' : 'getBulk',
-        access,
-        summary: 'Read how far the steering of many chains is',
-        answers: { 200: { description: 'How far it is.', body: bulkSchema } },
-        problems: ['not-found'],
-      },
-      async (c) => c.json(await find(c.req.param('bulkId'), c.req.param('companyId'))),
-    ),
+    }),
+    route(`GET ${base}/chains/bulk/:bulkId`, {
+      id: ofAll ? 'getBulkOfAll' : 'getBulk',
+      access,
+      summary: 'Read how far the steering of many chains is',
+      answers: { 200: { description: 'How far it is.', body: bulkSchema } },
+      handle: async (c, { bulkId }) => c.json(await find(bulkId, c.req.param('companyId'))),
+    }),
   ];
 }

@@ -6,17 +6,15 @@ import { companyIdPattern, maxDelaySeconds } from '../chain/chain.js';
 import { steeringVerbs } from '../chain/outcome.js';
 import { chainCursor, chainFilterSchema, listChains } from '../chains/list.js';
 import { readChain } from '../chains/read.js';
-import { cancelChain, steerAction } from '../chains/steer.js';
+import { cancelChain, type SteerOptions, steerAction } from '../chains/steer.js';
 import { type ChainResource, chainListSchema, chainSchema } from '../contract/chain-resource.js';
 import { Problem } from '../contract/problem.js';
 import type { Store } from '../store/store.js';
-import { pageQuery } from './body.js';
-import { bulkRoutes } from './bulk.js';
-import { notFound } from './problems.js';
-import type { RelayOptions } from './relay.js';
+import { pageQuery } from './parse.js';
+import { found, notFound } from './problems.js';
 import { type Route, route } from './route.js';
 
-interface ChainsOptions extends Pick<RelayOptions, 'client' | 'links' | 'taskQueue'> {
+interface ChainsOptions extends SteerOptions {
   store: Pick<Store, 'audit' | 'companies'>;
 }
 
@@ -31,8 +29,6 @@ const rescheduleSchema = z
   })
   .meta({ id: 'Reschedule' });
 
-const maxBodyBytes = 16 * 1024;
-
 export function chainRoutes(options: ChainsOptions): Route[] {
   const { client, links, store } = options;
   const chainOf = async (companyId: string, chainId: string): Promise<ChainResource> => {
@@ -46,105 +42,81 @@ export function chainRoutes(options: ChainsOptions): Route[] {
     return listChains(client, links, { filter, companyId, more: paused ? ['RelayPaused = true'] : [], limit, cursor });
   };
   return [
-    // Before the chains, since `bulk` could be the id of one.
-    ...bulkRoutes(options),
-    route(
-      {
-        method: 'get',
-        path: '/co/:companyId/chains',
-        id: 'listChains',
-        access: 'admin or company key',
-        summary: 'List the chains of a company',
-        description: 'Open chains first, the newest first, then closed ones. It needs no worker, and is a moment behind.',
-        query: listQuery,
-        answers: { 200: { description: 'Each chain once.', body: chainListSchema } },
-        problems: ['not-found', 'temporal-unavailable'],
+    route('GET /co/:companyId/chains', {
+      id: 'listChains',
+      access: 'admin or company key',
+      summary: 'List the chains of a company',
+      description: 'Open chains first, the newest first, then closed ones. It needs no worker, and is a moment behind.',
+      query: listQuery,
+      answers: { 200: { description: 'Each chain once.', body: chainListSchema } },
+      problems: ['temporal-unavailable'],
+      handle: async (c, { companyId, query }) => c.json(await list(companyId, query)),
+    }),
+    route('GET /chains', {
+      id: 'listAllChains',
+      summary: 'List the chains of all companies',
+      query: listQuery.extend({ companyId: z.string().optional().describe('Only of this company.') }),
+      answers: { 200: { description: 'Each chain once.', body: chainListSchema } },
+      problems: ['not-found', 'temporal-unavailable'],
+      handle: async (c, { query: { companyId, ...query } }) => c.json(await list(companyId, query)),
+    }),
+    route('GET /co/:companyId/chains/:chainId', {
+      id: 'getChain',
+      access: 'admin or company key',
+      summary: 'Read a chain',
+      answers: { 200: { description: 'The chain and its actions as they stand.', body: chainSchema } },
+      handle: async (c, { companyId, chainId }) => c.json(await chainOf(companyId, chainId)),
+    }),
+    route('POST /co/:companyId/chains/:chainId/cancel', {
+      id: 'cancelChain',
+      access: 'admin or company key',
+      summary: 'Cancel a chain',
+      description: 'An effect under way is awaited and its outcome recorded; what has not run becomes `cancelled`.',
+      maxBodyBytes: 16 * 1024,
+      answers: {
+        202: { description: 'It is being cancelled.', body: z.object({ chainId: z.string(), cancelling: z.literal(true) }) },
       },
-      async (c, { query }) => c.json(await list(c.req.param('companyId'), query)),
-    ),
-    route(
-      {
-        method: 'get',
-        path: '/chains',
-        id: 'listAllChains',
-        access: 'admin',
-        summary: 'List the chains of all companies',
-        query: listQuery.extend({ companyId: z.string().optional().describe('Only of this company.') }),
-        answers: { 200: { description: 'Each chain once.', body: chainListSchema } },
-        problems: ['not-found', 'temporal-unavailable'],
-      },
-      async (c, { query: { companyId, ...query } }) => c.json(await list(companyId, query)),
-    ),
-    route(
-      {
-        method: 'get',
-        path: '/co/:companyId/chains/:chainId',
-        id: 'getChain',
-        access: 'admin or company key',
-        summary: 'Read a chain',
-        answers: { 200: { description: 'The chain and its actions as they stand.', body: chainSchema } },
-        problems: ['not-found'],
-      },
-      async (c) => c.json(await chainOf(c.req.param('companyId'), c.req.param('chainId'))),
-    ),
-    route(
-      {
-        method: 'post',
-        path: '/co/:companyId/chains/:chainId/cancel',
-        id: 'cancelChain',
-        access: 'admin or company key',
-        summary: 'Cancel a chain',
-        description: 'An effect under way is awaited and its outcome recorded; what has not run becomes `cancelled`.',
-        maxBodyBytes,
-        answers: {
-          202: { description: 'It is being cancelled.', body: z.object({ chainId: z.string(), cancelling: z.literal(true) }) },
-        },
-        problems: ['not-found', 'already-ended'],
-      },
-      async (c, { actor }) => {
-        const { companyId, chainId } = c.req.param();
+      problems: ['already-ended'],
+      async handle(c, { companyId, chainId, actor }) {
         await cancelChain(options, companyId, await chainOf(companyId, chainId), actor);
         return c.json({ chainId, cancelling: true }, 202);
       },
-    ),
-    route(
-      {
-        method: 'post',
-        path: '/co/:companyId/chains/:chainId/actions/:index/:verb',
-        id: 'steerAction',
-        access: 'admin or company key',
-        summary: 'Steer one action',
-        description:
-          'To `retry` an action that failed, or an e-mail that missed somebody, is possible also when the chain has closed: ' +
-          'it is opened again, and what stood behind that action and was not run for that follows it.',
-        rawBody: rescheduleSchema,
-        bodyOptional: true,
-        maxBodyBytes,
-        answers: {
-          202: {
-            description: 'It has been passed on to the chain.',
-            body: z.object({
-              chainId: z.string(),
-              index: z.int(),
-              accepted: z.string(),
-              reopened: z.literal(true).optional().describe('The chain had closed, and has been opened again.'),
-            }),
-          },
+    }),
+    route('POST /co/:companyId/chains/:chainId/actions/:index/:verb', {
+      id: 'steerAction',
+      access: 'admin or company key',
+      summary: 'Steer one action',
+      description:
+        'To `retry` an action that failed, or an e-mail that missed somebody, is possible also when the chain has closed: ' +
+        'it is opened again, and what stood behind that action and was not run for that follows it.',
+      rawBody: rescheduleSchema,
+      bodyOptional: true,
+      maxBodyBytes: 16 * 1024,
+      answers: {
+        202: {
+          description: 'It has been passed on to the chain.',
+          body: z.object({
+            chainId: z.string(),
+            index: z.int(),
+            accepted: z.string(),
+            reopened: z.literal(true).optional().describe('The chain had closed, and has been opened again.'),
+          }),
         },
-        problems: ['invalid-body', 'not-found', 'already-ended', 'not-steerable', 'temporal-unavailable'],
       },
-      async (c, { actor }) => {
-        const { companyId, chainId, index, verb: asked } = c.req.param();
+      problems: ['invalid-body', 'already-ended', 'not-steerable', 'temporal-unavailable'],
+      async handle(c, { companyId, chainId, index, verb: asked, actor }) {
         const chain = await chainOf(companyId, chainId);
-        const action = chain.actions.find((action) => String(action.index) === index);
+        const action = found(
+          chain.actions.find((action) => String(action.index) === index),
+          `action ${index} in chain ${chainId}`,
+        );
         const verb = steeringVerbs.find((verb) => verb === asked);
-        if (!action) throw notFound(`action ${index} in chain ${chainId}`);
         if (!verb) throw new Problem('not-found', `There is no ${asked}; there are ${steeringVerbs.join(', ')}.`);
         const seconds = verb === 'reschedule' ? await readSeconds(c) : undefined;
         const reopened = await steerAction(options, companyId, chain, action, { verb, seconds }, actor);
-        return c.json({ chainId, index: action.index, accepted: verb, ...(reopened && { reopened }) }, 202);
+        return c.json({ chainId, index: action.index, accepted: verb, reopened: reopened || undefined }, 202);
       },
-    ),
+    }),
   ];
 }
 

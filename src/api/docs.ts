@@ -1,61 +1,184 @@
+/** The OpenAPI document as a page for people, and the page of a problem type. */
+
+import { html } from 'hono/html';
+import { type ProblemSlug, problemTypeList, problemTypes } from '../contract/problem-types.js';
+import type { Access } from './bearer-authentication.js';
+import {
+  type DescribedAnswer,
+  type DescribedOperation,
+  everywhere,
+  type OpenApi,
+  pathOf,
+  problemsOf,
+  type Schema,
+} from './openapi.js';
+import { type Html, inline, json, prose } from './page.js';
+import type { RouteDescription } from './route.js';
+
+interface Operation {
+  route: RouteDescription;
+  described: DescribedOperation;
+}
+
+/** @param routes - those that the document describes. */
+export function docsPage(document: OpenApi, routes: readonly RouteDescription[]): { title: string; main: Html } {
+  const title = `${document.info.title} API`;
+  const operations = routes.flatMap((route): Operation[] => {
+    const described = document.paths[pathOf(route)]?.[route.method];
+    return described ? [{ route, described }] : [];
+  });
+  const main = html`<h1>${title}</h1>
+<p class="soft">Version ${document.info.version}, at <code>${document.servers[0]?.url ?? ''}</code>.
+For programs: <a href="/openapi.json">openapi.json</a></p>
+${prose(document.info.description)}
+<nav>${document.tags.map(
+    ({ name, description }) => html`<h2>${name}</h2><p>${inline(description)}</p>
+<ul>${operations
+      .filter(({ described }) => described.tags[0] === name)
+      .map(({ route }) => html`<li><a href="#${route.id}">${heading(route)}</a> ${route.summary}</li>`)}</ul>`,
+  )}
+<h2>Further down</h2><ul class="plain"><li><a href="#schemas">Schemas</a></li><li><a href="#problems">Problems</a></li></ul></nav>
+<h2>Endpoints</h2>
+<p>Beside its own, every endpoint may answer with these problems: ${problems(everywhere)}</p>
+${operations.map(endpoint)}
+<h2 id="schemas">Schemas</h2>
+${Object.entries(document.components.schemas).map(
+  ([name, schema]) => html`<section id="schema-${name}"><h3>${name}</h3>
+${prose(schema.description ?? '')}${schema.properties ? '' : html`<p>${typeOf(schema)}</p>`}${tablesOf(schema)}</section>`,
+)}
+<h2 id="problems">Problems</h2>
+<p>Every error is a problem document: ${link('Problem')}. Its <code>type</code> is the path of a page that says what to do.</p>
+<section><table>${problemTypeList.map(
+    ({ slug, status, title, meaning }) =>
+      html`<tr><td>${status}</td><td>${problems([slug])}</td><td>${title}. ${inline(meaning)}</td></tr>`,
+  )}</table></section>`;
+  return { title, main };
+}
+
+const accessTexts: Record<Access, string> = {
+  public: 'Open to everybody.',
+  'relay tokens':
+    'Needs relayId and relayAccessToken in every action. ' +
+    'A dry run shows more with the admin token or a key of the company as Authorization: Bearer …',
+  'admin or company key': 'Needs the admin token or a key of the company as Authorization: Bearer …',
+  admin: 'Needs the admin token as Authorization: Bearer …',
+};
+
+function endpoint({ route, described }: Operation): Html {
+  const { parameters, requestBody } = described;
+  const body = requestBody?.content['application/json']?.schema;
+  const own = problemsOf(route).filter((slug) => !everywhere.some((other) => other === slug));
+  return html`<section id="${route.id}">
+<h3>${heading(route)}</h3>
+<p>${route.summary}</p>
+${prose(route.description ?? '')}
+<p class="soft">${accessTexts[route.access]}</p>
+${parameters.length > 0 ? html`<h4>Parameters</h4><table>${parameters.map(parameterRow)}</table>` : ''}
+${
+  body
+    ? html`<h4>Body${requestBody?.required ? '' : ' (may be absent)'}</h4>
+<p><code>application/json</code>: ${typeOf(body)}</p>${tablesOf(body)}`
+    : ''
+}
+${Object.entries(route.examples ?? {}).map(
+  ([name, { summary, value }]) =>
+    html`<details><summary>Example <code>${name}</code>: ${summary}</summary>${json(value)}</details>`,
+)}
+<h4>Answers</h4><table>${Object.keys(route.answers).map((status) => answerRow(status, described.responses[status]))}</table>
+${own.length > 0 ? html`<h4>Problems</h4><p>${problems(own)}</p>` : ''}
+</section>`;
+}
+
+function parameterRow({ name, in: place, required, description, schema }: DescribedOperation['parameters'][number]): Html {
+  return html`<tr><td><code>${name}</code></td><td>${place}${required ? ', required' : ''}</td>
+<td>${typeOf(schema)}</td><td>${inline(description ?? '')}</td></tr>`;
+}
+
+function answerRow(status: string, answer: DescribedAnswer = { description: '' }): Html {
+  const schema = answer.content?.['application/json']?.schema;
+  const shown = schema ? html`${typeOf(schema)}${tablesOf(schema)}` : Object.keys(answer.content ?? {}).join();
+  const headers = Object.entries(answer.headers ?? {}).map(
+    ([name, { description }]) => html`<br><code>${name}</code>: ${inline(description)}`,
+  );
+  return html`<tr><td>${status}</td><td>${inline(answer.description)}${headers}</td><td>${shown}</td></tr>`;
+}
+
+function heading(route: RouteDescription): Html {
+  return html`<code><span class="method">${route.method}</span> ${pathOf(route)}</code>`;
+}
+
+/** `400 invalid-body · 404 not-found`, with links. */
+function problems(slugs: readonly ProblemSlug[]): Html {
+  return html`${slugs.map(
+    (slug, place) =>
+      html`${place > 0 ? ' · ' : ''}${problemTypes[slug].status} <a href="/problems/${slug}"><code>${slug}</code></a>`,
+  )}`;
+}
+
+/** Such as `array of string, at most 50`. */
+function typeOf(schema: Schema): Html {
+  return html`${words(schema)}${limits(schema)}`;
+}
+
+/** The fields of the objects in it, a table for each. */
+function tablesOf(schema: Schema): Html {
+  const parts = schema.type === 'array' ? [schema.items] : alternativesOf(schema);
+  const fields = Object.entries(schema.properties ?? {}).map(([name, field]) => [name, asSchema(field)] as const);
+  const rows = fields.map(
+    ([name, field]) => html`<tr><td><code>${name}</code></td><td>${schema.required?.includes(name) ? 'required' : 'optional'}</td>
+<td>${typeOf(field)}</td><td>${inline(field.description ?? '')}${tablesOf(field)}</td></tr>`,
+  );
+  return html`${rows.length > 0 ? html`<table>${rows}</table>` : ''}${parts.map((part) => tablesOf(asSchema(part)))}`;
+}
+
+function link(name: string): Html {
+  return html`<a href="#schema-${name}">${name}</a>`;
+}
+
+function words(schema: Schema): Html {
+  if (schema.$ref !== undefined) return link(schema.$ref.replace(/^.*\//, ''));
+  const values = schema.const === undefined ? schema.enum : [schema.const];
+  if (values) return joined(values.map((value) => html`<code>${JSON.stringify(value)}</code>`));
+  if (schema.type === 'array') return html`array of ${words(asSchema(schema.items))}`;
+  const alternatives = alternativesOf(schema);
+  if (alternatives.length > 0) return joined(alternatives.map(words));
+  const plain = { 'date-time': 'time', uri: 'URL' }[schema.format ?? ''] ?? schema.type ?? 'anything';
+  return html`${[plain].flat().join(' or ')}`;
+}
+
+function limits({ default: standard, maxLength, maxItems, minimum, maximum }: Schema): string {
+  return [
+    standard === undefined ? '' : `, default ${JSON.stringify(standard)}`,
+    maxLength === undefined ? '' : `, at most ${maxLength} characters`,
+    maxItems === undefined ? '' : `, at most ${maxItems}`,
+    maximum === undefined ? '' : `, ${minimum ?? 0} to ${maximum}`,
+  ].join('');
+}
+
+function alternativesOf({ anyOf = [], oneOf = [] }: Schema): Schema[] {
+  return [...anyOf, ...oneOf].map(asSchema);
+}
+
 /**
- * The API's own documentation: the OpenAPI document, a page made of it, and a page for each type of problem. Open to everybody.
+ * JSON Schema knows `true` too, which stands for anything, and several schemas for the items of an array; zod writes neither
+ * here.
  */
+function asSchema(schema: Schema['items'] | Schema['not']): Schema {
+  return typeof schema === 'object' && !Array.isArray(schema) ? schema : {};
+}
 
-import { z } from 'zod';
-import { problemTypeList } from '../contract/problem-types.js';
-import type { Links } from '../service/config.js';
-import { docsPage } from './docs-page.js';
-import { openApi } from './openapi.js';
-import { sendPage } from './page.js';
-import { problemPage } from './problem-page.js';
-import { notFound } from './problems.js';
-import { type Route, type RouteDescription, route } from './route.js';
+function joined(parts: Html[]): Html {
+  return html`${parts.map((part, place) => html`${place > 0 ? ' or ' : ''}${part}`)}`;
+}
 
-/** @param others - the other routes of the API; the document has these too. */
-export function docsRoutes({ links }: { links: Links }, others: readonly RouteDescription[]): Route[] {
-  const page = { 200: { description: 'A page.', mediaType: 'text/html' } };
-  const routes: Route[] = [
-    route(
-      {
-        method: 'get',
-        path: '/openapi.json',
-        id: 'getOpenApi',
-        access: 'public',
-        summary: 'This description of the API, for programs',
-        answers: { 200: { description: 'OpenAPI 3.1.', body: z.looseObject({ openapi: z.string() }) } },
-      },
-      (c) => c.json(document),
-    ),
-    route(
-      {
-        method: 'get',
-        path: '/docs',
-        id: 'getDocs',
-        access: 'public',
-        summary: 'This description of the API, for people',
-        answers: page,
-      },
-      (c) => sendPage(c, docsPage(document, all)),
-    ),
-    route(
-      {
-        method: 'get',
-        path: '/problems/:slug',
-        id: 'getProblemType',
-        access: 'public',
-        summary: 'What a type of problem means, and what to do about it',
-        answers: page,
-        problems: ['not-found'],
-      },
-      (c) => {
-        const type = problemTypeList.find(({ slug }) => slug === c.req.param('slug'));
-        if (!type) throw notFound(`type of problem ${c.req.param('slug')}`);
-        return sendPage(c, problemPage(type.slug));
-      },
-    ),
-  ];
-  const all = [...others, ...routes];
-  const document = openApi(links.api, all);
-  return routes;
+/** What a problem type means, what to do, and what such a problem looks like. */
+export function problemPage(type: (typeof problemTypeList)[number]): { title: string; main: Html } {
+  const { slug, status, title, meaning, whatToDo, example } = type;
+  const main = html`<h1>${title}</h1>
+<p class="soft">Status ${status}, type <code>/problems/${slug}</code></p>
+<section><h3>What it means</h3><p>${inline(meaning)}</p></section>
+<section><h3>What to do</h3><p>${inline(whatToDo)}</p></section>
+<section><h3>Example</h3>${json({ type: `/problems/${slug}`, title, status, ...example })}</section>
+<p><a href="/docs#problems">All types of problems</a> · <a href="/docs">The API</a></p>`;
+  return { title: `${title} (${status})`, main };
 }

@@ -10,6 +10,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import type { Logger } from 'pino';
 import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import { Problem, problemResponse } from '../contract/problem.js';
+import { Rejection } from '../contract/rejected-request.js';
 import type { Parameter, Queries } from '../store/database.js';
 
 /** The failed authentications per minute and address that are answered with 401. */
@@ -110,11 +111,22 @@ export function addressGroup(address: string): string {
     .join(':');
 }
 
-/** Answers with the headers, also where the answer becomes an error. */
-export async function showRateLimit(c: Context, { headers }: RateLimit, answer: () => Promise<Response>): Promise<Response> {
+/**
+ * Counts a request of a company and answers it, with headers that tell how much is left also where the answer is an error.
+ * @throws Rejection 429 where there were too many.
+ */
+export async function withinLimit(
+  c: Context,
+  limits: Limits,
+  companyId: string,
+  answer: () => Promise<Response>,
+): Promise<Response> {
+  const { exceeded, headers } = await limits.ofCompany(companyId);
   for (const [name, value] of Object.entries(headers)) c.header(name, value);
   try {
-    return await answer();
+    if (!exceeded) return await answer();
+    const detail = `Company ${companyId} has sent more than its ${headers['RateLimit-Limit']} requests a minute. Nothing has run.`;
+    throw new Rejection('rate-limited', 'rate-limited', detail, { headers });
   } catch (error) {
     // Only now: an answer to which `c.res` was read before is written as a stream, some turns of the event loop later.
     for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value);

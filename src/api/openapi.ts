@@ -119,8 +119,12 @@ export const everywhere: readonly ProblemSlug[] = [
 ];
 
 /** What the route may answer with beside that. */
-export function problemsOf({ problems = [], access, query, body, rawBody }: RouteDescription): ProblemSlug[] {
+export function problemsOf(route: RouteDescription): ProblemSlug[] {
+  const { problems = [], path, access, query, body, rawBody, answers } = route;
   const slugs: ProblemSlug[] = [...problems];
+  // What the path names has to be there, unless a PUT makes it; the sender of a chain is not told.
+  const makes = route.method === 'put' && 201 in answers;
+  if (path.includes(':') && access !== 'relay tokens' && !makes) slugs.push('not-found');
   if (body) slugs.push('invalid-body');
   if (body || rawBody) slugs.push('malformed-json', 'body-too-large', 'unsupported-media-type');
   if (query) slugs.push('invalid-query');

@@ -1,12 +1,10 @@
-/** What the API answers when something is wrong: a problem document, whatever was thrown; and what zod's mistakes become in it. */
+/** What the API answers when something is wrong: a problem document, whatever was thrown. */
 
 import { isGrpcServiceError, ServiceError } from '@temporalio/client';
 import type { Env, Hono, MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { methodNotAllowed } from 'hono/method-not-allowed';
-import type { z } from 'zod';
 import type { Issue } from '../chain/request.js';
-import { jsonPointer } from '../chain/request.js';
 import { Problem, problemResponse } from '../contract/problem.js';
 
 /**
@@ -61,27 +59,14 @@ export function notFound(what: string): Problem {
   return new Problem('not-found', `There is no ${what}.`);
 }
 
+/** What there is. @throws Problem 404, as `notFound`, where it is undefined or false. */
+export function found<Thing>(thing: Thing, what: string): Exclude<Thing, undefined | false> {
+  if (thing === undefined || thing === false) throw notFound(what);
+  return thing as Exclude<Thing, undefined | false>;
+}
+
 /** 400 for a body of the right form with mistakes in it. */
 export function invalid(errors: readonly Issue[]): Problem {
   const detail = errors.map((error) => `${error.pointer === '' ? 'the body' : error.pointer} ${error.detail}`).join('; ');
   return new Problem('invalid-body', detail, { errors });
-}
-
-/** What zod found, each mistake at its place. Never shows a value, which may be secret. */
-export function remarksOf(error: z.ZodError): Issue[] {
-  return error.issues.flatMap((issue): Issue[] => {
-    if (issue.code === 'unrecognized_keys') {
-      return issue.keys.map((key) => ({
-        pointer: jsonPointer([...issue.path, key]),
-        detail: 'is not a field that is known here',
-      }));
-    }
-    const detail = issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message;
-    return [{ pointer: jsonPointer(issue.path), detail }];
-  });
-}
-
-/** Words for zod's `error` option: a field that is not there is required, rather than of the wrong type. */
-export function required(issue: { input?: unknown }): string | undefined {
-  return issue.input === undefined ? 'is required' : undefined;
 }

@@ -6,12 +6,13 @@ import { Problem } from '../contract/problem.js';
 import { type RejectedRequest, rejectedListSchema, wholeRejectedSchema } from '../contract/rejected-request.js';
 import type { Links } from '../service/config.js';
 import type { Store } from '../store/store.js';
-import { numberCursor, pageOf, pageQuery } from './body.js';
-import { type Limits, showRateLimit } from './limits.js';
-import { notFound } from './problems.js';
+import { type Limits, withinLimit } from './limits.js';
+import { numberCursor, pageOf, pageQuery } from './parse.js';
+import { found } from './problems.js';
 import type { Rejections } from './rejections.js';
-import { acceptedAnswer, answerStarted, readActions, replayedHeaders } from './relay.js';
-import { textOf, tooManyRequests } from './relay-authentication.js';
+import { acceptedAnswer, answerStarted, replayedHeaders } from './relay.js';
+import { textOf } from './relay-authentication.js';
+import { readActions } from './relay-request.js';
 import { type Route, route } from './route.js';
 
 interface RejectedOptions extends StartOptions {
@@ -21,84 +22,52 @@ interface RejectedOptions extends StartOptions {
   rejections: Rejections;
 }
 
-const listQuery = pageQuery(numberCursor);
-
 export function rejectedRoutes(options: RejectedOptions): Route[] {
   const { store, links, limits, log, rejections } = options;
   const find = async (companyId: string, rejectedId: string): Promise<RejectedRequest> => {
     await rejections.settled();
-    const request = await store.rejected.get(companyId, rejectedId);
-    if (!request) throw notFound(`rejected request ${rejectedId} of company ${companyId}`);
-    return request;
+    return found(await store.rejected.get(companyId, rejectedId), `rejected request ${rejectedId} of company ${companyId}`);
   };
   return [
-    route(
-      {
-        method: 'get',
-        path: '/co/:companyId/rejected',
-        id: 'listRejected',
-        access: 'admin or company key',
-        summary: 'List the rejected requests of a company',
-        query: listQuery,
-        answers: { 200: { description: 'The newest first.', body: rejectedListSchema } },
-        problems: ['not-found'],
-      },
-      async (c, { query }) => {
-        const companyId = c.req.param('companyId');
-        if (!(await store.companies.get(companyId))) throw notFound(`company ${companyId}`);
+    route('GET /co/:companyId/rejected', {
+      id: 'listRejected',
+      access: 'admin or company key',
+      summary: 'List the rejected requests of a company',
+      query: pageQuery(numberCursor),
+      answers: { 200: { description: 'The newest first.', body: rejectedListSchema } },
+      async handle(c, { companyId, query }) {
+        found(await store.companies.get(companyId), `company ${companyId}`);
         await rejections.settled();
         const { items, next } = await store.rejected.list(companyId, pageOf(query));
-        return c.json(rejectedListSchema.parse({ items: items, nextCursor: next }));
+        return c.json(rejectedListSchema.parse({ items, nextCursor: next }));
       },
-    ),
-    route(
-      {
-        method: 'get',
-        path: '/co/:companyId/rejected/:rejectedId',
-        id: 'getRejected',
-        access: 'admin or company key',
-        summary: 'Read a rejected request with its actions',
-        answers: { 200: { description: 'The request.', body: wholeRejectedSchema } },
-        problems: ['not-found'],
-      },
-      async (c) => {
-        const request = await find(c.req.param('companyId'), c.req.param('rejectedId'));
-        return c.json(wholeRejectedSchema.parse(request));
-      },
-    ),
-    route(
-      {
-        method: 'post',
-        path: '/co/:companyId/rejected/:rejectedId/resend',
-        id: 'resendRejected',
-        access: 'admin or company key',
-        summary: 'Send a rejected request again',
-        description: 'Needs no token of its rules. Delays count from now.',
-        answers: {
-          202: acceptedAnswer,
-          200: {
-            description: 'The sender has repeated it meanwhile: the first answer again.',
-            body: acceptedSchema,
-            headers: replayedHeaders,
-          },
+    }),
+    route('GET /co/:companyId/rejected/:rejectedId', {
+      id: 'getRejected',
+      access: 'admin or company key',
+      summary: 'Read a rejected request with its actions',
+      answers: { 200: { description: 'The request.', body: wholeRejectedSchema } },
+      handle: async (c, { companyId, rejectedId }) => c.json(wholeRejectedSchema.parse(await find(companyId, rejectedId))),
+    }),
+    route('POST /co/:companyId/rejected/:rejectedId/resend', {
+      id: 'resendRejected',
+      access: 'admin or company key',
+      summary: 'Send a rejected request again',
+      description: 'Needs no token of its rules. Delays count from now.',
+      answers: {
+        202: acceptedAnswer,
+        200: {
+          description: 'The sender has repeated it meanwhile: the first answer again.',
+          body: acceptedSchema,
+          headers: replayedHeaders,
         },
-        problems: [
-          'invalid-chain',
-          'not-found',
-          'already-resent',
-          'rule-disabled',
-          'idempotency-key-reused',
-          'temporal-unavailable',
-        ],
       },
-      async (c, { actor }) => {
-        const { companyId, rejectedId } = c.req.param();
+      problems: ['invalid-chain', 'already-resent', 'rule-disabled', 'idempotency-key-reused', 'temporal-unavailable'],
+      async handle(c, { companyId, rejectedId, actor }) {
         const request = await find(companyId, rejectedId);
         if (request.chainId !== undefined)
           throw new Problem('already-resent', `This request was sent again at ${request.resentAt}: chain ${request.chainId}.`);
-        const rateLimit = await limits.ofCompany(companyId);
-        return showRateLimit(c, rateLimit, async () => {
-          if (rateLimit.exceeded) throw tooManyRequests(companyId, rateLimit);
+        return withinLimit(c, limits, companyId, async () => {
           await assertEnabled(store, companyId, request.elements);
           // Whoever may ask for this needs no token, but the actions are not valid without one.
           const { actions, warnings } = readActions(request.elements.map((element) => ({ ...element, relayAccessToken: '' })));
@@ -111,7 +80,7 @@ export function rejectedRoutes(options: RejectedOptions): Route[] {
           return answerStarted(c, started, warnings, links);
         });
       },
-    ),
+    }),
   ];
 }
 
@@ -133,10 +102,8 @@ async function assertEnabled(
 ): Promise<void> {
   const relayIds = [...new Set(elements.map(({ relayId }) => textOf(relayId)))];
   const rules = await Promise.all(relayIds.map((relayId) => store.rules.get(companyId, relayId)));
-  const wanting = relayIds.filter((_, place) => !rules[place]?.enabled);
-  if (wanting.length === 0) return;
-  const named = wanting.map(
-    (relayId) => `rule ${relayId} ${rules[relayIds.indexOf(relayId)] ? 'is disabled' : 'does not exist any more'}`,
+  const wanting = relayIds.flatMap((relayId, place) =>
+    rules[place]?.enabled ? [] : `rule ${relayId} ${rules[place] ? 'is disabled' : 'does not exist any more'}`,
   );
-  throw new Problem('rule-disabled', `Nothing has run: ${named.join('; ')}.`);
+  if (wanting.length > 0) throw new Problem('rule-disabled', `Nothing has run: ${wanting.join('; ')}.`);
 }

@@ -6,9 +6,8 @@ import { type Issue, maxActions } from '../chain/request.js';
 import { Problem } from '../contract/problem.js';
 import { Rejection, type RejectionReason } from '../contract/rejected-request.js';
 import type { Refusal, Tokens } from '../store/tokens.js';
-import type { RateLimit } from './limits.js';
 
-export interface AdmissionOptions {
+export interface AuthenticationOptions {
   store: { tokens: Pick<Tokens, 'authenticate'> };
   log: Logger;
 }
@@ -25,7 +24,7 @@ interface UnknownRequest {
  * the same 401.
  */
 export async function authenticateRequest(
-  { store, log }: AdmissionOptions,
+  { store, log }: AuthenticationOptions,
   { companyId, elements, bytes, headers }: UnknownRequest,
 ): Promise<void> {
   // Of a chain that is too long anyway, no more than this is needed to know who sent it.
@@ -44,12 +43,6 @@ export async function authenticateRequest(
   }
   const { webhookSecret } = authentication;
   if (webhookSecret !== undefined) verifySignature(webhookSecret, headers, bytes);
-}
-
-/** What is said to a company that has sent too many requests. */
-export function tooManyRequests(companyId: string, { headers }: RateLimit): Rejection {
-  const detail = `Company ${companyId} has sent more than its ${headers['RateLimit-Limit']} requests a minute. Nothing has run.`;
-  return new Rejection('rate-limited', 'rate-limited', detail, { headers });
 }
 
 const unauthorized =

@@ -4,11 +4,13 @@
  */
 
 import { type Context, Hono } from 'hono';
+import type { ParamKeys } from 'hono/types';
 import type { z } from 'zod';
 import type { Actor } from '../contract/audit.js';
 import type { ProblemSlug } from '../contract/problem-types.js';
 import type { Access, Authenticated, Guard } from './bearer-authentication.js';
-import { limitBody, parseAs, parseQuery, readObject } from './body.js';
+import { limitBody, readObject } from './body.js';
+import { parseAs, parseQuery } from './parse.js';
 
 export interface Answer {
   description: string;
@@ -19,18 +21,11 @@ export interface Answer {
   headers?: Record<string, string>;
 }
 
-export interface RouteDescription<
-  Path extends string = string,
-  Who extends Access = Access,
-  Query = z.ZodObject,
-  Body = z.ZodType,
-> {
-  method: 'get' | 'post' | 'put' | 'patch' | 'delete';
-  /** As Hono writes it: `/co/:companyId/chains`. Its parameters are described in openapi.ts. */
-  path: Path;
+interface Description<Who extends Access = Access, Query = z.ZodObject, Body = z.ZodType> {
   /** The operation's id, for generated clients. */
   id: string;
-  access: Who;
+  /** Default: `admin`. */
+  access?: Who;
   summary: string;
   description?: string;
   query?: Query;
@@ -48,40 +43,57 @@ export interface RouteDescription<
   maxBodyBytes?: number;
   /** By status. */
   answers: Record<number, Answer>;
-  /** The types of problems that it may answer with, beside those that follow from its access, its `query` and its `body`. */
+  /** The types of problems that it may answer with, beside those that follow from its path, access, `query` and `body`. */
   problems?: readonly ProblemSlug[];
 }
 
-/** What a handler gets, read and checked. */
-export interface Asked<Who extends Access, Query, Body> {
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export interface RouteDescription extends Description {
+  method: Lowercase<Method>;
+  /** As Hono writes it: `/co/:companyId/chains`. Its parameters are described in openapi.ts. */
+  path: string;
+  access: Access;
+}
+
+/** What a handler gets, read and checked: the parameters of the path by their names, and these. */
+type Asked<Path, Who extends Access, Query, Body> = Record<ParamKeys<Path>, string> & {
   actor: Who extends 'admin' | 'admin or company key' ? Actor : undefined;
   query: z.infer<Query>;
   body: z.infer<Body>;
-}
+};
 
 export interface Route extends RouteDescription {
   handle(c: Context<Authenticated>): Promise<Response>;
 }
 
+/** @param endpoint - such as `GET /co/:companyId/chains`. */
 export function route<
   Path extends string,
-  Who extends Access,
+  Who extends Access = 'admin',
   Query extends z.ZodObject = z.ZodObject<Record<never, never>>,
   Body extends z.ZodType = z.ZodUndefined,
 >(
-  description: RouteDescription<Path, Who, Query, Body>,
-  handler: (c: Context<Authenticated, Path>, asked: Asked<Who, Query, Body>) => Response | Promise<Response>,
+  endpoint: `${Method} ${Path}`,
+  description: Description<Who, Query, Body> & {
+    handle(c: Context<Authenticated>, asked: Asked<Path, Who, Query, Body>): Response | Promise<Response>;
+  },
 ): Route {
-  const { query, body } = description;
+  const [method = '', path = ''] = endpoint.split(' ');
+  const { access = 'admin', query, body, handle } = description;
   return {
     ...description,
+    method: method.toLowerCase() as Lowercase<Method>,
+    path,
+    access,
     handle: async (c) => {
       const asked = {
+        ...c.req.param(),
         actor: c.get('actor'),
         query: query && parseQuery(query, c.req.query()),
         body: body && parseAs(body, await readObject(c)),
       };
-      return handler(c as Context<Authenticated, Path>, asked as Asked<Who, Query, Body>);
+      return handle(c, asked as Asked<Path, Who, Query, Body>);
     },
   };
 }

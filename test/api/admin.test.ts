@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Hono } from 'hono';
-import { adminRoutes } from '../../src/api/admin.js';
+import { adminRoutes } from '../../src/api/app.js';
 import { type Authenticated, createGuard } from '../../src/api/bearer-authentication.js';
 import { answerProblems } from '../../src/api/problems.js';
 import { appOf } from '../../src/api/route.js';

@@ -9,31 +9,22 @@ import { appOf, route } from '../../src/api/route.js';
 
 const thing = z.strictObject({ name: z.string() }).meta({ id: 'Thing' });
 const routes = [
-  route(
-    {
-      method: 'put',
-      path: '/admin/companies/:companyId/keys/:keyId',
-      id: 'putThing',
-      access: 'admin',
-      summary: 'Put a thing',
-      query: z.object({ count: z.enum(['1', '2'], 'must be 1 or 2').optional() }),
-      body: thing,
-      maxBodyBytes: 1024,
-      answers: { 200: { description: 'The thing.', body: thing } },
-    },
-    (c, { actor, query, body }) => c.json({ actor: actor.kind, keyId: c.req.param('keyId'), ...query, ...body }),
-  ),
-  route(
-    {
-      method: 'get',
-      path: '/open',
-      id: 'getOpen',
-      access: 'public',
-      summary: 'Open',
-      answers: { 200: { description: 'It is.' } },
-    },
-    (c) => c.text('open'),
-  ),
+  route('PUT /admin/companies/:companyId/keys/:keyId', {
+    id: 'putThing',
+    summary: 'Put a thing',
+    query: z.object({ count: z.enum(['1', '2'], 'must be 1 or 2').optional() }),
+    body: thing,
+    maxBodyBytes: 1024,
+    answers: { 200: { description: 'The thing.', body: thing } },
+    handle: (c, { keyId, actor, query, body }) => c.json({ actor: actor.kind, keyId, ...query, ...body }),
+  }),
+  route('GET /open', {
+    id: 'getOpen',
+    access: 'public',
+    summary: 'Open',
+    answers: { 200: { description: 'It is.' } },
+    handle: (c) => c.text('open'),
+  }),
 ];
 const guard = createGuard('the-admin-token', { authenticate: async () => undefined });
 const app = answerProblems(new Hono(), assert.ifError).route('/', appOf(routes, guard));
@@ -89,6 +80,7 @@ describe('a route', () => {
       '200',
       '400',
       '401',
+      '404',
       '405',
       '408',
       '413',

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Hono } from 'hono';
-import { adminRoutes } from '../../../src/api/admin.js';
+import { adminRoutes } from '../../../src/api/app.js';
 import { createGuard } from '../../../src/api/bearer-authentication.js';
 import { answerProblems } from '../../../src/api/problems.js';
 import { appOf } from '../../../src/api/route.js';

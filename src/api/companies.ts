@@ -1,0 +1,126 @@
+/** `/admin/companies`: who uses the relay, and with which settings. */
+
+import type { Context } from 'hono';
+import type { z } from 'zod';
+import { companyIdPattern } from '../chain/chain.js';
+import {
+  companiesResponse,
+  companyPatch,
+  companyRequest,
+  companySchema,
+  type NewCompany,
+  type StoredCompany,
+} from '../contract/company.js';
+import { hasContact } from '../contract/notify.js';
+import { Problem } from '../contract/problem.js';
+import { mergePatch, redact, replaceKeepingSecrets } from '../contract/secrets.js';
+import type { Store } from '../store/store.js';
+import { readObject } from './body.js';
+import { pageOf, pageQuery, parseAs } from './parse.js';
+import { found, invalid } from './problems.js';
+import { type Route, route } from './route.js';
+
+/** @param operatorEmail - is told where a company has nobody to notify; without it every company must name somebody. */
+export function companyRoutes({ companies }: Store, operatorEmail: string | undefined): Route[] {
+  const checked = (companyId: string, settings: Omit<NewCompany, 'companyId'>): NewCompany => {
+    const { notify } = settings;
+    if (operatorEmail !== undefined || (notify && hasContact(notify))) return { companyId, ...settings };
+    const detail =
+      'must name somebody to tell when something fails: emails or webhookUrl (or the operator sets RELAY_OPERATOR_EMAIL)';
+    throw invalid([{ pointer: '/notify', detail }]);
+  };
+  const location = { Location: 'The path of what was made.' };
+  return [
+    route('GET /admin/companies', {
+      id: 'listCompanies',
+      summary: 'List the companies',
+      query: pageQuery(companyIdPattern),
+      answers: { 200: { description: 'By company id.', body: companiesResponse } },
+      async handle(c, { query }) {
+        const { items, next } = await companies.list(pageOf(query));
+        return c.json({ companies: items.map(shown), nextCursor: next });
+      },
+    }),
+    route('PUT /admin/companies/:companyId', {
+      id: 'putCompany',
+      summary: 'Make or change a company',
+      description:
+        'What is left out stays as it is, and `null` removes it. A section that is given replaces the stored one, except for' +
+        ' its secrets: they are write-only, shown as `***`, kept where they are left out, and removed by `null`.',
+      rawBody: companyRequest,
+      answers: {
+        200: { description: 'The company is changed.', body: companySchema, headers: location },
+        201: { description: 'The company is made.', body: companySchema, headers: location },
+      },
+      problems: ['invalid-body', 'invalid-company-id'],
+      async handle(c, { companyId, actor }) {
+        if (!companyIdPattern.test(companyId))
+          throw new Problem('invalid-company-id', 'A company id is 1 to 64 letters, digits, _ or -.');
+        const read = await readSettings(c, companyRequest);
+        const change = (stored?: StoredCompany) => checked(companyId, read(stored, { timeZone: stored?.timeZone }));
+        const { company, created } = await companies.put(companyId, change, actor);
+        return c.json(shown(company), created ? 201 : 200, { Location: `/admin/companies/${companyId}` });
+      },
+    }),
+    route('PATCH /admin/companies/:companyId', {
+      id: 'changeCompany',
+      summary: 'Change a company',
+      description:
+        'A JSON merge patch (RFC 7396): what is left out stays as it is, also within a section, and `null` removes it.' +
+        ' Secrets are kept as with PUT; `auth` of another `type` begins anew.',
+      rawBody: companyPatch,
+      mediaTypes,
+      answers: { 200: { description: 'The company as it is now.', body: companySchema } },
+      problems: ['invalid-body'],
+      async handle(c, { companyId, actor }) {
+        const read = await readSettings(c, companyRequest, mergePatch);
+        const change = (stored?: StoredCompany) => checked(companyId, read(found(stored, `company ${companyId}`)));
+        const { company } = await companies.put(companyId, change, actor);
+        return c.json(shown(company));
+      },
+    }),
+    route('GET /admin/companies/:companyId', {
+      id: 'getCompany',
+      summary: 'Read a company',
+      answers: { 200: { description: 'The company, its secrets as `***`.', body: companySchema } },
+      handle: async (c, { companyId }) => c.json(shown(found(await companies.get(companyId), `company ${companyId}`))),
+    }),
+    route('DELETE /admin/companies/:companyId', {
+      id: 'deleteCompany',
+      summary: 'Delete a company with its rules, tokens and keys',
+      answers: { 204: { description: 'It is gone.' } },
+      async handle(c, { companyId, actor }) {
+        found(await companies.delete(companyId, actor), `company ${companyId}`);
+        return c.body(null, 204);
+      },
+    }),
+  ];
+}
+
+function shown(company: StoredCompany): StoredCompany {
+  return redact(companySchema, company);
+}
+
+const mergePatchType = 'application/merge-patch+json';
+export const mediaTypes = ['application/json', mergePatchType];
+
+export function isMergePatch(c: Context): boolean {
+  return c.req.header('Content-Type')?.toLowerCase().startsWith(mergePatchType) ?? false;
+}
+
+/**
+ * Reads a body that changes settings: what it comes to, secrets above all, depends on what is stored.
+ * @param merge - puts together what is given and what is stored.
+ * @returns what makes the settings to be stored of those that are; it throws a Problem 400 that names all mistakes.
+ */
+export async function readSettings<Schema extends z.ZodType>(
+  c: Context,
+  schema: Schema,
+  merge = replaceKeepingSecrets,
+): Promise<(stored?: object, unlessGiven?: object) => z.infer<Schema>> {
+  const body = await readObject(c);
+  return (stored, unlessGiven) => {
+    const { value, problems } = merge(schema, { ...unlessGiven, ...body }, stored);
+    return parseAs(schema, value, problems);
+  };
+}

@@ -1,0 +1,125 @@
+/** What the operator does for a company in its daily life: planned downtime, trying out its notices, seeing who did what. */
+
+import type { Client } from '@temporalio/client';
+import type { Logger } from 'pino';
+import { z } from 'zod';
+import { resumeChains } from '../chains/steer.js';
+import { auditResponse } from '../contract/audit.js';
+import { noticeTestRequest, noticeTestResponse } from '../contract/notify.js';
+import { endedPausesResponse, pausableSchema, pauseRequest, pausesResponse } from '../contract/pause.js';
+import { Problem } from '../contract/problem.js';
+import { sendTest, testTimeoutMs } from '../notices/rule-notices.js';
+import type { Store } from '../store/store.js';
+import { numberCursor, pageOf, pageQuery } from './parse.js';
+import { found, notFound } from './problems.js';
+import { type Route, route } from './route.js';
+
+interface OperatingOptions {
+  store: Pick<Store, 'pauses' | 'companies' | 'rules'>;
+  client: Client;
+  taskQueue: string;
+  log: Logger;
+}
+
+/** Pauses of a company or of one of its connectors: its actions wait. */
+export function pauseRoutes({ store, client, log }: OperatingOptions): Route[] {
+  const current = async (companyId: string): Promise<z.infer<typeof pausesResponse>> => {
+    found(await store.companies.get(companyId), `company ${companyId}`);
+    return { pauses: await store.pauses.current(companyId) };
+  };
+  return [
+    route('GET /admin/companies/:companyId/pause', {
+      id: 'getPauses',
+      summary: 'Read the pauses of a company',
+      answers: { 200: { description: 'Those that are on.', body: pausesResponse } },
+      handle: async (c, { companyId }) => c.json(await current(companyId)),
+    }),
+    route('PUT /admin/companies/:companyId/pause', {
+      id: 'pauseCompany',
+      summary: 'Pause a company or one of its connectors',
+      description:
+        'For planned downtime: what needs it waits, `pending`, without losing attempts or time, and goes on in order when the' +
+        ' pause is over; the contacts of a rule of which something waits are told once.',
+      body: pauseRequest,
+      bodyOptional: true,
+      maxBodyBytes: 16 * 1024,
+      answers: { 200: { description: 'Those that are on.', body: pausesResponse } },
+      async handle(c, { companyId, actor, body: { what, reason, until } }) {
+        const pause = { what, ...(reason && { reason }), ...(until && { until: new Date(until).toISOString() }) };
+        found(await store.pauses.begin(companyId, pause, actor), `company ${companyId}`);
+        return c.json(await current(companyId));
+      },
+    }),
+    route('DELETE /admin/companies/:companyId/pause', {
+      id: 'endPause',
+      summary: 'End a pause',
+      query: z.object({ what: pausableSchema.optional().describe('Absent: whatever is paused.') }),
+      answers: { 200: { description: 'What was paused goes on.', body: endedPausesResponse } },
+      async handle(c, { companyId, actor, query: { what } }) {
+        const ended = found(await store.pauses.end(companyId, what, actor), `company ${companyId}`);
+        if (ended.length === 0) throw notFound(`pause of ${what === undefined ? '' : `${what} of `}company ${companyId}`);
+        // Nobody waits for that: whom it does not reach looks again within minutes.
+        void resumeChains(client, companyId).catch((error: unknown) =>
+          log.warn({ err: error, companyId }, 'what is paused could not be woken'),
+        );
+        return c.json({ ended });
+      },
+    }),
+  ];
+}
+
+/** Whether notices arrive, tried out. */
+export function noticeRoutes({ store, client, taskQueue, log }: OperatingOptions): Route[] {
+  return [
+    route('POST /admin/companies/:companyId/notices/test', {
+      id: 'testNotices',
+      summary: 'Send a test notice to every contact',
+      description:
+        'On the way that notices take, once, now. The answer says of each contact whether it arrived there, and if not, why.',
+      body: noticeTestRequest,
+      bodyOptional: true,
+      maxBodyBytes: 16 * 1024,
+      answers: { 200: { description: 'What became of it at each contact.', body: noticeTestResponse } },
+      problems: ['temporal-unavailable'],
+      async handle(c, { companyId, body: { relayId } }) {
+        found(await store.companies.get(companyId), `company ${companyId}`);
+        if (relayId !== undefined) found(await store.rules.get(companyId, relayId), `rule ${relayId} of company ${companyId}`);
+        try {
+          return c.json({ contacts: await sendTest(client, taskQueue, companyId, relayId) });
+        } catch (error) {
+          log.error({ err: error, companyId }, 'a test notice did not end');
+          const detail = `What became of the test was not told within ${testTimeoutMs / 1000} seconds`;
+          throw new Problem('temporal-unavailable', `${detail}: see whether Temporal and a worker are running.`);
+        }
+      },
+    }),
+  ];
+}
+
+/** Who changed or steered what, and when. */
+export function auditRoutes({ audit, companies }: Store): Route[] {
+  const query = pageQuery(numberCursor);
+  const list = async (page: z.infer<typeof query>, companyId: string | undefined) => {
+    const { items, next } = await audit.list({ ...pageOf(page), companyId });
+    return auditResponse.parse({ entries: items, nextCursor: next });
+  };
+  return [
+    route('GET /admin/audit', {
+      id: 'listAudit',
+      summary: 'List what was done',
+      query: query.extend({ companyId: z.string().optional().describe('Only of this company.') }),
+      answers: { 200: { description: 'The newest first.', body: auditResponse } },
+      handle: async (c, { query: { companyId, ...page } }) => c.json(await list(page, companyId)),
+    }),
+    route('GET /admin/companies/:companyId/audit', {
+      id: 'listCompanyAudit',
+      summary: 'List what was done to a company',
+      query,
+      answers: { 200: { description: 'The newest first.', body: auditResponse } },
+      async handle(c, { companyId, query }) {
+        found(await companies.get(companyId), `company ${companyId}`);
+        return c.json(await list(query, companyId));
+      },
+    }),
+  ];
+}

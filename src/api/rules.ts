@@ -1,0 +1,93 @@
+/** `/admin/companies/{companyId}/rules`: the rules of a company, made with a first token. */
+
+import { Problem } from '../contract/problem.js';
+import { createdRuleResponse, newRuleRequest, ruleChange, ruleSchema, rulesResponse, type StoredRule } from '../contract/rule.js';
+import { mergePatch, redact, replaceKeepingSecrets } from '../contract/secrets.js';
+import type { Store } from '../store/store.js';
+import { isMergePatch, mediaTypes, readSettings } from './companies.js';
+import { numberCursor, pageOf, pageQuery } from './parse.js';
+import { found, notFound } from './problems.js';
+import { type Route, route } from './route.js';
+
+export function ruleRoutes({ companies, rules }: Store): Route[] {
+  return [
+    route('POST /admin/companies/:companyId/rules', {
+      id: 'createRule',
+      summary: 'Make a rule',
+      description:
+        'The answer is the only time that the token is shown.' +
+        ' A `relayId` and `relayAccessToken` that existing webhooks use can be taken over.',
+      rawBody: newRuleRequest,
+      answers: {
+        201: {
+          description: 'The rule with its first token.',
+          body: createdRuleResponse,
+          headers: { Location: 'The path of what was made.' },
+        },
+      },
+      problems: ['invalid-body', 'relay-id-taken'],
+      async handle(c, { companyId, actor }) {
+        const rule = (await readSettings(c, newRuleRequest))();
+        const made = await rules.create(companyId, rule, actor);
+        if (made === 'unknown company') throw notFound(`company ${companyId}`);
+        if (made === 'relayId taken')
+          throw new Problem('relay-id-taken', `Company ${companyId} already has a rule with relayId ${rule.relayId}.`);
+        const { relayAccessToken, tokenId } = made;
+        return c.json({ ...shown(made.rule), relayAccessToken, tokenId }, 201, {
+          Location: `/admin/companies/${companyId}/rules/${made.rule.relayId}`,
+          'Cache-Control': 'no-store',
+        });
+      },
+    }),
+    route('GET /admin/companies/:companyId/rules', {
+      id: 'listRules',
+      summary: 'List the rules of a company',
+      query: pageQuery(numberCursor),
+      answers: { 200: { description: 'The oldest first.', body: rulesResponse } },
+      async handle(c, { companyId, query }) {
+        found(await companies.get(companyId), `company ${companyId}`);
+        const { items, next } = await rules.list(companyId, pageOf(query));
+        return c.json({ rules: items.map(shown), nextCursor: next });
+      },
+    }),
+    route('GET /admin/companies/:companyId/rules/:relayId', {
+      id: 'getRule',
+      summary: 'Read a rule',
+      answers: { 200: { description: 'The rule.', body: ruleSchema } },
+      async handle(c, { companyId, relayId }) {
+        const rule = await rules.get(companyId, relayId);
+        return c.json(shown(found(rule, `rule ${relayId} of company ${companyId}`)));
+      },
+    }),
+    route('PATCH /admin/companies/:companyId/rules/:relayId', {
+      id: 'changeRule',
+      summary: 'Change, enable or disable a rule',
+      description:
+        'What is left out stays as it is; `notify` is replaced as a section of a company is, or merged where the body is a' +
+        ' merge patch. Requests of a disabled rule are refused, and its actions that are still to run become `skipped`.',
+      rawBody: ruleChange,
+      mediaTypes,
+      answers: { 200: { description: 'The rule as it is now.', body: ruleSchema } },
+      problems: ['invalid-body'],
+      async handle(c, { companyId, relayId, actor }) {
+        const read = await readSettings(c, ruleChange, isMergePatch(c) ? mergePatch : replaceKeepingSecrets);
+        const change = (stored: StoredRule) => ({ ...stored, notify: undefined, ...read(stored) });
+        const rule = await rules.update(companyId, relayId, change, actor);
+        return c.json(shown(found(rule, `rule ${relayId} of company ${companyId}`)));
+      },
+    }),
+    route('DELETE /admin/companies/:companyId/rules/:relayId', {
+      id: 'deleteRule',
+      summary: 'Delete a rule with its tokens',
+      answers: { 204: { description: 'It is gone.' } },
+      async handle(c, { companyId, relayId, actor }) {
+        found(await rules.delete(companyId, relayId, actor), `rule ${relayId} of company ${companyId}`);
+        return c.body(null, 204);
+      },
+    }),
+  ];
+}
+
+function shown(rule: StoredRule) {
+  return ruleSchema.parse(redact(ruleSchema, rule));
+}
