@@ -61,19 +61,15 @@ export interface Question {
   nextStep?: (problem: Problem) => string | undefined;
 }
 
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
 /** The API itself waits up to 15 seconds for Temporal. */
 const patienceMs = 30_000;
-
-type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export class Api {
   constructor(readonly address: Address) {}
 
-  /**
-   * @param path - see `path`.
-   * @param schema - the form of the answer's body.
-   * @throws Refused, Unreachable
-   */
+  /** @param schema - the form of the answer's body. @throws Refused, Unreachable */
   async ask<Body>(method: Method, path: string, schema: z.ZodType<Body>, question: Question = {}): Promise<Answer<Body>> {
     const { response, text } = await this.#exchange(method, path, question);
     const { status, headers } = response;
@@ -82,13 +78,11 @@ export class Api {
       if (success) return { status, headers, text, body: data };
       throw this.#unlike('answers in a form that this command does not know');
     }
-    const { success, data: problem } = problemSchema.safeParse(parseJson(text));
-    if (success) {
-      const retryAfter = headers.get('Retry-After') ?? undefined;
-      throw new Refused(problem, text, retryAfter, this.address, question);
-    }
-    const target = headers.get('Location');
-    throw this.#unlike(status >= 300 && status < 400 && target ? `sends on to ${originOf(target)}` : `answers ${status}`);
+    const { data: problem } = problemSchema.safeParse(parseJson(text));
+    if (problem) throw new Refused(problem, text, headers.get('Retry-After') ?? undefined, this.address, question);
+    const target = headers.get('Location') ?? '';
+    const elsewhere = status >= 300 && status < 400 && URL.canParse(target) ? new URL(target).origin : undefined;
+    throw this.#unlike(elsewhere ? `sends on to ${elsewhere}` : `answers ${status}`);
   }
 
   async #exchange(method: string, path: string, { body, headers, query, bearer = true }: Question) {
@@ -120,16 +114,11 @@ export class Api {
   }
 }
 
-/**
- * A path of the API with the values in it encoded.
- * @throws UsageError for a value that would make it another path.
- */
+/** A path of the API with the values in it encoded. @throws UsageError for a value that would make it another path. */
 export function path(texts: TemplateStringsArray, ...values: readonly (string | number)[]): string {
-  const encoded = values.map((value) => {
-    if (['', '.', '..'].includes(String(value).trim())) throw new UsageError(`"${value}" is no id`);
-    return encodeURIComponent(value);
-  });
-  return texts.map((text, place) => text + (encoded[place] ?? '')).join('');
+  const wrong = values.find((value) => ['', '.', '..'].includes(String(value).trim()));
+  if (wrong !== undefined) throw new UsageError(`"${wrong}" is no id`);
+  return String.raw({ raw: texts }, ...values.map(encodeURIComponent));
 }
 
 /** What JSON says, of bytes in UTF-8; undefined for anything else. */
@@ -139,10 +128,6 @@ export function parseJson(json: string | Uint8Array): unknown {
   } catch {
     return undefined;
   }
-}
-
-function originOf(location: string): string {
-  return URL.canParse(location) ? new URL(location).origin : 'another place';
 }
 
 const reasons: Record<string, string> = {
@@ -160,8 +145,6 @@ function silence(error: unknown): { reason: string; mayHaveArrived: boolean } {
     return { reason: `no answer within ${patienceMs / 1000} seconds`, mayHaveArrived: true };
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : undefined;
   const code = cause && 'code' in cause ? String(cause.code) : '';
-  const known = reasons[code];
-  return known !== undefined
-    ? { reason: known, mayHaveArrived: false }
-    : { reason: `the connection failed (${code || cause?.message || 'no reason given'})`, mayHaveArrived: true };
+  const failed = `the connection failed (${code || cause?.message || 'no reason given'})`;
+  return { reason: reasons[code] ?? failed, mayHaveArrived: reasons[code] === undefined };
 }

@@ -3,7 +3,7 @@
 import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
 import { type ExitCode, exitCodes } from './terminal.js';
 
-import { type Columns, type Line, type Painted, type Tone, table } from './text.js';
+import { type Line, line, type Painted, type Tone, table } from './text.js';
 import { momentFromNow, momentText } from './time.js';
 
 const tones: Record<Exclude<Tone, 'faint'>, readonly string[]> = {
@@ -34,45 +34,30 @@ export function exitCodeOf(status: ChainResource['status']): ExitCode {
 
 /** The whole chain. */
 export function chainLines(companyId: string, chain: ChainResource, width: number | undefined): Line[] {
-  const columns: Columns<ActionResource> = {
-    ACTION: titleOf,
-    STATE: ({ state }) => stateCell(state),
-    WHEN: when,
-    ATTEMPTS: 'attempts',
-    REMARK: remark,
-  };
+  const state = (action: ActionResource) => stateCell(action.state);
+  const decisions = chain.actions.flatMap((action) =>
+    (action.steered ?? []).map(({ at, by, verb }) => `${titleOf(action)}: ${verb} by ${by}, ${momentText(at)}`),
+  );
+  const columns = { ACTION: titleOf, STATE: state, WHEN: when, ATTEMPTS: 'attempts', REMARK: remark } as const;
   return [
-    [{ text: `Chain ${chain.chainId} of company ${companyId}: ` }, stateCell(chain.status)],
+    line`Chain ${chain.chainId} of company ${companyId}: ${stateCell(chain.status)}`,
     `Received ${momentFromNow(chain.receivedAt)}${chain.closedAt ? `, closed ${momentText(chain.closedAt)}` : ''}`,
     ...(chain.links.webUi ? [`Temporal Web UI: ${chain.links.webUi}`] : []),
     ...(chain.partial ? ['No worker answered in time: this is what the server knows, and actions may be further.'] : []),
     '',
     ...table(chain.actions, columns, width),
     ...troubleLines(companyId, chain),
-    ...decisionLines(chain.actions),
-    ...(chain.ignored ? ['', 'Signals that had no effect:', ...chain.ignored.map((signal) => `  ${signal}`)] : []),
+    ...listed('Decisions:', decisions),
+    ...listed('Signals that had no effect:', chain.ignored ?? []),
   ];
-}
-
-/** Who steered it. */
-function decisionLines(actions: readonly ActionResource[]): Line[] {
-  const lines = actions.flatMap((action) =>
-    (action.steered ?? []).map(({ at, by, verb }) => `  ${titleOf(action)}: ${verb} by ${by}, ${momentText(at)}`),
-  );
-  return lines.length > 0 ? ['', 'Decisions:', ...lines] : [];
 }
 
 /** An action's state in one line, with the time at which it was seen. */
 export function actionLine(action: ActionResource): Line {
   const said = remark(action);
   const attempts = action.state === 'retrying' && action.attempts ? ` (attempts: ${action.attempts})` : '';
-  const seen = momentText(new Date().toISOString()).slice(11, 19);
-  return [
-    { text: `${seen}  `, tone: 'faint' },
-    { text: `${titleOf(action)}: ` },
-    stateCell(action.state),
-    { text: `${attempts}${said && `: ${said}`}` },
-  ];
+  const seen: Painted = { text: momentText(new Date().toISOString()).slice(11, 19), tone: 'faint' };
+  return line`${seen}  ${titleOf(action)}: ${stateCell(action.state)}${attempts}${said && `: ${said}`}`;
 }
 
 /** For every action in trouble: its error in full, and the commands that decide about it. */
@@ -83,13 +68,11 @@ export function troubleLines(companyId: string, chain: ChainResource): Line[] {
   return chain.actions
     .filter(({ state }) => ['needs-attention', 'partly-failed', 'failed'].includes(state))
     .flatMap((action) => {
-      const steer = (verb: string, meaning: string): Line => [
-        { text: `  npx relay ${verb} ${companyId} ${chain.chainId} ${action.index}` },
-        { text: `   ${meaning}`, tone: 'faint' },
-      ];
+      const steer = (verb: string, meaning: string) =>
+        line`  npx relay ${verb} ${companyId} ${chain.chainId} ${String(action.index)}${{ text: `   ${meaning}`, tone: 'faint' }}`;
       return [
         '',
-        [{ text: `${titleOf(action)}: ` }, stateCell(action.state)],
+        line`${titleOf(action)}: ${stateCell(action.state)}`,
         ...(action.error ? [`  ${action.error.message} (${action.error.type})`] : []),
         ...(action.reason ? [`  ${action.reason}`] : []),
         ...(action.deliveries ?? []).map(
@@ -101,6 +84,10 @@ export function troubleLines(companyId: string, chain: ChainResource): Line[] {
         ...(open && action.state === 'needs-attention' ? [steer('skip', ' go on without it')] : []),
       ];
     });
+}
+
+function listed(heading: string, lines: readonly string[]): Line[] {
+  return lines.length === 0 ? [] : ['', heading, ...lines.map((line) => `  ${line}`)];
 }
 
 /** `2 sendEmails: tell the manager`. */

@@ -6,9 +6,17 @@ import { momentText } from './time.js';
 export type Tone = 'good' | 'warning' | 'bad' | 'faint';
 export interface Painted {
   text: string;
-  tone?: Tone | undefined;
+  tone?: Tone;
 }
 export type Line = string | readonly Painted[];
+
+/** A line of plain text with painted pieces in it. */
+export function line(texts: TemplateStringsArray, ...pieces: readonly (string | Painted)[]): Line {
+  return texts.flatMap((text, place) => {
+    const piece = pieces[place] ?? '';
+    return [{ text }, typeof piece === 'string' ? { text: piece } : piece];
+  });
+}
 
 const colours: Record<Tone, string> = { good: '32', warning: '33', bad: '31', faint: '2' };
 

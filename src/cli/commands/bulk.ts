@@ -10,30 +10,26 @@ import { stateCell } from '../chain-lines.js';
 import { example, readCount, settingsOf, withFilter, yesOption } from '../options.js';
 import type { Session } from '../session.js';
 import { exitCodes, UsageError } from '../terminal.js';
-import type { Line } from '../text.js';
+import { type Line, line } from '../text.js';
 import { momentText } from '../time.js';
 
-const verbs: readonly { verb: BulkVerb; name: string; meaning: string; line: string }[] = [
-  {
-    verb: 'retry',
-    name: 'retry',
-    meaning: 'try again what needs attention, or with --status failed what has failed',
-    line: 'relay bulk retry acme --reason PlatformError --since 2h',
-  },
-  { verb: 'skip', name: 'skip', meaning: 'go on without what needs attention', line: 'relay bulk skip acme --rule 4711' },
-  {
-    verb: 'cancel',
-    name: 'cancel',
-    meaning: 'cancel what has not ended: only the actions of an assignment or rule that is named',
-    line: 'relay bulk cancel acme --assignment 1001',
-  },
-  { verb: 'runNow', name: 'run-now', meaning: 'run delayed actions now', line: 'relay bulk run-now acme --assignment 1001' },
+/** By the name of the command: the API's verb, what it does, and which chains an example is about. */
+const verbs: readonly [name: string, verb: BulkVerb, meaning: string, example: string][] = [
+  [
+    'retry',
+    'retry',
+    'try again what needs attention, or with --status failed what has failed',
+    '--reason PlatformError --since 2h',
+  ],
+  ['skip', 'skip', 'go on without what needs attention', '--rule 4711'],
+  ['cancel', 'cancel', 'cancel what has not ended: only the actions of an assignment or rule that is named', '--assignment 1001'],
+  ['run-now', 'runNow', 'run delayed actions now', '--assignment 1001'],
 ];
 
 export function bulk(relay: Command, session: Session): void {
   const bulk = relay.command('bulk').summary('what a person decides about many chains at once');
 
-  for (const { verb, name, meaning, line } of verbs)
+  for (const [name, verb, meaning, chosen] of verbs)
     withFilter(bulk.command(`${name} [companyId]`))
       .aliases(verb === name ? [] : [verb])
       .summary(`${meaning}, in many chains at once`)
@@ -49,7 +45,7 @@ export function bulk(relay: Command, session: Session): void {
         readCount(text, '--confirm must be the number of chains'),
       )
       .addOption(yesOption)
-      .addHelpText(...example(line))
+      .addHelpText(...example(`relay bulk ${name} acme ${chosen}`))
       .action(async (companyId, { yes, confirm, allCompanies, ...filter }) => {
         if ((companyId === undefined) !== (allCompanies === true))
           throw new UsageError('Name the company, or say --all-companies');
@@ -105,7 +101,7 @@ function nextStep({ status }: { status: number }): string | undefined {
 }
 
 function bulkLines({ verb, count, status, progress, by, startedAt }: z.infer<typeof bulkSchema>): Line[] {
-  const head: Line = [{ text: `${verb} in ${chains(count)}, by ${by}, ${momentText(startedAt)}: ` }, stateCell(status)];
+  const head = line`${verb} in ${chains(count)}, by ${by}, ${momentText(startedAt)}: ${stateCell(status)}`;
   if (!progress) return [head, 'No worker answers at the moment: how far it is, is not known.'];
   const { done, actions, steered, unchanged, failed, failures } = progress;
   const steeredActions = actions === 1 ? '1 action' : `${actions} actions`;

@@ -12,7 +12,7 @@ import { showAccepted, warningLines } from '../follow.js';
 import { example, readInput, waitOption } from '../options.js';
 import type { Session } from '../session.js';
 import { UsageError } from '../terminal.js';
-import { fields, type Line } from '../text.js';
+import { fields, type Line, line } from '../text.js';
 
 export function send(relay: Command, session: Session): void {
   relay
@@ -100,11 +100,7 @@ function dryRunLines({ actions, warnings }: z.infer<typeof dryRunSchema>): Line[
     'Dry run: nothing has been done.',
     ...actions.flatMap(({ index, action, comment, outcome, reason, ...more }): Line[] => [
       '',
-      [
-        { text: `${titleOf({ index, action, comment })}: ` },
-        stateCell(outcome),
-        { text: reason === undefined ? '' : `: ${reason}` },
-      ],
+      line`${titleOf({ index, action, comment })}: ${stateCell(outcome)}${reason === undefined ? '' : `: ${reason}`}`,
       ...fields(more, '  '),
     ]),
     ...warningLines(warnings),
