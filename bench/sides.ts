@@ -7,7 +7,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../src/sandbox/ports.js';
+import { freePort } from '../src/service/server.js';
 
 export type SideName = 'relay' | 'bare';
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { freePort } from '../src/sandbox/ports.js';
+import { freePort } from '../src/service/server.js';
 
 /** @returns the server's URL and a way to stop it; undefined where PostgreSQL is not installed. */
 export async function startPostgresql(): Promise<{ url: string; stop(): Promise<void> } | undefined> {

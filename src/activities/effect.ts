@@ -1,5 +1,6 @@
 /** What all effects have in common: settings as they stand now, a call under the action's key, the report of a failure. */
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { activityInfo } from '@temporalio/activity';
 import { idempotencyKey } from '../chain/chain.js';
 import type { Connector, Pause } from '../chain/pause.js';
@@ -8,7 +9,6 @@ import type { Call } from '../connectors/call.js';
 import type { ActionRef, EffectResult } from '../contract/activities.js';
 import type { Company } from '../contract/company.js';
 import type { Rule } from '../contract/rule.js';
-import { withTimeout } from '../service/with-timeout.js';
 import type { CompanySettings } from '../store/settings.js';
 import type { Deps } from './deps.js';
 import { effectFailure, lostAttempt, mistake, notTried, paused, useOrdinary } from './failure.js';
@@ -81,7 +81,10 @@ export async function readActionContext(
     return store.settings.of(companyId);
   };
   const longest = Math.min(callTimeoutMs(), longestReadMs);
-  const settings = await withTimeout(longest, read(), 'no answer in time').catch((error: unknown) => {
+  const tooLate = sleep(longest).then(() => {
+    throw new Error('no answer in time');
+  });
+  const settings = await Promise.race([read(), tooLate]).catch((error: unknown) => {
     log.warn({ err: error, companyId, relayId }, 'an effect waits: the settings of its company cannot be read');
     throw notTried("the relay's own database does not answer: see `relay health`");
   });

@@ -4,7 +4,7 @@ import { Hono, type MiddlewareHandler } from 'hono';
 import type { StartOptions } from '../chains/start.js';
 import { RuleNotices } from '../notices/rule-notices.js';
 import type { Links } from '../service/config.js';
-import type { Metrics } from '../service/metrics.js';
+import type { Metrics } from '../service/telemetry.js';
 import type { Store } from '../store/store.js';
 import { actorReader, createGuard } from './bearer-authentication.js';
 import { bulkRoutes } from './bulk.js';

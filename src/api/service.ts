@@ -1,12 +1,12 @@
 /**
  * What is open to everybody: the API's own documentation, which is the OpenAPI document, a page made of it, and a page for each
- * type of problem; and whether the process is alive, can do its work, and what it has counted (see service/health.ts).
+ * type of problem; and whether the process is alive, can do its work, and what it has counted (see service/telemetry.ts).
  */
 
 import { z } from 'zod';
 import { problemTypeList } from '../contract/problem-types.js';
 import type { Links } from '../service/config.js';
-import { type HealthOptions, healthRoutes } from '../service/health.js';
+import { type HealthOptions, healthRoutes } from '../service/telemetry.js';
 import { docsPage, problemPage } from './docs.js';
 import { openApi } from './openapi.js';
 import { sendPage } from './page.js';

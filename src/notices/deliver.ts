@@ -13,7 +13,7 @@ import type { Company } from '../contract/company.js';
 import type { ContactResult, Notice } from '../contract/notices.js';
 import type { Notify } from '../contract/notify.js';
 import { type Links, workflowLink } from '../service/config.js';
-import type { Metrics } from '../service/metrics.js';
+import type { Metrics } from '../service/telemetry.js';
 import type { Store } from '../store/store.js';
 import { channelsOf, type NoticeChannel } from './channels.js';
 import { type RenderedNotice, renderNotice } from './render.js';

@@ -1,6 +1,6 @@
 /** The life of a process: start, run until somebody asks it to stop, stop in the reverse order of starting. */
 
-import { StartError } from '../service/start-error.js';
+import { StartError } from '../service/config.js';
 
 /** What has been started, to be stopped last in first out. */
 export class Closers {

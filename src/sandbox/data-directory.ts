@@ -7,7 +7,7 @@
 import { readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { StartError } from '../service/start-error.js';
+import { StartError } from '../service/config.js';
 import { makeDirectory } from './make-directory.js';
 import { isRunning, startOf } from './processes.js';
 

@@ -10,8 +10,8 @@ import { Limits } from '../api/limits.js';
 import { openParts } from '../process/parts.js';
 import { type Closers, runProcess } from '../process/run.js';
 import { type Config, readConfig } from '../service/config.js';
-import { createLog } from '../service/log.js';
-import { serveHttp } from '../service/server.js';
+import { assertPortFree, serveHttp } from '../service/server.js';
+import { createLog } from '../service/telemetry.js';
 import { reach, registerSearchAttributes, type TemporalAddress, temporalAddress } from '../service/temporal.js';
 import { openEmbedded } from '../store/embedded.js';
 import { openPostgres } from '../store/postgres.js';
@@ -20,7 +20,6 @@ import { openDataDirectory } from './data-directory.js';
 import { demo, ensureDemo } from './demo.js';
 import { startMailCatcher } from './mail/catcher.js';
 import { startPlatform } from './platform/platform.js';
-import { assertPortFree } from './ports.js';
 import { startTemporal } from './temporal.js';
 
 const say = (line: string) => process.stdout.write(`${line}\n`);

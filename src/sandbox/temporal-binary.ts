@@ -6,7 +6,7 @@ import { homedir } from 'node:os';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { StartError } from '../service/start-error.js';
+import { StartError } from '../service/config.js';
 import { makeDirectory } from './make-directory.js';
 import { superviseChild } from './processes.js';
 

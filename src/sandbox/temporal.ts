@@ -9,9 +9,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { z } from 'zod';
-import { authority } from '../service/listen.js';
-import { StartError } from '../service/start-error.js';
-import { assertPortFree, freePort } from './ports.js';
+import { StartError } from '../service/config.js';
+import { assertPortFree, authority, freePort } from '../service/server.js';
 import { commandLine, endProcess, isRunning, lastLineOf, startOf } from './processes.js';
 import { findTemporal, withoutTemporal } from './temporal-binary.js';
 

@@ -3,10 +3,13 @@
 import { z } from 'zod';
 import { isEmailAddress } from '../chain/address.js';
 import { type Chain, chainUrl, chainWorkflowId } from '../chain/chain.js';
-import { StartError } from './start-error.js';
 
-const port = (standard: number) =>
-  z.coerce.number('must be a port number').int('must be a port number').min(0).max(65535).default(standard);
+/** A process cannot start: the message is all that the person at the terminal needs, what is wrong and what to do about it. */
+export class StartError extends Error {
+  override readonly name: string = 'StartError';
+}
+
+const port = z.coerce.number('must be a port number').int('must be a port number').min(0).max(65535);
 const seconds = (standard: number) =>
   z.coerce.number('must be a number of seconds').int('must be a whole number of seconds').min(0).default(standard);
 const flag = z
@@ -17,7 +20,7 @@ const url = (protocol: RegExp, example: string) => z.url({ protocol, error: `mus
 const environment = z.object({
   /** Where the API listens. */
   HOST: z.string().default('127.0.0.1'),
-  PORT: port(8080),
+  PORT: port.default(8080),
   /** How people reach the API, for the links in answers and notices. Default: `http://HOST:PORT`. */
   RELAY_PUBLIC_URL: url(/^https?$/, 'https://relay.example.com').optional(),
   /** State of the all-in-one process. */
@@ -26,8 +29,8 @@ const environment = z.object({
   DATABASE_URL: url(/^postgres(ql)?$/, 'postgres://user:password@host:5432/relay').optional(),
   /** The Temporal server, with TEMPORAL_NAMESPACE, TEMPORAL_TLS_… as `@temporalio/envconfig` reads them. Unset: embedded. */
   TEMPORAL_ADDRESS: z.string().optional(),
-  RELAY_TEMPORAL_PORT: port(7233),
-  RELAY_TEMPORAL_UI_PORT: port(8233),
+  RELAY_TEMPORAL_PORT: port.default(7233),
+  RELAY_TEMPORAL_UI_PORT: port.default(8233),
   /** Address of Temporal's Web UI, for links. */
   TEMPORAL_UI_URL: url(/^https?$/, 'https://temporal.example.com').optional(),
   /** With TEMPORAL_WORKER_BUILD_ID: the worker is a version of this Worker Deployment. Unset: it is not versioned. */
@@ -36,15 +39,15 @@ const environment = z.object({
   RELAY_TASK_QUEUE: z.string().min(1).max(200).default('relay'),
   RELAY_ADMIN_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
   SMTP_URL: url(/^smtps?$/, 'smtp://user:password@host:587').optional(),
-  RELAY_SMTP_PORT: port(1025),
-  RELAY_MAIL_UI_PORT: port(8025),
+  RELAY_SMTP_PORT: port.default(1025),
+  RELAY_MAIL_UI_PORT: port.default(8025),
   MAIL_FROM: z
     .string()
     .refine(isEmailAddress, 'must be an e-mail address such as Relay <relay@example.com>')
     .default('Relay <relay@localhost>'),
   /** Gets the notices for which a company has no contact that can be reached. */
   RELAY_OPERATOR_EMAIL: z.string().refine(isEmailAddress, 'must be an e-mail address').optional(),
-  RELAY_SANDBOX_PORT: port(8090),
+  RELAY_SANDBOX_PORT: port.default(8090),
   /** How long an effect is tried before its action needs attention, in attempts' time: time without workers does not count. */
   RELAY_RETRY_BUDGET_SECONDS: seconds(600),
   /** How long a held action waits for a decision. */
@@ -56,7 +59,7 @@ const environment = z.object({
   /** Whether companies' connectors may call private addresses. Default: only in the all-in-one process. */
   RELAY_ALLOW_PRIVATE_NETWORKS: flag.optional(),
   /** Where a worker answers /healthz, /readyz and /metrics. Unset: nowhere; the API answers them on its own port. */
-  RELAY_METRICS_PORT: z.coerce.number('must be a port number').int('must be a port number').min(0).max(65535).optional(),
+  RELAY_METRICS_PORT: port.optional(),
   RELAY_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error']).default('info'),
 });
 
@@ -113,18 +116,13 @@ export function linksOf(config: Config, namespace: string, webUi = config.TEMPOR
   const host = config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST;
   return {
     api: (config.RELAY_PUBLIC_URL ?? `http://${host}:${config.PORT}`).replace(/\/+$/, ''),
-    ...(webUi && { webUi: `${webUi.replace(/\/+$/, '')}/namespaces/${encodeURIComponent(namespace)}` }),
+    webUi: webUi && `${webUi.replace(/\/+$/, '')}/namespaces/${encodeURIComponent(namespace)}`,
   };
 }
 
 /** Where a chain is looked at: the API's resource, and its page in the Web UI, of the run if one is named. */
-export function chainLinks(
-  links: Links,
-  chain: Pick<Chain, 'companyId' | 'chainId'>,
-  runId?: string,
-): { chain: string; webUi?: string } {
-  const webUi = workflowLink(links, chainWorkflowId(chain), runId);
-  return { chain: chainUrl(links.api, chain), ...(webUi !== undefined && { webUi }) };
+export function chainLinks(links: Links, chain: Pick<Chain, 'companyId' | 'chainId'>, runId?: string) {
+  return { chain: chainUrl(links.api, chain), webUi: workflowLink(links, chainWorkflowId(chain), runId) };
 }
 
 /** The Web UI's page of a workflow; of a run, where it says how its actions stand. */

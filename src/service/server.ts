@@ -1,11 +1,20 @@
-/** Serves a Hono app on a port, and answers with problem documents what never reaches it. */
+/** Listening on ports: a Hono app, with problem documents for what never reaches it, or any other server. */
 
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, STATUS_CODES } from 'node:http';
+import { createServer as createTcpServer, type Server } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener, type Http2Bindings, type HttpBindings, RequestError } from '@hono/node-server';
 import { Problem, problemResponse } from '../contract/problem.js';
-import { type Listening, listen } from './listen.js';
+import { StartError } from './config.js';
+
+export interface Listening {
+  host: string;
+  /** 0 takes any free one. */
+  port: number;
+  /** The environment variable that sets the port. Default: PORT. */
+  variable?: string;
+}
 
 /** A Hono app, of whatever environment. */
 interface App {
@@ -88,4 +97,58 @@ const internal = new Problem('internal', 'Something went wrong here.');
 
 function unreadable(): Problem {
   return new Problem('bad-request', 'This is not an HTTP request that the relay can read.');
+}
+
+/**
+ * @returns `host:port`, as a client on this machine writes it
+ * @throws StartError that names the variable to change
+ */
+export async function listen(server: Server, { host, port, variable = 'PORT' }: Listening): Promise<string> {
+  server.listen(port, host);
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    switch (error instanceof Error && 'code' in error ? error.code : undefined) {
+      case 'EADDRINUSE':
+        throw new StartError(`port ${port} is taken: stop what uses it, or set ${variable}`);
+      case 'EACCES':
+        throw new StartError(`port ${port} is not open to this user: set ${variable} to one above 1023`);
+      case 'EADDRNOTAVAIL':
+      case 'ENOTFOUND':
+      case 'EAI_AGAIN':
+        throw new StartError(`this machine has no address "${host}": set HOST`);
+      default:
+        throw error;
+    }
+  }
+  const address = server.address();
+  return authority(host, address !== null && typeof address === 'object' ? address.port : port);
+}
+
+/** A server that listens everywhere is reached on the loopback address. */
+export function authority(host: string, port: number): string {
+  const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return name.includes(':') ? `[${name}]:${port}` : `${name}:${port}`;
+}
+
+/**
+ * @param variable the environment variable that sets this port
+ * @throws StartError when the port cannot be listened on
+ */
+export async function assertPortFree(host: string, port: number, variable: string): Promise<void> {
+  await listenOnce({ host, port, variable });
+}
+
+/** A port that nothing listens on now. */
+export async function freePort(host: string): Promise<number> {
+  const address = await listenOnce({ host, port: 0 });
+  return Number(address.slice(address.lastIndexOf(':') + 1));
+}
+
+async function listenOnce(at: Listening): Promise<string> {
+  const server = createTcpServer();
+  const address = await listen(server, at);
+  server.close();
+  await once(server, 'close');
+  return address;
 }

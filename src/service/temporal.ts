@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, type ConnectionLike } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { searchAttributeKeys } from '../contract/search-attributes.js';
-import type { Log } from './log.js';
-import { StartError } from './start-error.js';
+import { StartError } from './config.js';
+import type { Log } from './telemetry.js';
 
 export interface TemporalAddress {
   connection: ReturnType<typeof loadClientConnectConfig>['connectionOptions'];

@@ -1,7 +1,7 @@
 /** The schema, as the ordered list of steps that made it. Add steps at the end; never change one that has been released. */
 
 import { z } from 'zod';
-import { StartError } from '../service/start-error.js';
+import { StartError } from '../service/config.js';
 import { type Database, read } from './database.js';
 
 /** Step n (from 1) leads to version n; each is a list of single statements. */

@@ -1,7 +1,7 @@
 /** The store's database in production: a PostgreSQL server, through a pool of connections. */
 
 import pg from 'pg';
-import { StartError } from '../service/start-error.js';
+import { StartError } from '../service/config.js';
 import type { Database, Parameter, Queries } from './database.js';
 import { migrate } from './migrations.js';
 

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import type { Deps } from '../../src/activities/deps.js';
 import { notifyFailure } from '../../src/activities/notify-failure.js';
 import type { ChainNotice } from '../../src/contract/notices.js';
-import { Metrics } from '../../src/service/metrics.js';
+import { Metrics } from '../../src/service/telemetry.js';
 
 const error = { type: 'PlatformError', message: 'GET http://p.example/assignments/7 answered 404', retryable: false };
 const notice: ChainNotice = {

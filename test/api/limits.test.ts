@@ -4,7 +4,7 @@ import { Hono } from 'hono';
 import { addressGroup, failuresPerMinute, Limits, limitFailures } from '../../src/api/limits.js';
 import { answerProblems } from '../../src/api/problems.js';
 import { Problem, problemSchema } from '../../src/contract/problem.js';
-import { createLog } from '../../src/service/log.js';
+import { createLog } from '../../src/service/telemetry.js';
 import type { Database } from '../../src/store/database.js';
 import { testDatabases } from '../store/databases.js';
 

@@ -10,8 +10,7 @@ import { type OpenApi, openApi } from '../../src/api/openapi.js';
 import { readRequest } from '../../src/chain/request.js';
 import { createConnectors } from '../../src/connectors/connectors.js';
 import { problemTypeList } from '../../src/contract/problem-types.js';
-import { createLog } from '../../src/service/log.js';
-import { Metrics } from '../../src/service/metrics.js';
+import { createLog, Metrics } from '../../src/service/telemetry.js';
 import { createStore } from '../../src/store/store.js';
 import { openEmptied } from '../store/emptied.js';
 

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { Rejections } from '../../src/api/rejections.js';
 import type { RuleNotice } from '../../src/contract/notices.js';
 import { Rejection } from '../../src/contract/rejected-request.js';
-import { createLog } from '../../src/service/log.js';
+import { createLog } from '../../src/service/telemetry.js';
 import type { NewRejectedRequest } from '../../src/store/rejected.js';
 
 /** Rejections over a store that keeps what it is given, or does as told. */

@@ -7,8 +7,7 @@ import { createApi } from '../../src/api/app.js';
 import { Limits } from '../../src/api/limits.js';
 import { acceptedSchema } from '../../src/contract/chain-resource.js';
 import { problemSchema } from '../../src/contract/problem.js';
-import { createLog } from '../../src/service/log.js';
-import { Metrics } from '../../src/service/metrics.js';
+import { createLog, Metrics } from '../../src/service/telemetry.js';
 import { startLossyProxy } from './lossy-proxy.js';
 import { type Action, adminToken, startStack, udf } from './stack.js';
 

@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { after, it } from 'node:test';
 import { type ChainResource, chainSchema } from '../../src/contract/chain-resource.js';
 import { startPlatform } from '../../src/sandbox/platform/platform.js';
-import { freePort } from '../../src/sandbox/ports.js';
+import { freePort } from '../../src/service/server.js';
 import { createDatabase } from '../store/databases.js';
 import { type Process, startProcess } from './process.js';
 import { startSlowSmtp } from './slow-smtp.js';

@@ -6,7 +6,7 @@ import { after, describe, it } from 'node:test';
 import { Client, Connection } from '@temporalio/client';
 import { startMailCatcher } from '../../src/sandbox/mail/catcher.js';
 import { startPlatform } from '../../src/sandbox/platform/platform.js';
-import { freePort } from '../../src/sandbox/ports.js';
+import { freePort } from '../../src/service/server.js';
 import { openPostgres } from '../../src/store/postgres.js';
 import { createDatabase } from '../store/databases.js';
 import { type Process, startProcess } from './process.js';

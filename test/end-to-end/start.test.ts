@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { demo } from '../../src/sandbox/demo.js';
-import { freePort } from '../../src/sandbox/ports.js';
+import { freePort } from '../../src/service/server.js';
 import { type Process, startProcess } from './process.js';
 import { eventually, Unmet, udf } from './stack.js';
 

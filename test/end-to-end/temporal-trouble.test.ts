@@ -10,9 +10,8 @@ import { pino } from 'pino';
 import { createApi } from '../../src/api/app.js';
 import { Limits } from '../../src/api/limits.js';
 import { createConnectors } from '../../src/connectors/connectors.js';
-import { freePort } from '../../src/sandbox/ports.js';
-import { Metrics } from '../../src/service/metrics.js';
-import { serveHttp } from '../../src/service/server.js';
+import { freePort, serveHttp } from '../../src/service/server.js';
+import { Metrics } from '../../src/service/telemetry.js';
 import { adminToken, startStack, udf } from './stack.js';
 
 const stack = await startStack();

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
 import { demo } from '../../src/sandbox/demo.js';
-import { freePort } from '../../src/sandbox/ports.js';
+import { freePort } from '../../src/service/server.js';
 import { startProcess } from '../end-to-end/process.js';
 import { hostileBodies } from './bodies.js';
 

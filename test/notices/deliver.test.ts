@@ -7,7 +7,7 @@ import type { Deps } from '../../src/activities/deps.js';
 import { ConnectorError } from '../../src/connectors/call.js';
 import type { Notice } from '../../src/contract/notices.js';
 import { deliver } from '../../src/notices/deliver.js';
-import { Metrics } from '../../src/service/metrics.js';
+import { Metrics } from '../../src/service/telemetry.js';
 
 const operator = 'operator@relay.example';
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { openDataDirectory } from '../../src/sandbox/data-directory.js';
-import { StartError } from '../../src/service/start-error.js';
+import { StartError } from '../../src/service/config.js';
 
 const holder = fileURLToPath(new URL('./hold-data-directory.js', import.meta.url));
 

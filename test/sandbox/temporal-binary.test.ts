@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, beforeEach, describe, it } from 'node:test';
 import { findTemporal, type Search } from '../../src/sandbox/temporal-binary.js';
-import { StartError } from '../../src/service/start-error.js';
+import { StartError } from '../../src/service/config.js';
 
 const works = '#!/bin/sh\necho "temporal version 9.9.9 (Server 1.29.1, UI 2.42.1)"\n';
 

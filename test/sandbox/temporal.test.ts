@@ -9,10 +9,10 @@ import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { z } from 'zod';
-import { assertPortFree, freePort } from '../../src/sandbox/ports.js';
 import { startOf } from '../../src/sandbox/processes.js';
 import { startTemporal, type TemporalServer } from '../../src/sandbox/temporal.js';
-import { StartError } from '../../src/service/start-error.js';
+import { StartError } from '../../src/service/config.js';
+import { assertPortFree, freePort } from '../../src/service/server.js';
 
 const holder = fileURLToPath(new URL('./hold-temporal.js', import.meta.url));
 const host = '127.0.0.1';

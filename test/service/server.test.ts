@@ -6,8 +6,7 @@ import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { answerProblems } from '../../src/api/problems.js';
 import { Problem, problemSchema } from '../../src/contract/problem.js';
-import { freePort } from '../../src/sandbox/ports.js';
-import { serveHttp } from '../../src/service/server.js';
+import { freePort, serveHttp } from '../../src/service/server.js';
 
 const unexpected: Error[] = [];
 const tooLarge = () => {

@@ -3,7 +3,7 @@
 import { buffer } from 'node:stream/consumers';
 import { SMTPServer, type SMTPServerSession } from 'smtp-server';
 import { z } from 'zod';
-import { listen } from '../../service/listen.js';
+import { listen } from '../../service/server.js';
 import type { Fault } from '../fault.js';
 import type { Mailbox } from './mailbox.js';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { createTransport, type SendMailOptions } from 'nodemailer';
 import { startMailCatcher } from '../../../src/sandbox/mail/catcher.js';
-import { freePort } from '../../../src/sandbox/ports.js';
+import { freePort } from '../../../src/service/server.js';
 import { call } from '../http.js';
 
 type Catcher = Awaited<ReturnType<typeof startMailCatcher>>;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { startPlatform } from '../../../src/sandbox/platform/platform.js';
-import { freePort } from '../../../src/sandbox/ports.js';
+import { freePort } from '../../../src/service/server.js';
 import { call as callAt } from '../http.js';
 
 let url = '';

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { after, describe, it } from 'node:test';
-import { assertPortFree, freePort } from '../../src/sandbox/ports.js';
-import { authority } from '../../src/service/listen.js';
-import { StartError } from '../../src/service/start-error.js';
+import { StartError } from '../../src/service/config.js';
+import { assertPortFree, authority, freePort } from '../../src/service/server.js';
 
 describe('ports', () => {
   const taken = createServer();

@@ -1,9 +1,23 @@
-/** What is counted, for Prometheus. Labels are names from our own code, never a company or an id: their number is bounded. */
+/** What every process tells about itself: its log, what it has counted, and whether it can do its work. */
 
-import type { MiddlewareHandler } from 'hono';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+import { Hono, type MiddlewareHandler } from 'hono';
 import { routePath } from 'hono/route';
+import { pino } from 'pino';
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 
+export type Log = pino.Logger;
+
+/** JSON lines, on standard output unless said otherwise. Never a token, a password or a body. */
+export function createLog(level: string, destination?: pino.DestinationStream): Log {
+  return pino(
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }) } },
+    destination,
+  );
+}
+
+/** For Prometheus. Labels are names from our own code, never a company or an id: their number is bounded. */
 export class Metrics {
   readonly #registry = new Registry();
   readonly #requests = new Histogram({
@@ -18,7 +32,6 @@ export class Metrics {
     labelNames: ['activity', 'result'],
     registers: [this.#registry],
   });
-
   readonly #notices = new Counter({
     name: 'relay_notices_total',
     help:
@@ -71,4 +84,40 @@ export class Metrics {
 function failureType(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   return 'type' in error && typeof error.type === 'string' ? error.type : error.name;
+}
+
+const healthTimeoutMs = 3_000;
+
+export interface HealthOptions {
+  client: Client;
+  /** Its `ping` rejects where the database cannot be reached. */
+  store: { ping(): Promise<void> };
+  metrics: Metrics;
+}
+
+export function healthRoutes({ client, store, metrics }: HealthOptions): Hono {
+  const unreached = 'cannot be reached';
+  const state = (check: Promise<unknown>) =>
+    Promise.race([
+      check.then(
+        () => 'ok',
+        () => unreached,
+      ),
+      sleep(healthTimeoutMs, unreached, { ref: false }),
+    ]);
+  return new Hono()
+    .get('/healthz', (c) => c.json({ status: 'ok' }))
+    .get('/readyz', async (c) => {
+      const { namespace } = client.options;
+      const [temporal, database] = await Promise.all([
+        state(client.withDeadline(Date.now() + healthTimeoutMs, () => client.workflowService.describeNamespace({ namespace }))),
+        state(store.ping()),
+      ]);
+      const ready = temporal === 'ok' && database === 'ok';
+      return c.json({ status: ready ? 'ready' : 'not ready', temporal, database }, ready ? 200 : 503);
+    })
+    .get('/metrics', async (c) => {
+      const { text, contentType } = await metrics.expose();
+      return c.body(text, 200, { 'Content-Type': contentType });
+    });
 }
