@@ -1,6 +1,6 @@
 /** The HTTP client for outside systems: kept from internal addresses, bounded in time and size, following no redirects. */
 
-import { Agent, errors, request as undici } from 'undici';
+import { Agent, request as undici } from 'undici';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Auth } from '../contract/company.js';
 import { authIn, credentialsOf } from './auth.js';
@@ -86,20 +86,13 @@ export function createHttpClient({ allowPrivateNetworks }: { allowPrivateNetwork
 /** undici's codes for a request that it will not send, such as one with a line break in a header. */
 const UNSENDABLE = ['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED', 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH'];
 
-/** Codes of a connection that broke after it had been made: the request may have arrived. */
-const BROKEN = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'];
-
 /** Whatever ended a request, as a ConnectorError. */
 function connectorError({ label, what, secrets }: ErrorContext, error: unknown, signal: AbortSignal): ConnectorError {
   if (error instanceof ConnectorError) return error;
-  if (signal.aborted) return new ConnectorError('retryable', `${label}: ${signal.reason.message}`, { unanswered: true });
-  const code = codeOf(error) ?? '';
-  if (error instanceof Error && UNSENDABLE.includes(code)) {
+  if (!signal.aborted && error instanceof Error && UNSENDABLE.includes(codeOf(error) ?? '')) {
     const why = excerpt(error.message, { secrets });
     return new ConnectorError('permanent', `${label} could not be sent: ${why}; check the auth of ${what}`);
   }
-  if (error instanceof errors.HTTPParserError)
-    return new ConnectorError('retryable', `${label}: the answer was not HTTP`, { unanswered: true });
-  const { kind, words } = networkFailure(error);
-  return new ConnectorError(kind, `${label}: ${words}`, { unanswered: BROKEN.includes(code) || undefined });
+  const { kind, message, facts } = networkFailure(error, signal);
+  return new ConnectorError(kind, `${label}: ${message}`, facts);
 }

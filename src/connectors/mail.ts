@@ -152,12 +152,9 @@ function failure(error: unknown, label: string, bodyLeft: boolean, signal: Abort
   if (code === 'EAUTH' || (!bodyLeft && (code === 'EENVELOPE' || code === 'EMESSAGE')))
     return failed('permanent', `${excerpt(message, { secrets })}${advice(code)}`);
 
-  const broken = signal.aborted ? { kind: 'retryable' as const, words: signal.reason.message } : networkFailure(error);
-  if (!bodyLeft) return failed(broken.kind, broken.words);
-  return failed(
-    'unknown',
-    `${broken.words}; the whole message had been handed over, but not confirmed, so it may have been sent`,
-  );
+  const { kind, message: why } = networkFailure(error, signal);
+  if (!bodyLeft) return failed(kind, why);
+  return failed('unknown', `${why}; the whole message had been handed over, but not confirmed, so it may have been sent`);
 }
 
 function advice(code: string | undefined): string {

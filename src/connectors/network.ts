@@ -96,6 +96,7 @@ const WORDS: Record<string, string> = {
   ETIMEDOUT: 'the connection timed out',
   UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
   UND_ERR_SOCKET: 'the connection was closed by the other side',
+  HTTPParserError: 'the answer was not HTTP',
   // Nodemailer's own codes:
   ECONNECTION: 'the connection was closed by the other side',
   EPROTOCOL: 'the answer was not proper SMTP',
@@ -106,21 +107,28 @@ const WORDS: Record<string, string> = {
 /** OpenSSL's and Node's codes for a certificate that does not verify. */
 const CERTIFICATE = /CERT|ISSUER|LEAF_SIGNATURE|HOSTNAME_MISMATCH|^INVALID_(CA|PURPOSE)$/;
 
+/** Codes of a connection that broke after it had been made, or answered nonsense: the request may have arrived. */
+const UNANSWERED = /^(ECONNRESET|EPIPE|UND_ERR_SOCKET|HTTPParserError)$/;
+
 /**
  * `permanent` for an internal address and a certificate that does not verify, since people must put them right; else `retryable`.
+ * @param signal - that of `withDeadline`
  * @throws the error itself if it has no code: then it comes from a mistake in the program, not from the network
  */
-export function networkFailure(error: unknown): { kind: ConnectorError['kind']; words: string } {
-  if (error instanceof InternalAddressError) return { kind: 'permanent', words: error.message };
+export function networkFailure(error: unknown, signal: AbortSignal): Pick<ConnectorError, 'kind' | 'message' | 'facts'> {
+  if (signal.aborted) return { kind: 'retryable', message: signal.reason.message, facts: { unanswered: true } };
+  if (error instanceof InternalAddressError) return { kind: 'permanent', message: error.message, facts: {} };
   const code = codeOf(error);
   if (code === undefined) throw error;
-  if (CERTIFICATE.test(code)) return { kind: 'permanent', words: `its TLS certificate was not accepted (${code})` };
-  return { kind: 'retryable', words: WORDS[code] ?? `the connection failed (${code})` };
+  if (CERTIFICATE.test(code)) return { kind: 'permanent', message: `its TLS certificate was not accepted (${code})`, facts: {} };
+  const message = WORDS[code] ?? `the connection failed (${code})`;
+  return { kind: 'retryable', message, facts: UNANSWERED.test(code) ? { unanswered: true } : {} };
 }
 
-/** Nodemailer puts a code of its own in place of the system's, which it keeps in `originalCode`. */
+/** Nodemailer puts a code of its own in place of the system's, which it keeps in `originalCode`; undici's parser need have none. */
 export function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
+  if (error.name === 'HTTPParserError') return error.name;
   const codes = [Reflect.get(error, 'originalCode'), Reflect.get(error, 'code')];
   return codes.find((code: unknown) => typeof code === 'string');
 }

@@ -5,7 +5,7 @@ import { oneLine } from '../chain/text.js';
 import { shownTime } from '../chain/web-ui.js';
 import type { RejectedNotice, RuleNotice } from '../contract/notices.js';
 import type { RejectionReason } from '../contract/rejected-request.js';
-import { chainLink, concerned, type Link, type NoticeContext, relay, type Words } from './words.js';
+import { chainLink, concerned, type NoticeContext, relay, type Words } from './words.js';
 
 /** Mistakes beyond these are only counted. */
 const shownMistakes = 20;
@@ -33,13 +33,6 @@ const refusals: Record<RejectionReason, { why: string; remedy: string }> = {
   'rate-limited': { why: 'too many requests', remedy: 'Spread the events out, or ask the operator for a higher rate.' },
 };
 
-interface RuleWords extends Pick<Words, 'headline' | 'sentence'> {
-  wrong: string[];
-  link: Link;
-  remedy: string[];
-  often: string;
-}
-
 export function ruleWords(notice: RuleNotice, context: NoticeContext): Words {
   const { headline, sentence, wrong, link, remedy, often } = partsOf(notice, context);
   return {
@@ -56,7 +49,7 @@ export function ruleWords(notice: RuleNotice, context: NoticeContext): Words {
   };
 }
 
-function partsOf(notice: RuleNotice, context: NoticeContext): RuleWords {
+function partsOf(notice: RuleNotice, context: NoticeContext) {
   const { kind, companyId, at } = notice;
   switch (kind) {
     case 'rejected':
@@ -93,7 +86,7 @@ function partsOf(notice: RuleNotice, context: NoticeContext): RuleWords {
   }
 }
 
-function rejectedWords({ companyId, rejectedId, reason, mistakes }: RejectedNotice, context: NoticeContext): RuleWords {
+function rejectedWords({ companyId, rejectedId, reason, mistakes }: RejectedNotice, context: NoticeContext) {
   const { why, remedy } = refusals[reason];
   const more = mistakes.length - shownMistakes;
   const again =

@@ -6,7 +6,7 @@ import { type ConnectorsOptions, createConnectors } from '../../src/connectors/c
 import type { Mailer, Message } from '../../src/connectors/mail.js';
 import type { Company } from '../../src/contract/company.js';
 import type { Notify } from '../../src/contract/notify.js';
-import { channelsOf, type NoticeChannel } from '../../src/notices/channels.js';
+import { channelsOf, type NoticeChannel, slackMessage } from '../../src/notices/channels.js';
 import { failing } from '../connectors/failing.js';
 import { answering, startHttp } from '../connectors/local-http.js';
 import { startScriptedSmtp } from '../connectors/scripted-smtp.js';
@@ -152,4 +152,35 @@ describe('notices by webhook', () => {
     assert.equal(error.kind, 'permanent');
     assert.doesNotMatch(error.message + secretly.contact, /s3cret/);
   });
+});
+
+describe('a notice for Slack', () => {
+  it('has a section for each paragraph, escaped, with titles and commands marked', () => {
+    const { text, blocks } = slackMessage({
+      subject: 'A & B',
+      text: 'It <failed>.\n\nTo put it right:\n  npx relay retry acme c1 0\n  Mail <!channel> & all:\n',
+    });
+    assert.equal(text, 'A &amp; B');
+    assert.deepEqual(
+      blocks.map((block) => block.text.text),
+      ['A & B', 'It &lt;failed&gt;.', '*To put it right:*\n`npx relay retry acme c1 0`\nMail &lt;!channel&gt; &amp; all:'],
+    );
+  });
+
+  for (const [what, text] of [
+    ['long lines', '<'.repeat(40_000)],
+    ['many lines', 'a line & more\n'.repeat(5000)],
+    ['many paragraphs', 'paragraph\n\n'.repeat(500)],
+    ['surrogate pairs', '😀'.repeat(5000)],
+  ] as const)
+    it(`stays within Slack's limits with ${what}`, () => {
+      const { blocks } = slackMessage({ subject: 's'.repeat(500), text });
+      assert.ok(blocks.length <= 50, String(blocks.length));
+      for (const block of blocks) {
+        assert.ok(block.text.text.length <= (block.type === 'header' ? 150 : 3000));
+        assert.ok(block.text.text.length > 0);
+        assert.doesNotThrow(() => encodeURIComponent(block.text.text), 'half a surrogate pair');
+        assert.doesNotMatch(block.text.text, /&(?!amp;|lt;|gt;)/);
+      }
+    });
 });
