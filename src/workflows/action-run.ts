@@ -139,7 +139,7 @@ export class ActionRun {
   cancel(by?: string): void {
     this.#cancelled ??= { by };
     this.#alarm.ring();
-    this.#scope?.cancel();
+    this.lock.cancel(this.#scope);
   }
 
   get cancelledBy(): string | undefined {

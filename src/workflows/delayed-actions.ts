@@ -97,7 +97,7 @@ export class DelayedActions {
 
   /** Cancels it; `ended` tells when it has closed. */
   cancel(): void {
-    this.#scope.cancel();
+    this.lock.cancel(this.#scope);
     if (this.#foundEnd) this.#cancelFound();
   }
 

@@ -44,6 +44,7 @@ export class Lock {
   #held = true;
   #fibers = 0;
   #keptMs = 0;
+  #cancelled = false;
   #moment = momentNow();
   readonly #scope = CancellationScope.current();
   readonly #allOver = new Alarm();
@@ -119,7 +120,7 @@ export class Lock {
       const timer = new CancellationScope();
       alarm.set(() => {
         alarm.set(undefined);
-        timer.cancel();
+        this.cancel(timer);
         this.#inside.push({ run, keeps: true });
       });
       const fired = () => {
@@ -130,6 +131,12 @@ export class Lock {
       timer.run(() => sleep(milliseconds, { summary })).then(fired, () => {});
       this.#letGo();
     });
+  }
+
+  /** Cancels what runs in a scope. */
+  cancel(scope: CancellationScope | undefined): void {
+    this.#cancelled = true;
+    scope?.cancel();
   }
 
   /** Lets go until the alarm rings. */
@@ -168,18 +175,25 @@ export class Lock {
     if (this.#inside.length === 0) this.publish();
     const next = this.#inside.shift();
     if (next) next.run();
-    else if (this.#outside.length > 0) this.#admit();
-    else this.#held = false;
+    else if (this.#outside.length === 0) this.#held = false;
+    else if (this.#cancelled) void this.#admitLater();
+    else this.#admit();
   }
 
-  /** Lets the next event in, after the commands that a cancelled scope issues, which it does some microtasks later. */
-  async #admit(): Promise<void> {
-    for (let microtask = 0; microtask < 3; microtask += 1) await undefined;
+  /** Lets the next event in. */
+  #admit(): void {
     const turn = this.#outside.shift();
     if (!turn) return;
     if (turn.moment) this.#moment = turn.moment;
     turn.run();
     if (!turn.keeps) this.#letGo();
+  }
+
+  /** A cancelled scope issues its commands some microtasks later: these go before those of the next event. */
+  async #admitLater(): Promise<void> {
+    this.#cancelled = false;
+    for (let microtask = 0; microtask < 3; microtask += 1) await undefined;
+    this.#admit();
   }
 }
 
