@@ -94,13 +94,7 @@ export function toRedo(
 
 /** What identifies an action to people. */
 export function actionFacts({ index, action, relayId, comment, assignmentId }: ChainAction) {
-  return {
-    index,
-    action,
-    relayId,
-    ...(comment !== undefined && { comment }),
-    ...(assignmentId !== undefined && { assignmentId }),
-  };
+  return { index, action, relayId, comment, assignmentId };
 }
 
 /** The status of an action at the start of its chain. */
@@ -109,7 +103,7 @@ export function initialStatus(chain: Chain, action: ChainAction): ActionStatus {
   return {
     ...actionFacts(action),
     state: action.delaySeconds ? 'scheduled' : 'pending',
-    ...(action.delaySeconds && first && { workflowId: delayedWorkflowId(chain, first.index) }),
+    workflowId: action.delaySeconds && first ? delayedWorkflowId(chain, first.index) : undefined,
     runAt: new Date(dueAt(chain, action)).toISOString(),
   };
 }

@@ -118,7 +118,7 @@ describe('initialStatus', () => {
     { ...common, index: 3, comment: '', state: 'scheduled', workflowId: 'relay:acme:c-1:2', runAt: later },
   ];
   for (const [index, one] of chain.actions.entries()) {
-    it(`of action ${index}`, () => assert.deepEqual(initialStatus(chain, one), expected[index]));
+    it(`of action ${index}`, () => assert.deepEqual(JSON.parse(JSON.stringify(initialStatus(chain, one))), expected[index]));
   }
 });
 
