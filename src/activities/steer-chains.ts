@@ -8,7 +8,7 @@ import { retryChain } from '../chains/steer.js';
 import type { Activities } from '../contract/activities.js';
 import { actionsMeant, addProgress, type BulkOrder, noProgress } from '../contract/bulk.js';
 import type { BulkProgress } from '../contract/chain-resource.js';
-import { signalOf, statusQuery, steeringSignals } from '../contract/messages.js';
+import { signalOf, statusQuery } from '../contract/messages.js';
 import { Problem } from '../contract/problem.js';
 import type { Deps } from './deps.js';
 
@@ -64,7 +64,7 @@ async function steer(client: Client, workflowId: string, { verb, actions, by, bu
       for (const index of indexes) {
         const steering = { index, by: `${by} (bulk ${bulkId})` };
         if (verb === 'retry' && actions.failed) await retryChain(client, { chainId: workflowId, workflowId }, steering);
-        else await handle.signal(steeringSignals[signalOf[verb]], steering);
+        else await handle.signal(signalOf(verb), steering);
       }
     return indexes.length;
   } catch (error) {

@@ -9,8 +9,7 @@ import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Logger } from 'pino';
 import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
-import { Problem, problemResponse } from '../contract/problem.js';
-import { Rejection } from '../contract/rejected-request.js';
+import { Problem, problemResponse, Rejection } from '../contract/problem.js';
 import type { Parameter, Queries } from '../store/database.js';
 
 /** The failed authentications per minute and address that are answered with 401. */

@@ -2,8 +2,7 @@
 
 import { hashRequest, type StartOptions, startChain } from '../chains/start.js';
 import { acceptedSchema } from '../contract/chain-resource.js';
-import { Problem } from '../contract/problem.js';
-import { type RejectedRequest, rejectedListSchema, wholeRejectedSchema } from '../contract/rejected-request.js';
+import { Problem, type RejectedRequest, rejectedListSchema, wholeRejectedSchema } from '../contract/problem.js';
 import type { Links } from '../service/config.js';
 import type { Store } from '../store/store.js';
 import { type Limits, withinLimit } from './limits.js';

@@ -3,7 +3,7 @@
 import type { Logger } from 'pino';
 import { type Issue, isNearMiss } from '../chain/request.js';
 import { cutShort } from '../chain/text.js';
-import type { Rejection } from '../contract/rejected-request.js';
+import type { Rejection } from '../contract/problem.js';
 import type { RuleNotices } from '../notices/rule-notices.js';
 import type { Store } from '../store/store.js';
 import { textOf } from './relay-authentication.js';

@@ -3,8 +3,7 @@
 import type { Logger } from 'pino';
 import { Webhook } from 'standardwebhooks';
 import { type Issue, maxActions } from '../chain/request.js';
-import { Problem } from '../contract/problem.js';
-import { Rejection, type RejectionReason } from '../contract/rejected-request.js';
+import { Problem, Rejection, type RejectionReason } from '../contract/problem.js';
 import type { Refusal, Tokens } from '../store/tokens.js';
 
 export interface AuthenticationOptions {

@@ -8,8 +8,7 @@ import widenThenAlert from '../../examples/widen-then-alert.json' with { type: '
 import { actionDefinitions } from '../chain/actions/actions.js';
 import type { ChainAction } from '../chain/chain.js';
 import { commonFields, type Issue, maxActions, readRequest } from '../chain/request.js';
-import { Problem } from '../contract/problem.js';
-import { Rejection } from '../contract/rejected-request.js';
+import { Problem, Rejection } from '../contract/problem.js';
 import { isObject, readJson } from './body.js';
 
 /** The most mistakes that an answer names. */

@@ -7,7 +7,7 @@ import type { Issue } from '../chain/request.js';
 import { hashRequest, type StartedChain, type StartOptions, startChain } from '../chains/start.js';
 import { type Accepted, acceptedSchema } from '../contract/chain-resource.js';
 import { type DryRun, dryRunSchema } from '../contract/dry-run.js';
-import { Rejection } from '../contract/rejected-request.js';
+import { Rejection } from '../contract/problem.js';
 import { chainLinks, type Links } from '../service/config.js';
 import { type Limits, withinLimit } from './limits.js';
 import type { Rejections } from './rejections.js';

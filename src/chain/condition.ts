@@ -69,10 +69,7 @@ export function conditionText({ path, operator, value }: Condition): string {
   return `${pathText(path)}${operator}${value}`;
 }
 
-/**
- * Evaluates a condition. Never throws.
- * @param subject - the assignment, or `{ incomingValue }`.
- */
+/** Evaluates a condition on the assignment, or on `{ incomingValue }`. Never throws. */
 export function evaluateCondition(condition: Condition, subject: unknown): Verdict {
   const path = pathText(condition.path);
   const found = condition.path.reduce<unknown>(ownProperty, subject);

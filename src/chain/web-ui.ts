@@ -1,8 +1,7 @@
 /**
- * What the Temporal Web UI shows of chains without opening a payload. Summaries are one line about a chain, an action, a timer or
- * an activity. Details, under User Metadata, are Markdown: what a chain asks for, and how it stands. The Web UI's renderers
- * differ by version and place. Paragraphs, bold, code and tables come out well in all of them; a company's words must not turn
- * into markup in any.
+ * What the Temporal Web UI shows without opening a payload. Summaries are one line about a chain, an action, a timer or an
+ * activity; details, under User Metadata, say in Markdown what a chain asks for and how it stands. Only paragraphs, bold, code and
+ * tables come out well in all versions and places of the Web UI; a company's words must not turn into markup in any.
  */
 
 import type { ActionStatus } from './action-status.js';
@@ -21,8 +20,11 @@ type Titled = Pick<ActionStatus, 'index' | 'action' | 'comment'>;
 
 /** `2 sendEmails: tell the manager`, short enough for a summary that says a few words more. */
 export function actionTitle(action: Titled): string {
-  const comment = oneLine(action.comment ?? '');
-  return fitBytes(`${action.index} ${action.action}${comment && `: ${comment}`}`, summaryBytes - 50);
+  return fitBytes(`${action.index} ${named(action)}`, summaryBytes - 50);
+}
+
+function named({ action, comment = '' }: Pick<Titled, 'action' | 'comment'>): string {
+  return [action, oneLine(comment)].filter(Boolean).join(': ');
 }
 
 /** What its author calls the action. */
@@ -96,7 +98,7 @@ export function chainDetails(
 ): string {
   const chain = `Chain ${chainId} of ${escapeMarkdown(companyId)}, received ${shownTime(receivedAt)}.`;
   const head = `${chain} How it stands is under **Current Details**.`;
-  const rows = actions.map((action) => [String(action.index), named(action), when(action), asked(action)]);
+  const rows = actions.map((action) => [String(action.index), escapeMarkdown(named(action)), when(action), asked(action)]);
   return withTable(head, ['#', 'Action', 'When', 'With'], rows);
 }
 
@@ -110,7 +112,7 @@ export function currentDetails(
   const rows = actions.map((action) => [
     String(action.index),
     noted.includes(action) ? `**${action.state}**` : action.state,
-    named(action),
+    escapeMarkdown(named(action)),
     noted.includes(action) ? 'see above' : remark(action),
   ]);
   const notes = [
@@ -138,32 +140,25 @@ function note({ companyId, chainId }: Pick<Chain, 'companyId' | 'chainId'>, acti
 
 function remark(action: ActionStatus): string {
   const by = action.steered?.at(-1);
-  return escapeMarkdown([standing(action), by && `${by.verb} by ${by.by}`].filter(Boolean).join('; '));
+  return escapeMarkdown([...standing(action), by && `${by.verb} by ${by.by}`].filter(Boolean).join('; '));
 }
 
-function standing(action: ActionStatus): string | undefined {
+function standing(action: ActionStatus) {
   const { state, runAt, nextAttemptAt, result, reason, error } = action;
   switch (state) {
     case 'scheduled':
-      return runAt && `due ${shownTime(runAt)}`;
+      return [runAt && `due ${shownTime(runAt)}`];
     case 'retrying':
-      return `${whyNot(action)}${nextAttemptAt ? `; tried again from ${shownTime(nextAttemptAt)} on` : ''}`;
+      return [whyNot(action), nextAttemptAt && `tried again from ${shownTime(nextAttemptAt)} on`];
     case 'needs-attention':
-      return `${whyNot(action)}${nextAttemptAt ? `; tried again at ${shownTime(nextAttemptAt)}` : ''}`;
+      return [whyNot(action), nextAttemptAt && `tried again at ${shownTime(nextAttemptAt)}`];
     case 'failed':
-      return whyNot(action);
+      return [whyNot(action)];
     case 'done':
-      return [result?.recipients !== undefined && `reached ${result.recipients}`, error && `before that: ${error.message}`]
-        .filter(Boolean)
-        .join('; ');
+      return [result?.recipients !== undefined && `reached ${result.recipients}`, error && `before that: ${error.message}`];
     default:
-      return reason;
+      return [reason];
   }
-}
-
-function named({ action, comment }: { action: string; comment?: string }): string {
-  const label = oneLine(comment ?? '');
-  return escapeMarkdown(label ? `${action}: ${label}` : action);
 }
 
 function when({ delaySeconds, condition }: ChainAction): string {
@@ -185,9 +180,7 @@ function escapeMarkdown(text: string): string {
   return oneLine(text).replace(/[\\`*_{}[\]<>#|~$&]|:(?=\/\/)/g, '\\$&');
 }
 
-/**
- * A paragraph and a table that fit in the details: many rows have short cells. The Web UI cuts off the last line: it is blank.
- */
+/** A paragraph and a table that fit in the details: many rows have short cells. The last line is blank: the Web UI cuts it off. */
 function withTable(head: string, titles: string[], rows: string[][]): string {
   const room = (detailsBytes - jsonBytes(head) - 200) / rows.length;
   const cellBytes = Math.min(600, (room - rowBytes) / (titles.length - 1));

@@ -7,8 +7,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import { type Chain, type ChainAction, chainWorkflowId } from '../chain/chain.js';
 import { chainDetails, chainSummary } from '../chain/web-ui.js';
-import { Problem } from '../contract/problem.js';
-import { Rejection } from '../contract/rejected-request.js';
+import { Problem, Rejection } from '../contract/problem.js';
 import { searchAttributesOf } from '../contract/search-attributes.js';
 import type { RuleChain } from '../workflows/rule-chain.js';
 

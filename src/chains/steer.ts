@@ -67,7 +67,7 @@ export async function steerAction(
   const steering: Steering = { index, seconds, by: actorName(actor) };
   const steer = async (reopens: boolean) => {
     if (reopens) await retryChain(client, chain, steering);
-    else await client.workflow.getHandle(workflowId).signal(steeringSignals[signalOf[verb]], steering);
+    else await client.workflow.getHandle(workflowId).signal(signalOf(verb), steering);
     return reopens;
   };
 

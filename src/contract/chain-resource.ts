@@ -9,40 +9,40 @@ export const actionSchema = actionStatusSchema
   .meta({ id: 'Action' });
 export type ActionResource = z.infer<typeof actionSchema>;
 
-/** What a workflow says of itself. */
-const ignored = z.array(z.string()).optional().describe('The last signals that had no effect, with why.');
-export const viewSchema = z.object({ status: z.enum(chainStatuses), actions: z.array(actionSchema), ignored });
+const chainFacts = {
+  chainId: z.string(),
+  workflowId: z.string(),
+  status: z.enum(chainStatuses),
+  receivedAt: z.string().describe('When the request came in: what delays are measured from.'),
+  closedAt: z.string().optional().describe('Absent: it is open.'),
+};
+const links = z.object({ chain: z.string(), webUi: z.string().optional().describe("The chain in Temporal's Web UI.") });
 
 export const chainSchema = z
   .object({
-    chainId: z.string(),
-    workflowId: z.string(),
-    status: z.enum(chainStatuses),
-    receivedAt: z.string().describe('When the request came in: what delays are measured from.'),
-    closedAt: z.string().optional().describe('Absent: it is open.'),
+    ...chainFacts,
     actions: z.array(actionSchema),
-    ignored,
+    ignored: z.array(z.string()).optional().describe('The last signals that had no effect, with why.'),
     partial: z.boolean().optional().describe('No worker answered in time: this is what the Temporal server knows.'),
-    links: z.object({ chain: z.string(), webUi: z.string().optional().describe("The chain in Temporal's Web UI.") }),
+    links,
   })
   .meta({ id: 'Chain' });
 export type ChainResource = z.infer<typeof chainSchema>;
+
+/** What a workflow says of itself. */
+export const viewSchema = chainSchema.pick({ status: true, actions: true, ignored: true });
 
 /** A chain as a list shows it. */
 export const listedChainSchema = z
   .object({
     companyId: z.string(),
-    chainId: z.string(),
-    workflowId: z.string(),
-    status: z.enum(chainStatuses),
-    receivedAt: z.string(),
-    closedAt: z.string().optional().describe('Absent: it is open.'),
+    ...chainFacts,
     assignmentIds: z.array(z.string()).describe('Those of its actions; of very many only the first.'),
     relayIds: z.array(z.string()).describe('The rules of its actions.'),
     failureTypes: z.array(z.string()).optional().describe('For which it needs attention or has failed, such as `PlatformError`.'),
     paused: z.literal(true).optional().describe('An action of it waits for the end of a pause.'),
     summary: z.string().optional(),
-    links: z.object({ chain: z.string(), webUi: z.string().optional().describe("The chain in Temporal's Web UI.") }),
+    links,
   })
   .meta({ id: 'ListedChain' });
 export type ListedChain = z.infer<typeof listedChainSchema>;

@@ -14,27 +14,17 @@ import type { BulkProgress, ChainResource } from './chain-resource.js';
 import type { News, NoticeKind, Over } from './notices.js';
 
 export const steeringSignals = {
-  /** Do a held action again, or write to those whom a partly failed e-mail missed. */
   retry: defineSignal<[unknown]>('retry'),
-  /** End a held action as `skipped`; what stands behind it goes on. */
   skip: defineSignal<[unknown]>('skip'),
-  /** Run a scheduled action now. */
   runNow: defineSignal<[unknown]>('runNow'),
-  /** End an action as `cancelled`; what stands behind it goes on. */
   cancelAction: defineSignal<[unknown]>('cancelAction'),
-  /** Run a scheduled action so many seconds from now. */
   reschedule: defineSignal<[unknown]>('reschedule'),
 };
 export type SteeringName = keyof typeof steeringSignals;
 
-/** The signal for each verb. */
-export const signalOf: Record<SteeringVerb, SteeringName> = {
-  retry: 'retry',
-  skip: 'skip',
-  runNow: 'runNow',
-  cancel: 'cancelAction',
-  reschedule: 'reschedule',
-};
+export function signalOf(verb: SteeringVerb) {
+  return steeringSignals[verb === 'cancel' ? 'cancelAction' : verb];
+}
 
 /** What the Web UI says of each where it lets people choose one. */
 export const steeringHelp: Record<SteeringName, string> = {
@@ -57,10 +47,7 @@ export const statusQuery = defineQuery<ChainView>('status');
 /** How far a `BulkSteering` is. */
 export const progressQuery = defineQuery<BulkProgress>('progress');
 
-/**
- * On the timer of a chain that was opened again and waits for signals: to open it once more, it is reset to where it began to
- * wait.
- */
+/** On the timer of a chain that was opened again: to open it once more, it is reset to where it began to wait. */
 export const reopenedSummary = 'opened again: waits to be told what to do';
 
 /** From a `DelayedAction` to its chain: how its actions stand, and about which of them people are to be told. */
@@ -89,7 +76,7 @@ export function readReport(argument: unknown, known: (index: number) => boolean)
     return noticeKinds.some((known) => known === kind) && typeof index === 'number' && known(index);
   };
   if (!notices.every(isNotice) || (ignored !== undefined && typeof ignored !== 'string')) return undefined;
-  return { actions, notices, ...(ignored !== undefined && { ignored }) };
+  return { actions, notices, ignored };
 }
 
 const noticeKinds: readonly NoticeKind[] = ['needs-attention', 'failed', 'partly-failed', 'gave-up', 'recovered'];
@@ -152,11 +139,11 @@ export function readSteering(argument: unknown): Steering | undefined {
 }
 
 /**
- * Reads payloads as Temporal does by default, save that one that cannot be read is `undefined`, which every handler ignores with
- * a warning: an error there would stop the whole workflow until somebody resets it, for a signal that was mistyped in the Web UI.
+ * Temporal's, save that a payload that cannot be read is `undefined`, which every handler ignores with a warning: an error would
+ * stop the whole workflow until somebody resets it, for a signal that was mistyped in the Web UI.
  */
 export const payloadConverter: PayloadConverter = {
-  toPayload: (value, context, hint) => defaultPayloadConverter.toPayload(value, context, hint),
+  toPayload: defaultPayloadConverter.toPayload.bind(defaultPayloadConverter),
   fromPayload: (payload, context, hint) => {
     try {
       return defaultPayloadConverter.fromPayload(payload, context, hint);

@@ -4,7 +4,7 @@ import type { ActionError, ActionStatus } from '../chain/action-status.js';
 import type { ActionState } from '../chain/outcome.js';
 import type { Pause } from '../chain/pause.js';
 import type { Issue } from '../chain/request.js';
-import type { RejectionReason } from './rejected-request.js';
+import type { RejectionReason } from './problem.js';
 
 export type FailureKind =
   | 'needs-attention' // held: somebody has to decide

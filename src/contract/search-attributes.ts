@@ -31,10 +31,7 @@ export function searchAttributesOf(
   ];
 }
 
-/**
- * What the actions as they stand make of those that change: whether the chain needs attention, and for which failures; when all
- * have ended, for which failures it failed; whether it waits for a pause.
- */
+/** Those that change: whether the chain needs attention or waits for a pause, and for which failures it is held or failed. */
 export function standingOf(actions: readonly ActionStatus[]): SearchAttributeUpdatePair[] {
   const held = actions.filter(({ state }) => state === 'needs-attention');
   const failed = actions.every(({ state }) => hasEnded(state)) ? actions.filter(({ state }) => state === 'failed') : held;

@@ -4,7 +4,7 @@ import { pauseText } from '../chain/pause.js';
 import { oneLine } from '../chain/text.js';
 import { shownTime } from '../chain/web-ui.js';
 import type { RejectedNotice, RuleNotice } from '../contract/notices.js';
-import type { RejectionReason } from '../contract/rejected-request.js';
+import type { RejectionReason } from '../contract/problem.js';
 import { chainLink, concerned, type NoticeContext, relay, type Words } from './words.js';
 
 /** Mistakes beyond these are only counted. */

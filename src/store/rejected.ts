@@ -3,12 +3,7 @@
 import { z } from 'zod';
 import type { Actor } from '../contract/audit.js';
 import { makeId } from '../contract/credential.js';
-import {
-  type ListedRejectedRequest,
-  type RejectedRequest,
-  rejectedSchema,
-  wholeRejectedSchema,
-} from '../contract/rejected-request.js';
+import { type ListedRejectedRequest, type RejectedRequest, rejectedSchema, wholeRejectedSchema } from '../contract/problem.js';
 import { recordChange } from './audit.js';
 import { columnsOf, type Database, json, type Page, type PageRequest, page, read } from './database.js';
 

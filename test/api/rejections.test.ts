@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Rejections } from '../../src/api/rejections.js';
 import type { RuleNotice } from '../../src/contract/notices.js';
-import { Rejection } from '../../src/contract/rejected-request.js';
+import { Rejection } from '../../src/contract/problem.js';
 import { createLog } from '../../src/service/telemetry.js';
 import type { NewRejectedRequest } from '../../src/store/rejected.js';
 

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { rejectionReasons } from '../../src/contract/rejected-request.js';
+import { rejectionReasons } from '../../src/contract/problem.js';
 import { searchAttributeKeys } from '../../src/contract/search-attributes.js';
 import { findTemporal } from '../../src/sandbox/temporal-binary.js';
 import { adminToken, eventually, send, startStack, Unmet, udf } from '../end-to-end/stack.js';

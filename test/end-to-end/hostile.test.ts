@@ -4,8 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { acceptedSchema } from '../../src/contract/chain-resource.js';
-import { problemSchema } from '../../src/contract/problem.js';
-import { rejectedListSchema } from '../../src/contract/rejected-request.js';
+import { problemSchema, rejectedListSchema } from '../../src/contract/problem.js';
 import { hostileBodies } from '../hostile/bodies.js';
 import { type Action, email, type Stack, send, startStack, udf } from './stack.js';
 

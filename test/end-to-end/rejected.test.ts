@@ -6,8 +6,7 @@ import { z } from 'zod';
 import { failuresPerMinute } from '../../src/api/limits.js';
 import { shownTime } from '../../src/chain/web-ui.js';
 import { acceptedSchema } from '../../src/contract/chain-resource.js';
-import { problemSchema } from '../../src/contract/problem.js';
-import { rejectedListSchema, wholeRejectedSchema } from '../../src/contract/rejected-request.js';
+import { problemSchema, rejectedListSchema, wholeRejectedSchema } from '../../src/contract/problem.js';
 import { email, type Stack, send, startStack, udf } from './stack.js';
 
 const perMinute = 25;

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { createHmac, randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { z } from 'zod';
-import { rejectedListSchema } from '../../src/contract/rejected-request.js';
+import { rejectedListSchema } from '../../src/contract/problem.js';
 import { type Action, adminToken, startStack, udf } from './stack.js';
 
 const stack = await startStack();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RejectedNotice, RuleNotice } from '../../src/contract/notices.js';
-import { rejectionReasons } from '../../src/contract/rejected-request.js';
+import { rejectionReasons } from '../../src/contract/problem.js';
 import { renderNotice } from '../../src/notices/render.js';
 
 const context = {

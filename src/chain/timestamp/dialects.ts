@@ -26,9 +26,7 @@ export interface Dialect {
   /** Splits a pattern into quoted text, rows of one letter, and single other characters. */
   token: RegExp;
   letters: Record<string, Letter>;
-  /**
-   * Whether `p` pads, `{ } #` are reserved, and `[ ]` enclose an optional section (always printed: an instant has every field).
-   */
+  /** Whether `p` pads, `{ } #` are reserved, and `[ ]` enclose an optional section, always printed: an instant has all fields. */
   extended: boolean;
   /** The instant by this reading's calendar and time zone rules. */
   at(epochMillis: number, zone: string): Moment;

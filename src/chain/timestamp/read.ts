@@ -86,9 +86,7 @@ function readTime({ hour = '0', minute = '0', second = '0', fraction = '', half 
   return ((hours * 60 + Number(minute)) * 60 + Number(second)) * 1000 + Number(fraction.slice(0, 3).padEnd(3, '0'));
 }
 
-/**
- * The instant of `local` (milliseconds, as if in UTC) in an offset, an IANA zone or an abbreviation; undefined: the company's.
- */
+/** The instant of `local` (milliseconds, as if in UTC) in an offset, IANA zone or abbreviation; undefined: the company's. */
 function instantIn(zoneText: string | undefined, local: number, companyZone: string): number | string {
   if (zoneText === undefined) return instantAt(local, companyZone);
   const [, hours, minutes = '00'] = /^(?:GMT|UTC)?([+-]\d\d)(?::?(\d\d))?$/i.exec(zoneText) ?? [];

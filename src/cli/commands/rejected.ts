@@ -3,7 +3,7 @@
 import type { Command } from '@commander-js/extra-typings';
 import { z } from 'zod';
 import { acceptedSchema } from '../../contract/chain-resource.js';
-import { rejectedListSchema, rejectedSchema, wholeRejectedSchema } from '../../contract/rejected-request.js';
+import { rejectedListSchema, rejectedSchema, wholeRejectedSchema } from '../../contract/problem.js';
 import { path } from '../api.js';
 import { problemLines } from '../explain.js';
 import { showAccepted } from '../follow.js';
