@@ -7,7 +7,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import type { Actor } from '../contract/audit.js';
 import { hashOf } from '../contract/credential.js';
 import { Problem } from '../contract/problem.js';
-import type { Keys } from '../store/keys.js';
+import type { Keys } from '../store/credentials.js';
 
 /** The environment of Hono handlers behind a guard: `c.get('actor')`. */
 export interface Authenticated {

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { Webhook } from 'standardwebhooks';
 import { type Issue, maxActions } from '../chain/request.js';
 import { Problem, Rejection, type RejectionReason } from '../contract/problem.js';
-import type { Refusal, Tokens } from '../store/tokens.js';
+import type { Refusal, Tokens } from '../store/credentials.js';
 
 export interface AuthenticationOptions {
   store: { tokens: Pick<Tokens, 'authenticate'> };

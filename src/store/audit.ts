@@ -3,7 +3,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { type AuditEntry, type AuditEvent, auditEntrySchema } from '../contract/audit.js';
-import { type Database, json, type Page, type PageRequest, type Parameter, page, type Queries, read } from './database.js';
+import { type Database, json, type Page, type PageRequest, type Parameter, type Queries, read, Table } from './database.js';
+
+const table = new Table('(SELECT seq::text AS audit_id, * FROM audit) AS audit', auditEntrySchema);
 
 /**
  * Records a change of settings in its transaction, and raises the revision by which other processes see it. To be the last
@@ -53,15 +55,8 @@ export class Audit {
   }
 
   /** The newest first; of one company, or of all. */
-  async list({ companyId, after, limit }: PageRequest & { companyId?: string | undefined }): Promise<Page<AuditEntry>> {
-    const rows = await read(
-      this.database,
-      auditEntrySchema,
-      `SELECT seq::text AS "auditId", at, company_id AS "companyId", actor, action, details FROM audit
-       WHERE ($1::text IS NULL OR company_id = $1) AND ($2::bigint IS NULL OR seq < $2::bigint)
-       ORDER BY seq DESC LIMIT $3::int`,
-      [companyId ?? null, after ?? null, limit + 1],
-    );
-    return page(rows, limit, (entry) => entry.auditId);
+  list({ companyId, ...request }: PageRequest & { companyId?: string }): Promise<Page<AuditEntry>> {
+    const [where, parameters] = companyId === undefined ? ['true', []] : ['company_id = $1', [companyId]];
+    return table.page(this.database, where, parameters, 'seq DESC', request);
   }
 }

@@ -1,34 +1,32 @@
-/** The companies and their settings. */
+/** The companies with their settings, and planned downtime of them and of their connectors. */
 
+import type { Pausable, Pause } from '../chain/pause.js';
 import type { Actor } from '../contract/audit.js';
 import { companySchema, type NewCompany, type StoredCompany } from '../contract/company.js';
+import { pauseSchema } from '../contract/pause.js';
 import { changedFields, deleteNamed, recordChange } from './audit.js';
-import { assignmentOf, columnsOf, type Database, type Page, type PageRequest, page, read, valuesOf } from './database.js';
+import { type Database, exists, type Page, type PageRequest, Table } from './database.js';
 
-const columns = columnsOf(companySchema);
-const settings = companySchema.omit({ companyId: true, createdAt: true, updatedAt: true });
+const companies = new Table('companies', companySchema);
+const pauses = new Table('pauses', pauseSchema);
 
 export class Companies {
   constructor(private readonly database: Database) {}
 
-  async get(companyId: string): Promise<StoredCompany | undefined> {
-    const select = `SELECT ${columns} FROM companies WHERE company_id = $1`;
-    const [company] = await read(this.database, companySchema, select, [companyId]);
-    return company;
+  get(companyId: string): Promise<StoredCompany | undefined> {
+    return companies.find(this.database, 'company_id = $1', [companyId]);
   }
 
   /** By company id. */
-  async list({ after, limit }: PageRequest): Promise<Page<StoredCompany>> {
-    const select = `SELECT ${columns} FROM companies WHERE company_id > $1 ORDER BY company_id LIMIT $2::int`;
-    const rows = await read(this.database, companySchema, select, [after ?? '', limit + 1]);
-    return page(rows, limit, (company) => company.companyId);
+  list(request: PageRequest): Promise<Page<StoredCompany>> {
+    return companies.page(this.database, 'true', [], 'company_id ASC', request);
   }
 
   /**
    * Makes or changes a company. `change` gets what is stored, if anything, and nobody else changes it meanwhile;
    * what it throws leaves everything as it was.
    */
-  async put(
+  put(
     companyId: string,
     change: (stored: StoredCompany | undefined) => NewCompany,
     actor: Actor,
@@ -40,17 +38,10 @@ export class Companies {
         [companyId],
       );
       const created = made.length > 0;
-      const select = `SELECT ${columns} FROM companies WHERE company_id = $1 FOR UPDATE`;
-      const [stored] = await read(queries, companySchema, select, [companyId]);
+      const stored = await companies.find(queries, 'company_id = $1 FOR UPDATE', [companyId]);
       const changed = change(created ? undefined : stored);
-      const [company] = await read(
-        queries,
-        companySchema,
-        `UPDATE companies SET ${assignmentOf(settings, 'companies', '$2')}, updated_at = now()
-         WHERE company_id = $1 RETURNING ${columns}`,
-        [companyId, valuesOf({ ...changed, timeZone: changed.timeZone ?? 'UTC' })],
-      );
-      if (!company) throw new Error(`Company ${companyId} vanished while it was locked`);
+      const values = { ...changed, timeZone: changed.timeZone ?? 'UTC' };
+      const company = await companies.update(queries, values, 'company_id = $1', [companyId]);
       const details = created ? { name: changed.name } : { changed: changedFields(stored, company) };
       await recordChange(queries, { actor, action: created ? 'company.create' : 'company.update', companyId, details });
       return { company, created };
@@ -61,5 +52,51 @@ export class Companies {
   delete(companyId: string, actor: Actor): Promise<boolean> {
     const event = { actor, action: 'company.delete', companyId };
     return deleteNamed(this.database, 'companies WHERE company_id = $1', [companyId], event);
+  }
+}
+
+const on = '(until IS NULL OR until > now())';
+/** So that two who pause the same company at once come one after the other. */
+const lockedCompany = 'companies WHERE company_id = $1 FOR UPDATE';
+
+/** What has ended is kept: windows are measured without it. */
+export class Pauses {
+  constructor(private readonly database: Database) {}
+
+  /** Those of the company that are on now. */
+  current(companyId: string): Promise<Pause[]> {
+    return pauses.select(this.database, `company_id = $1 AND ${on} ORDER BY what`, [companyId]);
+  }
+
+  /** Those that were on at that time or later. */
+  since(companyId: string, time: Date): Promise<Pause[]> {
+    const where = 'company_id = $1 AND (until IS NULL OR until > $2::text::timestamptz)';
+    return pauses.select(this.database, where, [companyId, time.toISOString()]);
+  }
+
+  /** Begins a pause, or changes the end and the reason of the one that is on. Undefined: no such company. */
+  begin(companyId: string, pause: Omit<Pause, 'since'>, actor: Actor): Promise<Pause | undefined> {
+    const { what, until = null, reason = null } = pause;
+    return this.database.transaction(async (queries) => {
+      if (!(await exists(queries, lockedCompany, [companyId]))) return undefined;
+      const values = [companyId, what, until, reason];
+      const change = `UPDATE pauses SET until = $3::text::timestamptz, reason = $4 WHERE company_id = $1 AND what = $2 AND ${on}`;
+      const insert = 'INSERT INTO pauses (company_id, what, until, reason) VALUES ($1, $2, $3::text::timestamptz, $4)';
+      const [changed] = await pauses.write(queries, change, values);
+      const [begun] = changed ? [changed] : await pauses.write(queries, insert, values);
+      await recordChange(queries, { actor, action: 'company.pause', companyId, details: { ...pause } });
+      return begun;
+    });
+  }
+
+  /** Ends a pause, or all of the company. @returns what was paused; undefined: no such company. */
+  end(companyId: string, what: Pausable | undefined, actor: Actor): Promise<Pausable[] | undefined> {
+    return this.database.transaction(async (queries) => {
+      if (!(await exists(queries, lockedCompany, [companyId]))) return undefined;
+      const statement = `UPDATE pauses SET until = now() WHERE company_id = $1 AND ($2::text IS NULL OR what = $2) AND ${on}`;
+      const ended = (await pauses.write(queries, statement, [companyId, what ?? null])).map((pause) => pause.what);
+      if (ended.length > 0) await recordChange(queries, { actor, action: 'company.resume', companyId, details: { what: ended } });
+      return ended;
+    });
   }
 }

@@ -1,4 +1,4 @@
-/** The one query layer: SQL with `$1` parameters, the same for PostgreSQL and for the embedded PGlite. */
+/** The one query layer: SQL with `$1` parameters, the same for PostgreSQL and for the embedded PGlite, and tables of nouns. */
 
 import { z } from 'zod';
 
@@ -13,6 +13,11 @@ export interface Database extends Queries {
   /** Commits when `work` resolves, rolls back when it rejects. `work` asks only the queries that it is given. */
   transaction<T>(work: (queries: Queries) => Promise<T>): Promise<T>;
   close(): Promise<void>;
+}
+
+/** What a driver's connection, pool or transaction can be asked. */
+export function queriesOf(driver: { query(text: string, parameters: unknown[]): Promise<{ rows: unknown[] }> }): Queries {
+  return { query: async (text, parameters = []) => (await driver.query(text, [...parameters])).rows };
 }
 
 /** The rows of a statement, each parsed: NULL columns are left out, and times are ISO 8601 in UTC, as the nouns have them. */
@@ -36,33 +41,6 @@ export async function exists(queries: Queries, from: string, parameters: readonl
   return (await queries.query(`SELECT 1 FROM ${from}`, parameters)).length > 0;
 }
 
-/** The columns that hold a noun: `company_id AS "companyId", name`. */
-export function columnsOf({ shape }: z.ZodObject): string {
-  return Object.keys(shape)
-    .map((field) => `${columnOf(field)} AS "${field}"`)
-    .join(', ');
-}
-
-/** Sets these fields of a noun in an UPDATE, from one parameter that `valuesOf` makes: `(name) = (SELECT name FROM …)`. */
-export function assignmentOf({ shape }: z.ZodObject, table: string, parameter: string): string {
-  const columns = Object.keys(shape).map(columnOf).join(', ');
-  return `(${columns}) = (SELECT ${columns} FROM jsonb_populate_record(NULL::${table}, ${parameter}::text::jsonb))`;
-}
-
-/** JSON by the names of the columns; what is absent becomes NULL. */
-export function valuesOf(noun: object): string {
-  return JSON.stringify(Object.fromEntries(Object.entries(noun).map(([field, value]) => [columnOf(field), value])));
-}
-
-function columnOf(field: string): string {
-  return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
-
-/** JSON for a `$n::text::jsonb` parameter. */
-export function json(value: unknown): string | null {
-  return value === undefined || value === null ? null : JSON.stringify(value);
-}
-
 /** A part of a list. */
 export interface Page<Item> {
   items: Item[];
@@ -76,9 +54,88 @@ export interface PageRequest {
   after?: string;
 }
 
-/** Makes a page of `limit + 1` rows asked for, of which the last only tells that there are more. */
-export function page<Row>(rows: Row[], limit: number, cursor: (row: Row) => string): Page<Row> {
-  const items = rows.slice(0, limit);
-  const last = items.at(-1);
-  return rows.length > limit && last !== undefined ? { items, next: cursor(last) } : { items };
+/** Fields of nouns that are never set, once the row is there. */
+const fixedFields = ['companyId', 'relayId', 'createdAt', 'updatedAt'];
+
+/** A table that holds nouns, each field in the column of its name: `companyId` in `company_id`. */
+export class Table<Noun extends z.ZodObject> {
+  /** `company_id AS "companyId", name`. */
+  readonly columns: string;
+
+  /** @param name - or a subquery with an alias. */
+  constructor(
+    private readonly name: string,
+    private readonly noun: Noun,
+  ) {
+    this.columns = columnsOf(noun);
+  }
+
+  /** @param where - with what may follow it: `company_id = $1 ORDER BY name`. */
+  select(queries: Queries, where: string, parameters: readonly Parameter[]): Promise<z.infer<Noun>[]> {
+    return read(queries, this.noun, `SELECT ${this.columns} FROM ${this.name} WHERE ${where}`, parameters);
+  }
+
+  /** The first that `select` finds. */
+  async find(queries: Queries, where: string, parameters: readonly Parameter[]): Promise<z.infer<Noun> | undefined> {
+    return (await this.select(queries, where, parameters))[0];
+  }
+
+  /** @param order - the column that is the cursor, and the direction. */
+  async page(
+    queries: Queries,
+    where: string,
+    parameters: readonly Parameter[],
+    order: 'company_id ASC' | 'seq ASC' | 'seq DESC',
+    { after, limit }: PageRequest,
+  ): Promise<Page<z.infer<Noun>>> {
+    const column = order.replace(/ .*/, '');
+    const place = parameters.length + 1;
+    const beyond = after === undefined ? '' : `AND ${column} ${order.endsWith('DESC') ? '<' : '>'} $${place + 1}`;
+    // One more than are wanted only tells that there are more.
+    const rows = await read(
+      queries,
+      z.looseObject({ cursor: z.string() }),
+      `SELECT ${this.columns}, ${column}::text AS cursor FROM ${this.name}
+       WHERE ${where} ${beyond} ORDER BY ${order} LIMIT $${place}::int`,
+      [...parameters, limit + 1, ...(after === undefined ? [] : [after])],
+    );
+    const items = z.array(this.noun).parse(rows.slice(0, limit));
+    return { items, next: rows.length > limit ? rows[limit - 1]?.cursor : undefined };
+  }
+
+  /** @param statement - an INSERT or UPDATE. @returns the rows that it has written. */
+  write(queries: Queries, statement: string, parameters: readonly Parameter[]): Promise<z.infer<Noun>[]> {
+    return read(queries, this.noun, `${statement} RETURNING ${this.columns}`, parameters);
+  }
+
+  /** Sets the row of a noun, which is locked; what `values` leaves out becomes NULL. */
+  async update(queries: Queries, values: object, where: string, parameters: readonly Parameter[]): Promise<z.infer<Noun>> {
+    const fields = Object.keys(this.noun.shape).filter((field) => !fixedFields.includes(field));
+    const columns = fields.map(columnOf).join(', ');
+    const record = JSON.stringify(Object.fromEntries(Object.entries(values).map(([field, value]) => [columnOf(field), value])));
+    const [row] = await this.write(
+      queries,
+      `UPDATE ${this.name} SET (${columns}) =
+         (SELECT ${columns} FROM jsonb_populate_record(NULL::${this.name}, $${parameters.length + 1}::text::jsonb)),
+         updated_at = now() WHERE ${where}`,
+      [...parameters, record],
+    );
+    if (!row) throw new Error(`A row of ${this.name} vanished while it was locked`);
+    return row;
+  }
+}
+
+export function columnsOf({ shape }: z.ZodObject): string {
+  return Object.keys(shape)
+    .map((field) => `${columnOf(field)} AS "${field}"`)
+    .join(', ');
+}
+
+function columnOf(field: string): string {
+  return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** JSON for a `$n::text::jsonb` parameter. */
+export function json(value: unknown): string | null {
+  return value === undefined || value === null ? null : JSON.stringify(value);
 }

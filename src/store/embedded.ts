@@ -10,8 +10,8 @@ import { existsSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
-import type { Database, Queries } from './database.js';
-import { migrate } from './migrations.js';
+import { type Database, queriesOf } from './database.js';
+import { migrated } from './migrations.js';
 
 /**
  * Opens the database in the directory, which is made where there is none, and brings the schema up to date.
@@ -20,18 +20,11 @@ import { migrate } from './migrations.js';
 export async function openEmbedded(directory?: string): Promise<Database> {
   if (directory !== undefined && !existsSync(join(directory, 'PG_VERSION'))) await initialise(resolve(directory));
   const pglite = await openPglite(directory === undefined ? 'memory://' : resolve(directory));
-  const database: Database = {
+  return migrated({
     ...queriesOf(pglite),
     transaction: (work) => pglite.transaction((transaction) => work(queriesOf(transaction))),
     close: () => pglite.close(),
-  };
-  try {
-    await migrate(database);
-    return database;
-  } catch (error) {
-    await pglite.close();
-    throw error;
-  }
+  });
 }
 
 function openPglite(dataDir: string): Promise<PGlite> {
@@ -45,12 +38,4 @@ async function initialise(directory: string): Promise<void> {
   await mkdir(dirname(directory), { recursive: true });
   await (await openPglite(unfinished)).close();
   await rename(unfinished, directory);
-}
-
-function queriesOf(on: Pick<PGlite, 'query'>): Queries {
-  return {
-    async query(text, parameters = []) {
-      return (await on.query<unknown>(text, [...parameters])).rows;
-    },
-  };
 }

@@ -137,3 +137,14 @@ export async function migrate(database: Database, migrations = steps): Promise<v
     else await queries.query('UPDATE relay_schema SET version = $1::int', [migrations.length]);
   });
 }
+
+/** An open database with its schema up to date; closed where that fails. */
+export async function migrated(database: Database): Promise<Database> {
+  try {
+    await migrate(database);
+    return database;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}

@@ -2,8 +2,8 @@
 
 import pg from 'pg';
 import { StartError } from '../service/config.js';
-import type { Database, Parameter, Queries } from './database.js';
-import { migrate } from './migrations.js';
+import { type Database, queriesOf } from './database.js';
+import { migrated } from './migrations.js';
 
 /**
  * Connects and brings the schema up to date.
@@ -14,7 +14,15 @@ export async function openPostgres(databaseUrl: string): Promise<Database> {
   const pool = new pg.Pool(settings(databaseUrl));
   // A connection that breaks while idle: the pool has already dropped it, and the next query takes another.
   pool.on('error', () => {});
-  const database: Database = {
+  await pool.query('SELECT 1').catch(async (error: unknown) => {
+    await pool.end();
+    throw new StartError(
+      `The database that DATABASE_URL names cannot be reached: ${reason(error)}.` +
+        ' Start PostgreSQL, or correct the host, port, user and password there.',
+      { cause: error },
+    );
+  });
+  return migrated({
     ...queriesOf(pool),
     async transaction(work) {
       const client = await pool.connect();
@@ -34,21 +42,7 @@ export async function openPostgres(databaseUrl: string): Promise<Database> {
       }
     },
     close: () => pool.end(),
-  };
-  try {
-    await pool.query('SELECT 1').catch((error: unknown) => {
-      throw new StartError(
-        `The database that DATABASE_URL names cannot be reached: ${reason(error)}.` +
-          ' Start PostgreSQL, or correct the host, port, user and password there.',
-        { cause: error },
-      );
-    });
-    await migrate(database);
-    return database;
-  } catch (error) {
-    await pool.end();
-    throw error;
-  }
+  });
 }
 
 function settings(databaseUrl: string): pg.PoolConfig {
@@ -66,14 +60,6 @@ function settings(databaseUrl: string): pg.PoolConfig {
     throw new StartError('DATABASE_URL is not a PostgreSQL URL such as postgres://user:password@host:5432/database');
   }
   return config;
-}
-
-function queriesOf(on: pg.Pool | pg.PoolClient): Queries {
-  return {
-    async query(text: string, parameters: readonly Parameter[] = []) {
-      return (await on.query<Record<string, unknown>>(text, [...parameters])).rows;
-    },
-  };
 }
 
 /** A refused connection to several addresses has no message of its own, only a code. */

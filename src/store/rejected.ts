@@ -1,11 +1,13 @@
 /** Requests that were refused although their sender is known, bounded in number and age. They are kept without their tokens. */
 
-import { z } from 'zod';
 import type { Actor } from '../contract/audit.js';
 import { makeId } from '../contract/credential.js';
 import { type ListedRejectedRequest, type RejectedRequest, rejectedSchema, wholeRejectedSchema } from '../contract/problem.js';
 import { recordChange } from './audit.js';
-import { columnsOf, type Database, json, type Page, type PageRequest, page, read } from './database.js';
+import { type Database, json, type Page, type PageRequest, Table } from './database.js';
+
+const listed = new Table('rejected_requests', rejectedSchema);
+const whole = new Table('rejected_requests', wholeRejectedSchema);
 
 /** How many of each reason are kept of a company: a flood of one kind does not push out the others. */
 export const keptOfReason = 100;
@@ -24,7 +26,7 @@ export class RejectedRequests {
   constructor(private readonly database: Database) {}
 
   /** Keeps a request, and drops what is too old or too much. @returns its id; undefined where there is no such company. */
-  async keep(request: NewRejectedRequest): Promise<string | undefined> {
+  keep(request: NewRejectedRequest): Promise<string | undefined> {
     const { companyId, receivedAt, reason, problem, relayIds, idempotencyKey, elements } = request;
     const rejectedId = makeId();
     return this.database.transaction(async (queries) => {
@@ -55,26 +57,12 @@ export class RejectedRequests {
   }
 
   /** The newest first. */
-  async list(companyId: string, { after, limit }: PageRequest): Promise<Page<ListedRejectedRequest>> {
-    const rows = await read(
-      this.database,
-      rejectedSchema.extend({ cursor: z.string() }),
-      `SELECT ${columnsOf(rejectedSchema)}, seq::text AS cursor FROM rejected_requests
-       WHERE company_id = $1 AND ${young} AND ($2::bigint IS NULL OR seq < $2::bigint) ORDER BY seq DESC LIMIT $3::int`,
-      [companyId, after ?? null, limit + 1],
-    );
-    return page(rows, limit, ({ cursor }) => cursor);
+  list(companyId: string, request: PageRequest): Promise<Page<ListedRejectedRequest>> {
+    return listed.page(this.database, `company_id = $1 AND ${young}`, [companyId], 'seq DESC', request);
   }
 
-  async get(companyId: string, rejectedId: string): Promise<RejectedRequest | undefined> {
-    const [request] = await read(
-      this.database,
-      wholeRejectedSchema,
-      `SELECT ${columnsOf(wholeRejectedSchema)} FROM rejected_requests
-       WHERE company_id = $1 AND rejected_id = $2 AND ${young}`,
-      [companyId, rejectedId],
-    );
-    return request;
+  get(companyId: string, rejectedId: string): Promise<RejectedRequest | undefined> {
+    return whole.find(this.database, `company_id = $1 AND rejected_id = $2 AND ${young}`, [companyId, rejectedId]);
   }
 
   /** Notes that the request runs as a chain; the first note stays. */

@@ -11,23 +11,26 @@ import { pauseSchema } from '../contract/pause.js';
 import { type Rule, ruleSchema } from '../contract/rule.js';
 import { columnsOf, type Database, read } from './database.js';
 
-/** A token of a rule; times in Unix milliseconds. */
+const ruleRow = ruleSchema.omit({ createdAt: true, updatedAt: true });
 const tokenRow = z.object({
   tokenId: z.string(),
   relayId: z.string(),
-  hash: z.string().transform((hex) => Buffer.from(hex, 'hex')),
-  revoked: z.boolean(),
-  expiresAt: z.number().optional(),
-  lastUsedAt: z.number().optional(),
+  /** In JSON, bytes are `\x` and their hexadecimal digits. */
+  hash: z.string().transform((text) => Buffer.from(text.slice(2), 'hex')),
+  revokedAt: z.coerce.date().optional(),
+  expiresAt: z.coerce.date().optional(),
+  lastUsedAt: z.coerce.date().optional(),
 });
 export type TokenHash = z.infer<typeof tokenRow>;
+const time = z.string().transform((text) => new Date(text).toISOString());
+const pauseRow = pauseSchema.extend({ since: time, until: time.optional() });
 
 const companyRow = companySchema.partial().extend({
   companyId: z.string(),
   revision: z.int(),
-  rules: z.array(ruleSchema.omit({ createdAt: true, updatedAt: true })).default([]),
+  rules: z.array(ruleRow).default([]),
   tokens: z.array(tokenRow).default([]),
-  pauses: z.array(pauseSchema).default([]),
+  pauses: z.array(pauseRow).default([]),
 });
 
 /** What is known of a company. */
@@ -42,27 +45,15 @@ export interface CompanySettings {
 const readEveryMs = 1000;
 const longestAgeMs = 2000;
 
-const milliseconds = (column: string) => `(extract(epoch FROM ${column}) * 1000)::float8`;
-const iso = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
-const list = (fields: string, from: string) =>
-  `(SELECT json_agg(json_strip_nulls(json_build_object(${fields}))) FROM ${from} WHERE company_id = settings_changes.company_id)`;
+/** What belongs to a company, as a JSON array of nouns. */
+const list = (noun: z.ZodObject, from: string) =>
+  `(SELECT json_agg(json_strip_nulls(row_to_json(listed)))
+    FROM (SELECT ${columnsOf(noun)} FROM ${from} WHERE company_id = settings_changes.company_id) AS listed)`;
 
 /** The companies that changed after a revision, with all that belongs to them; of a deleted one, its id alone. */
-const select = `SELECT revision, ${columnsOf(companySchema)},
-  ${list(
-    `'relayId', relay_id, 'name', name, 'enabled', enabled, 'onFailure', on_failure, 'onUnknown', on_unknown,
-     'notify', notify`,
-    'rules',
-  )} AS rules,
-  ${list(
-    `'tokenId', token_id, 'relayId', relay_id, 'hash', encode(hash, 'hex'), 'revoked', revoked_at IS NOT NULL,
-     'expiresAt', ${milliseconds('expires_at')}, 'lastUsedAt', ${milliseconds('last_used_at')}`,
-    'tokens',
-  )} AS tokens,
-  ${list(
-    `'what', what, 'since', ${iso('since')}, 'until', ${iso('until')}, 'reason', reason`,
-    '(SELECT * FROM pauses WHERE until IS NULL OR until > now()) AS pauses',
-  )} AS pauses
+const select = `SELECT revision, ${columnsOf(companySchema)}, ${list(ruleRow, 'rules')} AS rules,
+  ${list(tokenRow, 'tokens')} AS tokens,
+  ${list(pauseRow, '(SELECT * FROM pauses WHERE until IS NULL OR until > now()) AS pauses')} AS pauses
   FROM settings_changes LEFT JOIN companies USING (company_id) WHERE revision > $1::int ORDER BY revision`;
 
 export class Settings {

@@ -1,14 +1,12 @@
 /** What the relay remembers outside Temporal, and the questions that the rest of the code may ask of it. */
 
 import { Audit } from './audit.js';
-import { Companies } from './companies.js';
+import { Companies, Pauses } from './companies.js';
+import { Keys, Tokens } from './credentials.js';
 import type { Database } from './database.js';
-import { Keys } from './keys.js';
-import { Pauses } from './pauses.js';
 import { RejectedRequests } from './rejected.js';
 import { Rules } from './rules.js';
 import { Settings } from './settings.js';
-import { Tokens } from './tokens.js';
 
 export interface Store {
   /** What requests and effects go by, without asking the database. */

@@ -8,9 +8,9 @@ import { createInterface } from 'node:readline';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import type { Credentials } from '../../src/store/credentials.js';
 import { openEmbedded } from '../../src/store/embedded.js';
 import { createStore } from '../../src/store/store.js';
-import type { Credentials } from '../../src/store/tokens.js';
 
 /** Each takes about 2 seconds. */
 const kills = Number(process.env.RELAY_TEST_KILLS ?? 8);

@@ -1,0 +1,219 @@
+/**
+ * Who may: the access tokens of the rules, which start chains, and the named keys with which a company reads and steers its own.
+ * Only their hashes are kept, and when they were last used, to the minute.
+ */
+
+import { timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import type { Actor } from '../contract/audit.js';
+import { type CompanyKey, hashOf, keySchema, makeCredential, makeId, type Token, tokenSchema } from '../contract/credential.js';
+import { deleteNamed, recordChange } from './audit.js';
+import { type Database, exists, type Queries, Table } from './database.js';
+import type { CompanySettings, Settings, TokenHash } from './settings.js';
+
+/** What an action brings along. */
+export interface Credentials {
+  relayId: string;
+  relayAccessToken: string;
+}
+
+/**
+ * Why one action's credentials do not do. For the relay's own use, never to be told outwardly:
+ * - `unknown`: no such company or rule.
+ * - `wrong`: never a token of this rule.
+ * - `revoked`, `expired`: once right; a token expires when it is rotated and its grace is over.
+ * - `disabled`: right, but the rule is disabled.
+ */
+export type Refusal = 'unknown' | 'wrong' | 'revoked' | 'expired' | 'disabled';
+
+type Authentication =
+  /** `webhookSecret`: the company's webhooks are signed with it, which is still to be checked. */
+  | { ok: true; webhookSecret?: string }
+  /** `refusals[i]` belongs to the i-th credentials, undefined where those are right. */
+  | { ok: false; refusals: (Refusal | undefined)[] };
+
+const state = `CASE WHEN revoked_at IS NOT NULL THEN 'revoked' WHEN expires_at <= now() THEN 'expired' ELSE 'active' END`;
+const tokensWithState = new Table(`(SELECT ${state} AS state, * FROM tokens) AS tokens`, tokenSchema);
+const ofRule = 'company_id = $1 AND relay_id = $2';
+
+/** Compared with where there is nothing to compare with. */
+const dummy = hashOf(makeCredential('rlt_'));
+/** How many dead tokens of a rule are remembered, so that their use can be told from a stranger's. */
+const rememberedTokens = 20;
+
+export class Tokens {
+  constructor(
+    private readonly database: Database,
+    private readonly settings: Settings,
+  ) {}
+
+  /**
+   * Whether every one of these credentials is right for this company. No credentials: not ok. Any text may be given: what cannot
+   * be an id is unknown. Whoever is refused waits for what other processes may have changed, for whatever reason: how long it
+   * takes tells nothing.
+   */
+  async authenticate(companyId: string, credentials: readonly Credentials[]): Promise<Authentication> {
+    const first = this.#authenticate(await this.settings.of(companyId), credentials);
+    if (first.ok) return first;
+    await this.settings.refresh();
+    return this.#authenticate(await this.settings.of(companyId), credentials);
+  }
+
+  #authenticate(settings: CompanySettings | undefined, credentials: readonly Credentials[]): Authentication {
+    const used = new Set<TokenHash>();
+    const refusals = credentials.map(({ relayId, relayAccessToken }) => {
+      const rule = settings?.rules.get(relayId);
+      const tokens = settings?.tokens.filter((token) => token.relayId === relayId) ?? [];
+      const token = matching(tokens, hashOf(relayAccessToken));
+      if (!rule) return 'unknown';
+      if (!token) return 'wrong';
+      const state = stateOf(token);
+      if (state !== 'active') return state;
+      if (!rule.enabled) return 'disabled';
+      used.add(token);
+      return undefined;
+    });
+    if (refusals.length === 0 || refusals.some((refusal) => refusal !== undefined)) return { ok: false, refusals };
+    const unnoted = [...used].filter(isUnnoted);
+    for (const token of unnoted) token.lastUsedAt = new Date();
+    const ids = unnoted.map(({ tokenId }) => tokenId);
+    if (ids.length > 0) noteUse(this.database, 'tokens', 'token_id', ids);
+    const webhookSecret = settings?.company.webhookSecret;
+    return { ok: true, ...(webhookSecret !== undefined && { webhookSecret }) };
+  }
+
+  /** The newest first. Undefined: no such rule. */
+  async list(companyId: string, relayId: string): Promise<Token[] | undefined> {
+    if (!(await exists(this.database, `rules WHERE ${ofRule}`, [companyId, relayId]))) return undefined;
+    return tokensWithState.select(this.database, `${ofRule} ORDER BY seq DESC`, [companyId, relayId]);
+  }
+
+  /** Makes a new token; those before it go on for `graceSeconds`. Undefined: no such rule. */
+  rotate(
+    companyId: string,
+    relayId: string,
+    graceSeconds: number,
+    actor: Actor,
+  ): Promise<{ tokenId: string; relayAccessToken: string } | undefined> {
+    const relayAccessToken = makeCredential('rlt_');
+    return this.database.transaction(async (queries) => {
+      if (!(await exists(queries, `rules WHERE ${ofRule} FOR UPDATE`, [companyId, relayId]))) return undefined;
+      // LEAST passes over NULL: a token that was to expire earlier still does.
+      const end = 'LEAST(expires_at, now() + make_interval(secs => $3::int))';
+      await queries.query(`UPDATE tokens SET expires_at = ${end} WHERE ${ofRule}`, [companyId, relayId, graceSeconds]);
+      const tokenId = await addToken(queries, { companyId, relayId, relayAccessToken });
+      await queries.query(
+        `DELETE FROM tokens WHERE token_id IN (
+           SELECT token_id FROM tokens WHERE ${ofRule} AND ${state} <> 'active' ORDER BY seq DESC OFFSET $3::int)`,
+        [companyId, relayId, rememberedTokens],
+      );
+      await recordChange(queries, { actor, action: 'token.rotate', companyId, details: { relayId, tokenId, graceSeconds } });
+      return { tokenId, relayAccessToken };
+    });
+  }
+
+  /** Ends a token at once; again changes nothing. @returns whether the rule has, or had, this token. */
+  revoke(companyId: string, relayId: string, tokenId: string, actor: Actor): Promise<boolean> {
+    return this.database.transaction(async (queries) => {
+      const named = `${ofRule} AND token_id = $3`;
+      const ids = [companyId, relayId, tokenId];
+      const revoke = `UPDATE tokens SET revoked_at = now() WHERE ${named} AND revoked_at IS NULL RETURNING 1`;
+      if ((await queries.query(revoke, ids)).length === 0) return exists(queries, `tokens WHERE ${named}`, ids);
+      await recordChange(queries, { actor, action: 'token.revoke', companyId, details: { relayId, tokenId } });
+      return true;
+    });
+  }
+}
+
+/** Adds a token to a rule. @returns its id. */
+export async function addToken(
+  queries: Queries,
+  { companyId, relayId, relayAccessToken }: Credentials & { companyId: string },
+): Promise<string> {
+  const tokenId = makeId();
+  const insert = 'INSERT INTO tokens (token_id, company_id, relay_id, hash) VALUES ($1, $2, $3, $4)';
+  await queries.query(insert, [tokenId, companyId, relayId, hashOf(relayAccessToken)]);
+  return tokenId;
+}
+
+function stateOf({ revokedAt, expiresAt }: TokenHash): Token['state'] {
+  if (revokedAt) return 'revoked';
+  return expiresAt && expiresAt.getTime() <= Date.now() ? 'expired' : 'active';
+}
+
+/** The token with this hash; compares with all of them, and with the dummy where there is none. */
+function matching(tokens: readonly TokenHash[], hash: Uint8Array): TokenHash | undefined {
+  const matches = tokens.filter((token) => timingSafeEqual(token.hash, hash));
+  if (tokens.length === 0) timingSafeEqual(dummy, hash);
+  // A token taken over twice may be there both dead and alive.
+  return matches.find((token) => stateOf(token) === 'active') ?? matches[0];
+}
+
+const keys = new Table('company_keys', keySchema);
+const keyOwners = new Table(
+  'company_keys',
+  z.object({ keyId: z.string(), name: z.string(), companyId: z.string(), lastUsedAt: z.coerce.date().optional() }),
+);
+
+export class Keys {
+  constructor(private readonly database: Database) {}
+
+  /** Whose key this is; undefined for anything else. */
+  async authenticate(key: string): Promise<{ keyId: string; name: string; companyId: string } | undefined> {
+    // Found by its hash: how long that takes tells nothing about the key.
+    const found = await keyOwners.find(this.database, 'hash = $1', [hashOf(key)]);
+    if (!found) return undefined;
+    const { lastUsedAt, ...owner } = found;
+    if (isUnnoted({ lastUsedAt })) noteUse(this.database, 'company_keys', 'key_id', [owner.keyId]);
+    return owner;
+  }
+
+  /** By name. Undefined: no such company. */
+  async list(companyId: string): Promise<CompanyKey[] | undefined> {
+    if (!(await exists(this.database, 'companies WHERE company_id = $1', [companyId]))) return undefined;
+    return keys.select(this.database, 'company_id = $1 ORDER BY name', [companyId]);
+  }
+
+  /** Makes a key; `key` is the only sight there is of it. */
+  create(
+    companyId: string,
+    name: string,
+    actor: Actor,
+  ): Promise<(CompanyKey & { key: string }) | 'unknown company' | 'name taken'> {
+    const key = makeCredential('rlk_');
+    return this.database.transaction(async (queries) => {
+      if (!(await exists(queries, 'companies WHERE company_id = $1 FOR KEY SHARE', [companyId]))) return 'unknown company';
+      const [made] = await keys.write(
+        queries,
+        `INSERT INTO company_keys (key_id, company_id, name, hash) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (company_id, name) DO NOTHING`,
+        [makeId(), companyId, name, hashOf(key)],
+      );
+      if (!made) return 'name taken';
+      await recordChange(queries, { actor, action: 'key.create', companyId, details: { keyId: made.keyId, name } });
+      return { ...made, key };
+    });
+  }
+
+  /** @returns whether there was such a key. */
+  delete(companyId: string, keyId: string, actor: Actor): Promise<boolean> {
+    const event = { actor, action: 'key.delete', companyId, details: { keyId } };
+    return deleteNamed(this.database, 'company_keys WHERE company_id = $1 AND key_id = $2', [companyId, keyId], event);
+  }
+}
+
+function isUnnoted({ lastUsedAt }: { lastUsedAt?: Date }): boolean {
+  return Number(lastUsedAt ?? 0) < Date.now() - 60_000;
+}
+
+/** Notes a use, at most once a minute. Nobody waits for it, nobody fails with it, and it waits for nobody. */
+function noteUse(database: Database, table: 'tokens' | 'company_keys', id: 'token_id' | 'key_id', used: readonly string[]): void {
+  const unnoted = `(last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`;
+  database
+    .query(
+      `UPDATE ${table} SET last_used_at = now()
+       WHERE ${id} IN (SELECT ${id} FROM ${table} WHERE ${id} = ANY ($1::text[]) AND ${unnoted} FOR UPDATE SKIP LOCKED)`,
+      [used],
+    )
+    .catch(() => {});
+}
