@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { isEmailAddress } from '../chain/address.js';
 import { isTimeZone } from '../chain/timestamp/zone.js';
 import { httpUrl, isWebhookSecret, label, notifyRequest, notifySchema } from './notify.js';
-import { mask, secret, sentTo } from './secrets.js';
+import { mask, secret } from './secrets.js';
 
 const credential = secret(z.string().min(1).max(4096));
 
@@ -24,15 +24,9 @@ export type Auth = z.infer<typeof authSchema>;
 /** Any system that speaks the relay's own connector API (docs/connecting-systems.md). */
 const httpConnection = z.strictObject({ kind: z.literal('http'), baseUrl: httpUrl, auth: authSchema.optional() });
 
-/** No secret is carried over to another kind or origin. */
-function destination({ kind, baseUrl }: { kind?: unknown; baseUrl?: unknown }): string {
-  return JSON.stringify([kind, typeof baseUrl === 'string' && URL.canParse(baseUrl) ? new URL(baseUrl).origin : undefined]);
-}
-
-const platformSettingsSchema = sentTo(z.discriminatedUnion('kind', [httpConnection]), 'auth', destination);
+const platformSettingsSchema = z.discriminatedUnion('kind', [httpConnection]);
 export type PlatformSettings = z.infer<typeof platformSettingsSchema>;
-
-const ticketingSettingsSchema = sentTo(z.discriminatedUnion('kind', [httpConnection]), 'auth', destination);
+const ticketingSettingsSchema = z.discriminatedUnion('kind', [httpConnection]);
 export type TicketingSettings = z.infer<typeof ticketingSettingsSchema>;
 
 const mailSettingsSchema = z.strictObject({
@@ -86,10 +80,7 @@ function checkBaseUrl({ value, issues }: z.core.ParsePayload<{ baseUrl: string }
 
 const mailbox = z.string().refine((text) => isEmailAddress(text), 'is no e-mail address');
 
-/**
- * A company as PUT takes it. What is left out stays as it is; `null` removes it, and makes `timeZone` UTC again.
- * A section that is given replaces the stored one, except for its secrets: see secrets.ts.
- */
+/** As PUT takes it: `null` removes, and makes `timeZone` UTC; a section replaces the stored one but for its secrets (secrets.ts). */
 export const companyRequest = companySettings
   .extend({
     name: label,

@@ -29,20 +29,6 @@ export function secret<Field extends z.ZodType<string>>(schema: Field, shown?: S
   return marked;
 }
 
-interface Destination {
-  /** The field with the secrets that are sent there. */
-  field: string;
-  /** As a text that is another for another destination. */
-  of(settings: JsonObject): string;
-}
-const destinations = z.registry<Destination>();
-
-/** Marks settings that tell where the secrets in one of their fields are sent. */
-export function sentTo<Settings extends z.ZodType>(schema: Settings, field: string, of: Destination['of']): Settings {
-  destinations.add(schema, { field, of });
-  return schema;
-}
-
 /** The value with its secrets as an answer shows them. */
 export function redact<Noun extends z.ZodType>(schema: Noun, value: z.infer<Noun>): z.infer<Noun> {
   return mapSecrets(schema, value, (text, { shown }) => shown(text));
@@ -99,20 +85,20 @@ function merge(root: z.ZodType, given: unknown, stored: unknown, patch: boolean)
     if (type instanceof z.ZodRecord) return ofRecord(type, given, isObject(stored) ? stored : {}, at);
     const option = variant(type, patch && isObject(stored) ? { ...stored, ...given } : given);
     if (!(option instanceof z.ZodObject)) return given;
-    const destination = destinations.get(type);
-    const before = isObject(stored) && (destination || variant(type, stored) === option) ? stored : {};
-    let carried = false;
+    const isSent = 'baseUrl' in option.shape;
+    const before = isObject(stored) && (isSent || variant(type, stored) === option) ? stored : {};
+    let carried: string | undefined;
     const fields = Object.keys({ ...option.shape, ...given }).flatMap((name) => {
       const field = fieldOf(option, name);
       if (!field) return given[name] === null && at !== '' ? [] : [[name, given[name]]];
       const [already, inner] = [kept, walk(field, given[name], before[name], `${at}/${name}`)];
-      if (name === destination?.field) carried = kept > already;
+      if (kept > already) carried = name;
       return inner === undefined ? [] : [[name, inner]];
     });
     const merged: JsonObject = Object.fromEntries(fields);
-    if (carried && destination?.of(merged) !== destination?.of(before)) {
+    if (isSent && carried && destination(merged) !== destination(before)) {
       const detail = 'is for another address, to which no secret is carried over: send it in full, or null to remove it';
-      problems.push({ pointer: `${at}/${destination?.field}`, detail });
+      problems.push({ pointer: `${at}/${carried}`, detail });
     }
     return merged;
   };
@@ -143,6 +129,11 @@ function merge(root: z.ZodType, given: unknown, stored: unknown, patch: boolean)
   };
 
   return { value: walk(root, given, stored, ''), problems };
+}
+
+/** Where settings with a `baseUrl` send their secrets: none is carried over to another kind or origin. */
+function destination({ kind, baseUrl }: JsonObject): string {
+  return JSON.stringify([kind, typeof baseUrl === 'string' && URL.canParse(baseUrl) ? new URL(baseUrl).origin : undefined]);
 }
 
 /** Without what makes it optional. */
