@@ -105,13 +105,15 @@ export class Lock {
   }
 
   /** Lets go while something outside is awaited: an ordinary activity, a child workflow, a signal's acknowledgement. */
-  async outside<Value>(promise: Promise<Value>): Promise<Value> {
+  outside<Value>(promise: Promise<Value>): Promise<Value> {
     this.#letGo();
-    try {
-      return await promise;
-    } finally {
-      await new Promise<void>((run) => this.#enter({ run, keeps: true, moment: momentNow() }));
-    }
+    return new Promise((resolve, reject) => {
+      const enter = (run: () => void) => this.#enter({ run, keeps: true, moment: momentNow() });
+      promise.then(
+        (value) => enter(() => resolve(value)),
+        (error: unknown) => enter(() => reject(error)),
+      );
+    });
   }
 
   /** Lets go for so many milliseconds, or until the alarm rings. Whoever waited then looks what has changed. */

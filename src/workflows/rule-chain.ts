@@ -38,7 +38,7 @@ export async function RuleChain(chain: Chain): Promise<ChainView> {
 
     await runner.run([...immediate]);
     await lock.allOver();
-    await run.retries();
+    if (run.mayBeRetried) await run.retries();
     return close(chain, states, runner.cancelled);
   });
 }
@@ -95,8 +95,12 @@ class ChainRun {
     if (runId !== firstExecutionRunId) await this.#awaitRetries(5000, reopenedSummary);
   }
 
+  get mayBeRetried(): boolean {
+    return !this.runner.cancelled && this.states.actions.some(({ state }) => isToRedo(state));
+  }
+
   async #awaitRetries(milliseconds: number, summary: string): Promise<void> {
-    while (!this.runner.cancelled && this.states.actions.some(({ state }) => isToRedo(state))) {
+    while (this.mayBeRetried) {
       const before = this.#redos;
       await this.lock.wait(milliseconds, summary, this.#told);
       await this.lock.allOver();
