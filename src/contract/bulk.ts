@@ -6,12 +6,12 @@ import type { BulkProgress } from './chain-resource.js';
 
 /** Which actions of a chain are meant; what is absent means any. */
 export interface ActionFilter {
-  assignmentId?: string | undefined;
-  relayId?: string | undefined;
+  assignmentId?: string;
+  relayId?: string;
   /** The type of the failure for which it is held, or has failed. */
-  reason?: string | undefined;
+  reason?: string;
   /** Those that have failed, rather than those that are held. */
-  failed?: boolean | undefined;
+  failed?: boolean;
 }
 
 /** What somebody decided about many chains. */
@@ -36,16 +36,12 @@ export function actionsMeant(
       (verb !== 'retry' || action.state === (failed ? 'failed' : 'needs-attention')) &&
       (assignmentId === undefined || action.assignmentId === assignmentId) &&
       (relayId === undefined || action.relayId === relayId) &&
-      (reason === undefined || (isInTrouble(action) && action.error?.type === reason)),
+      (reason === undefined || (['needs-attention', 'failed'].includes(action.state) && action.error?.type === reason)),
   );
   return {
     indexes: meant.map(({ index }) => index),
     whole: verb === 'cancel' && meant.length > 0 && meant.length === left.length,
   };
-}
-
-function isInTrouble({ state }: ActionStatus): boolean {
-  return state === 'needs-attention' || state === 'failed';
 }
 
 export const noProgress: BulkProgress = { done: 0, steered: 0, actions: 0, unchanged: 0, failed: 0, failures: [] };

@@ -1,7 +1,8 @@
-/** A company: who uses the relay, and with which settings for its outside systems. */
+/** A company: who uses the relay, with which settings for its outside systems, and which of those are paused. */
 
 import { z } from 'zod';
 import { isEmailAddress } from '../chain/address.js';
+import { type Pause, pausable } from '../chain/pause.js';
 import { isTimeZone } from '../chain/timestamp/zone.js';
 import { httpUrl, isWebhookSecret, label, notifyRequest, notifySchema } from './notify.js';
 import { mask, secret } from './secrets.js';
@@ -107,3 +108,34 @@ export const companyPatch = companyRequest
   .partial()
   .extend({ platform: httpConnection.partial().nullish(), ticketing: httpConnection.partial().nullish() })
   .meta({ id: 'CompanyPatch' });
+
+export const pausableSchema = z.enum(pausable, `must be one of ${pausable.join(', ')}`);
+
+export const pauseSchema = z
+  .object({
+    what: pausableSchema,
+    since: z.iso.datetime(),
+    until: z.iso.datetime().optional().describe('When it ends by itself; absent: when somebody ends it.'),
+    reason: z.string().optional().describe('In the words of whoever paused.'),
+  })
+  .meta({ id: 'Pause' }) satisfies z.ZodType<Pause>;
+
+export const pauseRequest = z
+  .strictObject({
+    what: pausableSchema.default('all').describe('`all`: every connector of the company.'),
+    reason: z
+      .string()
+      .trim()
+      .min(1, 'must not be blank')
+      .max(500)
+      .nullish()
+      .describe('For those who wonder why their actions wait.'),
+    until: z.iso
+      .datetime({ offset: true, error: 'must be an ISO 8601 time with a zone, such as 2026-07-01T12:00:00Z' })
+      .refine((time) => Date.parse(time) > Date.now(), 'must be in the future')
+      .nullish()
+      .describe('When it ends by itself. Absent: when it is ended.'),
+  })
+  .meta({ id: 'PauseRequest' });
+export const pausesResponse = z.object({ pauses: z.array(pauseSchema).describe('Those that are on.') });
+export const endedPausesResponse = z.object({ ended: z.array(pausableSchema) });

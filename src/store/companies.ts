@@ -2,8 +2,7 @@
 
 import type { Pausable, Pause } from '../chain/pause.js';
 import type { Actor } from '../contract/audit.js';
-import { companySchema, type NewCompany, type StoredCompany } from '../contract/company.js';
-import { pauseSchema } from '../contract/pause.js';
+import { companySchema, type NewCompany, pauseSchema, type StoredCompany } from '../contract/company.js';
 import { changedFields, deleteNamed, recordChange } from './audit.js';
 import { type Database, exists, type Page, type PageRequest, Table } from './database.js';
 

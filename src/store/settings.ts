@@ -6,8 +6,7 @@
 
 import { z } from 'zod';
 import type { Pause } from '../chain/pause.js';
-import { companySchema, type StoredCompany } from '../contract/company.js';
-import { pauseSchema } from '../contract/pause.js';
+import { companySchema, pauseSchema, type StoredCompany } from '../contract/company.js';
 import { type Rule, ruleSchema } from '../contract/rule.js';
 import { columnsOf, type Database, read } from './database.js';
 
