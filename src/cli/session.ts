@@ -6,19 +6,12 @@ import { type Answer, Api } from './api.js';
 import { type ExitCode, exitCodes, NotConfirmed, type Terminal, UsageError } from './terminal.js';
 import { type Columns, type Line, render, table } from './text.js';
 
-/** Options of all commands. */
-interface GlobalOptions {
-  url?: string | undefined;
-  /** Whether standard output is for machines: answers as they came, and nothing else. */
-  json?: boolean | undefined;
-}
-
 interface ListRequest<Field extends string, Item> {
   path: string;
   query?: Record<string, unknown>;
   /** The field of the answer that holds the items. */
   field: Field;
-  schema: z.ZodType<Record<Field, Item[]> & { nextCursor?: string | undefined }>;
+  schema: z.ZodType<Record<Field, Item[]> & { nextCursor?: string }>;
   columns: Columns<Item> | ((items: readonly Item[]) => Columns<Item>);
   /** The sentence for an empty list. */
   none: string;
@@ -34,8 +27,8 @@ export class Session {
 
   constructor(
     readonly terminal: Terminal,
-    /** Known once the command line is read. */
-    private readonly options: () => GlobalOptions,
+    /** Those of all commands, known once the command line is read. */
+    private readonly options: () => { url?: string; json?: boolean },
   ) {}
 
   /** @throws UsageError where the address cannot be used. */
@@ -44,6 +37,7 @@ export class Session {
     return this.#api;
   }
 
+  /** Whether standard output is for machines: answers as they came, and nothing else. */
   get json(): boolean {
     return this.options().json ?? false;
   }
@@ -57,7 +51,7 @@ export class Session {
 
   /** Shows a list as a table, or with `--json` every part as it came. */
   async list<Field extends string, Item>(
-    { limit: shown = 50, all }: { limit?: number | undefined; all?: boolean | undefined },
+    { limit: shown = 50, all }: { limit?: number; all?: true },
     { path, query, field, schema, columns, none }: ListRequest<Field, Item>,
   ): Promise<void> {
     const wanted = all ? Number.POSITIVE_INFINITY : shown;

@@ -10,12 +10,15 @@ export interface Painted {
 }
 export type Line = string | readonly Painted[];
 
+type Piece = string | Painted | undefined;
+
 /** A line of plain text with painted pieces in it. */
-export function line(texts: TemplateStringsArray, ...pieces: readonly (string | Painted)[]): Line {
-  return texts.flatMap((text, place) => {
-    const piece = pieces[place] ?? '';
-    return [{ text }, typeof piece === 'string' ? { text: piece } : piece];
-  });
+export function line(texts: TemplateStringsArray, ...pieces: readonly Piece[]): Line {
+  return texts.flatMap((text, place) => [{ text }, painted(pieces[place])]);
+}
+
+function painted(piece: Piece): Painted {
+  return typeof piece === 'object' ? piece : { text: piece ?? '' };
 }
 
 const colours: Record<Tone, string> = { good: '32', warning: '33', bad: '31', faint: '2' };
@@ -54,9 +57,8 @@ export function cut(text: string, columns: number): string {
   return columns > 0 ? `${kept}…` : '';
 }
 
-type Cell = string | Painted | undefined;
 /** By its heading, the name of the field that a column shows, or what it shows. */
-export type Columns<Item> = Readonly<Record<string, (keyof Item & string) | ((item: Item) => Cell)>>;
+export type Columns<Item> = Readonly<Record<string, (keyof Item & string) | ((item: Item) => Piece)>>;
 
 /** @param width - of the terminal, in characters, at which lines are cut; undefined: they are not. */
 export function table<Item>(items: readonly Item[], columns: Columns<Item>, width: number | undefined): Line[] {
@@ -65,37 +67,23 @@ export function table<Item>(items: readonly Item[], columns: Columns<Item>, widt
     typeof column === 'function' ? column : (item: Item) => simpleText(item[column]),
   );
   const rows = [head, ...items.map((item) => cells.map((cell) => painted(cell(item))))];
-  const widths = head.map((_, place) => Math.max(...rows.map((row) => widthOf(row[place]?.text ?? ''))));
+  const widths = head.map((_, place) => Math.max(...rows.map((row) => widthOf(harmless(row[place]?.text ?? '')))));
   return rows.map((row) => {
     let left = width ?? Number.POSITIVE_INFINITY;
     return row.map(({ text, tone }, place) => {
-      const space = place === row.length - 1 ? '' : ' '.repeat((widths[place] ?? 0) - widthOf(text) + 2);
-      const shown = cut(text + space, left);
+      const space = place === row.length - 1 ? '' : ' '.repeat((widths[place] ?? 0) - widthOf(harmless(text)) + 2);
+      const shown = cut(harmless(text) + space, left);
       left -= widthOf(shown);
       return { text: shown, tone };
     });
   });
 }
 
-function painted(cell: Cell): Painted {
-  const { text, tone } = typeof cell === 'object' ? cell : { text: cell ?? '', tone: undefined };
-  return { text: harmless(text), tone };
-}
-
 /** Columns for the further fields that a newer API may send: those that hold text, numbers, or lists of them. */
-export function furtherColumns<Item extends Record<string, unknown>>(
-  items: readonly Item[],
-  known: readonly string[],
-): Columns<Item> {
-  const names = new Set(
-    items.flatMap((item) => Object.keys(item).filter((name) => !known.includes(name) && isSimple(item[name]))),
-  );
-  return Object.fromEntries([...names].map((name) => [headingOf(name), name]));
-}
-
-/** `receivedAt` → `RECEIVED AT`. */
-function headingOf(field: string): string {
-  return field.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').toUpperCase();
+export function furtherColumns<Item extends Record<string, unknown>>(items: readonly Item[], known: string[]): Columns<Item> {
+  const names = items.flatMap((item) => Object.keys(item).filter((name) => !known.includes(name) && isSimple(item[name])));
+  const headed = names.map((name) => [name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').toUpperCase(), name]);
+  return Object.fromEntries(headed);
 }
 
 /** Every value inside with the path to it, aligned: `notify.emails  ada@example.com`. */
@@ -112,12 +100,9 @@ function flatten(value: unknown, path: string): [string, string][] {
   return Object.entries(value ?? {}).flatMap(([name, inner]) => flatten(inner, path === '' ? name : `${path}.${name}`));
 }
 
+/** Whether it is one value, or a list of such. */
 function isSimple(value: unknown): boolean {
-  return Array.isArray(value) ? value.every((inner) => !isObject(inner)) : !isObject(value);
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null;
+  return [value].flat().every((inner) => typeof inner !== 'object' || inner === null);
 }
 
 function simpleText(value: unknown): string {

@@ -24,7 +24,7 @@ export function momentFromNow(text: string, now = Date.now()): string {
 /** The two largest units: `45 s`, `29 min 5 s`, `3 d 4 h`. */
 function spanText(seconds: number): string {
   let left = Math.round(seconds);
-  const parts = units.flatMap(([length, , name]) => {
+  const parts = units.flatMap(([name, length]) => {
     const count = Math.floor(left / length);
     left -= count * length;
     return count > 0 ? `${count} ${name}` : [];
@@ -32,18 +32,14 @@ function spanText(seconds: number): string {
   return parts.slice(0, 2).join(' ');
 }
 
-const units = [
-  [86_400, 'd', 'd'],
-  [3_600, 'h', 'h'],
-  [60, 'm', 'min'],
-  [1, 's', 's'],
-] as const;
+/** In seconds. */
+const units = Object.entries({ d: 86_400, h: 3_600, min: 60, s: 1 });
 
 /** Seconds of `90`, `90s`, `10m`, `1h30m`, `2d`; undefined for anything else. */
 export function readDuration(text: string): number | undefined {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   const [all, ...counts] = /^(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9})s)?$/.exec(text) ?? [];
-  return all ? units.reduce((sum, [length], place) => sum + length * Number(counts[place] ?? 0), 0) : undefined;
+  return all ? units.reduce((sum, [, length], place) => sum + length * Number(counts[place] ?? 0), 0) : undefined;
 }
 
 /** ISO 8601 of an ISO 8601 time with a zone, or of a length of time from now. @throws UsageError */
