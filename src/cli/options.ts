@@ -1,11 +1,20 @@
-/** Options that several commands have, the settings that options and files hold, and how a command's help ends. */
+/** What commands have in common: their form, options that several have, and the settings that options and files hold. */
 
 import { readFileSync } from 'node:fs';
 import { type Command, Option, type OptionValues } from '@commander-js/extra-typings';
 import { z } from 'zod';
 import { parseJson } from './api.js';
+import type { Session } from './session.js';
 import { type Terminal, UsageError } from './terminal.js';
 import { readMoment } from './time.js';
+
+/** Adds the commands of a subject to `relay`; their actions use the session. */
+export type Commands = (relay: Command, session: Session) => void;
+
+/** For `addHelpText`. */
+export function example(line: string): ['after', string] {
+  return ['after', `\nExample:\n  ${line}`];
+}
 
 /** For what cannot be undone. */
 export const yesOption = new Option('--yes', 'do not ask');
@@ -13,18 +22,14 @@ export const yesOption = new Option('--yes', 'do not ask');
 export const waitOption = new Option('--wait', 'follow the chain until it has ended or needs attention');
 
 /** For lists that the API answers in parts. */
-export function withParts<Args extends unknown[], Options extends OptionValues, Globals extends OptionValues>(
-  command: Command<Args, Options, Globals>,
-) {
+export function withParts<Args extends unknown[], Options extends OptionValues>(command: Command<Args, Options>) {
   return command
     .option('--limit <n>', 'at most so many; default: 50', (text) => readCount(text, '--limit must be a whole number from 1'))
     .option('--all', 'all there are');
 }
 
 /** Which chains are meant: each option is read as the field of the API's filter. */
-export function withFilter<Args extends unknown[], Options extends OptionValues, Globals extends OptionValues>(
-  command: Command<Args, Options, Globals>,
-) {
+export function withFilter<Args extends unknown[], Options extends OptionValues>(command: Command<Args, Options>) {
   const failed = 'that need attention, or have failed, for this type of failure, such as PlatformError';
   const later = 'received then or later: 2026-07-01T12:00:00Z, or 2h for two hours ago';
   return command
@@ -36,9 +41,7 @@ export function withFilter<Args extends unknown[], Options extends OptionValues,
 }
 
 /** The contacts for notices, each read as the settings that it makes, and a file with any settings. */
-export function withSettings<Args extends unknown[], Options extends OptionValues, Globals extends OptionValues>(
-  command: Command<Args, Options, Globals>,
-) {
+export function withSettings<Args extends unknown[], Options extends OptionValues>(command: Command<Args, Options>) {
   const addresses = 'who is told when something fails (may be given several times)';
   return command
     .option('--notify-email <address>', addresses, (address, before?: { notify: { emails: string[] } }) => ({
@@ -58,16 +61,14 @@ export const mergePatch = { 'Content-Type': 'application/merge-patch+json' };
 /** Fields as the API takes them. */
 export type Settings = Record<string, unknown>;
 const settingsSchema = z.record(z.string(), z.unknown());
+/** By the name of an option, the fields that it sets. */
+type Given = Readonly<Record<string, Settings | undefined>>;
 
 /**
  * The settings of a file, if there is one, with those of the options on top. Mistakes in them are for the API to name.
  * @throws UsageError, without what the file holds.
  */
-export async function readSettings(
-  terminal: Terminal,
-  file: string | undefined,
-  given: Readonly<Record<string, Settings | undefined>>,
-): Promise<Settings> {
+export async function readSettings(terminal: Terminal, file: string | undefined, given: Given): Promise<Settings> {
   if (file === undefined) return settingsOf(given);
   const name = file === '-' ? 'Standard input' : file;
   const content = parseJson(await readInput(terminal, file));
@@ -78,7 +79,7 @@ export async function readSettings(
 }
 
 /** What the options come to, on top of what a file says: a section, such as `mail`, keeps the file's other fields. */
-export function settingsOf(given: Readonly<Record<string, Settings | undefined>>, file: Settings = {}): Settings {
+export function settingsOf(given: Given, file: Settings = {}): Settings {
   const settings = { ...file };
   for (const [name, value] of Object.values(given).flatMap((fields) => Object.entries(fields ?? {}))) {
     const section = settingsSchema.safeParse(value).data;
@@ -107,9 +108,4 @@ export async function readInput(terminal: Terminal, file: string): Promise<Uint8
 export function readCount(text: string, otherwise: string): number {
   if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
   throw new UsageError(otherwise);
-}
-
-/** For `addHelpText`. */
-export function example(line: string): ['after', string] {
-  return ['after', `\nExample:\n  ${line}`];
 }

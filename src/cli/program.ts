@@ -13,10 +13,7 @@ import { send } from './commands/send.js';
 import { Session } from './session.js';
 import { exitCodes, type Terminal } from './terminal.js';
 
-/**
- * Every command, in the order of `relay --help`. A new one is a file in `commands/` and its name here, or a part of the file of
- * its subject. Each adds its commands to the program; their actions use the session.
- */
+/** In the order of `relay --help`. A new one is a file in `commands/` and its name here, or a part of the file of its subject. */
 const commands = [companies, rules, tokens, keys, send, chains, steer, bulk, pause, notices, rejected, audit, health];
 
 /** `relay` with all its commands; nothing in it ends the process. */

@@ -1,14 +1,12 @@
 /** `relay bulk`: what a person decides about many chains at once. Counted and shown first, done once that is confirmed. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Command } from '@commander-js/extra-typings';
 import type { z } from 'zod';
 import type { BulkVerb } from '../../chain/outcome.js';
 import { bulkPreviewSchema, bulkSchema } from '../../contract/chain-resource.js';
 import { path } from '../api.js';
 import { stateCell } from '../chain-lines.js';
-import { example, readCount, settingsOf, withFilter, yesOption } from '../options.js';
-import type { Session } from '../session.js';
+import { type Commands, example, readCount, settingsOf, withFilter, yesOption } from '../options.js';
 import { exitCodes, UsageError } from '../terminal.js';
 import { type Line, line } from '../text.js';
 import { momentText } from '../time.js';
@@ -26,7 +24,7 @@ const verbs: readonly [name: string, verb: BulkVerb, meaning: string, example: s
   ['run-now', 'runNow', 'run delayed actions now', '--assignment 1001'],
 ];
 
-export function bulk(relay: Command, session: Session): void {
+export const bulk: Commands = (relay, session) => {
   const bulk = relay.command('bulk').summary('what a person decides about many chains at once');
 
   for (const [name, verb, meaning, chosen] of verbs)
@@ -94,7 +92,7 @@ export function bulk(relay: Command, session: Session): void {
     await session.show(answer, bulkLines);
     if (answer.body.status !== 'completed' || answer.body.progress?.failed) session.exitCode = exitCodes.trouble;
   }
-}
+};
 
 function nextStep({ status }: { status: number }): string | undefined {
   return status === 409 ? 'Nothing was done. Look again: without --confirm it is only counted.' : undefined;

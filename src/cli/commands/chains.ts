@@ -1,14 +1,12 @@
 /** `relay chains`, `retry`, `skip`, `run-now`, `reschedule`, `cancel`: how chains stand, and what a person decides about one. */
 
-import type { Command } from '@commander-js/extra-typings';
 import { z } from 'zod';
 import { chainStatuses } from '../../chain/outcome.js';
 import { type ChainResource, chainSchema } from '../../contract/chain-resource.js';
 import { type Problem, path } from '../api.js';
 import { chainLines, exitCodeOf, stateCell } from '../chain-lines.js';
 import { followChain } from '../follow.js';
-import { example, settingsOf, withFilter, withParts } from '../options.js';
-import type { Session } from '../session.js';
+import { type Commands, example, settingsOf, withFilter, withParts } from '../options.js';
 import { UsageError } from '../terminal.js';
 import { type Columns, furtherColumns } from '../text.js';
 import { readDuration } from '../time.js';
@@ -16,7 +14,7 @@ import { readDuration } from '../time.js';
 const item = z.looseObject({ chainId: z.string(), status: z.string(), receivedAt: z.string(), companyId: z.string().optional() });
 const list = z.object({ items: z.array(item), nextCursor: z.string().optional() });
 
-export function chains(relay: Command, session: Session): void {
+export const chains: Commands = (relay, session) => {
   const chains = relay.command('chains').summary('which chains there are, and how one stands');
 
   withParts(withFilter(chains.command('list [companyId]', { isDefault: true })))
@@ -61,9 +59,9 @@ export function chains(relay: Command, session: Session): void {
       if (watch) session.print(['']);
       await session.show(answer, (chain) => chainLines(companyId, chain, session.terminal.columns));
     });
-}
+};
 
-export function steer(relay: Command, session: Session): void {
+export const steer: Commands = (relay, session) => {
   relay
     .command('retry <companyId> <chainId> <index>')
     .summary('try an action again that needs attention, has failed, or reached only some recipients')
@@ -119,7 +117,7 @@ export function steer(relay: Command, session: Session): void {
     const asked = session.api.ask('POST', target, z.unknown(), { body, nextStep });
     await session.show(asked, () => [`${subject} ${what}.`, `See it: ${look}`]);
   }
-}
+};
 
 /** What to do where there is no such chain. */
 function seeWhichThereAre(companyId: string): string {

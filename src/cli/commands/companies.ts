@@ -1,14 +1,21 @@
 /** `relay companies`: who uses the relay, and with which settings. */
 
-import type { Command } from '@commander-js/extra-typings';
 import { companiesResponse, companySchema, type StoredCompany } from '../../contract/company.js';
 import { type Answer, path, Refused } from '../api.js';
-import { example, mergePatch, readSettings, type Settings, withParts, withSettings, yesOption } from '../options.js';
-import type { Session } from '../session.js';
+import {
+  type Commands,
+  example,
+  mergePatch,
+  readSettings,
+  type Settings,
+  withParts,
+  withSettings,
+  yesOption,
+} from '../options.js';
 import { UsageError } from '../terminal.js';
 import { fields } from '../text.js';
 
-export function companies(relay: Command, session: Session): void {
+export const companies: Commands = (relay, session) => {
   const companies = relay.command('companies').summary('who uses the relay, and with which settings');
 
   withParts(companies.command('list', { isDefault: true }))
@@ -82,4 +89,4 @@ export function companies(relay: Command, session: Session): void {
       return session.api.ask('PUT', target, companySchema, { body });
     }
   }
-}
+};

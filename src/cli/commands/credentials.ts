@@ -1,10 +1,8 @@
 /** `relay tokens` and `relay keys`: what opens a rule to its webhooks, and the chains of a company to people. */
 
-import type { Command } from '@commander-js/extra-typings';
 import { createdKeyResponse, keysResponse, rotatedTokenResponse, tokensResponse } from '../../contract/credential.js';
 import { path } from '../api.js';
-import { example, yesOption } from '../options.js';
-import type { Session } from '../session.js';
+import { type Commands, example, yesOption } from '../options.js';
 import { UsageError } from '../terminal.js';
 import { fields } from '../text.js';
 import { momentText, readDuration } from '../time.js';
@@ -18,7 +16,7 @@ const tokenColumns = {
 } as const;
 const keyColumns = { KEY: 'keyId', NAME: 'name', MADE: 'createdAt', 'LAST USED': 'lastUsedAt' } as const;
 
-export function tokens(relay: Command, session: Session): void {
+export const tokens: Commands = (relay, session) => {
   const tokens = relay.command('tokens').summary('the access tokens of a rule');
   const tokensOf = (companyId: string, relayId: string) => path`/admin/companies/${companyId}/rules/${relayId}/tokens`;
 
@@ -59,9 +57,9 @@ export function tokens(relay: Command, session: Session): void {
       const target = `${tokensOf(companyId, relayId)}${path`/${tokenId}`}`;
       return session.delete(target, yes, `token ${tokenId} of rule ${relayId} of company ${companyId}`, 'Revoke');
     });
-}
+};
 
-export function keys(relay: Command, session: Session): void {
+export const keys: Commands = (relay, session) => {
   const keys = relay.command('keys').summary("a company's keys");
 
   keys
@@ -97,4 +95,4 @@ export function keys(relay: Command, session: Session): void {
     .action((companyId, keyId, { yes }) =>
       session.delete(path`/admin/companies/${companyId}/keys/${keyId}`, yes, `key ${keyId} of company ${companyId}`),
     );
-}
+};

@@ -1,14 +1,13 @@
 /** `relay pause`, `unpause`, `pauses`, `notices test`, `audit`, `health`: what whoever runs a relay, or a company on it, does and asks. */
 
-import { type Command, Option } from '@commander-js/extra-typings';
+import { Option } from '@commander-js/extra-typings';
 import { z } from 'zod';
 import { pausable } from '../../chain/pause.js';
 import { actorName, auditResponse } from '../../contract/audit.js';
 import { endedPausesResponse, pausesResponse } from '../../contract/company.js';
 import { noticeTestResponse } from '../../contract/notify.js';
 import { type Answer, path } from '../api.js';
-import { example, withParts } from '../options.js';
-import type { Session } from '../session.js';
+import { type Commands, example, withParts } from '../options.js';
 import { exitCodes } from '../terminal.js';
 import { fields, render } from '../text.js';
 import { momentFromNow, readMoment } from '../time.js';
@@ -16,7 +15,7 @@ import { momentFromNow, readMoment } from '../time.js';
 const whatOption = new Option('--what <what>', `one of ${pausable.join(', ')}`);
 
 /** Planned downtime of a company or of one of its connectors. */
-export function pause(relay: Command, session: Session): void {
+export const pause: Commands = (relay, session) => {
   const pauseOf = (companyId: string) => path`/admin/companies/${companyId}/pause`;
 
   relay
@@ -65,10 +64,10 @@ export function pause(relay: Command, session: Session): void {
       return [...lines, '', `To see what waits: npx relay chains list ${companyId} --paused`];
     });
   }
-}
+};
 
 /** Whether notices arrive. */
-export function notices(relay: Command, session: Session): void {
+export const notices: Commands = (relay, session) => {
   relay
     .command('notices')
     .summary('whether notices arrive')
@@ -90,10 +89,10 @@ export function notices(relay: Command, session: Session): void {
       if (contacts.length === 0 || contacts.some(({ delivered }) => !delivered)) session.exitCode = exitCodes.refused;
       await session.show(answer, () => (contacts.length === 0 ? [nobody] : lines));
     });
-}
+};
 
 /** Who changed or steered what, and when. */
-export function audit(relay: Command, session: Session): void {
+export const audit: Commands = (relay, session) => {
   const detailsText = (details: object) =>
     fields(details)
       .map((line) => render(line, false).replaceAll(/ {2,}/g, ' '))
@@ -117,10 +116,10 @@ export function audit(relay: Command, session: Session): void {
         none: 'Nothing was done yet.',
       }),
     );
-}
+};
 
 /** Whether the relay can do its work. */
-export function health(relay: Command, session: Session): void {
+export const health: Commands = (relay, session) => {
   relay
     .command('health')
     .summary('tell whether the relay reaches what it needs')
@@ -133,4 +132,4 @@ export function health(relay: Command, session: Session): void {
       if (answer.status === 503) session.exitCode = exitCodes.refused;
       await session.show(answer, (body) => [`The relay at ${api.address.url}:`, ...fields(body, '  ')]);
     });
-}
+};

@@ -1,21 +1,19 @@
 /** `relay rejected`: requests that were refused although their sender is known. */
 
-import type { Command } from '@commander-js/extra-typings';
 import { z } from 'zod';
 import { acceptedSchema } from '../../contract/chain-resource.js';
 import { rejectedListSchema, rejectedSchema, wholeRejectedSchema } from '../../contract/problem.js';
 import { path } from '../api.js';
 import { problemLines } from '../explain.js';
 import { showAccepted } from '../follow.js';
-import { example, waitOption, withParts } from '../options.js';
-import type { Session } from '../session.js';
+import { type Commands, example, waitOption, withParts } from '../options.js';
 import { type Columns, fields, furtherColumns } from '../text.js';
 
 /** With whatever else the API tells of one. */
 const item = rejectedSchema.loose();
 const list = rejectedListSchema.extend({ items: z.array(item) });
 
-export function rejected(relay: Command, session: Session): void {
+export const rejected: Commands = (relay, session) => {
   const rejected = relay.command('rejected').summary('requests that were refused although their sender is known');
 
   withParts(rejected.command('list <companyId>', { isDefault: true }))
@@ -66,4 +64,4 @@ export function rejected(relay: Command, session: Session): void {
       const target = path`/co/${companyId}/rejected/${rejectedId}/resend`;
       return showAccepted(session, companyId, session.api.ask('POST', target, acceptedSchema), wait);
     });
-}
+};

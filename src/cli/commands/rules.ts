@@ -1,11 +1,10 @@
 /** `relay rules`: the rules of a company. */
 
-import { type Command, Option } from '@commander-js/extra-typings';
+import { Option } from '@commander-js/extra-typings';
 import { companySchema } from '../../contract/company.js';
 import { createdRuleResponse, ruleSchema, rulesResponse } from '../../contract/rule.js';
 import { path } from '../api.js';
-import { example, mergePatch, readSettings, withParts, withSettings, yesOption } from '../options.js';
-import type { Session } from '../session.js';
+import { type Commands, example, mergePatch, readSettings, withParts, withSettings, yesOption } from '../options.js';
 import { UsageError } from '../terminal.js';
 import { fields } from '../text.js';
 
@@ -17,7 +16,7 @@ const onUnknownOption = new Option('--on-unknown <resend|hold>', 'when nobody ca
   (onUnknown) => ({ onUnknown }),
 );
 
-export function rules(relay: Command, session: Session): void {
+export const rules: Commands = (relay, session) => {
   const rules = relay.command('rules').summary('the rules of a company');
 
   withParts(rules.command('list <companyId>', { isDefault: true }))
@@ -118,7 +117,7 @@ export function rules(relay: Command, session: Session): void {
     const changed = session.api.ask('PATCH', pathOf(companyId, relayId), ruleSchema, { body, headers: mergePatch });
     await session.show(changed, (rule) => [`Rule ${relayId} of company ${companyId} is changed.`, '', ...fields(rule)]);
   }
-}
+};
 
 function pathOf(companyId: string, relayId: string): string {
   return path`/admin/companies/${companyId}/rules/${relayId}`;

@@ -1,7 +1,6 @@
 /** `relay send`: sends a chain as a webhook would, or asks what it would do. */
 
 import { randomUUID } from 'node:crypto';
-import type { Command } from '@commander-js/extra-typings';
 import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';
 import { acceptedSchema } from '../../contract/chain-resource.js';
@@ -9,12 +8,11 @@ import { isWebhookSecret } from '../../contract/notify.js';
 import { parseJson, path, Unreachable } from '../api.js';
 import { stateCell, titleOf } from '../chain-lines.js';
 import { showAccepted, warningLines } from '../follow.js';
-import { example, readInput, waitOption } from '../options.js';
-import type { Session } from '../session.js';
+import { type Commands, example, readInput, waitOption } from '../options.js';
 import { UsageError } from '../terminal.js';
 import { fields, type Line, line } from '../text.js';
 
-export function send(relay: Command, session: Session): void {
+export const send: Commands = (relay, session) => {
   relay
     .command('send <companyId> <file>')
     .summary('send a chain from a JSON file; - is standard input')
@@ -54,7 +52,7 @@ export function send(relay: Command, session: Session): void {
       });
       await showAccepted(session, companyId, accepted, wait);
     });
-}
+};
 
 function nextStep({ status }: { status: number }): string | undefined {
   if (status !== 401) return undefined;
