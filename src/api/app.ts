@@ -1,9 +1,9 @@
 /** The HTTP API, put together. */
 
 import { Hono, type MiddlewareHandler } from 'hono';
+import type { Links } from '../chain/chain.js';
 import type { StartOptions } from '../chains/start.js';
 import { RuleNotices } from '../notices/rule-notices.js';
-import type { Links } from '../service/config.js';
 import type { Metrics } from '../service/telemetry.js';
 import type { Store } from '../store/store.js';
 import { actorReader, createGuard } from './bearer-authentication.js';

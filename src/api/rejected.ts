@@ -1,9 +1,9 @@
 /** `/co/{companyId}/rejected`: requests that were refused although their sender is known, and sending them again. */
 
+import type { Links } from '../chain/chain.js';
 import { hashRequest, type StartOptions, startChain } from '../chains/start.js';
 import { acceptedSchema } from '../contract/chain-resource.js';
 import { Problem, type RejectedRequest, rejectedListSchema, wholeRejectedSchema } from '../contract/problem.js';
-import type { Links } from '../service/config.js';
 import type { Store } from '../store/store.js';
 import { type Limits, withinLimit } from './limits.js';
 import { numberCursor, pageOf, pageQuery } from './parse.js';

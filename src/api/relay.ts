@@ -2,13 +2,12 @@
 
 import type { Context } from 'hono';
 import { z } from 'zod';
-import { type ChainAction, chainUrl, chainWorkflowId, dueAt } from '../chain/chain.js';
+import { type ChainAction, chainLinks, chainUrl, chainWorkflowId, dueAt, type Links } from '../chain/chain.js';
 import type { Issue } from '../chain/request.js';
 import { hashRequest, type StartedChain, type StartOptions, startChain } from '../chains/start.js';
 import { type Accepted, acceptedSchema } from '../contract/chain-resource.js';
 import { type DryRun, dryRunSchema } from '../contract/dry-run.js';
 import { Rejection } from '../contract/problem.js';
-import { chainLinks, type Links } from '../service/config.js';
 import { type Limits, withinLimit } from './limits.js';
 import type { Rejections } from './rejections.js';
 import { type AuthenticationOptions, authenticateRequest } from './relay-authentication.js';

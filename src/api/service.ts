@@ -4,8 +4,8 @@
  */
 
 import { z } from 'zod';
+import type { Links } from '../chain/chain.js';
 import { problemTypeList } from '../contract/problem-types.js';
-import type { Links } from '../service/config.js';
 import { type HealthOptions, healthRoutes } from '../service/telemetry.js';
 import { docsPage, problemPage } from './docs.js';
 import { openApi } from './openapi.js';

@@ -52,6 +52,25 @@ export function chainUrl(apiUrl: string, { companyId, chainId }: Pick<Chain, 'co
   return `${apiUrl}/co/${companyId}/chains/${chainId}`;
 }
 
+/** Where people look: the API, and Temporal's Web UI if there is one. */
+export interface Links {
+  /** `https://relay.example.com`, without a slash at the end. */
+  api: string;
+  /** `https://temporal.example.com/namespaces/default`. */
+  webUi?: string;
+}
+
+/** Where a chain is looked at: the API's resource, and its page in the Web UI, of the run if one is named. */
+export function chainLinks(links: Links, chain: Pick<Chain, 'companyId' | 'chainId'>, runId?: string) {
+  return { chain: chainUrl(links.api, chain), webUi: workflowLink(links, chainWorkflowId(chain), runId) };
+}
+
+/** The Web UI's page of a workflow; of a run, where it says how its actions stand. */
+export function workflowLink(links: Links, workflowId: string, runId?: string): string | undefined {
+  const page = links.webUi && `${links.webUi}/workflows/${encodeURIComponent(workflowId)}`;
+  return page && runId ? `${page}/${runId}/user-metadata` : page;
+}
+
 /** `relay:{companyId}:{chainId}:{first index}`. */
 export function delayedWorkflowId(chain: Pick<Chain, 'companyId' | 'chainId'>, firstIndex: number): string {
   return `${chainWorkflowId(chain)}:${firstIndex}`;

@@ -3,13 +3,13 @@
 import { randomUUID } from 'node:crypto';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { z } from 'zod';
+import { workflowLink } from '../chain/chain.js';
 import type { BulkVerb } from '../chain/outcome.js';
 import { type Actor, actorName } from '../contract/audit.js';
 import { type Bulk, bulkSchema, type ListedChain } from '../contract/chain-resource.js';
 import { progressQuery } from '../contract/messages.js';
 import { Problem } from '../contract/problem.js';
 import { companyKey } from '../contract/search-attributes.js';
-import { workflowLink } from '../service/config.js';
 import type { BulkSteering } from '../workflows/bulk-steering.js';
 import { type ChainFilter, listChains } from './list.js';
 import type { SteerOptions } from './steer.js';

@@ -4,11 +4,10 @@ import { createHash } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { z } from 'zod';
-import { relayIdPattern, relayIdRule } from '../chain/chain.js';
+import { chainLinks, type Links, relayIdPattern, relayIdRule } from '../chain/chain.js';
 import { chainStatuses } from '../chain/outcome.js';
 import type { ChainList, ListedChain } from '../contract/chain-resource.js';
 import { Problem } from '../contract/problem.js';
-import { chainLinks, type Links } from '../service/config.js';
 import { statusOf } from './read.js';
 
 /**

@@ -7,11 +7,10 @@ import { setTimeout } from 'node:timers/promises';
 import { type Client, type WorkflowExecutionDescription, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { z } from 'zod';
-import { type Chain, chainWorkflowId, initialStatus } from '../chain/chain.js';
+import { type Chain, chainLinks, chainWorkflowId, initialStatus, type Links } from '../chain/chain.js';
 import { chainStatus, hasEnded } from '../chain/outcome.js';
 import { type ActionResource, actionSchema, type ChainResource, viewSchema } from '../contract/chain-resource.js';
 import { needsAttentionKey } from '../contract/search-attributes.js';
-import { chainLinks, type Links } from '../service/config.js';
 
 type View = z.infer<typeof viewSchema>;
 const partialChainSchema = z.custom<Chain>((value) => typeof value === 'object' && value !== null && 'actions' in value);

@@ -2,12 +2,12 @@
 
 import { type Client, isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
+import type { Links } from '../chain/chain.js';
 import { hasEnded, isOpenTo, isToRedo, type SteeringVerb, steeringVerbs } from '../chain/outcome.js';
 import { type Actor, actorName } from '../contract/audit.js';
 import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
 import { reopenedSummary, resumeSignal, type Steering, signalOf, steeringSignals } from '../contract/messages.js';
 import { Problem } from '../contract/problem.js';
-import type { Links } from '../service/config.js';
 import type { Store } from '../store/store.js';
 import { quoted } from './list.js';
 import { readChain } from './read.js';

@@ -1,7 +1,7 @@
 /** The words of notices about what happened to one action, or to many for the same cause. */
 
 import type { ActionStatus } from '../chain/action-status.js';
-import { chainUrl, chainWorkflowId } from '../chain/chain.js';
+import { chainLinks, chainWorkflowId } from '../chain/chain.js';
 import { hasEnded } from '../chain/outcome.js';
 import { cutShort, oneLine } from '../chain/text.js';
 import { actionTitle, shownTime } from '../chain/web-ui.js';
@@ -67,8 +67,8 @@ export function chainWords(notice: ChainNotice, context: NoticeContext): Words {
   const { headline, one } = wordsOf[kind];
   const isRecovered = kind === 'recovered';
   const undone = `need not be done any more: ${reason}. It is ${state}, and the chain goes on.`;
-  const webUi = context.webUi(notice, notice.runId);
-  const webUiLinks = webUi === undefined ? [] : [{ label: 'Temporal Web UI', url: webUi }];
+  const links = chainLinks(context.links, notice, notice.runId);
+  const webUi = links.webUi ? [{ label: 'Temporal Web UI', url: links.webUi }] : [];
   const others = (chosen: (other: ActionStatus) => boolean) => actions.filter((other) => other.index !== index && chosen(other));
   const heldBehindIt = others((other) => isHeldBehind(action, other));
   const heldElsewhere = others(
@@ -83,13 +83,13 @@ export function chainWords(notice: ChainNotice, context: NoticeContext): Words {
     sections: {
       'What was wrong': [error ? `${error.message} (${error.type})` : (reason ?? 'nothing was said')],
       'What happens now': kind === 'needs-attention' ? whatHappens(action) : [],
-      'To put it right': isRecovered ? [] : [...remedy(action, notice, context), ...webUiLinks],
+      'To put it right': isRecovered ? [] : [...remedy(action, notice, context), ...webUi],
       Where: [
         ...concerned(notice, context),
         ...(assignmentId ? [`Assignment: ${oneLine(assignmentId)}`] : []),
         `Chain: ${chainId}, received ${shownTime(receivedAt)}`,
         `Happened: ${shownTime(notice.at)}${attempts ? ` after ${counted(attempts, 'attempt')}` : ''}`,
-        ...(isRecovered ? webUiLinks : []),
+        ...(isRecovered ? webUi : []),
         chainLink(notice, context),
       ],
       Done: others(({ state }) => state === 'done').map(actionTitle),
@@ -103,7 +103,7 @@ export function chainWords(notice: ChainNotice, context: NoticeContext): Words {
       chain: { chainId, workflowId: chainWorkflowId({ companyId, chainId }), receivedAt },
       action,
       actions,
-      links: { chain: chainUrl(context.apiUrl, notice), ...(webUi !== undefined && { webUi }) },
+      links,
     },
   };
 }
@@ -138,9 +138,7 @@ function remedy({ error }: ActionStatus, notice: ChainNotice, context: NoticeCon
     'Or go on without it:',
     steer('skip'),
     signal('skip'),
-    ...(context.webUi(notice) === undefined
-      ? []
-      : [`Or in the Web UI: More Actions, Send a Signal, retry or skip, input [${index}].`]),
+    ...(context.links.webUi ? [`Or in the Web UI: More Actions, Send a Signal, retry or skip, input [${index}].`] : []),
   ];
 }
 
@@ -150,7 +148,6 @@ const fewActions = 3;
 export function manyWords({ cause, count, actions, first, since, at }: ManyNotice, context: NoticeContext): Words {
   const { companyId, kind, reason } = cause;
   const { type } = reason;
-  const { apiUrl, webUi } = context;
   const { many, mendFew = '', mendMany = '' } = wordsOf[kind];
   const isHeld = kind === 'needs-attention';
   const status = isHeld ? kind : 'failed';
@@ -176,15 +173,15 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
         ...(isHeld && count > 1 ? ['You are told once when all of them are through.'] : []),
       ],
       [first.length < count ? `The first ${first.length}` : 'Which']: first.map(({ chainId, runId, assignmentId, index }) => {
-        const chain = { companyId, chainId };
+        const { chain, webUi } = chainLinks(context.links, { companyId, chainId }, runId);
         const about = assignmentId ? `Assignment ${oneLine(cutShort(assignmentId, 60))}` : 'Chain';
         // People's browsers open the Web UI; the API wants a token.
-        return { label: `${about}, action ${index}`, url: webUi(chain, runId) ?? chainUrl(apiUrl, chain) };
+        return { label: `${about}, action ${index}`, url: webUi ?? chain };
       }),
       Where: [
         ...concerned({ companyId }, context),
         `Happened: ${shownTime(at)}`,
-        { label: 'All of them, with a token', url: `${apiUrl}/co/${companyId}/chains?${query}` },
+        { label: 'All of them, with a token', url: `${context.links.api}/co/${companyId}/chains?${query}` },
       ],
     },
     type: `${kind}.many`,

@@ -5,14 +5,13 @@ import { ApplicationFailure, activityInfo, Context } from '@temporalio/activity'
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { chainWorkflowId } from '../chain/chain.js';
+import type { Links } from '../chain/chain.js';
 import { ConnectorError } from '../connectors/call.js';
 import type { Connectors } from '../connectors/connectors.js';
 import type { FailureDetails } from '../contract/activities.js';
 import type { Company } from '../contract/company.js';
 import type { ContactResult, Notice } from '../contract/notices.js';
 import type { Notify } from '../contract/notify.js';
-import { type Links, workflowLink } from '../service/config.js';
 import type { Metrics } from '../service/telemetry.js';
 import type { Store } from '../store/store.js';
 import { channelsOf, type NoticeChannel } from './channels.js';
@@ -93,8 +92,7 @@ async function read({ store, links, client }: DeliveryDeps, notice: Notice) {
   const rendered = renderNotice(notice, {
     companyName: company.name,
     ruleName: rule?.name ?? relayId,
-    apiUrl: links.api,
-    webUi: (chain, runId) => workflowLink(links, chainWorkflowId(chain), runId),
+    links,
     namespace: client.options.namespace,
   });
   return { company, contacts: [rule?.notify, company.notify].filter((notify) => notify !== undefined), rendered };

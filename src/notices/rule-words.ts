@@ -79,7 +79,7 @@ function partsOf(notice: RuleNotice, context: NoticeContext) {
           pauseText({ ...notice, since: at }),
           'When the pause is over they go on by themselves, in their order, their conditions looked at anew.',
         ],
-        link: { label: 'Waiting chains, with a token', url: `${context.apiUrl}/co/${companyId}/chains?paused=true` },
+        link: { label: 'Waiting chains, with a token', url: `${context.links.api}/co/${companyId}/chains?paused=true` },
         remedy: ['Nothing has to be done. To see what waits:', relay(`chains list ${companyId} --paused`, context)],
         often: 'You are told once for this rule and pause.',
       };
@@ -103,7 +103,7 @@ function rejectedWords({ companyId, rejectedId, reason, mistakes }: RejectedNoti
       ...mistakes.slice(0, shownMistakes).map(({ pointer, detail }) => oneLine(`${pointer || 'the request'} ${detail}`)),
       ...(more > 0 ? [`and ${more} more`] : []),
     ],
-    link: { label: 'Rejected request, with a token', url: `${context.apiUrl}/co/${companyId}/rejected/${rejectedId}` },
+    link: { label: 'Rejected request, with a token', url: `${context.links.api}/co/${companyId}/rejected/${rejectedId}` },
     remedy: [
       remedy,
       'The refused requests are kept for a while. To see them:',

@@ -1,16 +1,13 @@
 /** What the words of every notice consist of, and what they share. */
 
-import { type Chain, chainUrl } from '../chain/chain.js';
+import { type Chain, chainUrl, type Links } from '../chain/chain.js';
 import { oneLine } from '../chain/text.js';
 
 /** What a notice does not carry and its reader needs. */
 export interface NoticeContext {
   companyName: string;
   ruleName: string;
-  /** Address of the API. */
-  apiUrl: string;
-  /** A chain in Temporal's Web UI. */
-  webUi(chain: Pick<Chain, 'companyId' | 'chainId'>, runId?: string): string | undefined;
+  links: Links;
   /** For the `temporal` command. */
   namespace: string;
 }
@@ -44,13 +41,13 @@ export function concerned(
   return relayId === undefined ? [company] : [company, `Rule: ${oneLine(ruleName)} (${relayId})`];
 }
 
-export function chainLink(chain: Pick<Chain, 'companyId' | 'chainId'>, { apiUrl }: NoticeContext): Link {
-  return { label: 'Chain resource, with a token', url: chainUrl(apiUrl, chain) };
+export function chainLink(chain: Pick<Chain, 'companyId' | 'chainId'>, { links }: NoticeContext): Link {
+  return { label: 'Chain resource, with a token', url: chainUrl(links.api, chain) };
 }
 
 /** A `relay` command, with the address of the API where it would not look there by itself. */
-export function relay(words: string, { apiUrl }: NoticeContext): string {
-  return `npx relay ${words}${apiUrl === 'http://127.0.0.1:8080' ? '' : ` --url ${apiUrl}`}`;
+export function relay(words: string, { links }: NoticeContext): string {
+  return `npx relay ${words}${links.api === 'http://127.0.0.1:8080' ? '' : ` --url ${links.api}`}`;
 }
 
 /** Whether a line is to be typed into a terminal. */

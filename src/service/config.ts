@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { isEmailAddress } from '../chain/address.js';
-import { type Chain, chainUrl, chainWorkflowId } from '../chain/chain.js';
+import type { Links } from '../chain/chain.js';
 
 /** A process cannot start: the message is all that the person at the terminal needs, what is wrong and what to do about it. */
 export class StartError extends Error {
@@ -104,29 +104,10 @@ export function deploymentVersion(config: Config): { deploymentName: string; bui
   );
 }
 
-/** Where people look: the API, and Temporal's Web UI if there is one. */
-export interface Links {
-  /** `https://relay.example.com`, without a slash at the end. */
-  api: string;
-  /** `https://temporal.example.com/namespaces/default`. */
-  webUi?: string;
-}
-
 export function linksOf(config: Config, namespace: string, webUi = config.TEMPORAL_UI_URL): Links {
   const host = config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST;
   return {
     api: (config.RELAY_PUBLIC_URL ?? `http://${host}:${config.PORT}`).replace(/\/+$/, ''),
     webUi: webUi && `${webUi.replace(/\/+$/, '')}/namespaces/${encodeURIComponent(namespace)}`,
   };
-}
-
-/** Where a chain is looked at: the API's resource, and its page in the Web UI, of the run if one is named. */
-export function chainLinks(links: Links, chain: Pick<Chain, 'companyId' | 'chainId'>, runId?: string) {
-  return { chain: chainUrl(links.api, chain), webUi: workflowLink(links, chainWorkflowId(chain), runId) };
-}
-
-/** The Web UI's page of a workflow; of a run, where it says how its actions stand. */
-export function workflowLink(links: Links, workflowId: string, runId?: string): string | undefined {
-  const page = links.webUi && `${links.webUi}/workflows/${encodeURIComponent(workflowId)}`;
-  return page && runId ? `${page}/${runId}/user-metadata` : page;
 }

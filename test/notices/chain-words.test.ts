@@ -31,8 +31,7 @@ const webUiUrl = 'https://temporal.example/namespaces/default/workflows/relay%3A
 const context: NoticeContext = {
   companyName: 'Acme Field Works',
   ruleName: 'Route new jobs',
-  apiUrl: 'https://relay.example',
-  webUi: () => webUiUrl,
+  links: { api: 'https://relay.example', webUi: 'https://temporal.example/namespaces/default' },
   namespace: 'default',
 };
 
@@ -225,7 +224,7 @@ describe('the text of a notice', () => {
   });
 
   it('without a Web UI: no link to it', () => {
-    const rendered = renderNotice(notice('failed'), { ...context, webUi: () => undefined });
+    const rendered = renderNotice(notice('failed'), { ...context, links: { api: 'https://relay.example' } });
     assert.ok(!`${rendered.text}${rendered.html}${JSON.stringify(rendered.json)}`.includes('Web UI'));
   });
 
@@ -274,7 +273,12 @@ describe('the HTML of a notice', () => {
       nextAttemptAt: script,
       deliveries: [{ recipient: script, sent: false, error: script }],
     }),
-    { companyName: script, ruleName: script, apiUrl: `https://relay.example/"${script}`, webUi: () => script, namespace: script },
+    {
+      companyName: script,
+      ruleName: script,
+      links: { api: `https://relay.example/"${script}`, webUi: script },
+      namespace: script,
+    },
   );
 
   it('escapes everything that others wrote', () => {
@@ -308,7 +312,9 @@ describe('the HTML of a notice', () => {
   });
 
   it('makes no link of what is no web address', () => {
-    assert.ok(!renderNotice(notice('failed'), { ...context, apiUrl: 'javascript:alert(1)' }).html.includes('href="javascript'));
+    assert.ok(
+      !renderNotice(notice('failed'), { ...context, links: { api: 'javascript:alert(1)' } }).html.includes('href="javascript'),
+    );
   });
 });
 

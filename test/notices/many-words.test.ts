@@ -28,8 +28,7 @@ const context = {
   companyName: 'Acme',
   ruleName: 'Route',
   namespace: 'default',
-  apiUrl: 'http://127.0.0.1:8080',
-  webUi: ({ chainId }: { chainId: string }, runId?: string) => `http://127.0.0.1:8233/w/${chainId}/${runId}`,
+  links: { api: 'http://127.0.0.1:8080', webUi: 'http://127.0.0.1:8233/w' },
 };
 const many = (kind: Cause['kind'], count: number, actions: number, first: Member[]): ManyNotice => ({
   kind: 'many',
@@ -65,8 +64,8 @@ To put it right:
   You are told once when all of them are through.
 
 The first 2:
-  Assignment 2, action 1: http://127.0.0.1:8233/w/c-2/r-2
-  Assignment 1, action 1: http://127.0.0.1:8233/w/c-1/r-1
+  Assignment 2, action 1: http://127.0.0.1:8233/w/workflows/relay%3Aacme%3Ac-2/r-2/user-metadata
+  Assignment 1, action 1: http://127.0.0.1:8233/w/workflows/relay%3Aacme%3Ac-1/r-1/user-metadata
 
 Where:
   Company: Acme (acme)
@@ -77,11 +76,13 @@ Where:
   });
 
   it('retries few by name, at the address of the API, and speaks of what is shown', () => {
-    const { text, html } = rendered(many('needs-attention', 1, 1, [member(3)]), { apiUrl: 'https://relay.example' });
+    const { text, html } = rendered(many('needs-attention', 1, 1, [member(3)]), {
+      links: { ...context.links, api: 'https://relay.example' },
+    });
     assert.match(text, /^1 chain held, for the same reason\.\n\nWhat was wrong:\n {2}POST \/assignments\/3\/send[^\n]+\n\n/);
     assert.match(text, /^ {2}npx relay retry acme c-3 1 --url https:\/\/relay\.example$/m);
     assert.doesNotMatch(text, /bulk|all of them are through/);
-    assert.match(html, /<a href="http:\/\/127\.0\.0\.1:8233\/w\/c-3\/r-3">/);
+    assert.match(html, /<a href="http:\/\/127\.0\.0\.1:8233\/w\/workflows\/relay%3Aacme%3Ac-3\/r-3\/user-metadata">/);
   });
 
   for (const kind of ['gave-up', 'failed'] as const)
@@ -92,7 +93,7 @@ Where:
     });
 
   it('links to the API where there is no Web UI', () => {
-    const { text } = rendered(many('failed', 1, 1, [member(1)]), { webUi: () => undefined });
+    const { text } = rendered(many('failed', 1, 1, [member(1)]), { links: { api: 'http://127.0.0.1:8080' } });
     assert.match(text, /^ {2}Assignment 1, action 1: http:\/\/127\.0\.0\.1:8080\/co\/acme\/chains\/c-1$/m);
   });
 

@@ -7,8 +7,7 @@ import { renderNotice } from '../../src/notices/render.js';
 const context = {
   companyName: 'Acme <b>',
   ruleName: 'Widen & alert',
-  apiUrl: 'https://relay.example',
-  webUi: () => undefined,
+  links: { api: 'https://relay.example' },
   namespace: 'default',
 };
 const rejected: RejectedNotice = {
