@@ -17,10 +17,7 @@ export interface Authenticated {
 /** Who may call a route. `relay tokens` are in the body: the route itself authenticates them, see relay-authentication.ts. */
 export type Access = 'public' | 'relay tokens' | 'admin or company key' | 'admin';
 
-/**
- * Makes the middleware that lets only these callers pass, and answers 401 to everybody else. A company key opens the company in
- * the path.
- */
+/** The middleware that lets only these callers pass, and answers 401 to everybody else. */
 export type Guard = (access: Access) => MiddlewareHandler<Authenticated>;
 
 export function createGuard(adminToken: string, keys: Pick<Keys, 'authenticate'>): Guard {
@@ -39,7 +36,7 @@ export function createGuard(adminToken: string, keys: Pick<Keys, 'authenticate'>
   };
 }
 
-/** Tells who asks, where that is optional: undefined for anybody but the admin and the company in the path (`:companyId`). */
+/** Tells who asks: the admin, or the company in the path (`:companyId`) by a key of it; undefined for anybody else. */
 export function actorReader(adminToken: string, keys: Pick<Keys, 'authenticate'>): (c: Context) => Promise<Actor | undefined> {
   const isAdmin = adminCheck(adminToken);
   return async (c) => {

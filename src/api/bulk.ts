@@ -43,14 +43,12 @@ export function bulkRoutes(options: BulkOptions): Route[] {
 
 function routesAt(base: '/co/:companyId' | '', options: BulkOptions): Route[] {
   const ofAll = base === '';
-  const access = ofAll ? 'admin' : 'admin or company key';
   const body: z.ZodType<z.infer<typeof anyBulkRequest>> = ofAll ? anyBulkRequest : bulkRequest;
   const find = async (bulkId: string, companyId: string | undefined): Promise<Bulk> =>
     found(/^[\w-]{1,64}$/.test(bulkId) && (await readBulk(options, bulkId, companyId)), `bulk ${bulkId}`);
   return [
     route(`POST ${base}/chains/bulk`, {
       id: ofAll ? 'steerAllChains' : 'steerChains',
-      access,
       summary: ofAll ? 'Steer many chains across companies' : 'Steer many chains at once',
       description:
         'Without `confirm` nothing is done: the answer says how many chains it would concern, and shows the first ten. With' +
@@ -80,7 +78,6 @@ function routesAt(base: '/co/:companyId' | '', options: BulkOptions): Route[] {
     }),
     route(`GET ${base}/chains/bulk/:bulkId`, {
       id: ofAll ? 'getBulkOfAll' : 'getBulk',
-      access,
       summary: 'Read how far the steering of many chains is',
       answers: { 200: { description: 'How far it is.', body: bulkSchema } },
       handle: async (c, { bulkId }) => c.json(await find(bulkId, c.req.param('companyId'))),

@@ -10,7 +10,7 @@ import { cancelChain, type SteerOptions, steerAction } from '../chains/steer.js'
 import { type ChainResource, chainListSchema, chainSchema } from '../contract/chain-resource.js';
 import { Problem } from '../contract/problem.js';
 import type { Store } from '../store/store.js';
-import { pageQuery } from './parse.js';
+import { pageQuery } from './input.js';
 import { found, notFound } from './problems.js';
 import { type Route, route } from './route.js';
 
@@ -44,7 +44,6 @@ export function chainRoutes(options: ChainsOptions): Route[] {
   return [
     route('GET /co/:companyId/chains', {
       id: 'listChains',
-      access: 'admin or company key',
       summary: 'List the chains of a company',
       description: 'Open chains first, the newest first, then closed ones. It needs no worker, and is a moment behind.',
       query: listQuery,
@@ -62,14 +61,12 @@ export function chainRoutes(options: ChainsOptions): Route[] {
     }),
     route('GET /co/:companyId/chains/:chainId', {
       id: 'getChain',
-      access: 'admin or company key',
       summary: 'Read a chain',
       answers: { 200: { description: 'The chain and its actions as they stand.', body: chainSchema } },
       handle: async (c, { companyId, chainId }) => c.json(await chainOf(companyId, chainId)),
     }),
     route('POST /co/:companyId/chains/:chainId/cancel', {
       id: 'cancelChain',
-      access: 'admin or company key',
       summary: 'Cancel a chain',
       description: 'An effect under way is awaited and its outcome recorded; what has not run becomes `cancelled`.',
       maxBodyBytes: 16 * 1024,
@@ -84,7 +81,6 @@ export function chainRoutes(options: ChainsOptions): Route[] {
     }),
     route('POST /co/:companyId/chains/:chainId/actions/:index/:verb', {
       id: 'steerAction',
-      access: 'admin or company key',
       summary: 'Steer one action',
       description:
         'To `retry` an action that failed, or an e-mail that missed somebody, is possible also when the chain has closed: ' +

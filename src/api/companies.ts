@@ -15,9 +15,8 @@ import { hasContact } from '../contract/notify.js';
 import { Problem } from '../contract/problem.js';
 import { mergePatch, redact, replaceKeepingSecrets } from '../contract/secrets.js';
 import type { Store } from '../store/store.js';
-import { readObject } from './body.js';
-import { pageOf, pageQuery, parseAs } from './parse.js';
-import { found, invalid } from './problems.js';
+import { invalid, pageOf, pageQuery, parseAs, readObject } from './input.js';
+import { found } from './problems.js';
 import { type Route, route } from './route.js';
 
 /** @param operatorEmail - is told where a company has nobody to notify; without it every company must name somebody. */

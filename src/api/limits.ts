@@ -16,7 +16,7 @@ import type { Parameter, Queries } from '../store/database.js';
 export const failuresPerMinute = 60;
 
 /** How much of a limit is used. */
-export interface RateLimit {
+interface RateLimit {
   exceeded: boolean;
   /** `RateLimit-…`, and `Retry-After` where it is exceeded. */
   headers: Readonly<Record<string, string>>;

@@ -10,7 +10,7 @@ import { noticeTestRequest, noticeTestResponse } from '../contract/notify.js';
 import { Problem } from '../contract/problem.js';
 import { sendTest, testTimeoutMs } from '../notices/rule-notices.js';
 import type { Store } from '../store/store.js';
-import { numberCursor, pageOf, pageQuery } from './parse.js';
+import { numberCursor, pageOf, pageQuery } from './input.js';
 import { found, notFound } from './problems.js';
 import { type Route, route } from './route.js';
 

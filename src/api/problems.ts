@@ -4,7 +4,6 @@ import { isGrpcServiceError, ServiceError } from '@temporalio/client';
 import type { Env, Hono, MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { methodNotAllowed } from 'hono/method-not-allowed';
-import type { Issue } from '../chain/request.js';
 import { Problem, problemResponse } from '../contract/problem.js';
 
 /**
@@ -63,10 +62,4 @@ export function notFound(what: string): Problem {
 export function found<Thing>(thing: Thing, what: string): Exclude<Thing, undefined | false> {
   if (thing === undefined || thing === false) throw notFound(what);
   return thing as Exclude<Thing, undefined | false>;
-}
-
-/** 400 for a body of the right form with mistakes in it. */
-export function invalid(errors: readonly Issue[]): Problem {
-  const detail = errors.map((error) => `${error.pointer === '' ? 'the body' : error.pointer} ${error.detail}`).join('; ');
-  return new Problem('invalid-body', detail, { errors });
 }

@@ -5,8 +5,8 @@ import { hashRequest, type StartOptions, startChain } from '../chains/start.js';
 import { acceptedSchema } from '../contract/chain-resource.js';
 import { Problem, type RejectedRequest, rejectedListSchema, wholeRejectedSchema } from '../contract/problem.js';
 import type { Store } from '../store/store.js';
+import { numberCursor, pageOf, pageQuery } from './input.js';
 import { type Limits, withinLimit } from './limits.js';
-import { numberCursor, pageOf, pageQuery } from './parse.js';
 import { found } from './problems.js';
 import type { Rejections } from './rejections.js';
 import { acceptedAnswer, answerStarted, replayedHeaders } from './relay.js';
@@ -30,7 +30,6 @@ export function rejectedRoutes(options: RejectedOptions): Route[] {
   return [
     route('GET /co/:companyId/rejected', {
       id: 'listRejected',
-      access: 'admin or company key',
       summary: 'List the rejected requests of a company',
       query: pageQuery(numberCursor),
       answers: { 200: { description: 'The newest first.', body: rejectedListSchema } },
@@ -43,14 +42,12 @@ export function rejectedRoutes(options: RejectedOptions): Route[] {
     }),
     route('GET /co/:companyId/rejected/:rejectedId', {
       id: 'getRejected',
-      access: 'admin or company key',
       summary: 'Read a rejected request with its actions',
       answers: { 200: { description: 'The request.', body: wholeRejectedSchema } },
       handle: async (c, { companyId, rejectedId }) => c.json(wholeRejectedSchema.parse(await find(companyId, rejectedId))),
     }),
     route('POST /co/:companyId/rejected/:rejectedId/resend', {
       id: 'resendRejected',
-      access: 'admin or company key',
       summary: 'Send a rejected request again',
       description: 'Needs no token of its rules. Delays count from now.',
       answers: {

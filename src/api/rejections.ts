@@ -1,5 +1,6 @@
 /** Refused requests whose sender is known: they are kept, so that they can be sent again, and the rule's contacts are told. */
 
+import { setTimeout } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { type Issue, isNearMiss } from '../chain/request.js';
 import { cutShort } from '../chain/text.js';
@@ -42,33 +43,30 @@ export class Rejections {
    * nor fails with it. So the time that a 401 takes does not tell whether the sender was known.
    */
   keep(rejection: Rejection, request: RefusedRequest): void {
-    const { log } = this.options;
-    const { companyId } = request;
-    const receivedAt = new Date();
     if (this.#waiting >= maxWaiting) {
       this.#dropped += 1;
       return;
     }
     this.#waiting += 1;
-    const before = this.#last;
-    const keep = async () => {
-      await before;
-      try {
-        await this.#keep(rejection, request, receivedAt);
-      } catch (error) {
-        log.error({ err: error, companyId, reason: rejection.reason }, 'a refused request could not be kept');
-      }
-      this.#waiting -= 1;
-      if (this.#waiting > 0 || this.#dropped === 0) return;
-      log.warn({ dropped: this.#dropped }, 'too many requests were refused at once: not all of them were kept');
-      this.#dropped = 0;
-    };
-    this.#last = new Promise((resolve) => setTimeout(() => void keep().then(resolve), answerMs));
+    this.#last = this.#keepAfter(this.#last, rejection, request, new Date());
   }
 
   /** Waits until what was refused before this call has been kept. */
   settled(): Promise<void> {
     return this.#last;
+  }
+
+  async #keepAfter(before: Promise<void>, rejection: Rejection, request: RefusedRequest, receivedAt: Date): Promise<void> {
+    const { log } = this.options;
+    await Promise.all([before, setTimeout(answerMs)]);
+    await this.#keep(rejection, request, receivedAt).catch((error: unknown) => {
+      const { companyId } = request;
+      log.error({ err: error, companyId, reason: rejection.reason }, 'a refused request could not be kept');
+    });
+    this.#waiting -= 1;
+    if (this.#waiting > 0 || this.#dropped === 0) return;
+    log.warn({ dropped: this.#dropped }, 'too many requests were refused at once: not all of them were kept');
+    this.#dropped = 0;
   }
 
   async #keep(rejection: Rejection, { companyId, elements, idempotencyKey }: RefusedRequest, receivedAt: Date): Promise<void> {

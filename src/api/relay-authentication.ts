@@ -60,28 +60,23 @@ function isKnown(refusals: readonly (Refusal | undefined)[]): boolean {
 }
 
 const known = {
-  expired: { reason: 'token-expired', field: 'relayAccessToken', detail: 'was rotated, and its grace is over' },
-  revoked: { reason: 'token-revoked', field: 'relayAccessToken', detail: 'was revoked' },
-  disabled: { reason: 'rule-disabled', field: 'relayId', detail: 'is disabled' },
+  expired: {
+    reason: 'token-expired',
+    field: 'relayAccessToken',
+    says: (rule: string) => `of ${rule} was rotated, and its grace is over`,
+  },
+  revoked: { reason: 'token-revoked', field: 'relayAccessToken', says: (rule: string) => `of ${rule} was revoked` },
+  disabled: { reason: 'rule-disabled', field: 'relayId', says: (rule: string) => `names ${rule}, which is disabled` },
 } as const;
 
 function refusedTokens(refusals: readonly (Refusal | undefined)[], credentials: readonly { relayId: string }[]): Rejection {
   const found = refusals.flatMap((refusal, index) => {
     if (refusal === undefined || refusal === 'unknown' || refusal === 'wrong') return [];
-    const { reason, field, detail } = known[refusal];
-    const rule = `rule ${credentials[index]?.relayId}`;
-    return [
-      {
-        reason,
-        pointer: `/${index}/${field}`,
-        detail: field === 'relayId' ? `names ${rule}, which ${detail}` : `of ${rule} ${detail}`,
-      },
-    ];
+    const { reason, field, says } = known[refusal];
+    return { reason, mistake: { pointer: `/${index}/${field}`, detail: says(`rule ${credentials[index]?.relayId}`) } };
   });
-  return unauthorizedOwner(
-    found[0]?.reason ?? 'token-revoked',
-    found.map(({ pointer, detail }) => ({ pointer, detail })),
-  );
+  const mistakes = found.map(({ mistake }) => mistake);
+  return unauthorizedOwner(found[0]?.reason ?? 'token-revoked', mistakes);
 }
 
 /** The three headers of Standard Webhooks. @throws Rejection 401 */

@@ -9,7 +9,7 @@ import { actionDefinitions } from '../chain/actions/actions.js';
 import type { ChainAction } from '../chain/chain.js';
 import { commonFields, type Issue, maxActions, readRequest } from '../chain/request.js';
 import { Problem, Rejection } from '../contract/problem.js';
-import { isObject, readJson } from './body.js';
+import { isObject, readJson } from './input.js';
 
 /** The most mistakes that an answer names. */
 const maxErrors = 1000;

@@ -9,8 +9,7 @@ import type { z } from 'zod';
 import type { Actor } from '../contract/audit.js';
 import type { ProblemSlug } from '../contract/problem-types.js';
 import type { Access, Authenticated, Guard } from './bearer-authentication.js';
-import { limitBody, readObject } from './body.js';
-import { parseAs, parseQuery } from './parse.js';
+import { limitBody, parseAs, parseQuery, readObject } from './input.js';
 
 export interface Answer {
   description: string;
@@ -24,7 +23,7 @@ export interface Answer {
 interface Description<Who extends Access = Access, Query = z.ZodObject, Body = z.ZodType> {
   /** The operation's id, for generated clients. */
   id: string;
-  /** Default: `admin`. */
+  /** Default: who may pass the guard before its path; where there is none, `admin`. */
   access?: Who;
   summary: string;
   description?: string;
@@ -67,6 +66,18 @@ export interface Route extends RouteDescription {
   handle(c: Context<Authenticated>): Promise<Response>;
 }
 
+/** The paths behind a guard, whether or not there is a route: a stranger is not told what there is. */
+const guarded = {
+  '/admin/*': 'admin',
+  '/chains/*': 'admin',
+  '/co/:companyId/chains/*': 'admin or company key',
+  '/co/:companyId/rejected/*': 'admin or company key',
+} as const;
+
+function accessOf(path: string): Access {
+  return Object.entries(guarded).find(([paths]) => path.startsWith(paths.slice(0, -'/*'.length)))?.[1] ?? 'admin';
+}
+
 /** @param endpoint - such as `GET /co/:companyId/chains`. */
 export function route<
   Path extends string,
@@ -80,7 +91,7 @@ export function route<
   },
 ): Route {
   const [method = '', path = ''] = endpoint.split(' ');
-  const { access = 'admin', query, body, handle } = description;
+  const { access = accessOf(path), query, body, handle } = description;
   return {
     ...description,
     method: method.toLowerCase() as Lowercase<Method>,
@@ -97,14 +108,6 @@ export function route<
     },
   };
 }
-
-/** What stands behind a guard whether or not there is a route: a stranger is not told what there is. */
-const guarded = {
-  '/admin/*': 'admin',
-  '/chains/*': 'admin',
-  '/co/:companyId/chains/*': 'admin or company key',
-  '/co/:companyId/rejected/*': 'admin or company key',
-} as const;
 
 /** The routes behind their guards, to be put into an app that answers problems. */
 export function appOf(routes: readonly Route[], guard: Guard): Hono<Authenticated> {

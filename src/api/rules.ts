@@ -5,7 +5,7 @@ import { createdRuleResponse, newRuleRequest, ruleChange, ruleSchema, rulesRespo
 import { mergePatch, redact, replaceKeepingSecrets } from '../contract/secrets.js';
 import type { Store } from '../store/store.js';
 import { isMergePatch, mediaTypes, readSettings } from './companies.js';
-import { numberCursor, pageOf, pageQuery } from './parse.js';
+import { numberCursor, pageOf, pageQuery } from './input.js';
 import { found, notFound } from './problems.js';
 import { type Route, route } from './route.js';
 

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { z } from 'zod';
-import { remarksOf, required } from '../../src/api/parse.js';
+import { remarksOf, required } from '../../src/api/input.js';
 import { answerProblems } from '../../src/api/problems.js';
 import { jsonPointer } from '../../src/chain/request.js';
 import { Problem, problemSchema } from '../../src/contract/problem.js';

@@ -1,10 +1,15 @@
-/** The bodies of requests, as JSON that no two readers could understand differently. */
+/**
+ * What comes in with a request: its body as JSON that no two readers could understand differently, and body and query as schemas
+ * read them. Every mistake becomes a problem that names its place.
+ */
 
 import type { Context, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import { jsonPointer } from '../chain/request.js';
+import { z } from 'zod';
+import { type Issue, jsonPointer } from '../chain/request.js';
 import { isNestedDeeper } from '../chain/text.js';
 import { Problem } from '../contract/problem.js';
+import type { PageRequest } from '../store/database.js';
 
 export type JsonObject = Record<string, unknown>;
 
@@ -27,22 +32,16 @@ export function limitBody(maxBytes: number): MiddlewareHandler {
   };
 }
 
-/**
- * @throws Problem 415 where the body says to be something else than JSON, 400 where it is not strict JSON (see readStrictJson).
- */
+/** @throws Problem 415 where the body says to be something else than JSON, 400 where it is not strict JSON. */
 export function readJson(contentType: string | undefined, bytes: ArrayBuffer): unknown {
-  if (!/^application\/([\w.-]+\+)?json *(;|$)/i.test(contentType ?? '')) {
+  if (!/^application\/([\w.-]+\+)?json *(;|$)/i.test(contentType ?? ''))
     throw new Problem('unsupported-media-type', 'Send JSON, with Content-Type: application/json.');
-  }
   const body = readStrictJson(bytes);
   if (!body.ok) throw new Problem('malformed-json', `The body ${body.error}.`);
   return body.value;
 }
 
-/**
- * The body as a JSON object; no body at all is an empty one.
- * @throws Problem as readJson does, and 400 where it is no object.
- */
+/** The body as a JSON object; no body at all is an empty one. @throws Problem as readJson does, and 400 where it is no object. */
 export async function readObject(c: Context): Promise<JsonObject> {
   const bytes = await c.req.arrayBuffer();
   if (bytes.byteLength === 0) return {};
@@ -120,4 +119,78 @@ function textError(value: unknown, path: readonly PropertyKey[] = []): string | 
     if (error) return error;
   }
   return undefined;
+}
+
+/** The value as the schema reads it. `found` are mistakes that are known already. @throws Problem 400 naming all mistakes. */
+export function parseAs<Schema extends z.ZodType>(schema: Schema, value: unknown, found: readonly Issue[] = []): z.infer<Schema> {
+  const parsed = schema.safeParse(value, { error: required });
+  const mistakes = [...found, ...(parsed.error ? remarksOf(parsed.error) : [])];
+  if (mistakes.length === 0) mistakes.push(...unprintableTexts(parsed.data));
+  if (parsed.success && mistakes.length === 0) return parsed.data;
+  throw invalid(mistakes);
+}
+
+/** Nothing here is meant to hold control characters, and in a header they could do harm. */
+function unprintableTexts(value: unknown, path: readonly PropertyKey[] = []): Issue[] {
+  if (typeof value === 'string')
+    return /\p{Cc}/u.test(value) ? [{ pointer: jsonPointer(path), detail: 'must not contain control characters' }] : [];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => unprintableTexts(inner, [...path, key]));
+}
+
+/** The query as the schema reads it. @throws Problem 400 */
+export function parseQuery<Schema extends z.ZodType>(schema: Schema, query: Record<string, string>): z.infer<Schema> {
+  const parsed = schema.safeParse(query, { error: required });
+  if (parsed.success) return parsed.data;
+  const wrong = remarksOf(parsed.error).map(({ pointer, detail }) => `${pointer.slice(1)} ${detail}`);
+  throw new Problem('invalid-query', `${wrong.join('; ')}.`);
+}
+
+/** The query of a list: a part of it. `cursor` is the form of a `nextCursor`. */
+export function pageQuery(cursor: RegExp) {
+  return z.object({
+    limit: z
+      .preprocess(
+        (text) => (typeof text === 'string' && /^\d{1,3}$/.test(text) ? Number(text) : text),
+        z.int('must be 1 to 200').min(1, 'must be 1 to 200').max(200, 'must be 1 to 200').default(50),
+      )
+      .describe('The most that is answered at once.'),
+    cursor: z
+      .string()
+      .regex(cursor, 'must be the nextCursor of the page before')
+      .optional()
+      .describe('The `nextCursor` of the part before.'),
+  });
+}
+
+/** The part of a list that was asked for, for the store. */
+export function pageOf({ limit, cursor }: z.infer<ReturnType<typeof pageQuery>>): PageRequest {
+  return { limit, after: cursor };
+}
+
+/** A cursor that is a sequence number of the store. */
+export const numberCursor = /^\d{1,18}$/;
+
+/** What zod found, each mistake at its place. Never shows a value, which may be secret. */
+export function remarksOf(error: z.ZodError): Issue[] {
+  return error.issues.flatMap((issue): Issue[] => {
+    if (issue.code === 'unrecognized_keys')
+      return issue.keys.map((key) => ({
+        pointer: jsonPointer([...issue.path, key]),
+        detail: 'is not a field that is known here',
+      }));
+    const detail = issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message;
+    return [{ pointer: jsonPointer(issue.path), detail }];
+  });
+}
+
+/** Words for zod's `error` option: a field that is not there is required, rather than of the wrong type. */
+export function required(issue: { input?: unknown }): string | undefined {
+  return issue.input === undefined ? 'is required' : undefined;
+}
+
+/** 400 for a body of the right form with mistakes in it. */
+export function invalid(errors: readonly Issue[]): Problem {
+  const detail = errors.map((error) => `${error.pointer === '' ? 'the body' : error.pointer} ${error.detail}`).join('; ');
+  return new Problem('invalid-body', detail, { errors });
 }

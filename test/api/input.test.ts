@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { maxDepth, readStrictJson } from '../../src/api/body.js';
+import { maxDepth, readStrictJson } from '../../src/api/input.js';
 
 const read = (text: string) => readStrictJson(new TextEncoder().encode(text).buffer);
 const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
