@@ -3,9 +3,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { type AuditEntry, type AuditEvent, auditEntrySchema } from '../contract/audit.js';
-import { type Database, json, type Page, type PageRequest, type Parameter, type Queries, read, Table } from './database.js';
+import { type Database, type Page, type PageRequest, type Parameter, type Queries, read, Table } from './database.js';
 
-const table = new Table('(SELECT seq::text AS audit_id, * FROM audit) AS audit', auditEntrySchema);
+const entries = new Table('(SELECT seq::text AS audit_id, * FROM audit) AS audit', auditEntrySchema);
+const events = new Table('audit', auditEntrySchema.omit({ auditId: true }));
 
 /**
  * Records a change of settings in its transaction, and raises the revision by which other processes see it. To be the last
@@ -21,11 +22,8 @@ export async function recordChange(queries: Queries, event: AuditEvent): Promise
   );
 }
 
-async function insert(queries: Queries, { companyId, actor, action, details = {} }: AuditEvent): Promise<void> {
-  await queries.query(
-    'INSERT INTO audit (company_id, actor, action, details) VALUES ($1, $2::text::jsonb, $3, $4::text::jsonb)',
-    [companyId ?? null, json(actor), action, json(details)],
-  );
+async function insert(queries: Queries, event: AuditEvent): Promise<void> {
+  await events.insert(queries, { details: {}, ...event });
 }
 
 /** Deletes the row that has a name, and records it. @param from - `rules WHERE relay_id = $1`. @returns whether there was one. */
@@ -57,6 +55,6 @@ export class Audit {
   /** The newest first; of one company, or of all. */
   list({ companyId, ...request }: PageRequest & { companyId?: string }): Promise<Page<AuditEntry>> {
     const [where, parameters] = companyId === undefined ? ['true', []] : ['company_id = $1', [companyId]];
-    return table.page(this.database, where, parameters, 'seq DESC', request);
+    return entries.page(this.database, where, parameters, 'seq DESC', request);
   }
 }

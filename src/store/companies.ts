@@ -25,18 +25,10 @@ export class Companies {
    * Makes or changes a company. `change` gets what is stored, if anything, and nobody else changes it meanwhile;
    * what it throws leaves everything as it was.
    */
-  put(
-    companyId: string,
-    change: (stored: StoredCompany | undefined) => NewCompany,
-    actor: Actor,
-  ): Promise<{ company: StoredCompany; created: boolean }> {
+  put(companyId: string, change: (stored: StoredCompany | undefined) => NewCompany, actor: Actor) {
     return this.database.transaction(async (queries) => {
       // The empty row first, so that two who make the same company at once come one after the other.
-      const made = await queries.query(
-        `INSERT INTO companies (company_id, name, time_zone) VALUES ($1, '', '') ON CONFLICT DO NOTHING RETURNING company_id`,
-        [companyId],
-      );
-      const created = made.length > 0;
+      const created = (await companies.insert(queries, { companyId, name: '', timeZone: '' })) !== undefined;
       const stored = await companies.find(queries, 'company_id = $1 FOR UPDATE', [companyId]);
       const changed = change(created ? undefined : stored);
       const values = { ...changed, timeZone: changed.timeZone ?? 'UTC' };
@@ -75,14 +67,12 @@ export class Pauses {
 
   /** Begins a pause, or changes the end and the reason of the one that is on. Undefined: no such company. */
   begin(companyId: string, pause: Omit<Pause, 'since'>, actor: Actor): Promise<Pause | undefined> {
-    const { what, until = null, reason = null } = pause;
     return this.database.transaction(async (queries) => {
       if (!(await exists(queries, lockedCompany, [companyId]))) return undefined;
-      const values = [companyId, what, until, reason];
+      const { what, until = null, reason = null } = pause;
       const change = `UPDATE pauses SET until = $3::text::timestamptz, reason = $4 WHERE company_id = $1 AND what = $2 AND ${on}`;
-      const insert = 'INSERT INTO pauses (company_id, what, until, reason) VALUES ($1, $2, $3::text::timestamptz, $4)';
-      const [changed] = await pauses.write(queries, change, values);
-      const [begun] = changed ? [changed] : await pauses.write(queries, insert, values);
+      const [changed] = await pauses.write(queries, change, [companyId, what, until, reason]);
+      const begun = changed ?? (await pauses.insert(queries, { companyId, ...pause }));
       await recordChange(queries, { actor, action: 'company.pause', companyId, details: { ...pause } });
       return begun;
     });

@@ -34,6 +34,7 @@ type Authentication =
 
 const state = `CASE WHEN revoked_at IS NOT NULL THEN 'revoked' WHEN expires_at <= now() THEN 'expired' ELSE 'active' END`;
 const tokensWithState = new Table(`(SELECT ${state} AS state, * FROM tokens) AS tokens`, tokenSchema);
+const tokens = new Table('tokens', tokenSchema.omit({ state: true }));
 const ofRule = 'company_id = $1 AND relay_id = $2';
 
 /** Compared with where there is nothing to compare with. */
@@ -89,12 +90,7 @@ export class Tokens {
   }
 
   /** Makes a new token; those before it go on for `graceSeconds`. Undefined: no such rule. */
-  rotate(
-    companyId: string,
-    relayId: string,
-    graceSeconds: number,
-    actor: Actor,
-  ): Promise<{ tokenId: string; relayAccessToken: string } | undefined> {
+  rotate(companyId: string, relayId: string, graceSeconds: number, actor: Actor) {
     const relayAccessToken = makeCredential('rlt_');
     return this.database.transaction(async (queries) => {
       if (!(await exists(queries, `rules WHERE ${ofRule} FOR UPDATE`, [companyId, relayId]))) return undefined;
@@ -131,9 +127,13 @@ export async function addToken(
   { companyId, relayId, relayAccessToken }: Credentials & { companyId: string },
 ): Promise<string> {
   const tokenId = makeId();
-  const insert = 'INSERT INTO tokens (token_id, company_id, relay_id, hash) VALUES ($1, $2, $3, $4)';
-  await queries.query(insert, [tokenId, companyId, relayId, hashOf(relayAccessToken)]);
+  await tokens.insert(queries, { tokenId, companyId, relayId, hash: storedHash(relayAccessToken) });
   return tokenId;
+}
+
+/** As PostgreSQL reads bytes from JSON. */
+function storedHash(credential: string): string {
+  return `\\x${hashOf(credential).toString('hex')}`;
 }
 
 function stateOf({ revokedAt, expiresAt }: TokenHash): Token['state'] {
@@ -183,12 +183,7 @@ export class Keys {
     const key = makeCredential('rlk_');
     return this.database.transaction(async (queries) => {
       if (!(await exists(queries, 'companies WHERE company_id = $1 FOR KEY SHARE', [companyId]))) return 'unknown company';
-      const [made] = await keys.write(
-        queries,
-        `INSERT INTO company_keys (key_id, company_id, name, hash) VALUES ($1, $2, $3, $4)
-         ON CONFLICT (company_id, name) DO NOTHING`,
-        [makeId(), companyId, name, hashOf(key)],
-      );
+      const made = await keys.insert(queries, { keyId: makeId(), companyId, name, hash: storedHash(key) });
       if (!made) return 'name taken';
       await recordChange(queries, { actor, action: 'key.create', companyId, details: { keyId: made.keyId, name } });
       return { ...made, key };
@@ -208,12 +203,7 @@ function isUnnoted({ lastUsedAt }: { lastUsedAt?: Date }): boolean {
 
 /** Notes a use, at most once a minute. Nobody waits for it, nobody fails with it, and it waits for nobody. */
 function noteUse(database: Database, table: 'tokens' | 'company_keys', id: 'token_id' | 'key_id', used: readonly string[]): void {
-  const unnoted = `(last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`;
-  database
-    .query(
-      `UPDATE ${table} SET last_used_at = now()
-       WHERE ${id} IN (SELECT ${id} FROM ${table} WHERE ${id} = ANY ($1::text[]) AND ${unnoted} FOR UPDATE SKIP LOCKED)`,
-      [used],
-    )
-    .catch(() => {});
+  const unnoted = `${id} = ANY ($1::text[]) AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`;
+  const toNote = `SELECT ${id} FROM ${table} WHERE ${unnoted} FOR UPDATE SKIP LOCKED`;
+  database.query(`UPDATE ${table} SET last_used_at = now() WHERE ${id} IN (${toNote})`, [used]).catch(() => {});
 }

@@ -5,7 +5,7 @@ import { z } from 'zod';
 export type Parameter = string | number | boolean | Uint8Array | readonly string[] | null;
 
 export interface Queries {
-  /** Runs one statement and resolves to its rows; `read` parses them. JSON goes in as text: `$1::text::jsonb`. */
+  /** Runs one statement and resolves to its rows; `read` parses them. JSON goes in as text: `$1::text::json`. */
   query(text: string, parameters?: readonly Parameter[]): Promise<unknown[]>;
 }
 
@@ -108,21 +108,29 @@ export class Table<Noun extends z.ZodObject> {
     return read(queries, this.noun, `${statement} RETURNING ${this.columns}`, parameters);
   }
 
+  /** @param values - the row's, by field. @returns undefined where there is such a row already. */
+  async insert(queries: Queries, values: object): Promise<z.infer<Noun> | undefined> {
+    const columns = Object.keys(values).map(columnOf).join(', ');
+    const record = `json_populate_record(NULL::${this.name}, $1::text::json)`;
+    const statement = `INSERT INTO ${this.name} (${columns}) SELECT ${columns} FROM ${record} ON CONFLICT DO NOTHING`;
+    return (await this.write(queries, statement, [recordOf(values)]))[0];
+  }
+
   /** Sets the row of a noun, which is locked; what `values` leaves out becomes NULL. */
   async update(queries: Queries, values: object, where: string, parameters: readonly Parameter[]): Promise<z.infer<Noun>> {
     const fields = Object.keys(this.noun.shape).filter((field) => !fixedFields.includes(field));
     const columns = fields.map(columnOf).join(', ');
-    const record = JSON.stringify(Object.fromEntries(Object.entries(values).map(([field, value]) => [columnOf(field), value])));
-    const [row] = await this.write(
-      queries,
-      `UPDATE ${this.name} SET (${columns}) =
-         (SELECT ${columns} FROM jsonb_populate_record(NULL::${this.name}, $${parameters.length + 1}::text::jsonb)),
-         updated_at = now() WHERE ${where}`,
-      [...parameters, record],
-    );
+    const record = `json_populate_record(NULL::${this.name}, $${parameters.length + 1}::text::json)`;
+    const statement = `UPDATE ${this.name} SET (${columns}) = (SELECT ${columns} FROM ${record}), updated_at = now() WHERE ${where}`;
+    const [row] = await this.write(queries, statement, [...parameters, recordOf(values)]);
     if (!row) throw new Error(`A row of ${this.name} vanished while it was locked`);
     return row;
   }
+}
+
+/** JSON by the names of the columns. */
+function recordOf(values: object): string {
+  return JSON.stringify(Object.fromEntries(Object.entries(values).map(([field, value]) => [columnOf(field), value])));
 }
 
 export function columnsOf({ shape }: z.ZodObject): string {
@@ -133,9 +141,4 @@ export function columnsOf({ shape }: z.ZodObject): string {
 
 function columnOf(field: string): string {
   return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
-
-/** JSON for a `$n::text::jsonb` parameter. */
-export function json(value: unknown): string | null {
-  return value === undefined || value === null ? null : JSON.stringify(value);
 }

@@ -4,7 +4,7 @@ import type { Actor } from '../contract/audit.js';
 import { makeId } from '../contract/credential.js';
 import { type ListedRejectedRequest, type RejectedRequest, rejectedSchema, wholeRejectedSchema } from '../contract/problem.js';
 import { recordChange } from './audit.js';
-import { type Database, json, type Page, type PageRequest, Table } from './database.js';
+import { type Database, exists, type Page, type PageRequest, Table } from './database.js';
 
 const listed = new Table('rejected_requests', rejectedSchema);
 const whole = new Table('rejected_requests', wholeRejectedSchema);
@@ -27,32 +27,17 @@ export class RejectedRequests {
 
   /** Keeps a request, and drops what is too old or too much. @returns its id; undefined where there is no such company. */
   keep(request: NewRejectedRequest): Promise<string | undefined> {
-    const { companyId, receivedAt, reason, problem, relayIds, idempotencyKey, elements } = request;
-    const rejectedId = makeId();
+    const { companyId, reason } = request;
     return this.database.transaction(async (queries) => {
-      const kept = await queries.query(
-        `INSERT INTO rejected_requests
-           (rejected_id, company_id, received_at, reason, problem, relay_ids, idempotency_key, elements)
-         SELECT $1, company_id, $3::text::timestamptz, $4, $5::text::json, $6::text[], $7, $8::text::json
-         FROM companies WHERE company_id = $2 RETURNING 1`,
-        [
-          rejectedId,
-          companyId,
-          receivedAt.toISOString(),
-          reason,
-          json(problem),
-          relayIds,
-          idempotencyKey ?? null,
-          json(elements),
-        ],
-      );
+      if (!(await exists(queries, 'companies WHERE company_id = $1 FOR KEY SHARE', [companyId]))) return undefined;
+      const kept = await whole.insert(queries, { ...request, rejectedId: makeId() });
       await queries.query(`DELETE FROM rejected_requests WHERE NOT (${young})`);
       await queries.query(
         `DELETE FROM rejected_requests WHERE company_id = $1 AND reason = $2 AND seq <= (
            SELECT seq FROM rejected_requests WHERE company_id = $1 AND reason = $2 ORDER BY seq DESC OFFSET $3::int LIMIT 1)`,
         [companyId, reason, keptOfReason],
       );
-      return kept.length > 0 ? rejectedId : undefined;
+      return kept?.rejectedId;
     });
   }
 

@@ -7,7 +7,7 @@ import { makeCredential } from '../contract/credential.js';
 import { type newRuleRequest, type Rule, ruleSchema, type StoredRule } from '../contract/rule.js';
 import { changedFields, deleteNamed, recordChange } from './audit.js';
 import { addToken } from './credentials.js';
-import { type Database, exists, json, type Page, type PageRequest, type Queries, Table } from './database.js';
+import { type Database, exists, type Page, type PageRequest, type Queries, Table } from './database.js';
 
 const table = new Table('rules', ruleSchema.extend({ companyId: z.string() }));
 const named = 'company_id = $1 AND relay_id = $2';
@@ -49,12 +49,7 @@ export class Rules {
   }
 
   /** Changes a rule, which nobody else changes meanwhile; what `change` throws leaves it as it was. Undefined: no such rule. */
-  update(
-    companyId: string,
-    relayId: string,
-    change: (stored: StoredRule) => ChangedRule,
-    actor: Actor,
-  ): Promise<StoredRule | undefined> {
+  update(companyId: string, relayId: string, change: (stored: StoredRule) => ChangedRule, actor: Actor) {
     return this.database.transaction(async (queries) => {
       const stored = await table.find(queries, `${named} FOR UPDATE`, [companyId, relayId]);
       if (!stored) return undefined;
@@ -74,14 +69,10 @@ export class Rules {
 
 /** @returns undefined where the given `relayId` is taken. */
 async function insert(queries: Queries, companyId: string, rule: NewRule): Promise<StoredRule | undefined> {
+  const { name, onFailure, onUnknown, notify } = rule;
   for (;;) {
     const relayId = rule.relayId ?? String(randomInt(100_000_000_000, 1_000_000_000_000));
-    const [stored] = await table.write(
-      queries,
-      `INSERT INTO rules (company_id, relay_id, name, on_failure, on_unknown, notify) VALUES ($1, $2, $3, $4, $5, $6::text::jsonb)
-       ON CONFLICT DO NOTHING`,
-      [companyId, relayId, rule.name, rule.onFailure, rule.onUnknown, json(rule.notify)],
-    );
+    const stored = await table.insert(queries, { companyId, relayId, name, onFailure, onUnknown, notify });
     if (stored || rule.relayId !== undefined) return stored;
   }
 }

@@ -8,29 +8,17 @@ import { RejectedRequests } from './rejected.js';
 import { Rules } from './rules.js';
 import { Settings } from './settings.js';
 
-export interface Store {
-  /** What requests and effects go by, without asking the database. */
-  settings: Settings;
-  companies: Companies;
-  rules: Rules;
-  tokens: Tokens;
-  keys: Keys;
-  audit: Audit;
-  pauses: Pauses;
-  rejected: RejectedRequests;
-  /** Rejects where the database cannot be reached. */
-  ping(): Promise<void>;
-  close(): Promise<void>;
-}
+export type Store = ReturnType<typeof createStore>;
 
 /** The store in an open database: see openPostgres, and openEmbedded for the sandbox. */
-export function createStore(opened: Database): Store {
+export function createStore(opened: Database) {
   const settings = new Settings(opened);
   const database: Database = {
     ...opened,
     transaction: (work) => opened.transaction(work).finally(() => settings.outdate()),
   };
   return {
+    /** What requests and effects go by, without asking the database. */
     settings,
     companies: new Companies(database),
     rules: new Rules(database),
@@ -39,6 +27,7 @@ export function createStore(opened: Database): Store {
     audit: new Audit(database),
     pauses: new Pauses(database),
     rejected: new RejectedRequests(database),
+    /** Rejects where the database cannot be reached. */
     async ping() {
       await database.query('SELECT 1');
     },
