@@ -7,7 +7,7 @@ import { Hono } from 'hono';
 import { z } from 'zod';
 
 export class Fault<Failure extends { times?: number }> {
-  now: Failure | undefined;
+  now?: Failure;
 
   /** The failure that somebody meets to whom it applies, counted down. */
   meet(applies: (failure: Failure) => boolean): Failure | undefined {
@@ -42,3 +42,48 @@ export function faultRoutes<Failure extends { times?: number }>(
       return c.redirect('/', 303);
     });
 }
+
+/** How the mail catcher fails; one of `code` and `dropAfterBody`. */
+export const mailFailureSchema = z
+  .strictObject({
+    /** The SMTP reply to a recipient. */
+    code: z.int().min(400).max(599).optional(),
+    /** Keeps the message and breaks the connection before it says so: the sender cannot know. */
+    dropAfterBody: z.boolean().optional(),
+    /** Only recipients that contain this, in any case. */
+    to: z.string().optional(),
+    /** Heals after so many failures. */
+    times: z.int().min(1).optional(),
+  })
+  .refine(
+    (failure) => (failure.code === undefined) === (failure.dropAfterBody === true),
+    'give either "code" or "dropAfterBody": true',
+  );
+export type MailFailure = z.infer<typeof mailFailureSchema>;
+
+/** What a call is about, as far as `PUT /control/fail` tells calls apart. */
+export const subjectSchema = z.enum(['send', 'assignments', 'tickets']);
+export type Subject = z.infer<typeof subjectSchema>;
+
+/** How the pretend platform fails. Only a delay: it is slow, and answers well. Empty: 503. */
+export const platformFailureSchema = z
+  .strictObject({
+    status: z.int().min(400).max(599).optional(),
+    /** Breaks the connection instead of answering. */
+    dropConnection: z.boolean().optional(),
+    /** Waits before it does anything. */
+    delayMs: z.int().min(0).max(600_000).optional(),
+    retryAfterSeconds: z.int().min(0).optional(),
+    /** Does what it was asked to, and only then fails to say so. */
+    afterActing: z.boolean().optional(),
+    /** Heals after this number of calls. */
+    times: z.int().min(1).optional(),
+    /** Only these calls. */
+    path: subjectSchema.optional(),
+  })
+  .transform((failure) =>
+    failure.status === undefined && failure.delayMs === undefined && failure.dropConnection !== true
+      ? { ...failure, status: 503 }
+      : failure,
+  );
+export type PlatformFailure = z.infer<typeof platformFailureSchema>;

@@ -4,8 +4,6 @@ import { type Context, Hono } from 'hono';
 import { html } from 'hono/html';
 import { type Html, sharedStyle } from '../api/page.js';
 
-export type { Html };
-
 /** A page as a response. A `live` one renews its `main` every two seconds; forms in its `header` keep what was chosen in them. */
 export function sendPage(c: Context, page: { title: string; header: Html; main: Html; live: boolean }) {
   c.header('Content-Security-Policy', policy);

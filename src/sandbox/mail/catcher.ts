@@ -1,44 +1,85 @@
 /** The mail catcher: takes every e-mail over SMTP, delivers none, and shows them in an inbox in the browser. */
 
+import { buffer } from 'node:stream/consumers';
 import { Hono } from 'hono';
-import { serveHttp } from '../../service/server.js';
-import { Fault, faultRoutes } from '../fault.js';
+import { SMTPServer, type SMTPServerSession } from 'smtp-server';
+import { listen, serveHttp } from '../../service/server.js';
+import { Fault, faultRoutes, type MailFailure, mailFailureSchema } from '../fault.js';
 import { pageAssets } from '../page.js';
 import { inboxPage } from './inbox-page.js';
 import { Mailbox } from './mailbox.js';
 import { messageApi } from './message-api.js';
-import { type MailFailure, mailFailureSchema, receiveMail } from './smtp.js';
 
 /**
  * @param options.smtpPort and `uiPort`: 0 takes any free one
  * @param options.directory messages are kept here and survive a restart; without it, they are forgotten
  * @throws StartError when a port is taken
  */
-export async function startMailCatcher(options: { host: string; smtpPort: number; uiPort: number; directory?: string }): Promise<{
-  smtpUrl: string;
-  uiUrl: string;
-  close(): Promise<void>;
-}> {
+export async function startMailCatcher(options: { host: string; smtpPort: number; uiPort: number; directory?: string }) {
   const { host, smtpPort, uiPort } = options;
   const mailbox = await Mailbox.open(options.directory);
   const fault = new Fault<MailFailure>();
+  const smtp = smtpServer(mailbox, fault);
   const app = new Hono()
     .route('/', pageAssets())
     .route('/', faultRoutes(fault, mailFailureSchema))
     .route('/', messageApi(mailbox))
     .route('/', inboxPage(mailbox, fault));
-  const smtp = await receiveMail(mailbox, fault, { host, port: smtpPort });
+  const smtpAddress = await listen(smtp.server, { host, port: smtpPort, variable: 'RELAY_SMTP_PORT' });
+  const closeSmtp = () => new Promise<void>((closed) => smtp.close(closed));
   try {
     const ui = await serveHttp(app, { host, port: uiPort, variable: 'RELAY_MAIL_UI_PORT', graceMs: 0 });
-    return {
-      smtpUrl: smtp.url,
-      uiUrl: ui.url,
-      async close() {
-        await Promise.all([smtp.close(), ui.close()]);
-      },
-    };
+    const close = async () => void (await Promise.all([closeSmtp(), ui.close()]));
+    return { smtpUrl: `smtp://${smtpAddress}`, uiUrl: ui.url, close };
   } catch (error) {
-    await smtp.close();
+    await closeSmtp();
     throw error;
   }
+}
+
+const largestMessage = 25 * 1024 * 1024;
+
+/** Takes everything from everybody, unless it was told to fail. */
+function smtpServer(mailbox: Mailbox, fault: Fault<MailFailure>): SMTPServer {
+  /** Whether it fails in this way now, for one of these recipients. */
+  const meets = (kind: 'code' | 'dropAfterBody', recipients: string[]) =>
+    fault.meet(
+      (failure) =>
+        failure[kind] !== undefined &&
+        recipients.some((recipient) => recipient.toLowerCase().includes(failure.to?.toLowerCase() ?? '')),
+    );
+  const smtp = new SMTPServer({
+    disabledCommands: ['STARTTLS'],
+    disableReverseLookup: true,
+    authOptional: true,
+    allowInsecureAuth: true,
+    size: largestMessage,
+    rejectOversized: true,
+    closeTimeout: 1000,
+    onAuth: (_auth, _session, done) => done(null, { user: 'anybody' }),
+    onRcptTo({ address }, _session, done) {
+      const failure = meets('code', [address]);
+      done(failure && Object.assign(new Error('told to fail'), { responseCode: failure.code }));
+    },
+    async onData(stream, session, done) {
+      try {
+        const body = await buffer(stream);
+        if (stream.sizeExceeded) return done(null);
+        const recipients = session.envelope.rcptTo.map(({ address }) => address);
+        const message = await mailbox.keep(Buffer.concat([trace(session, recipients), body]));
+        if (!meets('dropAfterBody', recipients)) return done(null, `kept as ${message.id}`);
+        for (const connection of smtp.connections) if (connection.id === session.id) connection.close();
+      } catch (error) {
+        done(error instanceof Error ? error : new Error(String(error)));
+      }
+    },
+  });
+  // An error of one connection is its client's to see.
+  return smtp.on('error', () => {});
+}
+
+/** The header lines that a receiving mail server adds, so that the envelope is kept with the message. */
+function trace({ envelope }: SMTPServerSession, recipients: string[]): Buffer {
+  const from = envelope.mailFrom === false ? '' : envelope.mailFrom.address;
+  return Buffer.from([`Return-Path: <${from}>`, ...recipients.map((to) => `Delivered-To: ${to}`), ''].join('\r\n'));
 }

@@ -2,11 +2,11 @@
 
 import { Hono } from 'hono';
 import { html } from 'hono/html';
-import type { Fault } from '../fault.js';
-import { type Html, sendPage, time } from '../page.js';
+import type { Html } from '../../api/page.js';
+import type { Fault, MailFailure } from '../fault.js';
+import { sendPage, time } from '../page.js';
 import type { Mailbox, Message } from './mailbox.js';
 import { snippet, written } from './message-api.js';
-import type { MailFailure } from './smtp.js';
 
 const messagesShown = 200;
 

@@ -1,31 +1,28 @@
 /** The mail catcher's JSON API: the messages, in the shapes of Mailpit, so that a test or a script works with either. */
 
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
+import type { Address, Mailbox as NamedAddress } from 'postal-mime';
 import { z } from 'zod';
-import { type Mailbox, type Message, mailboxes } from './mailbox.js';
+import type { Mailbox, Message } from './mailbox.js';
 
-const pageSchema = z.object({
+const listSchema = z.object({
+  query: z.string().default(''),
   start: z.coerce.number().int().nonnegative().catch(0),
   limit: z.coerce.number().int().positive().catch(50),
 });
 
 export function messageApi(mailbox: Mailbox): Hono {
-  const list = (matching: Message[], query: Record<string, string>) => {
-    const { start, limit } = pageSchema.parse(query);
+  const list = (c: Context) => {
+    const { query, start, limit } = listSchema.parse(c.req.query());
     const all = mailbox.list();
+    const matching = all.filter(matcher(query));
     const messages = matching.slice(start, start + limit).map(summary);
-    return {
-      total: all.length,
-      unread: all.filter(({ read }) => !read).length,
-      count: messages.length,
-      messages_count: matching.length,
-      start,
-      messages,
-    };
+    const unread = all.filter(({ read }) => !read).length;
+    return c.json({ total: all.length, unread, count: messages.length, messages_count: matching.length, start, messages });
   };
   return new Hono()
-    .get('/api/v1/messages', (c) => c.json(list(mailbox.list(), c.req.query())))
-    .get('/api/v1/search', (c) => c.json(list(mailbox.list().filter(matcher(c.req.query('query') ?? '')), c.req.query())))
+    .get('/api/v1/messages', list)
+    .get('/api/v1/search', list)
     .get('/api/v1/message/:id', (c) => {
       const message = mailbox.get(c.req.param('id'));
       if (message === undefined) return c.notFound();
@@ -41,10 +38,9 @@ export function messageApi(mailbox: Mailbox): Hono {
       return c.json(headers);
     })
     .get('/api/v1/message/:id/raw', (c) => {
-      const message = mailbox.get(c.req.param('id'));
-      if (message === undefined) return c.notFound();
+      const raw = mailbox.get(c.req.param('id'))?.raw;
       const headers = { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' };
-      return c.body(new Uint8Array(message.raw()), 200, headers);
+      return raw === undefined ? c.notFound() : c.body(new Uint8Array(raw), 200, headers);
     })
     .delete('/api/v1/messages', async (c) => {
       const wanted = z.object({ IDs: z.array(z.string()).default([]) }).safeParse(await c.req.json().catch(() => ({})));
@@ -57,15 +53,14 @@ export function messageApi(mailbox: Mailbox): Hono {
 
 function summary(message: Message) {
   const { id, email, receivedAt, read } = message;
-  const plain = (of: Parameters<typeof mailboxes>[0]) =>
-    mailboxes(of).map(({ name, address }) => ({ Name: name, Address: address }));
+  const named = (of: Addresses) => mailboxes(of).map(({ name, address }) => ({ Name: name, Address: address }));
   return {
     ID: id,
     MessageID: bareId(email.messageId),
-    From: plain(email.from)[0] ?? null,
-    To: plain(email.to),
-    Cc: plain(email.cc),
-    ReplyTo: plain(email.replyTo),
+    From: named(email.from)[0] ?? null,
+    To: named(email.to),
+    Cc: named(email.cc),
+    ReplyTo: named(email.replyTo),
     Subject: email.subject ?? '',
     Read: read,
     Created: receivedAt.toISOString(),
@@ -79,8 +74,8 @@ export function snippet({ email }: Message): string {
   return text.replace(/\s+/g, ' ').trim().slice(0, 250);
 }
 
-function bareId(id: string | undefined): string {
-  return (id ?? '').trim().replace(/^<|>$/g, '');
+function bareId(id = ''): string {
+  return id.trim().replace(/^<|>$/g, '');
 }
 
 /**
@@ -89,8 +84,7 @@ function bareId(id: string | undefined): string {
  */
 function matcher(query: string): (message: Message) => boolean {
   const terms = [...query.matchAll(/(-)?(?:(to|from|subject|message-id):)?(?:"([^"]*)"|(\S+))/gi)];
-  return (message) => {
-    const { from, to, subject = '', messageId = '', text = '', html = '' } = message.email;
+  return ({ email: { from, to, subject = '', messageId = '', text = '', html = '' } }) => {
     const fields: Record<string, string> = { to: written(to), from: written(from), subject, 'message-id': messageId };
     const everything = [...Object.values(fields), text, html].join('\n');
     return terms.every(([, not, field = '', quoted, bare = '']) => {
@@ -100,9 +94,16 @@ function matcher(query: string): (message: Message) => boolean {
   };
 }
 
+type Addresses = Address | Address[] | undefined;
+
 /** Addresses as a header has them: `Ada <ada@example.com>, ben@example.com`. */
-export function written(of: Parameters<typeof mailboxes>[0]): string {
+export function written(of: Addresses): string {
   return mailboxes(of)
     .map(({ name, address }) => (name === '' ? address : `${name} <${address}>`))
     .join(', ');
+}
+
+/** Groups unwrapped. */
+function mailboxes(of: Addresses = []): NamedAddress[] {
+  return [of].flat().flatMap((address) => address.group ?? [address]);
 }

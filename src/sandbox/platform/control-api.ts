@@ -2,15 +2,9 @@
 
 import type { Hono } from 'hono';
 import { z } from 'zod';
-import { faultRoutes } from '../fault.js';
-import { assignmentIdPattern, assignmentSchema, failureSchema, locationSchema } from './records.js';
-import { blankAssignment } from './seed.js';
+import { faultRoutes, platformFailureSchema } from '../fault.js';
+import { changeSchema } from './records.js';
 import type { PlatformState } from './state.js';
-
-const changeSchema = assignmentSchema
-  .omit({ sends: true })
-  .extend({ id: z.string().regex(assignmentIdPattern), location: locationSchema.partial() })
-  .partial();
 
 /** What can be asked under `/control`, with bodies to begin with. */
 const requests = {
@@ -28,7 +22,7 @@ export function controlApi(state: PlatformState): Hono {
     calls: state.calls.size,
     requests,
   });
-  return faultRoutes(state.fault, failureSchema, control)
+  return faultRoutes(state.fault, platformFailureSchema, control)
     .get('/journal', (c) => c.json([...state.calls.values()]))
     .delete('/journal', (c) => {
       state.clearJournal();
@@ -41,21 +35,19 @@ export function controlApi(state: PlatformState): Hono {
     .post('/control/assignments', async (c) => {
       const change = changeSchema.safeParse(await c.req.json().catch(() => undefined));
       if (!change.success) return c.json({ error: z.prettifyError(change.error) }, 400);
-      const { id = nextId(state), location, ...facts } = change.data;
-      const before = state.assignments.get(id);
-      const base = before ?? blankAssignment;
-      const assignment = { ...base, ...facts, id, location: { ...base.location, ...location } };
-      state.put('assignments', id, assignment);
-      return c.json(assignment, before === undefined ? 201 : 200);
+      const { id = nextId(state) } = change.data;
+      const status = state.assignments.has(id) ? 200 : 201;
+      return c.json(state.change(id, change.data), status);
     })
     .post('/control/assignments/:id/status', async (c) => {
-      const change = z.object({ status: z.string().min(1) }).safeParse(await c.req.json().catch(() => undefined));
+      const id = c.req.param('id');
+      const change = changeSchema
+        .pick({ status: true })
+        .required()
+        .safeParse(await c.req.json().catch(() => undefined));
       if (!change.success) return c.json({ error: z.prettifyError(change.error) }, 400);
-      const before = state.assignments.get(c.req.param('id'));
-      if (before === undefined) return c.json({ error: `no assignment ${c.req.param('id')}` }, 404);
-      const assignment = { ...before, ...change.data };
-      state.put('assignments', assignment.id, assignment);
-      return c.json(assignment);
+      if (!state.assignments.has(id)) return c.json({ error: `no assignment ${id}` }, 404);
+      return c.json(state.change(id, change.data));
     });
 }
 

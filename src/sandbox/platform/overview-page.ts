@@ -3,24 +3,18 @@
 import { Hono } from 'hono';
 import { html } from 'hono/html';
 import { z } from 'zod';
-import { type Html, sendPage, time } from '../page.js';
-import {
-  type Assignment,
-  assignmentIdPattern,
-  type Call,
-  type Failure,
-  type Send,
-  subjectSchema,
-  type Ticket,
-} from './records.js';
-import { blankAssignment, groups } from './seed.js';
+import type { Html } from '../../api/page.js';
+import type { PlatformFailure } from '../fault.js';
+import { sendPage, time } from '../page.js';
+import { type Assignment, type Call, changeSchema, type Send, type Ticket } from './records.js';
 import type { PlatformState } from './state.js';
+import { groups } from './workers.js';
 
 const callsShown = 50;
 const assignmentsShown = 100;
 
 /** What the buttons make of it. */
-const failures: Record<string, { label: string; failure: Failure }> = {
+const failures: Record<string, { label: string; failure: PlatformFailure }> = {
   unavailable: { label: 'Answer 503', failure: { status: 503 } },
   refusing: { label: 'Answer 422', failure: { status: 422 } },
   slow: { label: 'Be slow (20 s)', failure: { delayMs: 20_000 } },
@@ -30,18 +24,16 @@ const failures: Record<string, { label: string; failure: Failure }> = {
 /** What a failure may be confined to, in the words of the page. */
 const subjects = { send: 'sends', assignments: 'assignment reads', tickets: 'ticket calls' };
 
-const failFormSchema = z.object({ how: z.string(), path: z.union([subjectSchema, z.literal('')]) });
+const failFormSchema = z.object({ how: z.string(), path: z.enum(['send', 'assignments', 'tickets']).or(z.literal('')) });
+const changeFormSchema = changeSchema.pick({ id: true, status: true });
 
 export function overviewPage(state: PlatformState): Hono {
-  /** Makes an assignment, or changes its status. */
-  const setStatus = (id: string, status: string) =>
-    state.put('assignments', id, { ...(state.assignments.get(id) ?? blankAssignment), id, status });
   return new Hono()
     .get('/', (c) => sendPage(c, { title: 'Pretend platform', header: header(), main: overview(state), live: true }))
     .post('/page/fail', async (c) => {
-      const form = failFormSchema.safeParse(await c.req.parseBody());
-      const failure = form.data && failures[form.data.how]?.failure;
-      if (form.data && failure) state.fault.now = { ...failure, path: form.data.path || undefined };
+      const { data: form } = failFormSchema.safeParse(await c.req.parseBody());
+      const failure = form && failures[form.how]?.failure;
+      if (failure) state.fault.now = { ...failure, path: form.path || undefined };
       return c.redirect('/', 303);
     })
     .post('/page/reset', (c) => {
@@ -49,13 +41,14 @@ export function overviewPage(state: PlatformState): Hono {
       return c.redirect('/', 303);
     })
     .post('/page/assignments', async (c) => {
-      const form = z.object({ id: z.string().trim().regex(assignmentIdPattern) }).safeParse(await c.req.parseBody());
-      if (form.success) setStatus(form.data.id, 'draft');
+      const { id } = changeFormSchema.safeParse(await c.req.parseBody()).data ?? {};
+      if (id !== undefined) state.change(id, { status: 'draft' });
       return c.redirect('/', 303);
     })
     .post('/page/assignments/:id', async (c) => {
-      const form = z.object({ status: z.string().min(1) }).safeParse(await c.req.parseBody());
-      if (form.success && state.assignments.has(c.req.param('id'))) setStatus(c.req.param('id'), form.data.status);
+      const id = c.req.param('id');
+      const { status } = changeFormSchema.safeParse(await c.req.parseBody()).data ?? {};
+      if (status !== undefined && state.assignments.has(id)) state.change(id, { status });
       return c.redirect('/', 303);
     });
 }
@@ -139,7 +132,7 @@ function callRow({ at, method, path, status, repeat, body, idempotencyKey }: Cal
 <td><code>${idempotencyKey ?? ''}</code></td></tr>`;
 }
 
-function describe({ times, path, delayMs, afterActing, dropConnection, status }: Failure): string {
+function describe({ times, path, delayMs, afterActing, dropConnection, status }: PlatformFailure): string {
   const what = [
     ...(delayMs === undefined ? [] : [`wait ${delayMs / 1000} s`]),
     ...(afterActing ? ['are carried out'] : []),

@@ -1,12 +1,14 @@
-/** What the pretend platform keeps: assignments, tickets, groups of workers, and a journal of the calls that it received. */
+/**
+ * What the pretend platform keeps: assignments, tickets, and a journal of the calls that it received; and what it begins with.
+ * For assignment 1001 nobody is within 5 miles, and within 25 somebody is, in groups 501 and 502; 1002 is out of everybody's
+ * reach; 1003 has somebody of group 502 within 5 miles.
+ */
 
 import { z } from 'zod';
 
-const placeSchema = z.object({ latitude: z.number().min(-90).max(90), longitude: z.number().min(-180).max(180) });
-export type Place = z.infer<typeof placeSchema>;
-
-export const locationSchema = placeSchema.extend({ address: z.string(), city: z.string(), state: z.string(), zip: z.string() });
-export type Location = z.infer<typeof locationSchema>;
+const latitude = z.number().min(-90).max(90);
+const longitude = z.number().min(-180).max(180);
+const location = z.object({ address: z.string(), city: z.string(), state: z.string(), zip: z.string(), latitude, longitude });
 
 /** One act of sending: when, to whom it was meant to go, and which workers it reached. */
 const sendSchema = z.object({
@@ -17,15 +19,12 @@ const sendSchema = z.object({
 });
 export type Send = z.infer<typeof sendSchema>;
 
-/** Of an assignment that is made here. */
-export const assignmentIdPattern = /^[A-Za-z0-9_-]{1,64}$/;
-
 export const assignmentSchema = z.object({
   id: z.string(),
   title: z.string(),
   /** `draft` and `sent` are the platform's own; any other is set from outside. */
   status: z.string(),
-  location: locationSchema,
+  location,
   customFields: z.record(z.string(), z.string()),
   ownerEmail: z.string(),
   /** The latest ones, oldest first. */
@@ -33,22 +32,23 @@ export const assignmentSchema = z.object({
 });
 export type Assignment = z.infer<typeof assignmentSchema>;
 
+/** What is asked of an assignment that is made or changed here. */
+export const changeSchema = assignmentSchema
+  .omit({ sends: true })
+  .extend({
+    id: z
+      .string()
+      .trim()
+      .regex(/^[A-Za-z0-9_-]{1,64}$/),
+    status: z.string().min(1),
+    location: location.partial(),
+  })
+  .partial();
+
 export const fieldSchema = z.object({ name: z.string().min(1), value: z.string() });
 
 export const ticketSchema = z.object({ id: z.string(), userDefinedFields: z.array(fieldSchema), updatedAt: z.string() });
 export type Ticket = z.infer<typeof ticketSchema>;
-
-export interface Worker extends Place {
-  id: string;
-  name: string;
-  city: string;
-}
-
-export interface Group {
-  id: string;
-  name: string;
-  workers: Worker[];
-}
 
 export const callSchema = z.object({
   /** Counts the calls in the order in which they arrived, from 1. */
@@ -70,29 +70,41 @@ export type Call = z.infer<typeof callSchema>;
 export const answerSchema = z.object({ status: z.number(), body: z.record(z.string(), z.unknown()) });
 export type Answer = z.infer<typeof answerSchema>;
 
-/** What a call is about, as far as `PUT /control/fail` tells calls apart. */
-export const subjectSchema = z.enum(['send', 'assignments', 'tickets']);
-export type Subject = z.infer<typeof subjectSchema>;
+const place = (address: string, city: string, state: string, zip: string, latitude: number, longitude: number) => {
+  return { address, city, state, zip, latitude, longitude };
+};
+const minneapolis = place('250 Nicollet Mall', 'Minneapolis', 'MN', '55401', 44.9778, -93.265);
+const saintPaul = place('15 Kellogg Blvd W', 'Saint Paul', 'MN', '55102', 44.944, -93.0935);
+const utqiagvik = place('1078 Kiogak St', 'Utqiagvik', 'AK', '99723', 71.2906, -156.7886);
 
-/** How the platform fails. Only a delay: it is slow, and answers well. Empty: 503. */
-export const failureSchema = z
-  .strictObject({
-    status: z.int().min(400).max(599).optional(),
-    /** Breaks the connection instead of answering. */
-    dropConnection: z.boolean().optional(),
-    /** Waits before it does anything. */
-    delayMs: z.int().min(0).max(600_000).optional(),
-    retryAfterSeconds: z.int().min(0).optional(),
-    /** Does what it was asked to, and only then fails to say so. */
-    afterActing: z.boolean().optional(),
-    /** Heals after this number of calls. */
-    times: z.int().min(1).optional(),
-    /** Only these calls. */
-    path: subjectSchema.optional(),
-  })
-  .transform((failure) =>
-    failure.status === undefined && failure.delayMs === undefined && failure.dropConnection !== true
-      ? { ...failure, status: 503 }
-      : failure,
-  );
-export type Failure = z.infer<typeof failureSchema>;
+/** What an assignment is made of when nothing else is said. */
+export const blankAssignment: Omit<Assignment, 'id'> = {
+  title: 'An assignment',
+  status: 'draft',
+  location: minneapolis,
+  customFields: {},
+  ownerEmail: 'dispatch@example.com',
+  sends: [],
+};
+
+export const firstAssignments: (Pick<Assignment, 'id'> & Partial<Assignment>)[] = [
+  { id: '1001', title: 'Replace a broken till', customFields: { preferred_groups: '501,502', ticket: '7001' } },
+  {
+    id: '1002',
+    title: 'Inspect the northern mast',
+    location: utqiagvik,
+    customFields: { preferred_groups: '501', ticket: '7002' },
+  },
+  {
+    id: '1003',
+    title: 'Install two access points',
+    location: saintPaul,
+    customFields: { preferred_groups: '502', ticket: '7003' },
+  },
+  { id: '1004', title: 'Survey a server room', status: 'accepted', customFields: { ticket: '7004' } },
+  { id: '1005', title: 'Pull cable on the third floor', location: saintPaul, customFields: { preferred_groups: '' } },
+];
+
+export const firstTickets: Ticket[] = [
+  { id: '7001', userDefinedFields: [{ name: 'Site', value: 'Minneapolis' }], updatedAt: '2026-01-05T09:00:00.000Z' },
+];

@@ -6,13 +6,22 @@
 
 import { closeSync, existsSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import { z } from 'zod';
-import { Fault } from '../fault.js';
-import { answerSchema, assignmentSchema, type Call, callSchema, type Failure, ticketSchema } from './records.js';
-import { assignments, tickets } from './seed.js';
+import { Fault, type PlatformFailure } from '../fault.js';
+import {
+  type Assignment,
+  answerSchema,
+  assignmentSchema,
+  blankAssignment,
+  type Call,
+  callSchema,
+  type changeSchema,
+  firstAssignments,
+  firstTickets,
+  ticketSchema,
+} from './records.js';
 
-/** Records of one kind by their keys. */
+/** Records of one kind by their keys: the newest so many. */
 class Table<Value> extends Map<string, Value> {
-  /** @param most the newest of this number are kept */
   constructor(
     readonly schema: z.ZodType<Value>,
     readonly most = Number.POSITIVE_INFINITY,
@@ -20,27 +29,17 @@ class Table<Value> extends Map<string, Value> {
     super();
   }
 
-  override set(key: string, value: Value): this {
-    super.set(key, value);
-    for (const oldest of this.keys()) {
-      if (this.size <= this.most) break;
-      this.delete(oldest);
-    }
-    return this;
-  }
-
   /** What is not a record of this kind counts for nothing. */
   read(key: string, value: unknown): void {
     const parsed = this.schema.safeParse(value);
     if (parsed.success) this.set(key, parsed.data);
+    const [oldest] = this.keys();
+    if (oldest !== undefined && this.size > this.most) this.delete(oldest);
   }
 }
 
-const lineSchema = z.object({
-  table: z.enum(['assignments', 'tickets', 'answers', 'calls']),
-  key: z.string(),
-  value: z.unknown(),
-});
+const tableNames = ['assignments', 'tickets', 'answers', 'calls'] as const;
+const lineSchema = z.object({ table: z.enum(tableNames), key: z.string(), value: z.unknown() });
 type Line = z.infer<typeof lineSchema>;
 
 export class PlatformState {
@@ -50,20 +49,16 @@ export class PlatformState {
   readonly answers = new Table(answerSchema, 10_000);
   /** By number, in the order of arrival. */
   readonly calls = new Table(callSchema, 10_000);
-  readonly fault = new Fault<Failure>();
+  readonly fault = new Fault<PlatformFailure>();
 
-  private nextCall = 1;
+  private lastCall = 0;
   private file: number | undefined;
 
   constructor(private readonly path?: string) {
     const lines = path !== undefined && existsSync(path) ? readFileSync(path, 'utf8').split('\n').flatMap(readLine) : [];
     for (const { table, key, value } of lines) this[table].read(key, value);
     if (lines.length === 0) this.seed();
-    // Calls were written when they were answered.
-    const calls = [...this.calls.values()].sort((a, b) => a.number - b.number);
-    this.calls.clear();
-    for (const call of calls) this.calls.set(`${call.number}`, call);
-    this.nextCall = (calls.at(-1)?.number ?? 0) + 1;
+    for (const { number } of this.calls.values()) this.lastCall = number;
     this.rewrite();
   }
 
@@ -73,10 +68,19 @@ export class PlatformState {
     if (this.file !== undefined) writeSync(this.file, jsonLine({ table, key, value }));
   }
 
-  /** A call has come in; it is shown at once, and kept when it is put with its answer. */
+  /** Makes an assignment, or changes it. */
+  change(id: string, { location, ...facts }: z.infer<typeof changeSchema> & Pick<Partial<Assignment>, 'sends'>): Assignment {
+    const before = this.assignments.get(id) ?? blankAssignment;
+    const assignment = { ...before, ...facts, id, location: { ...before.location, ...location } };
+    this.put('assignments', id, assignment);
+    return assignment;
+  }
+
+  /** Enters a call that has come in; it is put again with its answer. */
   arrived(call: Omit<Call, 'number' | 'at' | 'status' | 'repeat'>): Call {
-    const arrived: Call = { number: this.nextCall++, at: new Date().toISOString(), ...call, status: 'waiting', repeat: false };
-    this.calls.set(`${arrived.number}`, arrived);
+    this.lastCall += 1;
+    const arrived: Call = { number: this.lastCall, at: new Date().toISOString(), ...call, status: 'waiting', repeat: false };
+    this.put('calls', `${arrived.number}`, arrived);
     return arrived;
   }
 
@@ -87,7 +91,7 @@ export class PlatformState {
 
   /** Back to the beginning. */
   reset(): void {
-    for (const table of lineSchema.shape.table.options) this[table].clear();
+    for (const table of tableNames) this[table].clear();
     this.fault.now = undefined;
     this.seed();
     this.rewrite();
@@ -99,16 +103,14 @@ export class PlatformState {
   }
 
   private seed(): void {
-    for (const assignment of assignments) this.assignments.set(assignment.id, assignment);
-    for (const ticket of tickets) this.tickets.set(ticket.id, ticket);
+    for (const assignment of firstAssignments) this.change(assignment.id, assignment);
+    for (const ticket of firstTickets) this.put('tickets', ticket.id, ticket);
   }
 
   private rewrite(): void {
     if (this.path === undefined) return;
     this.close();
-    const lines = lineSchema.shape.table.options.flatMap((table) =>
-      [...this[table].entries()].map(([key, value]) => jsonLine({ table, key, value })),
-    );
+    const lines = tableNames.flatMap((table) => [...this[table]].map(([key, value]) => jsonLine({ table, key, value })));
     writeFileSync(`${this.path}.new`, lines.join(''), { mode: 0o600 });
     renameSync(`${this.path}.new`, this.path);
     this.file = openSync(this.path, 'a');

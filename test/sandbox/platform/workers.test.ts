@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { milesBetween, workersReached } from '../../../src/sandbox/platform/routing.js';
-import { assignments, groups } from '../../../src/sandbox/platform/seed.js';
+import { PlatformState } from '../../../src/sandbox/platform/state.js';
+import { milesBetween, workersReached } from '../../../src/sandbox/platform/workers.js';
 
 describe('distance', () => {
   for (const [from, to, miles] of [
@@ -34,9 +34,9 @@ describe('whom a send reaches', () => {
   ];
   for (const [id, groupIds, radiusMiles, reached] of cases) {
     it(`${id} to ${groupIds.join(', ') || 'all groups'} within ${radiusMiles ?? 'any'} miles: ${reached.join(', ') || 'nobody'}`, () => {
-      const place = assignments.find((assignment) => assignment.id === id)?.location;
+      const place = new PlatformState().assignments.get(id)?.location;
       assert(place);
-      const workers = workersReached(groups, place, { groupIds, radiusMiles });
+      const workers = workersReached(place, { groupIds, radiusMiles });
       assert.deepEqual(
         workers.map((worker) => worker.id),
         reached,
