@@ -1,6 +1,6 @@
 /** Sets a user-defined field of a ticket, a timestamp in the wanted format and the company's zone. */
 
-import { fieldValue } from '../chain/actions/update-udf.js';
+import { fieldValue } from '../chain/actions.js';
 import type { Activities } from '../contract/activities.js';
 import type { Deps } from './deps.js';
 import { effectActivity } from './effect.js';

@@ -4,8 +4,8 @@
  * condition holds, which they could learn by a chain of their own as well.
  */
 
-import { actionDefinitions } from '../chain/actions/actions.js';
-import type { ActionDefinition } from '../chain/actions/definition.js';
+import type { ActionDefinition } from '../chain/action-definition.js';
+import { actionDefinitions } from '../chain/actions.js';
 import { actionFacts, type ChainAction, dueAt } from '../chain/chain.js';
 import { asksIncomingValue, conditionText, evaluateCondition } from '../chain/condition.js';
 import { type Facts, forecastChain } from '../chain/forecast.js';

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import emailSendEmail from '../../examples/email-send-email.json' with { type: 'json' };
 import twoGroups from '../../examples/two-groups.json' with { type: 'json' };
 import widenThenAlert from '../../examples/widen-then-alert.json' with { type: 'json' };
-import { actionDefinitions } from '../chain/actions/actions.js';
+import { actionDefinitions } from '../chain/actions.js';
 import type { ChainAction } from '../chain/chain.js';
 import { commonFields, type Issue, maxActions, readRequest } from '../chain/request.js';
 import { Problem, Rejection } from '../contract/problem.js';

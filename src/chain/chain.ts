@@ -1,7 +1,7 @@
 /** A chain as workflows get it: the actions of one accepted request, read and without their tokens. */
 
 import type { ActionStatus } from './action-status.js';
-import type { ActionEffect } from './actions/actions.js';
+import type { ActionEffect } from './actions.js';
 import type { Condition } from './condition.js';
 
 /** 366 days, in seconds: the longest delay. Part of the replay contract, since it decides whether a `reschedule` counts. */

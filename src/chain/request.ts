@@ -2,8 +2,8 @@
 
 import { distance } from 'fastest-levenshtein';
 import { z } from 'zod';
-import { type ActionEffect, actionDefinitions } from './actions/actions.js';
-import { type ActionDefinition, type Issues, parseFields, ruledText, shortText, text } from './actions/definition.js';
+import { type ActionDefinition, type Issues, parseFields, ruledText, shortText, text } from './action-definition.js';
+import { type ActionEffect, actionDefinitions } from './actions.js';
 import type { ChainAction } from './chain.js';
 import { maxDelaySeconds, relayIdPattern, relayIdRule } from './chain.js';
 import { asksIncomingValue, parseCondition } from './condition.js';

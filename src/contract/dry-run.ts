@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { onFailureSchema, onUnknownSchema } from '../chain/action-status.js';
-import { actionDefinitions } from '../chain/actions/actions.js';
+import { actionDefinitions } from '../chain/actions.js';
 import { forecastOutcomes } from '../chain/forecast.js';
 
 /** What an action would do: to whom, with what. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type SendAssignment, sendAssignment } from '../../../src/chain/actions/send-assignment.js';
+import { type SendAssignment, sendAssignment } from '../../../src/chain/actions.js';
 import { type Reading, readAs } from './recorded-issues.js';
 
 const action = 'platform_sendAssignment';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { maxRecipients, sendEmails } from '../../../src/chain/actions/send-emails.js';
+import { maxRecipients, sendEmails } from '../../../src/chain/actions.js';
 import { type Reading, readAs } from './recorded-issues.js';
 
 const message = { subject: 'Hello', body: 'text', bodyHtml: '<p>text</p>' };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type UpdateUdf, updateUdf } from '../../../src/chain/actions/update-udf.js';
+import { type UpdateUdf, updateUdf } from '../../../src/chain/actions.js';
 import { type Reading, readAs } from './recorded-issues.js';
 
 const fields = { externalSystemTicketId: 'T-1', cfName: 'Checked in', cfValue: '1709672829' };

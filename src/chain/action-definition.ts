@@ -1,8 +1,8 @@
 /** How an action is defined: its fields in the request, and the effect that they ask for. */
 
 import { z } from 'zod';
-import type { Connector } from '../pause.js';
-import { unsubstituted } from '../text.js';
+import type { Connector } from './pause.js';
+import { unsubstituted } from './text.js';
 
 /** A field's text. `readRequest` has made booleans and numbers their text before, except numbers beyond the safe integers. */
 export const text = z.string({
