@@ -1,17 +1,6 @@
 /** How two Java classes read timestamp patterns (Locale US): which letters there are, and what each prints. */
 
-import {
-  amPm,
-  hourOfHalfDay,
-  type Moment,
-  momentAt,
-  monthName,
-  NO_REFORM,
-  padded,
-  REFORM,
-  weekdayName,
-  yearOfEra,
-} from './moment.js';
+import { type Moment, momentAt, NO_REFORM, padded, REFORM } from './moment.js';
 import { oldZoneAt, zoneAt } from './zone.js';
 
 /** One letter of the pattern language: how often it may stand in a row, and what a row of `width` prints. */
@@ -43,7 +32,7 @@ export const simpleDateFormat: Dialect = {
   at: (epochMillis, zone) => momentAt(epochMillis, oldZoneAt(zone, epochMillis), REFORM),
   letters: {
     G: upTo(ANY, (t) => (t.year > 0 ? 'AD' : 'BC')),
-    y: upTo(ANY, (t, width) => simpleYear(yearOfEra(t), width)),
+    y: upTo(ANY, (t, width) => simpleYear(t.yearOfEra, width)),
     Y: upTo(ANY, (t, width) => simpleYear(t.weekYear, width)),
     M: upTo(ANY, simpleMonth),
     L: upTo(ANY, simpleMonth),
@@ -52,13 +41,13 @@ export const simpleDateFormat: Dialect = {
     D: number(ANY, (t) => t.dayOfYear),
     d: number(ANY, (t) => t.day),
     F: number(ANY, (t) => Math.floor(t.daysIntoMonth / 7) + 1),
-    E: upTo(ANY, (t, width) => (width < 4 ? weekdayName(t).slice(0, 3) : weekdayName(t))),
+    E: upTo(ANY, (t, width) => (width < 4 ? t.weekdayName.slice(0, 3) : t.weekdayName)),
     u: number(ANY, (t) => (t.weekday === 1 ? 7 : t.weekday - 1)),
-    a: upTo(ANY, amPm),
+    a: upTo(ANY, (t) => t.amPm),
     H: number(ANY, (t) => t.hour),
     k: number(ANY, (t) => t.hour || 24),
-    K: number(ANY, hourOfHalfDay),
-    h: number(ANY, (t) => hourOfHalfDay(t) || 12),
+    K: number(ANY, (t) => t.hourOfHalfDay),
+    h: number(ANY, (t) => t.hourOfHalfDay || 12),
     m: number(ANY, (t) => t.minute),
     s: number(ANY, (t) => t.second),
     S: number(ANY, (t) => t.milli),
@@ -78,7 +67,7 @@ export const dateTimeFormatter: Dialect = {
     G: upTo(5, era),
     // With 11 to 18 letters the JDK makes a formatter that fails when it prints.
     u: { allows: (width) => width <= 10 || width === 19, print: (t, width) => year(t.year, width) },
-    y: { allows: (width) => width <= 10 || width === 19, print: (t, width) => year(yearOfEra(t), width) },
+    y: { allows: (width) => width <= 10 || width === 19, print: (t, width) => year(t.yearOfEra, width) },
     D: number(3, (t) => t.dayOfYear),
     M: upTo(5, month),
     L: upTo(5, month),
@@ -89,14 +78,14 @@ export const dateTimeFormatter: Dialect = {
     Y: { allows: (width) => width <= 10 || width >= 19, print: (t, width) => year(t.weekYear, width) },
     w: number(2, (t) => t.weekOfYear),
     W: number(1, (t) => t.weekOfMonth),
-    E: upTo(5, (t, width) => text(weekdayName(t), width)),
+    E: upTo(5, (t, width) => text(t.weekdayName, width)),
     e: upTo(5, weekday),
     c: only([1, 3, 4, 5], weekday),
     F: number(1, (t) => ((t.day - 1) % 7) + 1),
-    a: only([1], amPm),
+    a: only([1], (t) => t.amPm),
     B: only([1, 4, 5], dayPeriod),
-    h: number(2, (t) => hourOfHalfDay(t) || 12),
-    K: number(2, hourOfHalfDay),
+    h: number(2, (t) => t.hourOfHalfDay || 12),
+    K: number(2, (t) => t.hourOfHalfDay),
     k: number(2, (t) => t.hour || 24),
     H: number(2, (t) => t.hour),
     m: number(2, (t) => t.minute),
@@ -136,7 +125,7 @@ function simpleYear(value: number, width: number): string {
 
 function simpleMonth(t: Moment, width: number): string {
   if (width < 3) return padded(t.month, width);
-  return width === 3 ? monthName(t).slice(0, 3) : monthName(t);
+  return width === 3 ? t.monthName.slice(0, 3) : t.monthName;
 }
 
 /** `-05`, `-0500`, `-05:00` for 1, 2, 3; seconds are cut off. */
@@ -163,7 +152,7 @@ function year(value: number, width: number): string {
 }
 
 function month(t: Moment, width: number): string {
-  return width < 3 ? padded(t.month, width) : text(monthName(t), width);
+  return width < 3 ? padded(t.month, width) : text(t.monthName, width);
 }
 
 function quarter(t: Moment, width: number): string {
@@ -173,7 +162,7 @@ function quarter(t: Moment, width: number): string {
 }
 
 function weekday(t: Moment, width: number): string {
-  return width < 3 ? padded(t.weekday, width) : text(weekdayName(t), width);
+  return width < 3 ? padded(t.weekday, width) : text(t.weekdayName, width);
 }
 
 function dayPeriod({ hour, minute }: Moment, width: number): string {

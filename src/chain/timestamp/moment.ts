@@ -11,53 +11,30 @@ export const REFORM = -141_427;
 /** The reform of the ISO calendar, which is Gregorian for all time. */
 export const NO_REFORM = -Infinity;
 
-export interface CalendarDay {
-  /** Days since 1970-01-01. */
-  epochDay: number;
-  /** Astronomical: 0 is 1 BC, -43 is 44 BC. */
-  year: number;
-  month: number;
-  day: number;
-  dayOfYear: number;
-  /** 1 is Sunday, 7 is Saturday. */
-  weekday: number;
-  weekYear: number;
-  weekOfYear: number;
-  weekOfMonth: number;
-  /** Days since the first of the month; in October 1582 not `day - 1`. */
-  daysIntoMonth: number;
-}
-
-export interface Moment extends CalendarDay {
-  hour: number;
-  minute: number;
-  second: number;
-  milli: number;
-  /** 0 at midnight. */
-  milliOfDay: number;
-  zone: ZoneAt;
-}
-
 export const MONTHS = 'January February March April May June July August September October November December'.split(' ');
 export const WEEKDAYS = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ');
 
 /** Names a day. `reform` is the epoch day from which the calendar is Gregorian. */
-export function calendarDay(epochDay: number, reform: number): CalendarDay {
+export function calendarDay(epochDay: number, reform: number) {
   const { year, month, day } = dateOf(epochDay, reform);
   const firstOfMonth = epochDayOf(year, month, 1, reform);
   const sunday = sundayOf(epochDay);
   // The week of January 1 is the first one of its year, so a week belongs to the year of its Saturday.
   const weekYear = dateOf(sunday + 6, reform).year;
   return {
+    /** Days since 1970-01-01. */
     epochDay,
+    /** Astronomical: 0 is 1 BC, -43 is 44 BC. */
     year,
     month,
     day,
     dayOfYear: epochDay - epochDayOf(year, 1, 1, reform) + 1,
+    /** 1 is Sunday, 7 is Saturday. */
     weekday: epochDay - sunday + 1,
     weekYear,
     weekOfYear: (sunday - sundayOf(epochDayOf(weekYear, 1, 1, reform))) / 7 + 1,
     weekOfMonth: (sunday - sundayOf(firstOfMonth)) / 7 + 1,
+    /** Days since the first of the month; in October 1582 not `day - 1`. */
     daysIntoMonth: epochDay - firstOfMonth,
   };
 }
@@ -94,26 +71,29 @@ function sundayOf(epochDay: number): number {
 
 const DAY = 86_400_000;
 
-export function momentAt(epochMillis: number, zone: ZoneAt, reform: number): Moment {
+export function momentAt(epochMillis: number, zone: ZoneAt, reform: number) {
   const local = epochMillis + zone.offset * 1000;
   const epochDay = Math.floor(local / DAY);
   const milliOfDay = local - epochDay * DAY;
+  const date = calendarDay(epochDay, reform);
+  const hour = Math.floor(milliOfDay / 3_600_000);
   return {
-    ...calendarDay(epochDay, reform),
-    hour: Math.floor(milliOfDay / 3_600_000),
+    ...date,
+    yearOfEra: date.year > 0 ? date.year : 1 - date.year,
+    monthName: MONTHS[date.month - 1] ?? '',
+    weekdayName: WEEKDAYS[date.weekday - 1] ?? '',
+    hour,
+    hourOfHalfDay: hour % 12,
+    amPm: hour < 12 ? 'AM' : 'PM',
     minute: Math.floor(milliOfDay / 60_000) % 60,
     second: Math.floor(milliOfDay / 1000) % 60,
     milli: milliOfDay % 1000,
+    /** 0 at midnight. */
     milliOfDay,
     zone,
   };
 }
-
-export const monthName = (t: Moment): string => MONTHS[t.month - 1] ?? '';
-export const weekdayName = (t: Moment): string => WEEKDAYS[t.weekday - 1] ?? '';
-export const yearOfEra = (t: Moment): number => (t.year > 0 ? t.year : 1 - t.year);
-export const hourOfHalfDay = (t: Moment): number => t.hour % 12;
-export const amPm = (t: Moment): string => (t.hour < 12 ? 'AM' : 'PM');
+export type Moment = ReturnType<typeof momentAt>;
 
 /** The number with at least `width` digits, the sign not counted. */
 export function padded(value: number, width: number): string {

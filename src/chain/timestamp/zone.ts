@@ -2,22 +2,17 @@
  * Time zones. Offsets come from Intl, always for a zone given, so that the host's does not matter. What Java calls a zone, and
  * which of its offsets was standard time, comes from the JDK's tables in zones.json.
  */
+
 import jdkZones from './zones.json' with { type: 'json' };
 
 /** A zone at one instant. All names of a fixed offset, and of a zone younger than the JDK's tables, are its id. */
 export interface ZoneAt {
-  /** `Europe/Berlin`, `+05:30`; `Z` for +00:00. */
-  id: string;
-  /** Seconds east of Greenwich. */
-  offset: number;
-  /** `EST`, `EDT`. */
-  short: string;
-  /** `Eastern Standard Time`. */
-  long: string;
-  /** `ET`: the zone's name at any time of year. */
-  genericShort: string;
-  /** `Eastern Time`. */
-  genericLong: string;
+  id: string; // Europe/Berlin, +05:30; Z for +00:00
+  offset: number; // seconds east of Greenwich
+  short: string; // EST, EDT
+  long: string; // Eastern Standard Time
+  genericShort: string; // ET: the zone's name at any time of year
+  genericLong: string; // Eastern Time
 }
 
 interface JdkZone {
