@@ -15,7 +15,7 @@ import { hasContact } from '../contract/notify.js';
 import { Problem } from '../contract/problem.js';
 import { mergePatch, redact, replaceKeepingSecrets } from '../contract/secrets.js';
 import type { Store } from '../store/store.js';
-import { invalid, pageOf, pageQuery, parseAs, readObject } from './input.js';
+import { invalid, pageQuery, parseAs, readObject } from './input.js';
 import { found } from './problems.js';
 import { type Route, route } from './route.js';
 
@@ -36,8 +36,8 @@ export function companyRoutes({ companies }: Store, operatorEmail: string | unde
       query: pageQuery(companyIdPattern),
       answers: { 200: { description: 'By company id.', body: companiesResponse } },
       async handle(c, { query }) {
-        const { items, next } = await companies.list(pageOf(query));
-        return c.json({ companies: items.map(shown), nextCursor: next });
+        const { items, nextCursor } = await companies.list(query);
+        return c.json({ companies: items.map(shown), nextCursor });
       },
     }),
     route('PUT /admin/companies/:companyId', {

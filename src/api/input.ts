@@ -9,7 +9,6 @@ import { z } from 'zod';
 import { type Issue, jsonPointer } from '../chain/request.js';
 import { isNestedDeeper } from '../chain/text.js';
 import { Problem } from '../contract/problem.js';
-import type { PageRequest } from '../store/database.js';
 
 export type JsonObject = Record<string, unknown>;
 
@@ -161,11 +160,6 @@ export function pageQuery(cursor: RegExp) {
       .optional()
       .describe('The `nextCursor` of the part before.'),
   });
-}
-
-/** The part of a list that was asked for, for the store. */
-export function pageOf({ limit, cursor }: z.infer<ReturnType<typeof pageQuery>>): PageRequest {
-  return { limit, after: cursor };
 }
 
 /** A cursor that is a sequence number of the store. */

@@ -10,7 +10,7 @@ import { noticeTestRequest, noticeTestResponse } from '../contract/notify.js';
 import { Problem } from '../contract/problem.js';
 import { sendTest, testTimeoutMs } from '../notices/rule-notices.js';
 import type { Store } from '../store/store.js';
-import { numberCursor, pageOf, pageQuery } from './input.js';
+import { numberCursor, pageQuery } from './input.js';
 import { found, notFound } from './problems.js';
 import { type Route, route } from './route.js';
 
@@ -99,9 +99,9 @@ export function noticeRoutes({ store, client, taskQueue, log }: OperatingOptions
 /** Who changed or steered what, and when. */
 export function auditRoutes({ audit, companies }: Store): Route[] {
   const query = pageQuery(numberCursor);
-  const list = async (page: z.infer<typeof query>, companyId: string | undefined) => {
-    const { items, next } = await audit.list({ ...pageOf(page), companyId });
-    return auditResponse.parse({ entries: items, nextCursor: next });
+  const list = async (request: z.infer<typeof query> & { companyId?: string }) => {
+    const { items, nextCursor } = await audit.list(request);
+    return auditResponse.parse({ entries: items, nextCursor });
   };
   return [
     route('GET /admin/audit', {
@@ -109,7 +109,7 @@ export function auditRoutes({ audit, companies }: Store): Route[] {
       summary: 'List what was done',
       query: query.extend({ companyId: z.string().optional().describe('Only of this company.') }),
       answers: { 200: { description: 'The newest first.', body: auditResponse } },
-      handle: async (c, { query: { companyId, ...page } }) => c.json(await list(page, companyId)),
+      handle: async (c, { query }) => c.json(await list(query)),
     }),
     route('GET /admin/companies/:companyId/audit', {
       id: 'listCompanyAudit',
@@ -118,7 +118,7 @@ export function auditRoutes({ audit, companies }: Store): Route[] {
       answers: { 200: { description: 'The newest first.', body: auditResponse } },
       async handle(c, { companyId, query }) {
         found(await companies.get(companyId), `company ${companyId}`);
-        return c.json(await list(query, companyId));
+        return c.json(await list({ ...query, companyId }));
       },
     }),
   ];

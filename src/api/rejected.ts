@@ -5,7 +5,7 @@ import { hashRequest, type StartOptions, startChain } from '../chains/start.js';
 import { acceptedSchema } from '../contract/chain-resource.js';
 import { Problem, type RejectedRequest, rejectedListSchema, wholeRejectedSchema } from '../contract/problem.js';
 import type { Store } from '../store/store.js';
-import { numberCursor, pageOf, pageQuery } from './input.js';
+import { numberCursor, pageQuery } from './input.js';
 import { type Limits, withinLimit } from './limits.js';
 import { found } from './problems.js';
 import type { Rejections } from './rejections.js';
@@ -36,15 +36,14 @@ export function rejectedRoutes(options: RejectedOptions): Route[] {
       async handle(c, { companyId, query }) {
         found(await store.companies.get(companyId), `company ${companyId}`);
         await rejections.settled();
-        const { items, next } = await store.rejected.list(companyId, pageOf(query));
-        return c.json(rejectedListSchema.parse({ items, nextCursor: next }));
+        return c.json(await store.rejected.list(companyId, query));
       },
     }),
     route('GET /co/:companyId/rejected/:rejectedId', {
       id: 'getRejected',
       summary: 'Read a rejected request with its actions',
       answers: { 200: { description: 'The request.', body: wholeRejectedSchema } },
-      handle: async (c, { companyId, rejectedId }) => c.json(wholeRejectedSchema.parse(await find(companyId, rejectedId))),
+      handle: async (c, { companyId, rejectedId }) => c.json(await find(companyId, rejectedId)),
     }),
     route('POST /co/:companyId/rejected/:rejectedId/resend', {
       id: 'resendRejected',

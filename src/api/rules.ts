@@ -5,7 +5,7 @@ import { createdRuleResponse, newRuleRequest, ruleChange, ruleSchema, rulesRespo
 import { mergePatch, redact, replaceKeepingSecrets } from '../contract/secrets.js';
 import type { Store } from '../store/store.js';
 import { isMergePatch, mediaTypes, readSettings } from './companies.js';
-import { numberCursor, pageOf, pageQuery } from './input.js';
+import { numberCursor, pageQuery } from './input.js';
 import { found, notFound } from './problems.js';
 import { type Route, route } from './route.js';
 
@@ -46,8 +46,8 @@ export function ruleRoutes({ companies, rules }: Store): Route[] {
       answers: { 200: { description: 'The oldest first.', body: rulesResponse } },
       async handle(c, { companyId, query }) {
         found(await companies.get(companyId), `company ${companyId}`);
-        const { items, next } = await rules.list(companyId, pageOf(query));
-        return c.json({ rules: items.map(shown), nextCursor: next });
+        const { items, nextCursor } = await rules.list(companyId, query);
+        return c.json({ rules: items.map(shown), nextCursor });
       },
     }),
     route('GET /admin/companies/:companyId/rules/:relayId', {

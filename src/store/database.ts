@@ -45,13 +45,13 @@ export async function exists(queries: Queries, from: string, parameters: readonl
 export interface Page<Item> {
   items: Item[];
   /** Where the next part begins; absent on the last one. */
-  next?: string;
+  nextCursor?: string;
 }
 
-/** Which part of a list: at most `limit` items after the cursor, which is the `next` of the part before. */
+/** Which part of a list: at most `limit` items after the cursor, which is the `nextCursor` of the part before. */
 export interface PageRequest {
   limit: number;
-  after?: string;
+  cursor?: string;
 }
 
 /** Fields of nouns that are never set, once the row is there. */
@@ -86,21 +86,21 @@ export class Table<Noun extends z.ZodObject> {
     where: string,
     parameters: readonly Parameter[],
     order: 'company_id ASC' | 'seq ASC' | 'seq DESC',
-    { after, limit }: PageRequest,
+    { cursor, limit }: PageRequest,
   ): Promise<Page<z.infer<Noun>>> {
     const column = order.replace(/ .*/, '');
     const place = parameters.length + 1;
-    const beyond = after === undefined ? '' : `AND ${column} ${order.endsWith('DESC') ? '<' : '>'} $${place + 1}`;
+    const beyond = cursor === undefined ? '' : `AND ${column} ${order.endsWith('DESC') ? '<' : '>'} $${place + 1}`;
     // One more than are wanted only tells that there are more.
     const rows = await read(
       queries,
       z.looseObject({ cursor: z.string() }),
       `SELECT ${this.columns}, ${column}::text AS cursor FROM ${this.name}
        WHERE ${where} ${beyond} ORDER BY ${order} LIMIT $${place}::int`,
-      [...parameters, limit + 1, ...(after === undefined ? [] : [after])],
+      [...parameters, limit + 1, ...(cursor === undefined ? [] : [cursor])],
     );
     const items = z.array(this.noun).parse(rows.slice(0, limit));
-    return { items, next: rows.length > limit ? rows[limit - 1]?.cursor : undefined };
+    return { items, nextCursor: rows.length > limit ? rows[limit - 1]?.cursor : undefined };
   }
 
   /** @param statement - an INSERT or UPDATE. @returns the rows that it has written. */

@@ -65,9 +65,9 @@ for (const { name, open, skip } of testDatabases) {
         [...ids.slice(5).reverse(), rare],
       );
       const first = await store.rejected.list('bounds', { limit: 60 });
-      const second = await store.rejected.list('bounds', { limit: 60, ...(first.next !== undefined && { after: first.next }) });
+      const second = await store.rejected.list('bounds', { limit: 60, cursor: first.nextCursor });
       assert.deepEqual([...first.items, ...second.items], items);
-      assert.equal(second.next, undefined);
+      assert.equal(second.nextCursor, undefined);
     });
 
     it('older than 30 days are not shown, and deleted with the next one that is kept, whosever it is', async () => {

@@ -75,13 +75,13 @@ for (const { name, open, skip } of testDatabases) {
       it('lists page by page, in the order of the ids', async () => {
         for (const id of ['list-b', 'list-B', 'list-a', 'list_a']) await company(id);
         const ids: string[] = [];
-        let after: string | undefined;
+        let cursor: string | undefined;
         do {
-          const { items, next } = await store.companies.list({ limit: 2, ...(after !== undefined && { after }) });
+          const { items, nextCursor } = await store.companies.list({ limit: 2, cursor });
           assert.ok(items.length <= 2);
           ids.push(...items.map(({ companyId }) => companyId));
-          after = next;
-        } while (after !== undefined);
+          cursor = nextCursor;
+        } while (cursor !== undefined);
         assert.deepEqual(ids, [...new Set(ids)].sort());
         assert.deepEqual(
           ids.filter((id) => /^list/.test(id)),
@@ -156,8 +156,8 @@ for (const { name, open, skip } of testDatabases) {
           first.items.map(({ relayId }) => relayId),
           ['3', '1'],
         );
-        const second = await store.rules.list('pages', { limit: 2, after: first.next ?? assert.fail() });
-        assert.deepEqual([second.items.map(({ relayId }) => relayId), second.next], [['2'], undefined]);
+        const second = await store.rules.list('pages', { limit: 2, cursor: first.nextCursor ?? assert.fail() });
+        assert.deepEqual([second.items.map(({ relayId }) => relayId), second.nextCursor], [['2'], undefined]);
       });
     });
 
@@ -369,12 +369,12 @@ for (const { name, open, skip } of testDatabases) {
           await store.audit.record({ actor: key, action: 'chain.retry', companyId: 'audited', details: { chainId: 'c', index } });
         }
         const first = await store.audit.list({ companyId: 'audited', limit: 2 });
-        const second = await store.audit.list({ companyId: 'audited', limit: 2, after: first.next ?? assert.fail() });
+        const second = await store.audit.list({ companyId: 'audited', limit: 2, cursor: first.nextCursor ?? assert.fail() });
         assert.deepEqual(
           [...first.items, ...second.items].map(({ details }) => details.index),
           [2, 1, 0],
         );
-        assert.equal(second.next, undefined);
+        assert.equal(second.nextCursor, undefined);
         assert.deepEqual(first.items[0]?.actor, key);
         assert.ok((await store.audit.list({ limit: 200 })).items.length > 3);
       });
