@@ -4,80 +4,71 @@
  * if no other process with a claim lives.
  */
 
-import { readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { getSystemErrorMap } from 'node:util';
 import { StartError } from '../service/config.js';
-import { makeDirectory } from './make-directory.js';
 import { isRunning, startOf } from './processes.js';
-
-interface DataDirectory {
-  /** Absolute, symbolic links followed. */
-  path: string;
-  release(): void;
-}
 
 /**
  * Makes the directory (mode 0700) if it is not there, and takes it for this process. A process that was killed no longer has
  * it, even when its pid is in use again. Processes in another container are not seen.
+ * @returns its absolute path, symbolic links followed, and what gives it back
  * @throws StartError when it cannot be written, or another process has it
  */
-export async function openDataDirectory(path: string): Promise<DataDirectory> {
-  const directory = refuseUnwritable(path, () => {
-    makeDirectory(path);
-    return realpathSync(path);
-  });
+export async function openDataDirectory(path: string): Promise<{ path: string; release(): void }> {
   // Two that start at the same moment see each other and both step back: whoever returns first gets it.
   for (let attempt = 1; ; attempt++) {
-    const { claim, holder } = refuseUnwritable(path, () => stakeClaim(directory));
-    if (holder === undefined) return { path: directory, release: () => rmSync(claim, { force: true }) };
+    const { claim, holder } = stakeClaim(path);
+    if (holder === undefined) return { path: dirname(claim), release: () => rmSync(claim, { force: true }) };
     if (attempt === 5) throw new StartError(`${path} is in use by process ${holder}: stop that one first, or set RELAY_DATA_DIR`);
     await sleep(10 + Math.random() * 100);
   }
 }
 
 /** Leaves a claim only if nobody else has a live one; claims of the dead are swept away. */
-function stakeClaim(directory: string): { claim: string; holder?: number } {
-  const claim = join(directory, `lock.${process.pid}.${startOf(process.pid)}`);
+function stakeClaim(path: string): { claim: string; holder?: number } {
   try {
-    writeFileSync(claim, '', { flag: 'wx' });
-  } catch (error) {
-    if (codeOf(error) === 'EEXIST') return { claim, holder: process.pid };
-    throw error;
-  }
-  for (const name of readdirSync(directory)) {
-    const [, pid, start] = /^lock\.(\d+)\.(\w+)$/.exec(name) ?? [];
-    const other = join(directory, name);
-    if (pid === undefined || start === undefined || other === claim) continue;
-    if (isRunning({ pid: Number(pid), start })) {
-      rmSync(claim);
-      return { claim, holder: Number(pid) };
+    makeDirectory(path);
+    const directory = realpathSync(path);
+    const claim = join(directory, `lock.${process.pid}.${startOf(process.pid)}`);
+    if (existsSync(claim)) return { claim, holder: process.pid };
+    writeFileSync(claim, '');
+    for (const name of readdirSync(directory)) {
+      const [, pid, start] = /^lock\.(\d+)\.(\w+)$/.exec(name) ?? [];
+      const other = join(directory, name);
+      if (pid === undefined || start === undefined || other === claim) continue;
+      const lives = isRunning({ pid: Number(pid), start });
+      rmSync(lives ? claim : other, { force: true });
+      if (lives) return { claim, holder: Number(pid) };
     }
-    rmSync(other, { force: true });
-  }
-  return { claim };
-}
-
-function refuseUnwritable<T>(path: string, use: () => T): T {
-  try {
-    return use();
+    return { claim };
   } catch (error) {
-    const code = codeOf(error);
-    throw new StartError(
-      `cannot write to the data directory ${path} (${reasons[code] ?? code}): set RELAY_DATA_DIR to one that can be written`,
-    );
+    const reason = `cannot write to the data directory ${path} (${reasonOf(error)})`;
+    throw new StartError(`${reason}: set RELAY_DATA_DIR to one that can be written`);
   }
 }
 
-const reasons: Record<string, string> = {
-  EACCES: 'permission denied',
-  EPERM: 'permission denied',
-  EROFS: 'read-only file system',
-  ENOSPC: 'no space left',
-  ENOTDIR: 'not a directory',
-  ENOENT: 'cannot be created',
-};
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error && 'errno' in error && 'code' in error)) return String(error);
+  return error.code === 'ENOENT'
+    ? 'cannot be created'
+    : (getSystemErrorMap().get(Number(error.errno))?.[1] ?? String(error.code));
+}
 
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
+/**
+ * Makes a directory and what leads to it, for its owner only. Node's own `recursive` never returns where the file system answers
+ * ENOENT, as in `/proc`.
+ */
+export function makeDirectory(path: string): void {
+  const absolute = resolve(path);
+  if (existsSync(absolute)) return;
+  makeDirectory(dirname(absolute));
+  try {
+    mkdirSync(absolute, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have made it meanwhile.
+    if (!existsSync(absolute)) throw error;
+  }
 }

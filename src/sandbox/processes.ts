@@ -1,6 +1,6 @@
 /** Processes seen from outside: telling one from a later one with the same pid, and ending it. */
 
-import { type ChildProcess, execFileSync } from 'node:child_process';
+import { type ChildProcess, type ExecFileSyncOptions, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -63,8 +63,8 @@ export async function superviseChild(
   signal?.addEventListener('abort', end);
   if (signal?.aborted) end();
   try {
-    const [code] = await once(child, 'close');
-    return { code: typeof code === 'number' ? code : null, lastLine: lastLineOf(tail) };
+    await once(child, 'close');
+    return { code: child.exitCode, lastLine: lastLineOf(tail) };
   } finally {
     process.removeListener('exit', end);
     signal?.removeEventListener('abort', end);
@@ -94,12 +94,10 @@ function read(path: string): string | undefined {
 
 function ps(pid: number, columns: string): string {
   try {
-    const env = { ...process.env, LC_ALL: 'C' };
-    return execFileSync('ps', ['-ww', '-o', columns, '-p', String(pid)], {
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-      env,
-    }).trim();
+    const options = { stdio: ['ignore', 'pipe', 'ignore'], env: { ...process.env, LC_ALL: 'C' } } satisfies ExecFileSyncOptions;
+    return execFileSync('ps', ['-ww', '-o', columns, '-p', `${pid}`], options)
+      .toString()
+      .trim();
   } catch {
     return '';
   }

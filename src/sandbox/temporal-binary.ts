@@ -7,12 +7,13 @@ import { delimiter, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { StartError } from '../service/config.js';
-import { makeDirectory } from './make-directory.js';
+import { makeDirectory } from './data-directory.js';
 import { superviseChild } from './processes.js';
 
 /** The newest version that `go install` takes: later ones carry a replace directive. */
 const version = '1.5.1';
 const goPackage = `github.com/temporalio/cli/cmd/temporal@v${version}`;
+const isMac = process.platform === 'darwin';
 
 export interface Search {
   dataDir: string;
@@ -22,15 +23,11 @@ export interface Search {
   signal?: AbortSignal;
   /** PATH, HOME, XDG_CACHE_HOME, and what Go reads. */
   environment?: NodeJS.ProcessEnv;
-  /** `script` is run with the folder to download into; `reachMs` is the time to the first byte, `stallMs` that between two. */
-  download?: { script: string; reachMs: number; stallMs: number };
+  /** `script` is run with the folder to download into; `patienceMs` is how long nothing may come. */
+  download?: { script: string; patienceMs: number };
 }
 
-const sdkDownload = {
-  script: fileURLToPath(new URL('./temporal-download.js', import.meta.url)),
-  reachMs: 10_000,
-  stallMs: 30_000,
-};
+const sdkDownload = { script: fileURLToPath(new URL('./temporal-download.js', import.meta.url)), patienceMs: 15_000 };
 
 /**
  * The path of a `temporal` program that runs.
@@ -38,7 +35,9 @@ const sdkDownload = {
  */
 export async function findTemporal(search: Search): Promise<string> {
   const environment = search.environment ?? process.env;
-  const caches = [join(search.dataDir, 'cache'), join(userCacheFolder(environment), 'relay')];
+  const { XDG_CACHE_HOME = '', HOME = homedir() } = environment;
+  const ofUser = isAbsolute(XDG_CACHE_HOME) ? XDG_CACHE_HOME : join(HOME, ...(isMac ? ['Library', 'Caches'] : ['.cache']));
+  const caches = [join(search.dataDir, 'cache'), join(ofUser, 'relay')] as const;
   const tried: string[] = [];
 
   const onPath = which('temporal', environment);
@@ -69,39 +68,28 @@ type Obtain = (workFolder: string, cache: string, search: Search & { environment
  * The download that `@temporalio/testing` makes. It has no function for the download alone: it starts a server and stops it
  * again. It does so in a child process, which can be ended when the host is out of reach, and has a native runtime of its own.
  */
-const download: Obtain = async (folder, cache, { say, signal, environment, download = sdkDownload }) => {
-  const { script, reachMs, stallMs } = download;
+const download: Obtain = async (folder, cache, { say, signal, environment, download: { script, patienceMs } = sdkDownload }) => {
   const env = withoutTemporal(environment);
   const child = spawn(process.execPath, [script, folder], { env, detached: true, stdio: ['pipe', 'ignore', 'pipe'] });
   const givenUp = new AbortController();
   const ended = superviseChild(child, AbortSignal.any([givenUp.signal, ...(signal ? [signal] : [])]));
-  let bytes = -1;
+  let seen = '';
   let moved = Date.now();
-  let reason = '';
   const watch = setInterval(() => {
-    const now = downloaded(folder).bytes;
-    if (now !== bytes) {
-      if (bytes < 0) say('downloading the Temporal dev server, once');
-      bytes = now;
-      moved = Date.now();
-    } else if (Date.now() - moved > (bytes < 0 ? reachMs : stallMs)) {
-      reason = bytes < 0 ? `no answer within ${reachMs / 1000} s` : `nothing more came for ${stallMs / 1000} s`;
-      givenUp.abort();
-    }
+    const [file] = readdirSync(folder);
+    const now = file === undefined ? '' : `${file} ${statSync(join(folder, file), { throwIfNoEntry: false })?.size}`;
+    if (seen === '' && now !== '') say('downloading the Temporal dev server, once');
+    if (now !== seen) moved = Date.now();
+    seen = now;
+    if (Date.now() - moved > patienceMs) givenUp.abort();
   }, 250);
   const { lastLine } = await ended.finally(() => clearInterval(watch));
-  const { program } = downloaded(folder);
-  if (program === undefined || !(await runs(join(folder, program)))) throw new Error(reason || lastLine || 'nothing came');
+  const [program = ''] = readdirSync(folder);
+  if (program === '' || program.endsWith('.downloading') || !(await runs(join(folder, program)))) {
+    throw new Error(givenUp.signal.aborted ? `nothing came for ${patienceMs / 1000} s` : lastLine || 'nothing came');
+  }
   return moveTo(join(cache, program), join(folder, program));
 };
-
-/** What lies in the download's folder: the program when it is whole, and how many bytes have come, -1 before the first answer. */
-function downloaded(folder: string): { program?: string; bytes: number } {
-  const [name] = readdirSync(folder);
-  if (name === undefined) return { bytes: -1 };
-  const bytes = statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0;
-  return name.endsWith('.downloading') ? { bytes } : { bytes, program: name };
-}
 
 const build: Obtain = async (folder, cache, { say, signal, environment }) => {
   const go = which('go', environment);
@@ -146,15 +134,10 @@ function which(program: string, environment: NodeJS.ProcessEnv): string | undefi
 function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
+    return true;
   } catch {
     return false;
   }
-}
-
-function userCacheFolder({ XDG_CACHE_HOME, HOME = homedir() }: NodeJS.ProcessEnv): string {
-  if (XDG_CACHE_HOME !== undefined && isAbsolute(XDG_CACHE_HOME)) return XDG_CACHE_HOME;
-  return process.platform === 'darwin' ? join(HOME, 'Library', 'Caches') : join(HOME, '.cache');
 }
 
 function cachedPrograms(cache: string): string[] {
@@ -163,15 +146,17 @@ function cachedPrograms(cache: string): string[] {
 }
 
 /** The user's cache folder if it can be written, since other checkouts look there too; otherwise that in the data directory. */
-function writableFolder([inData, ofUser]: string[]): string {
-  for (const folder of [ofUser, inData]) {
+function writableFolder([inData, ofUser]: readonly [string, string]): string {
+  const writable = [ofUser, inData].find((folder) => {
     try {
-      if (folder === undefined) continue;
       makeDirectory(folder);
       accessSync(folder, constants.W_OK);
-      return folder;
-    } catch {}
-  }
+      return true;
+    } catch {
+      return false;
+    }
+  });
+  if (writable !== undefined) return writable;
   throw new StartError(`no Temporal server is cached, and neither ${ofUser} nor ${inData} can be written to fetch one`);
 }
 

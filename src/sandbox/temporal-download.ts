@@ -10,10 +10,9 @@ const [downloadDir] = process.argv.slice(2);
 process.stdin.on('close', () => process.kill(-process.pid, 'SIGTERM')).resume();
 
 try {
-  const executable = { type: 'cached-download' as const, ...(downloadDir !== undefined && { downloadDir }) };
-  const environment = await TestWorkflowEnvironment.createLocal({
-    server: { executable, log: { format: 'text', level: 'never' } },
-  });
+  const executable = { type: 'cached-download', downloadDir } as const;
+  const log = { format: 'text', level: 'never' };
+  const environment = await TestWorkflowEnvironment.createLocal({ server: { executable, log } });
   await environment.teardown();
   process.exit(0);
 } catch (error) {

@@ -34,7 +34,7 @@ describe('finding the Temporal program', () => {
       dataDir: join(home, 'data'),
       say: (line) => said.push(line),
       environment: { PATH: `${join(home, 'path')}:/bin:/usr/bin`, HOME: home, XDG_CACHE_HOME: join(home, 'xdg') },
-      download: { script: file('download.mjs', download), reachMs: 3000, stallMs: 3000 },
+      download: { script: file('download.mjs', download), patienceMs: 3000 },
       ...change,
     });
   const unreachable = 'console.error("cannot reach the host"); process.exitCode = 1;';
@@ -90,7 +90,7 @@ describe('finding the Temporal program', () => {
   ] as const) {
     it(`builds with Go where the download ${what}`, async () => {
       go(install);
-      const program = await find(download, { download: { script: file('download.mjs', download), reachMs: 500, stallMs: 500 } });
+      const program = await find(download, { download: { script: file('download.mjs', download), patienceMs: 500 } });
       assert.equal(program, join(home, 'xdg/relay/temporal-1.5.1'));
       assert.equal(said.at(-1), 'building the Temporal dev server with Go: about 3 minutes, once');
       assert.deepEqual(readdirSync(join(home, 'xdg/relay')), ['temporal-1.5.1']);
