@@ -3,8 +3,7 @@
 import { Agent, request as undici } from 'undici';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Auth } from '../contract/company.js';
-import { authIn, credentialsOf } from './auth.js';
-import { type Call, ConnectorError, excerpt, withDeadline } from './call.js';
+import { authIn, type Call, ConnectorError, credentialsOf, excerpt, withDeadline } from './call.js';
 import { assertSuccess, type ErrorContext, jsonOf, shownUrl } from './http-answer.js';
 import { assertPublicHost, codeOf, networkFailure, publicLookup } from './network.js';
 

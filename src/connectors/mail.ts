@@ -6,8 +6,7 @@ import { domainToASCII } from 'node:url';
 import { createTransport } from 'nodemailer';
 import { z } from 'zod';
 import { bareAddress } from '../chain/address.js';
-import { authIn, type BasicAuth, percentDecoded } from './auth.js';
-import { type Call, ConnectorError, excerpt, withDeadline } from './call.js';
+import { authIn, type BasicAuth, type Call, ConnectorError, excerpt, percentDecoded, withDeadline } from './call.js';
 import { assertPublicHost, networkFailure, publicLookup } from './network.js';
 
 export interface Message {

@@ -17,11 +17,10 @@ export interface NoticeChannel {
 
   /**
    * Delivers the notice once.
-   * @param noticeId the same for every attempt at this notice to this contact: the e-mail's Message-ID, without angle brackets,
-   *   and the webhook's key where the call has none
+   * @param call - its key, the same for every attempt at this notice to this contact, is also the e-mail's Message-ID.
    * @throws ConnectorError
    */
-  deliver(notice: RenderedNotice, noticeId: string, call: Call): Promise<void>;
+  deliver(notice: RenderedNotice, call: Call & { idempotencyKey: string }): Promise<void>;
 }
 
 type Ways = Pick<Connectors, 'noticeMailOf' | 'http'>;
@@ -34,8 +33,8 @@ export function channelsOf({ noticeMailOf, http }: Ways, company: Company, notif
     ...emails.map(
       (to): NoticeChannel => ({
         contact: to,
-        deliver: ({ subject, text, html }, noticeId, call) =>
-          mailer.send({ from, to, subject, text, html, messageId: noticeId }, call),
+        deliver: ({ subject, text, html }, call) =>
+          mailer.send({ from, to, subject, text, html, messageId: call.idempotencyKey }, call),
       }),
     ),
     ...(webhookUrl === undefined ? [] : [webhookChannel(new URL(webhookUrl), notify, http)]),
@@ -49,15 +48,14 @@ function webhookChannel(url: URL, { webhookSecret, webhookFormat }: Notify, http
   const mark = createHash('sha256').update(url.href).digest('hex').slice(0, 8);
   return {
     contact: `webhook ${mark} at ${url.origin}`,
-    async deliver(notice, noticeId, call) {
-      const idempotencyKey = call.idempotencyKey ?? noticeId;
+    async deliver(notice, call) {
       const body = format === 'slack' ? slackMessage(notice) : notice.json;
       await http.request({
         method: 'POST',
         url,
-        headers: headersOf(idempotencyKey, body, webhookSecret),
+        headers: headersOf(call.idempotencyKey, body, webhookSecret),
         body,
-        call: { ...call, idempotencyKey },
+        call,
         what: 'the webhookUrl in notify',
         secretPath: true,
       });

@@ -101,10 +101,10 @@ async function read({ store, links, client }: DeliveryDeps, notice: Notice) {
 /** @returns why it did not arrive. */
 async function tryOnce(channel: NoticeChannel, rendered: RenderedNotice, key: string): Promise<ConnectorError | undefined> {
   // The same for every attempt at the same notice to the same contact.
-  const id = `${createHash('sha256').update(`${key}\n${channel.contact}`).digest('hex').slice(0, 40)}@relay.invalid`;
+  const idempotencyKey = `${createHash('sha256').update(`${key}\n${channel.contact}`).digest('hex').slice(0, 40)}@relay.invalid`;
   const timeoutMs = Math.min(activityInfo().startToCloseTimeoutMs - 300, 15_000);
   try {
-    await channel.deliver(rendered, id, { idempotencyKey: id, timeoutMs });
+    await channel.deliver(rendered, { idempotencyKey, timeoutMs });
     return undefined;
   } catch (error) {
     if (error instanceof ConnectorError) return error;
