@@ -76,7 +76,7 @@ export function excerpt(text: string, { secrets = [], max = 200 }: { secrets?: s
 
 export type BasicAuth = Extract<Auth, { type: 'basic' }>;
 
-/** A company's auth settings as request headers. @returns header names in lower case, and every text that must not appear in a message. */
+/** Header names in lower case, and every text that must not appear in a message. */
 export function credentialsOf(auth: Auth | undefined): { headers: Record<string, string>; secrets: string[] } {
   switch (auth?.type) {
     case undefined:

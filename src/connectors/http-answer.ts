@@ -25,11 +25,29 @@ const MAX_ERROR_BYTES = 64 * 1024;
 const MAX_DEPTH = 100;
 const MAX_RETRY_AFTER_SECONDS = 3600;
 
-/** @throws ConnectorError `permanent` for what is no JSON, or larger than 1 MiB */
-export async function jsonOf(
-  { label, secrets }: ErrorContext,
-  { statusCode: status, body }: Dispatcher.ResponseData,
-): Promise<unknown> {
+/**
+ * @param needsJson - without it, the status alone says that it was done: then `undefined` for a body that cannot be read.
+ * @throws ConnectorError for a status other than 2xx: 408, 425, 429 and 5xx are `retryable`, all else is `permanent`; `permanent`
+ *   also for JSON that is none, or larger than 1 MiB
+ */
+export async function answerOf(context: ErrorContext, response: Dispatcher.ResponseData, needsJson: boolean): Promise<unknown> {
+  const { statusCode: status, headers, body } = response;
+  if (status >= 200 && status <= 299) {
+    const json = jsonOf(context, status, body);
+    return needsJson ? json : json.catch(() => undefined);
+  }
+  const { text } = await read(body, MAX_ERROR_BYTES).catch(() => ({ text: '' }));
+  const retryable = status >= 500 || [408, 425, 429].includes(status);
+  const retryAfterSeconds = retryable ? retryAfter(first(headers['retry-after'])) : undefined;
+  const explanation = excerpt(explanationIn(text), { secrets: context.secrets });
+  throw new ConnectorError(
+    retryable ? 'retryable' : 'permanent',
+    `${context.label} answered ${status}${explanation && `: ${explanation}`}${advice(context, status, first(headers.location))}`,
+    { status, retryAfterSeconds },
+  );
+}
+
+async function jsonOf({ label, secrets }: ErrorContext, status: number, body: Readable): Promise<unknown> {
   const { text, whole } = await read(body, MAX_ANSWER_BYTES);
   if (!whole)
     throw new ConnectorError('permanent', `${label} answered ${status} with more than 1 MiB, the most that is read`, { status });
@@ -62,23 +80,6 @@ export function parseJson(text: string): unknown {
   // A reviver costs several times the parsing, so only where the key could be there; its letters may be written as \u escapes.
   if (!/__proto__|\\u00[5-7]/i.test(text)) return JSON.parse(text);
   return JSON.parse(text, (key, value: unknown) => (key === '__proto__' ? undefined : value));
-}
-
-/** @throws ConnectorError for a status other than 2xx: 408, 425, 429 and 5xx are `retryable`, all else is `permanent` */
-export async function assertSuccess(
-  context: ErrorContext,
-  { statusCode: status, headers, body }: Dispatcher.ResponseData,
-): Promise<void> {
-  if (status >= 200 && status <= 299) return;
-  const { text } = await read(body, MAX_ERROR_BYTES).catch(() => ({ text: '' }));
-  const retryable = status >= 500 || [408, 425, 429].includes(status);
-  const retryAfterSeconds = retryable ? retryAfter(first(headers['retry-after'])) : undefined;
-  const explanation = excerpt(explanationIn(text), { secrets: context.secrets });
-  throw new ConnectorError(
-    retryable ? 'retryable' : 'permanent',
-    `${context.label} answered ${status}${explanation && `: ${explanation}`}${advice(context, status, first(headers.location))}`,
-    { status, retryAfterSeconds },
-  );
 }
 
 function first(header: string | string[] | undefined): string | undefined {

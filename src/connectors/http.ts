@@ -4,7 +4,7 @@ import { Agent, request as undici } from 'undici';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Auth } from '../contract/company.js';
 import { authIn, type Call, ConnectorError, credentialsOf, excerpt, withDeadline } from './call.js';
-import { assertSuccess, type ErrorContext, jsonOf, shownUrl } from './http-answer.js';
+import { answerOf, type ErrorContext, shownUrl } from './http-answer.js';
 import { assertPublicHost, codeOf, networkFailure, publicLookup } from './network.js';
 
 export interface HttpRequest {
@@ -62,9 +62,7 @@ export function createHttpClient({ allowPrivateNetworks }: { allowPrivateNetwork
         body: body === undefined ? null : JSON.stringify(body),
         signal,
       });
-      await assertSuccess(context, response);
-      const json = jsonOf(context, response);
-      return await (method === 'GET' ? json : json.catch(() => undefined));
+      return await answerOf(context, response, method === 'GET');
     } catch (error) {
       throw connectorError(context, error, signal);
     }

@@ -76,7 +76,7 @@ function headersOf(key: string, body: unknown, secret: string | undefined): Reco
   };
 }
 
-// Slack's limits, in characters.
+// Slack's limits: characters of a header and of a section, and blocks of a message.
 const headerLength = 150;
 const sectionLength = 3000;
 const mostBlocks = 50;
