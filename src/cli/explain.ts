@@ -5,13 +5,8 @@ import type { Address } from './address.js';
 import { type Problem, Refused, Unreachable } from './api.js';
 import { type ExitCode, exitCodes, NotConfirmed, UsageError } from './terminal.js';
 
-interface Explanation {
-  exitCode: ExitCode;
-  lines: readonly string[];
-}
-
 /** @returns undefined for an error that nobody expected. */
-export function explain(error: unknown): Explanation | undefined {
+export function explain(error: unknown): { exitCode: ExitCode; lines: readonly string[] } | undefined {
   if (error instanceof UsageError || error instanceof NotConfirmed)
     return { exitCode: exitCodes.usage, lines: [error.message.replace(/(?<!\?)$/, '.')] };
   if (error instanceof Unreachable) {

@@ -43,15 +43,14 @@ export function withFilter<Args extends unknown[], Options extends OptionValues>
 /** The contacts for notices, each read as the settings that it makes, and a file with any settings. */
 export function withSettings<Args extends unknown[], Options extends OptionValues>(command: Command<Args, Options>) {
   const addresses = 'who is told when something fails (may be given several times)';
+  const format = 'relay or slack; slack by itself for hooks.slack.com';
   return command
     .option('--notify-email <address>', addresses, (address, before?: { notify: { emails: string[] } }) => ({
       notify: { emails: [...(before?.notify.emails ?? []), address] },
     }))
     .option('--notify-webhook <url>', 'where notices are POSTed to', (webhookUrl) => ({ notify: { webhookUrl } }))
     .option('--notify-webhook-secret <whsec_…>', 'they are signed with it', (webhookSecret) => ({ notify: { webhookSecret } }))
-    .option('--notify-webhook-format <format>', 'relay or slack; slack by itself for hooks.slack.com', (webhookFormat) => ({
-      notify: { webhookFormat },
-    }))
+    .option('--notify-webhook-format <format>', format, (webhookFormat) => ({ notify: { webhookFormat } }))
     .option('--file <file>', 'JSON with the fields of the API; - is standard input; options come on top');
 }
 

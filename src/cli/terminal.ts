@@ -5,9 +5,9 @@ import { buffer } from 'node:stream/consumers';
 
 export interface Terminal {
   env: Readonly<Record<string, string | undefined>>;
-  /** Standard output. */
+  /** To standard output. */
   out(text: string): void;
-  /** Standard error. */
+  /** To standard error. */
   err(text: string): void;
   readStdin(): Promise<Uint8Array>;
   /** Width of the terminal that standard output goes to; undefined where it goes elsewhere. */
@@ -35,19 +35,8 @@ export const processTerminal: Terminal = {
   },
 };
 
-/** What the exit code tells a script. */
-export const exitCodes = {
-  ok: 0,
-  /** The API answered, and refused. */
-  refused: 1,
-  /** The command line is wrong, or a deletion was not confirmed: nothing was changed. */
-  usage: 2,
-  /** No answer, or one that is not the relay's. */
-  unreachable: 3,
-  /** The chain that was shown or waited for failed, needs attention, or was cancelled or terminated. */
-  trouble: 4,
-} as const;
-
+/** What the exit code tells a script: `relay --help` says what each means. */
+export const exitCodes = { ok: 0, refused: 1, usage: 2, unreachable: 3, trouble: 4 } as const;
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 /** Somebody was asked, and did not say yes. */

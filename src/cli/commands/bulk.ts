@@ -24,6 +24,8 @@ const verbs: readonly [name: string, verb: BulkVerb, meaning: string, example: s
   ['run-now', 'runNow', 'run delayed actions now', '--assignment 1001'],
 ];
 
+const statuses = 'needs-attention, running; for retry also failed: the chains are opened again';
+
 export const bulk: Commands = (relay, session) => {
   const bulk = relay.command('bulk').summary('what a person decides about many chains at once');
 
@@ -35,9 +37,7 @@ export const bulk: Commands = (relay, session) => {
         'Shows how many chains it concerns and the first ten, then asks. A script says --yes, or --confirm with the count ' +
           'that it expects. Exit code 4 where chains did not answer.',
       )
-      .option('--status <status>', 'needs-attention, running; for retry also failed: the chains are opened again', (status) => ({
-        status,
-      }))
+      .option('--status <status>', statuses, (status) => ({ status }))
       .option('--all-companies', 'instead of a company: in all of them')
       .option('--confirm <count>', 'do it if it concerns so many chains, without asking', (text) =>
         readCount(text, '--confirm must be the number of chains'),

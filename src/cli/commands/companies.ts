@@ -38,6 +38,7 @@ export const companies: Commands = (relay, session) => {
     .addHelpText(...example('relay companies show acme'))
     .action((companyId) => session.show(session.api.ask('GET', path`/admin/companies/${companyId}`, companySchema), fields));
 
+  const signed = 'its webhooks are signed with it; nothing unsigned is taken then';
   withSettings(companies.command('set <companyId>'))
     .summary('make a company, or change its settings')
     .description(
@@ -54,9 +55,7 @@ export const companies: Commands = (relay, session) => {
     .option('--mail-from <address>', 'the sender of e-mails', (from) => ({ mail: { from } }))
     .option('--mail-reply-to <address>', 'where replies go', (replyTo) => ({ mail: { replyTo } }))
     .option('--mail-smtp-url <url>', "the company's own mail server", (smtpUrl) => ({ mail: { smtpUrl } }))
-    .option('--webhook-secret <whsec_…>', 'its webhooks are signed with it; nothing unsigned is taken then', (webhookSecret) => ({
-      webhookSecret,
-    }))
+    .option('--webhook-secret <whsec_…>', signed, (webhookSecret) => ({ webhookSecret }))
     .addHelpText(...example('relay companies set acme --name "Acme Field Services" --notify-email office@acme.example'))
     .action(async (companyId, { file, ...given }) => {
       const answer = await changeOrMake(companyId, await readSettings(session.terminal, file, given));

@@ -8,13 +8,11 @@ import { type Commands, example, mergePatch, readSettings, withParts, withSettin
 import { UsageError } from '../terminal.js';
 import { fields } from '../text.js';
 
+const failed = 'what becomes of the actions after one that fails';
+const unknown = 'when nobody can say whether an effect took place';
 const nameOption = new Option('--name <name>', 'what people call it').argParser((name) => ({ name }));
-const onFailureOption = new Option('--on-failure <hold|continue>', 'what becomes of the actions after one that fails').argParser(
-  (onFailure) => ({ onFailure }),
-);
-const onUnknownOption = new Option('--on-unknown <resend|hold>', 'when nobody can say whether an effect took place').argParser(
-  (onUnknown) => ({ onUnknown }),
-);
+const onFailureOption = new Option('--on-failure <hold|continue>', failed).argParser((onFailure) => ({ onFailure }));
+const onUnknownOption = new Option('--on-unknown <resend|hold>', unknown).argParser((onUnknown) => ({ onUnknown }));
 
 export const rules: Commands = (relay, session) => {
   const rules = relay.command('rules').summary('the rules of a company');
