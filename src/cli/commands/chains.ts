@@ -22,25 +22,23 @@ export const chains: Commands = (relay, session) => {
     .option('--status <status>', `one of ${chainStatuses.join(', ')}`, (status) => ({ status }))
     .option('--paused', 'with an action that waits for the end of a pause')
     .addHelpText(...example('relay chains list acme --status needs-attention'))
-    .action((companyId, { limit, all, paused, ...filter }) =>
-      session.list(
-        { limit, all },
-        {
-          path: companyId === undefined ? '/chains' : path`/co/${companyId}/chains`,
-          query: { ...settingsOf(filter), paused },
-          field: 'items',
-          schema: list,
-          columns: (items): Columns<z.infer<typeof item>> => ({
-            ...(companyId === undefined && { COMPANY: 'companyId' }),
-            CHAIN: 'chainId',
-            STATUS: (chain) => stateCell(chain.status),
-            RECEIVED: 'receivedAt',
-            ...furtherColumns(items, ['chainId', 'workflowId', 'status', 'receivedAt', 'companyId']),
-          }),
-          none: 'There is no such chain.',
-        },
-      ),
-    );
+    .action((companyId, options) => {
+      const { limit, all, paused, ...filter } = options;
+      return session.list(options, {
+        path: companyId === undefined ? '/chains' : path`/co/${companyId}/chains`,
+        query: { ...settingsOf(filter), paused },
+        field: 'items',
+        schema: list,
+        columns: (items): Columns<z.infer<typeof item>> => ({
+          ...(companyId === undefined && { COMPANY: 'companyId' }),
+          CHAIN: 'chainId',
+          STATUS: (chain) => stateCell(chain.status),
+          RECEIVED: 'receivedAt',
+          ...furtherColumns(items, ['chainId', 'workflowId', 'status', 'receivedAt', 'companyId']),
+        }),
+        none: 'There is no such chain.',
+      });
+    });
 
   chains
     .command('show <companyId> <chainId>')
