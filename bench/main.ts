@@ -72,7 +72,7 @@ async function measure(): Promise<void> {
   for (let round = 1; round <= options.rounds; round++)
     for (const row of options.only.filter(({ once }) => round === 1 || !once)) {
       const order: SideName[] = round % 2 === 1 ? ['relay', 'bare'] : ['bare', 'relay'];
-      for (const name of order) {
+      for (const name of order.filter((name) => name === 'relay' || !row.relayOnly)) {
         try {
           await measureOne(row, name);
         } catch (error) {

@@ -24,6 +24,8 @@ const schema = z.object({
   open: whole(10_000, 20),
   /** Calls that get no answer. */
   hanging: whole(450),
+  /** Resets of chains that wait. */
+  resets: whole(1000),
   /** The file for the results. */
   json: z.string().optional(),
   /** A Temporal server that runs already; its namespace `default` is used. */

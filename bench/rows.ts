@@ -6,7 +6,7 @@ import type { Groups } from './processes.js';
 import type { Action, Trial } from './trial.js';
 
 /** How many chains or calls a row has. */
-export type Sizes = Record<'chains' | 'due' | 'open' | 'hanging', number>;
+export type Sizes = Record<'chains' | 'due' | 'open' | 'hanging' | 'resets', number>;
 
 export interface Metric {
   name: string;
@@ -20,6 +20,8 @@ export interface Row {
   what: string;
   /** Only in the first round, since it takes long or is the same every time. */
   once?: boolean;
+  /** The bare side cannot do it. */
+  relayOnly?: boolean;
   measure(trial: Trial, sizes: Sizes): Promise<Metric[]>;
 }
 
@@ -67,6 +69,13 @@ export const rows: Row[] = [
   { name: 'due', what: 'one delayed action a chain, all due in one second', measure: dueAtOnce },
   { name: 'neighbour', what: 'a chain of two sends beside calls of another company that hang', measure: besideHanging },
   { name: 'histories', what: 'what one chain leaves in Temporal, all its workflows together', once: true, measure: histories },
+  {
+    name: 'resets',
+    what: 'a chain of two sends after resets of chains that wait',
+    once: true,
+    relayOnly: true,
+    measure: afterResets,
+  },
   { name: 'open', what: '3 sends beside chains that wait for a delay of a day', once: true, measure: besideOpen },
 ];
 
@@ -183,6 +192,27 @@ async function besideHanging(trial: Trial, { hanging }: Sizes): Promise<Metric[]
     less(`done beside ${hanging}, median`, 's', quantile(took, 0.5) / 1000),
     less(`done beside ${hanging}, worst`, 's', Math.max(...took) / 1000),
     less('effects missing after two minutes', '', 40 - at.size),
+  ];
+}
+
+/** Each chain that was reset waits for a delayed action that was started before. */
+async function afterResets(trial: Trial, { resets }: Sizes): Promise<Metric[]> {
+  await warmUp(trial, one, 20);
+  const waiting = trial.newRun();
+  await trial.burst(resets, (n) => [send(`${waiting}.${n}.a`, 86_400)]);
+  await trial.idle(); // Every first workflow task is done.
+  await trial.reset('RuleChain');
+  const two = sends('2 sends', 0, 0);
+  const took: number[] = [];
+  for (let n = 0; n < 20; n++, await sleep(500)) {
+    const run = trial.newRun();
+    const { sent } = await trial.post(two.actions(run, n));
+    const { at } = await trial.arrived(run, two.effects);
+    took.push(Math.max(...at.values()) - sent);
+  }
+  return [
+    less(`done after ${resets} resets, median`, 's', quantile(took, 0.5) / 1000),
+    less(`done after ${resets} resets, worst`, 's', Math.max(...took) / 1000),
   ];
 }
 

@@ -3,6 +3,7 @@
  * is open.
  */
 
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { Agent, request } from 'undici';
@@ -103,6 +104,29 @@ export class Trial {
 
   async #open(): Promise<number> {
     return (await this.client.workflow.count(this.#query('Running'))).count;
+  }
+
+  /** Resets every open workflow of a type to the end of its first workflow task. */
+  async reset(type: string): Promise<void> {
+    const { workflowService, options } = this.client;
+    const reset = async ({ workflowId, runId }: { workflowId: string; runId: string }) => {
+      const { events } = await this.client.workflow.getHandle(workflowId, runId).fetchHistory();
+      const first = events?.find((event) => event.workflowTaskCompletedEventAttributes);
+      await workflowService.resetWorkflowExecution({
+        namespace: options.namespace,
+        workflowExecution: { workflowId, runId },
+        workflowTaskFinishEventId: first?.eventId,
+        requestId: randomUUID(),
+        reason: 'bench',
+      });
+    };
+    const open: { workflowId: string; runId: string }[] = [];
+    for await (const one of this.client.workflow.list({ query: `${this.#query('Running')} AND WorkflowType = '${type}'` }))
+      open.push(one);
+    const resetter = async () => {
+      for (let next = open.pop(); next; next = open.pop()) await reset(next);
+    };
+    await Promise.all(Array.from({ length: this.clients }, resetter));
   }
 
   meter(): Meter {
