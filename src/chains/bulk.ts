@@ -1,7 +1,6 @@
 /** Steering many chains at once: which chains are meant, the `BulkSteering` workflow that does it, and how far it is. */
 
 import { randomUUID } from 'node:crypto';
-import { WorkflowNotFoundError } from '@temporalio/client';
 import { z } from 'zod';
 import { workflowLink } from '../chain/chain.js';
 import type { BulkVerb } from '../chain/outcome.js';
@@ -12,6 +11,7 @@ import { Problem } from '../contract/problem.js';
 import { companyKey } from '../contract/search-attributes.js';
 import type { BulkSteering } from '../workflows/bulk-steering.js';
 import { type ChainFilter, listChains } from './list.js';
+import { describeChain } from './read.js';
 import type { SteerOptions } from './steer.js';
 
 export interface BulkOptions extends SteerOptions {
@@ -90,10 +90,7 @@ export async function readBulk(
   companyId?: string,
 ): Promise<Bulk | undefined> {
   const handle = client.workflow.getHandle(workflowIdOf(bulkId));
-  const description = await handle.describe().catch((error: unknown) => {
-    if (error instanceof WorkflowNotFoundError) return undefined;
-    throw error;
-  });
+  const description = await describeChain(client, workflowIdOf(bulkId), Date.now());
   if (!description) return undefined;
   const { companyId: ofCompany, ...facts } = memoSchema.parse(description.memo);
   if (companyId !== undefined && ofCompany !== companyId) return undefined;

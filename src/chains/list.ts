@@ -85,6 +85,8 @@ export const chainCursor = /^([0-9a-f]{8})\.([\w-]{1,2000})$/;
 
 /** Of a Temporal server. */
 const largestPage = 1000;
+/** For each part that it is asked for. */
+const timeoutMs = 10_000;
 
 /**
  * Open chains first, the newest first; then closed ones, the last to close first. Each chain is there once, also when a reset has
@@ -101,10 +103,12 @@ export async function listChains(client: Client, links: Links, request: ListRequ
   const items: ListedChain[] = [];
   let token: Uint8Array = Buffer.from(tokenBefore, 'base64url');
   do {
-    const page = await listRuns(client, query, Math.min(request.limit - items.length, largestPage), token);
-    const shown = (await withoutOldRuns(client, page.runs)).map((run) => listed(run, links));
+    const pageSize = Math.min(request.limit - items.length, largestPage);
+    const ask = { namespace: client.options.namespace, query, pageSize, nextPageToken: token };
+    const page = await client.withDeadline(Date.now() + timeoutMs, () => client.workflowService.listWorkflowExecutions(ask));
+    const shown = (await withoutOldRuns(client, page.executions)).map((run) => listed(run, links));
     items.push(...shown.filter((chain) => matches(chain, request.filter)));
-    token = page.next;
+    token = page.nextPageToken;
   } while (token.length > 0 && items.length < request.limit);
   return { items, nextCursor: token.length > 0 ? `${hash}.${Buffer.from(token).toString('base64url')}` : undefined };
 }
@@ -116,38 +120,23 @@ function matches({ assignmentIds, relayIds }: ListedChain, { assignmentId, relay
   );
 }
 
-type Run = Awaited<ReturnType<typeof listRuns>>['runs'][number];
-
-/** @param nextPageToken - empty for the first page. @returns `next`: empty after the last. */
-async function listRuns(client: Client, query: string, pageSize: number, nextPageToken: Uint8Array) {
-  const { namespace } = client.options;
-  const list = () => client.workflowService.listWorkflowExecutions({ namespace, query, pageSize, nextPageToken });
-  const { executions, nextPageToken: next } = await client.withDeadline(Date.now() + 10_000, list);
-  const runs = executions.map(({ execution, status, startTime, closeTime, memo, searchAttributes }) => ({
-    workflowId: execution?.workflowId ?? '',
-    runId: execution?.runId ?? '',
-    status: status ?? 0,
-    startedAt: isoTime(startTime) ?? '',
-    closedAt: isoTime(closeTime),
-    memo: decoded(memo?.fields, client.options.loadedDataConverter.payloadConverter),
-    searchAttributes: decoded(searchAttributes?.indexedFields, defaultPayloadConverter),
-  }));
-  return { runs, next };
-}
+type Run = Awaited<ReturnType<Client['workflowService']['listWorkflowExecutions']>>['executions'][number];
 
 /** A reset leaves the older run behind, closed: of closed runs, only a chain's last counts. */
 async function withoutOldRuns(client: Client, runs: Run[]): Promise<Run[]> {
-  const closed = [...new Set(runs.filter(({ closedAt }) => closedAt !== undefined).map(({ workflowId }) => workflowId))];
-  if (closed.length === 0) return runs;
+  const closed = new Set(runs.flatMap(({ closeTime, execution }) => (closeTime && execution?.workflowId) || []));
+  if (closed.size === 0) return runs;
   const last = new Map<string, { runId: string; startTime: Date }>();
-  const query = `WorkflowId IN (${closed.map(quoted).join(', ')})`;
-  await client.withDeadline(Date.now() + 10_000, async () => {
+  const query = `WorkflowId IN (${[...closed].map(quoted).join(', ')})`;
+  await client.withDeadline(Date.now() + timeoutMs, async () => {
     for await (const run of client.workflow.list({ query, pageSize: largestPage })) {
       const known = last.get(run.workflowId);
       if (!known || run.startTime > known.startTime) last.set(run.workflowId, run);
     }
   });
-  return runs.filter(({ workflowId, runId, closedAt }) => closedAt === undefined || last.get(workflowId)?.runId === runId);
+  return runs.filter(
+    ({ closeTime, execution }) => !closeTime || last.get(execution?.workflowId ?? '')?.runId === execution?.runId,
+  );
 }
 
 const searchAttributesSchema = z.object({
@@ -161,32 +150,29 @@ const searchAttributesSchema = z.object({
 });
 const memoSchema = z.object({ receivedAt: z.string().optional(), summary: z.string().optional() });
 
-function listed({ workflowId, runId, startedAt, closedAt, ...run }: Run, links: Links): ListedChain {
-  const known = searchAttributesSchema.parse(run.searchAttributes);
-  const { receivedAt = startedAt, summary } = memoSchema.parse(run.memo);
+function listed({ execution, status, startTime, closeTime, memo, searchAttributes }: Run, links: Links): ListedChain {
+  const known = searchAttributesSchema.parse(decoded(searchAttributes?.indexedFields));
+  const { receivedAt = isoTime(startTime) ?? '', summary } = memoSchema.parse(decoded(memo?.fields));
   const { RelayCompanyId: companyId, RelayChainId: chainId } = known;
-  const open = closedAt === undefined;
   return {
     companyId,
     chainId,
-    workflowId,
-    status: open && known.RelayNeedsAttention ? 'needs-attention' : statusOf(run.status),
+    workflowId: execution?.workflowId ?? '',
+    status: !closeTime && known.RelayNeedsAttention ? 'needs-attention' : statusOf(status ?? 0),
     receivedAt,
-    closedAt,
+    closedAt: isoTime(closeTime),
     assignmentIds: known.RelayAssignmentIds,
     relayIds: known.RelayRuleIds,
     failureTypes: known.RelayFailureTypes,
-    paused: open && known.RelayPaused ? true : undefined,
+    paused: !closeTime && known.RelayPaused ? true : undefined,
     summary,
-    links: chainLinks(links, { companyId, chainId }, runId),
+    links: chainLinks(links, { companyId, chainId }, execution?.runId ?? undefined),
   };
 }
 
-function decoded(
-  fields: Record<string, Parameters<typeof defaultPayloadConverter.fromPayload>[0]> | null | undefined,
-  converter: Pick<typeof defaultPayloadConverter, 'fromPayload'>,
-): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields ?? {}).map(([name, payload]) => [name, converter.fromPayload(payload)]));
+function decoded(fields: NonNullable<Run['memo']>['fields'] = {}): Record<string, unknown> {
+  const payloads = Object.entries(fields ?? {});
+  return Object.fromEntries(payloads.map(([name, payload]) => [name, defaultPayloadConverter.fromPayload(payload)]));
 }
 
 function isoTime(time: { seconds?: unknown; nanos?: number | null } | null | undefined): string | undefined {

@@ -5,7 +5,7 @@
 
 import { setTimeout } from 'node:timers/promises';
 import { type Client, type WorkflowExecutionDescription, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
-import { ApplicationFailure } from '@temporalio/common';
+import { ApplicationFailure, defaultPayloadConverter } from '@temporalio/common';
 import { z } from 'zod';
 import { type Chain, chainLinks, chainWorkflowId, initialStatus, type Links } from '../chain/chain.js';
 import { chainStatus, hasEnded } from '../chain/outcome.js';
@@ -93,26 +93,23 @@ async function readView(
   const status = description.status.name;
   const said = status === 'RUNNING' || status === 'TERMINATED' ? await ask() : await ended();
   const view = said ?? (await startedWith(client, description));
-  if (status === 'TERMINATED') return { view: { ...view, status: 'terminated' }, partial: said === undefined };
-  return { view: { ...view, actions: withAttempts(view.actions, description) }, partial: said === undefined };
+  const more: Partial<View> =
+    status === 'TERMINATED' ? { status: 'terminated' } : { actions: withAttempts(view.actions, description) };
+  return { view: { ...view, ...more }, partial: said === undefined };
 
   async function ask(): Promise<View | undefined> {
     if (deadline <= Date.now() || isBusy(description)) return undefined;
-    try {
-      return viewSchema.parse(await client.withDeadline(deadline, () => handle.query('status')));
-    } catch {
-      return undefined;
-    }
+    const answer = await client.withDeadline(deadline, () => handle.query('status')).catch(() => undefined);
+    return viewSchema.safeParse(answer).data;
   }
 
   async function ended(): Promise<View | undefined> {
     if (status === 'CANCELLED') return z.object({ ended: viewSchema }).safeParse(description.memo).data?.ended ?? ask();
-    try {
-      return endSchema.safeParse(await handle.result()).data;
-    } catch (error) {
+    const end = await handle.result().catch((error: unknown) => {
       const cause = error instanceof WorkflowFailedError ? error.cause : undefined;
-      return cause instanceof ApplicationFailure ? endSchema.safeParse(cause.details?.[0]).data : undefined;
-    }
+      return cause instanceof ApplicationFailure ? cause.details?.[0] : undefined;
+    });
+    return endSchema.safeParse(end).data;
   }
 }
 
@@ -124,7 +121,7 @@ async function startedWith(client: Client, { workflowId, runId, status }: Workfl
     maximumPageSize: 1,
   });
   const payload = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads?.[0];
-  const chain = partialChainSchema.parse(payload && client.options.loadedDataConverter.payloadConverter.fromPayload(payload));
+  const chain = partialChainSchema.parse(payload && defaultPayloadConverter.fromPayload(payload));
   return { status: statusOf(status.code), actions: chain.actions.map((action) => initialStatus(chain, action)) };
 }
 
@@ -147,9 +144,9 @@ function withAttempts(actions: ActionResource[], { raw }: Pick<WorkflowExecution
       ...action,
       state: failing && action.state === 'running' ? 'retrying' : action.state,
       attempts: before + (failing ? attempt - 1 : 0),
-      ...(failure && {
-        error: { type: failure.applicationFailureInfo?.type ?? 'Timeout', message: failure.message ?? '', retryable: true },
-      }),
+      error: failure
+        ? { type: failure.applicationFailureInfo?.type ?? 'Timeout', message: failure.message ?? '', retryable: true }
+        : action.error,
     };
   });
 }

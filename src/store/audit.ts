@@ -37,11 +37,10 @@ export function deleteNamed(database: Database, from: string, ids: readonly Para
 
 /** The names of the fields that differ; never their values, which may be secret. */
 export function changedFields(before: object | undefined, after: object): string[] {
-  const old = new Map(Object.entries(before ?? {}));
-  const now = new Map(Object.entries(after));
-  return [...new Set([...old.keys(), ...now.keys()])].filter(
-    (field) => field !== 'updatedAt' && !isDeepStrictEqual(old.get(field), now.get(field)),
-  );
+  const old: Record<string, unknown> = { ...before };
+  const now: Record<string, unknown> = { ...after };
+  const fields = Object.keys({ ...old, ...now }).filter((field) => field !== 'updatedAt');
+  return fields.filter((field) => !isDeepStrictEqual(old[field], now[field]));
 }
 
 export class Audit {

@@ -7,7 +7,7 @@ import { makeCredential } from '../contract/credential.js';
 import { type newRuleRequest, type Rule, ruleSchema, type StoredRule } from '../contract/rule.js';
 import { changedFields, deleteNamed, recordChange } from './audit.js';
 import { addToken } from './credentials.js';
-import { type Database, exists, type Page, type PageRequest, type Queries, Table } from './database.js';
+import { type Database, exists, type Page, type PageRequest, Table } from './database.js';
 
 const table = new Table('rules', ruleSchema.extend({ companyId: z.string() }));
 const named = 'company_id = $1 AND relay_id = $2';
@@ -39,9 +39,14 @@ export class Rules {
     const relayAccessToken = rule.relayAccessToken ?? makeCredential('rlt_');
     return this.database.transaction(async (queries) => {
       if (!(await exists(queries, 'companies WHERE company_id = $1 FOR KEY SHARE', [companyId]))) return 'unknown company';
-      const stored = await insert(queries, companyId, rule);
+      const { name, onFailure, onUnknown, notify } = rule;
+      let stored: StoredRule | undefined;
+      do {
+        const relayId = rule.relayId ?? String(randomInt(100_000_000_000, 1_000_000_000_000));
+        stored = await table.insert(queries, { companyId, relayId, name, onFailure, onUnknown, notify });
+      } while (!stored && rule.relayId === undefined);
       if (!stored) return 'relayId taken';
-      const { relayId, name } = stored;
+      const { relayId } = stored;
       const tokenId = await addToken(queries, { companyId, relayId, relayAccessToken });
       await recordChange(queries, { actor, action: 'rule.create', companyId, details: { relayId, name, tokenId } });
       return { rule: stored, tokenId, relayAccessToken };
@@ -64,15 +69,5 @@ export class Rules {
   delete(companyId: string, relayId: string, actor: Actor): Promise<boolean> {
     const event = { actor, action: 'rule.delete', companyId, details: { relayId } };
     return deleteNamed(this.database, `rules WHERE ${named}`, [companyId, relayId], event);
-  }
-}
-
-/** @returns undefined where the given `relayId` is taken. */
-async function insert(queries: Queries, companyId: string, rule: NewRule): Promise<StoredRule | undefined> {
-  const { name, onFailure, onUnknown, notify } = rule;
-  for (;;) {
-    const relayId = rule.relayId ?? String(randomInt(100_000_000_000, 1_000_000_000_000));
-    const stored = await table.insert(queries, { companyId, relayId, name, onFailure, onUnknown, notify });
-    if (stored || rule.relayId !== undefined) return stored;
   }
 }
