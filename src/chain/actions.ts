@@ -1,7 +1,4 @@
-/**
- * The actions: what a request says of each, and the effect that is read from it. docs/developing.md says what else a new one
- * needs.
- */
+/** The actions: what a request says of each, and the effect that is read from it. docs/developing.md says what a new one needs. */
 
 import { z } from 'zod';
 import { defineAction, ruledText, shortText, text } from './action-definition.js';

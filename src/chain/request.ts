@@ -60,13 +60,9 @@ export type ReadRequest = { ok: true; actions: ChainAction[]; warnings: Issue[] 
 
 /** Reads the actions of a request. The caller has made sure that the elements are objects. */
 export function readRequest(elements: readonly Record<string, unknown>[]): ReadRequest {
-  if (elements.length === 0) return { ok: false, problems: [{ pointer: '', detail: 'must have at least one action' }] };
-  if (elements.length > maxActions) {
-    return {
-      ok: false,
-      problems: [{ pointer: '', detail: `has ${elements.length} actions; at most ${maxActions} are allowed` }],
-    };
-  }
+  const refused = (detail: string): ReadRequest => ({ ok: false, problems: [{ pointer: '', detail }] });
+  if (elements.length === 0) return refused('must have at least one action');
+  if (elements.length > maxActions) return refused(`has ${elements.length} actions; at most ${maxActions} are allowed`);
   const problems: Issue[] = [];
   const warnings: Issue[] = [];
   const actions = elements.map((element, index) => readAction(element, index, problems, warnings));
@@ -183,7 +179,7 @@ function checkNames(fields: Record<string, unknown>, definition: ActionDefinitio
   ];
   for (const name of Object.keys(fields).filter((name) => !known.includes(name))) {
     const meant = known.find((candidate) => isNearMiss(name, candidate));
-    const field = name.replaceAll('~', '~0').replaceAll('/', '~1');
+    const field = jsonPointer([name]).slice(1);
     if (meant) issues.problem(field, `is not a field; did you mean ${meant}?`);
     else issues.warning(field, `is not a field${definition ? ` of ${definition.name}` : ''} and is ignored`);
   }

@@ -42,7 +42,7 @@ export class Problem extends Error {
 
 export function problemResponse({ status, slug, title, detail, more }: Problem): Response {
   const { errors, headers } = more;
-  return new Response(JSON.stringify({ type: `/problems/${slug}`, title, status, detail, ...(errors && { errors }) }), {
+  return new Response(JSON.stringify({ type: `/problems/${slug}`, title, status, detail, errors }), {
     status,
     headers: {
       'Cache-Control': 'no-store',

@@ -50,12 +50,6 @@ export function mapSecrets<Noun extends z.ZodType>(
   return walk(schema, value) as z.infer<Noun>;
 }
 
-/** What a request comes to together with what is stored, for the schema to check, and the secrets that cannot be kept. */
-export interface Merged {
-  value: unknown;
-  problems: Issue[];
-}
-
 /** A request that replaces what is stored, except for what it leaves out and is a secret or holds one. */
 export function replaceKeepingSecrets(schema: z.ZodType, given: unknown, stored: unknown): Merged {
   return merge(schema, given, stored, false);
@@ -66,7 +60,10 @@ export function mergePatch(schema: z.ZodType, given: unknown, stored: unknown): 
   return merge(schema, given, stored, true);
 }
 
-function merge(root: z.ZodType, given: unknown, stored: unknown, patch: boolean): Merged {
+export type Merged = ReturnType<typeof merge>;
+
+/** @returns what the request comes to, for the schema to check, and the secrets that cannot be kept. */
+function merge(root: z.ZodType, given: unknown, stored: unknown, patch: boolean) {
   const problems: Issue[] = [];
   /** How many stored secrets have been kept so far. */
   let kept = 0;
