@@ -60,7 +60,7 @@ const wordsOf: Record<NoticeKind, KindWords> = {
 };
 
 export function chainWords(notice: ChainNotice, context: NoticeContext): Words {
-  const { kind, companyId, chainId, receivedAt, index, actions } = notice;
+  const { kind, chainId, receivedAt, index, actions } = notice;
   const action = actions.find((action) => action.index === index);
   if (!action) throw new RangeError(`the notice names action ${index}, which the chain does not have`);
   const { assignmentId, state, reason, error, attempts, deliveries = [] } = action;
@@ -99,12 +99,7 @@ export function chainWords(notice: ChainNotice, context: NoticeContext): Words {
       'Will still run': goOn.map((other) => `${actionTitle(other)}${other.runAt ? `, due ${shownTime(other.runAt)}` : ''}`),
       Recipients: deliveries.map(({ recipient, sent, error }) => `${recipient}: ${sent ? 'sent' : `not sent: ${error ?? ''}`}`),
     },
-    facts: {
-      chain: { chainId, workflowId: chainWorkflowId({ companyId, chainId }), receivedAt },
-      action,
-      actions,
-      links,
-    },
+    facts: { chain: { chainId, workflowId: chainWorkflowId(notice), receivedAt }, action, actions, links },
   };
 }
 
@@ -129,17 +124,13 @@ function remedy({ error }: ActionStatus, notice: ChainNotice, context: NoticeCon
   const signal = (name: string) =>
     `temporal workflow signal -n ${context.namespace} -w ${chainWorkflowId(notice)} --name ${name} -i '[${index}]'`;
   if (kind !== 'needs-attention') return [mendFew, steer('retry')];
-  return [
+  const mend =
     error?.type === 'DataMistake'
       ? 'What came with the request stays as it is. If a setting was at fault, mend it, then retry:'
-      : mendFew,
-    steer('retry'),
-    signal('retry'),
-    'Or go on without it:',
-    steer('skip'),
-    signal('skip'),
-    ...(context.links.webUi ? [`Or in the Web UI: More Actions, Send a Signal, retry or skip, input [${index}].`] : []),
-  ];
+      : mendFew;
+  const inWebUi = `Or in the Web UI: More Actions, Send a Signal, retry or skip, input [${index}].`;
+  const skip = ['Or go on without it:', steer('skip'), signal('skip')];
+  return [mend, steer('retry'), signal('retry'), ...skip, ...(context.links.webUi ? [inWebUi] : [])];
 }
 
 /** No more actions than these are retried one by one. */
