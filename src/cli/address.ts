@@ -28,8 +28,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * @throws UsageError that never shows what it was given.
  */
 export function readAddress(given: string | undefined, env: Environment): Address {
-  const [name, text] =
-    given !== undefined ? ['--url', given] : ['RELAY_URL', env.RELAY_URL || `http://127.0.0.1:${env.PORT || '8080'}`];
+  const name = given === undefined ? 'RELAY_URL' : '--url';
+  const text = given ?? (env.RELAY_URL || `http://127.0.0.1:${env.PORT || '8080'}`);
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) throw new UsageError(`${name} must be a URL such as https://relay.example.com`);
   if (url.username || url.password || url.search || url.hash)
@@ -42,23 +42,23 @@ export function readAddress(given: string | undefined, env: Environment): Addres
 }
 
 function readCredential(env: Environment, loopback: boolean): Credential | undefined {
-  for (const [from, kind] of [
-    ['RELAY_ADMIN_TOKEN', 'admin'],
-    ['RELAY_KEY', 'key'],
-  ] as const) {
-    if (env[from]) return { bearer: sendable(env[from], from), from, kind };
-  }
-  if (!loopback) return undefined;
+  if (env.RELAY_ADMIN_TOKEN) return credentialOf(env.RELAY_ADMIN_TOKEN, 'RELAY_ADMIN_TOKEN', 'admin');
+  if (env.RELAY_KEY) return credentialOf(env.RELAY_KEY, 'RELAY_KEY', 'key');
   const file = join(env.RELAY_DATA_DIR || '.relay', 'admin-token');
+  const kept = loopback ? readIfThere(file) : undefined;
+  return kept === undefined ? undefined : credentialOf(kept, file, 'admin');
+}
+
+function readIfThere(file: string): string | undefined {
   try {
-    return { bearer: sendable(readFileSync(file, 'utf8'), file), from: file, kind: 'admin' };
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
+    return readFileSync(file, 'utf8');
+  } catch {
     return undefined;
   }
 }
 
-function sendable(bearer: string, from: string): string {
-  if (/^[\x21-\x7e]+$/.test(bearer.trim())) return bearer.trim();
+function credentialOf(text: string, from: string, kind: Credential['kind']): Credential {
+  const bearer = text.trim();
+  if (/^[\x21-\x7e]+$/.test(bearer)) return { bearer, from, kind };
   throw new UsageError(`${from} does not hold a token: it must be one word of plain characters`);
 }
