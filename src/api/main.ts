@@ -2,8 +2,7 @@
 
 import { Connection } from '@temporalio/client';
 import packageJson from '../../package.json' with { type: 'json' };
-import { openParts } from '../process/parts.js';
-import { runProcess } from '../process/run.js';
+import { openParts, runProcess } from '../process/process.js';
 import { needed, readConfig } from '../service/config.js';
 import { serveHttp } from '../service/server.js';
 import { createLog } from '../service/telemetry.js';
@@ -21,17 +20,18 @@ await runProcess(async (closers, stop) => {
   });
   const log = createLog(config.RELAY_LOG_LEVEL);
   const temporal = temporalAddress();
+  const database = await openPostgres(DATABASE_URL);
   // A dry run asks the platform; mail is the worker's business.
   const parts = await openParts(closers, {
     config,
     log,
-    openDatabase: () => openPostgres(DATABASE_URL),
+    database,
     temporal,
     connect: () => Connection.lazy(temporal.connection),
   });
-  const limits = new Limits({ perMinute: config.RELAY_RATE_LIMIT_PER_MINUTE, shared: parts.database, log });
+  const limits = new Limits({ perMinute: config.RELAY_RATE_LIMIT_PER_MINUTE, shared: database, log });
   const server = await serveHttp(createApi({ ...parts, limits, adminToken: RELAY_ADMIN_TOKEN, eager: false }), { host, port });
-  closers.add('the API', () => server.close());
+  closers.add('the API', server.close);
   log.info({ version: packageJson.version, host, port }, 'the API listens');
 
   // Meanwhile requests are answered with 503.

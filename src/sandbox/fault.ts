@@ -5,6 +5,7 @@
 
 import { Hono } from 'hono';
 import { z } from 'zod';
+import { pageButtons } from './page.js';
 
 export class Fault<Failure extends { times?: number }> {
   now?: Failure;
@@ -15,6 +16,10 @@ export class Fault<Failure extends { times?: number }> {
     if (failure === undefined || !applies(failure)) return undefined;
     if (failure.times !== undefined) this.now = failure.times > 1 ? { ...failure, times: failure.times - 1 } : undefined;
     return failure;
+  }
+
+  heal(): void {
+    this.now = undefined;
   }
 }
 
@@ -34,13 +39,10 @@ export function faultRoutes<Failure extends { times?: number }>(
       return c.json(shown());
     })
     .delete('/control/fail', (c) => {
-      fault.now = undefined;
+      fault.heal();
       return c.json(shown());
     })
-    .post('/page/heal', (c) => {
-      fault.now = undefined;
-      return c.redirect('/', 303);
-    });
+    .route('/', pageButtons({ '/page/heal': () => fault.heal() }));
 }
 
 /** How the mail catcher fails; one of `code` and `dropAfterBody`. */

@@ -40,13 +40,23 @@ export function pageAssets(): Hono {
     .get('/page.js', (c) => c.body(script, 200, { 'Content-Type': 'text/javascript; charset=utf-8' }));
 }
 
+/** The buttons of a page: what each does with its form and the names in its path. Then the page is shown anew. */
+export function pageButtons(acts: Record<string, (form: Record<string, unknown>) => void>): Hono {
+  const app = new Hono();
+  for (const [path, act] of Object.entries(acts)) {
+    app.post(path, async (c) => {
+      act({ ...(await c.req.parseBody()), ...c.req.param() });
+      return c.redirect('/', 303);
+    });
+  }
+  return app;
+}
+
 /** A moment as people in front of this machine read it. */
 export function time(at: string): Html {
   const moment = new Date(at);
   const today = moment.toDateString() === new Date().toDateString();
-  const text = today
-    ? moment.toLocaleTimeString('en-GB')
-    : moment.toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
+  const text = moment.toLocaleString('en-GB', { dateStyle: today ? undefined : 'medium', timeStyle: 'medium' });
   return html`<time datetime="${at}">${text}</time>`;
 }
 

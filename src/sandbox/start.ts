@@ -7,8 +7,7 @@ import { NativeConnection } from '@temporalio/worker';
 import { pino } from 'pino';
 import { createApi } from '../api/app.js';
 import { Limits } from '../api/limits.js';
-import { openParts } from '../process/parts.js';
-import { type Closers, runProcess } from '../process/run.js';
+import { type Closers, openParts, runProcess } from '../process/process.js';
 import { type Config, readConfig } from '../service/config.js';
 import { assertPortFree, serveHttp } from '../service/server.js';
 import { createLog } from '../service/telemetry.js';
@@ -25,7 +24,9 @@ import { startTemporal } from './temporal.js';
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
 await runProcess(async (closers, stop) => {
-  const config = laptopConfig();
+  // Connectors may call this machine, and the operator has an address, unless the environment says otherwise.
+  const standard = { RELAY_ALLOW_PRIVATE_NETWORKS: true, RELAY_OPERATOR_EMAIL: 'operator@relay.example' };
+  const config: Config = { ...standard, ...readConfig(process.env) };
   const { HOST: host, PORT: port } = config;
   const directory = await openDataDirectory(config.RELAY_DATA_DIR);
   closers.add('the data directory', () => directory.release());
@@ -38,14 +39,9 @@ await runProcess(async (closers, stop) => {
   closers.add('the pretend platform', platform.close);
   const mail = await mailServer(config, inDirectory('mail'), closers);
   const temporal = await temporalServer(config, directory.path, closers, stop);
-  const parts = await openParts(closers, {
-    config,
-    log,
-    openDatabase: () => (config.DATABASE_URL ? openPostgres(config.DATABASE_URL) : openEmbedded(inDirectory('store'))),
-    temporal,
-    connect: () => reach(temporal, () => NativeConnection.connect(temporal.connection)),
-    smtpUrl: mail.smtpUrl,
-  });
+  const database = await (config.DATABASE_URL ? openPostgres(config.DATABASE_URL) : openEmbedded(inDirectory('store')));
+  const connect = () => reach(temporal, () => NativeConnection.connect(temporal.connection));
+  const parts = await openParts(closers, { config, log, database, temporal, connect, smtpUrl: mail.smtpUrl });
   await reach(temporal, () => registerSearchAttributes(parts.connection, parts.namespace));
   const worker = await startWorker(parts);
   closers.add('the worker', worker.stop);
@@ -70,16 +66,9 @@ Ctrl-C stops everything; the next start goes on with what is pending.`);
   return worker;
 }, say);
 
-/** The environment, with what a laptop takes for granted: connectors may call this machine, and the operator has an address. */
-function laptopConfig(): Config {
-  const config = readConfig(process.env);
-  const { RELAY_ALLOW_PRIVATE_NETWORKS = true, RELAY_OPERATOR_EMAIL = 'operator@relay.example' } = config;
-  return { ...config, RELAY_ALLOW_PRIVATE_NETWORKS, RELAY_OPERATOR_EMAIL };
-}
-
 async function mailServer(config: Config, directory: string, closers: Closers): Promise<{ smtpUrl: string; uiUrl?: string }> {
-  if (config.SMTP_URL) return { smtpUrl: config.SMTP_URL };
-  const { HOST: host, RELAY_SMTP_PORT: smtpPort, RELAY_MAIL_UI_PORT: uiPort } = config;
+  const { SMTP_URL: smtpUrl, HOST: host, RELAY_SMTP_PORT: smtpPort, RELAY_MAIL_UI_PORT: uiPort } = config;
+  if (smtpUrl) return { smtpUrl };
   const catcher = await startMailCatcher({ host, smtpPort, uiPort, directory });
   closers.add('the mail catcher', catcher.close);
   return catcher;

@@ -1,7 +1,7 @@
 /** Listening on ports: a Hono app, with problem documents for what never reaches it, or any other server. */
 
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, STATUS_CODES } from 'node:http';
+import { createServer, STATUS_CODES } from 'node:http';
 import { createServer as createTcpServer, type Server } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener, type Http2Bindings, type HttpBindings, RequestError } from '@hono/node-server';
@@ -35,24 +35,23 @@ export async function serveHttp(
 ): Promise<{ url: string; close(): Promise<void> }> {
   const answer = async (request: Request, env: HttpBindings | Http2Bindings): Promise<Response> => {
     const response = await app.fetch(request, env);
-    // The connection is not fit for another request, and the client has to know before it sends one.
-    if (isUnread(env.incoming)) response.headers.set('Connection', 'close');
+    const { headers, readableEnded } = env.incoming;
+    const hasBody = Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined;
+    // With a body left unread, the connection is not fit for another request: the client has to know before it sends one.
+    if (hasBody && !readableEnded) response.headers.set('Connection', 'close');
     return response;
   };
-  const server = createServer(
-    {
-      requestTimeout: requestTimeoutMs,
-      headersTimeout: Math.min(requestTimeoutMs, 10_000),
-      // Node looks for requests that take too long this often, and by itself only twice a minute.
-      connectionsCheckingInterval: requestTimeoutMs / 3,
-      keepAliveTimeout: 65_000,
-      // Refused by the listener, which says so in a problem document.
-      requireHostHeader: false,
-    },
-    getRequestListener(answer, {
-      errorHandler: (error) => problemResponse(error instanceof RequestError ? unreadable() : internal),
-    }),
-  );
+  const errorHandler = (error: unknown) => problemResponse(error instanceof RequestError ? unreadable : internal);
+  const settings = {
+    requestTimeout: requestTimeoutMs,
+    headersTimeout: Math.min(requestTimeoutMs, 10_000),
+    // Node looks for requests that take too long this often, and by itself only twice a minute.
+    connectionsCheckingInterval: requestTimeoutMs / 3,
+    keepAliveTimeout: 65_000,
+    // Refused by the listener, which says so in a problem document.
+    requireHostHeader: false,
+  };
+  const server = createServer(settings, getRequestListener(answer, { errorHandler }));
   server.on('clientError', (error, socket) => void answerBroken(error, socket));
   const address = await listen(server, at);
   return {
@@ -69,34 +68,21 @@ export async function serveHttp(
   };
 }
 
-/** Whether a part of the body was left unread. */
-function isUnread({ headers, readableEnded }: Pick<IncomingMessage, 'headers' | 'readableEnded'>): boolean {
-  const hasBody = Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined;
-  return hasBody && !readableEnded;
-}
+const internal = new Problem('internal', 'Something went wrong here.');
+const unreadable = new Problem('bad-request', 'This is not an HTTP request that the relay can read.');
+const broken: Record<string, Problem> = {
+  ERR_HTTP_REQUEST_TIMEOUT: new Problem('request-timeout', 'The request did not arrive in full in time.'),
+  HPE_HEADER_OVERFLOW: new Problem('headers-too-large', 'The headers of the request are too large.'),
+};
 
 /** Answers what is no HTTP request, or arrives too slowly, and hangs up. */
-async function answerBroken(error: NodeJS.ErrnoException, socket: Duplex): Promise<void> {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
-  const problem =
-    error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-      ? new Problem('request-timeout', 'The request did not arrive in full in time.')
-      : error.code === 'HPE_HEADER_OVERFLOW'
-        ? new Problem('headers-too-large', 'The headers of the request are too large.')
-        : unreadable();
+async function answerBroken({ code = '' }: NodeJS.ErrnoException, socket: Duplex): Promise<void> {
+  if (!socket.writable || code === 'ECONNRESET') return void socket.destroy();
+  const problem = broken[code] ?? unreadable;
   const body = await problemResponse(problem).text();
   const status = `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`;
   const head = `Connection: close\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}`;
   socket.end(`${status}\r\n${head}\r\n\r\n${body}`, () => socket.destroy());
-}
-
-const internal = new Problem('internal', 'Something went wrong here.');
-
-function unreadable(): Problem {
-  return new Problem('bad-request', 'This is not an HTTP request that the relay can read.');
 }
 
 /**
@@ -108,18 +94,14 @@ export async function listen(server: Server, { host, port, variable = 'PORT' }: 
   try {
     await once(server, 'listening');
   } catch (error) {
-    switch (error instanceof Error && 'code' in error ? error.code : undefined) {
-      case 'EADDRINUSE':
-        throw new StartError(`port ${port} is taken: stop what uses it, or set ${variable}`);
-      case 'EACCES':
-        throw new StartError(`port ${port} is not open to this user: set ${variable} to one above 1023`);
-      case 'EADDRNOTAVAIL':
-      case 'ENOTFOUND':
-      case 'EAI_AGAIN':
-        throw new StartError(`this machine has no address "${host}": set HOST`);
-      default:
-        throw error;
-    }
+    const noAddress = `this machine has no address "${host}": set HOST`;
+    const refusals: Record<string, string> = {
+      EADDRINUSE: `port ${port} is taken: stop what uses it, or set ${variable}`,
+      EACCES: `port ${port} is not open to this user: set ${variable} to one above 1023`,
+      ...{ EADDRNOTAVAIL: noAddress, ENOTFOUND: noAddress, EAI_AGAIN: noAddress },
+    };
+    const refusal = error instanceof Error && 'code' in error ? refusals[String(error.code)] : undefined;
+    throw refusal === undefined ? error : new StartError(refusal);
   }
   const address = server.address();
   return authority(host, address !== null && typeof address === 'object' ? address.port : port);
@@ -133,22 +115,18 @@ export function authority(host: string, port: number): string {
 
 /**
  * @param variable the environment variable that sets this port
+ * @returns `host:port`
  * @throws StartError when the port cannot be listened on
  */
-export async function assertPortFree(host: string, port: number, variable: string): Promise<void> {
-  await listenOnce({ host, port, variable });
+export async function assertPortFree(host: string, port: number, variable: string): Promise<string> {
+  const server = createTcpServer();
+  const address = await listen(server, { host, port, variable });
+  server.close();
+  await once(server, 'close');
+  return address;
 }
 
 /** A port that nothing listens on now. */
 export async function freePort(host: string): Promise<number> {
-  const address = await listenOnce({ host, port: 0 });
-  return Number(address.slice(address.lastIndexOf(':') + 1));
-}
-
-async function listenOnce(at: Listening): Promise<string> {
-  const server = createTcpServer();
-  const address = await listen(server, at);
-  server.close();
-  await once(server, 'close');
-  return address;
+  return Number((await assertPortFree(host, 0, 'PORT')).split(':').at(-1));
 }

@@ -75,9 +75,9 @@ export class Metrics {
     this.#notices.inc({ kind, result });
   }
 
-  /** The text that Prometheus reads, and its content type. */
-  async expose(): Promise<{ text: string; contentType: string }> {
-    return { text: await this.#registry.metrics(), contentType: this.#registry.contentType };
+  /** The text that Prometheus reads. */
+  async expose(): Promise<Response> {
+    return new Response(await this.#registry.metrics(), { headers: { 'Content-Type': this.#registry.contentType } });
   }
 }
 
@@ -116,8 +116,5 @@ export function healthRoutes({ client, store, metrics }: HealthOptions): Hono {
       const ready = temporal === 'ok' && database === 'ok';
       return c.json({ status: ready ? 'ready' : 'not ready', temporal, database }, ready ? 200 : 503);
     })
-    .get('/metrics', async (c) => {
-      const { text, contentType } = await metrics.expose();
-      return c.body(text, 200, { 'Content-Type': contentType });
-    });
+    .get('/metrics', () => metrics.expose());
 }

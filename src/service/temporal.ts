@@ -81,19 +81,13 @@ export async function registerSearchAttributes(connection: ConnectionLike, names
       );
     }
   }
-  await untilUsable(client, Date.now() + 60_000);
-}
-
-/** A server knows a new search attribute only after its caches have been refreshed. */
-async function untilUsable(client: Client, deadline: number): Promise<void> {
-  for (;;) {
-    try {
-      await client.workflow.count(searchAttributeKeys.map(({ name }) => `${name} IS NULL`).join(' AND '));
-      return;
-    } catch (error) {
+  // A server knows a new search attribute only after its caches have been refreshed.
+  const query = searchAttributeKeys.map(({ name }) => `${name} IS NULL`).join(' AND ');
+  for (const deadline = Date.now() + 60_000; ; await sleep(250)) {
+    const usable = await client.workflow.count(query).catch((error: unknown) => {
       if (Date.now() > deadline) throw error;
-      await sleep(250);
-    }
+    });
+    if (usable) return;
   }
 }
 

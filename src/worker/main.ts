@@ -2,8 +2,7 @@
 
 import { NativeConnection } from '@temporalio/worker';
 import packageJson from '../../package.json' with { type: 'json' };
-import { openParts } from '../process/parts.js';
-import { runProcess } from '../process/run.js';
+import { openParts, runProcess } from '../process/process.js';
 import { deploymentVersion, needed, readConfig } from '../service/config.js';
 import { serveHttp } from '../service/server.js';
 import { createLog, healthRoutes } from '../service/telemetry.js';
@@ -21,25 +20,18 @@ await runProcess(async (closers, stop) => {
   const log = createLog(config.RELAY_LOG_LEVEL);
   installRuntime(log);
   const temporal = temporalAddress();
-  const parts = await openParts(closers, {
-    config,
-    log,
-    openDatabase: () => openPostgres(DATABASE_URL),
-    temporal,
-    connect: () => reach(temporal, () => NativeConnection.connect(temporal.connection), { log, stop }),
-    smtpUrl: SMTP_URL,
-  });
+  const connect = () => reach(temporal, () => NativeConnection.connect(temporal.connection), { log, stop });
+  const database = await openPostgres(DATABASE_URL);
+  const parts = await openParts(closers, { config, log, database, temporal, connect, smtpUrl: SMTP_URL });
   await reach(temporal, () => registerSearchAttributes(parts.connection, temporal.namespace), { log, stop });
   const worker = await startWorker({ ...parts, version: deployment });
   closers.add('the worker', worker.stop);
   if (config.RELAY_METRICS_PORT !== undefined) {
     const at = { host: config.HOST, port: config.RELAY_METRICS_PORT, variable: 'RELAY_METRICS_PORT' };
-    const server = await serveHttp(healthRoutes(parts), at);
-    closers.add('the metrics', () => server.close());
+    closers.add('the metrics', (await serveHttp(healthRoutes(parts), at)).close);
   }
-  log.info(
-    { version: packageJson.version, namespace: parts.namespace, taskQueue: parts.taskQueue, ...deployment },
-    'the worker runs',
-  );
+  const { version } = packageJson;
+  const { namespace, taskQueue } = parts;
+  log.info({ version, namespace, taskQueue, ...deployment }, 'the worker runs');
   return worker;
 });

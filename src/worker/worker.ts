@@ -15,23 +15,20 @@ interface WorkerOptions extends Omit<Deps, 'inFlight'> {
   version?: WorkerDeploymentVersion;
 }
 
-interface RunningWorker {
-  /** Settles when it has stopped; rejects where it could not go on. */
-  running: Promise<void>;
-  /** Takes no more work, and waits for what is under way. */
-  stop(): Promise<void>;
-}
-
-export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
+/**
+ * @returns `running`, which settles when it has stopped and rejects where it could not go on; and `stop`: it takes no more work,
+ * and what is under way is waited for
+ */
+export async function startWorker({ connection, namespace, taskQueue, version, ...deps }: WorkerOptions) {
   const worker = await Worker.create({
-    connection: options.connection,
-    namespace: options.namespace,
-    taskQueue: options.taskQueue,
+    connection,
+    namespace,
+    taskQueue,
     workflowBundle: { codePath: bundlePath },
-    activities: createActivities(options),
+    activities: createActivities(deps),
     // Chains run for up to a year, longer than a version is kept: the next version replays their histories and goes on.
-    ...(options.version && {
-      workerDeploymentOptions: { version: options.version, useWorkerVersioning: true, defaultVersioningBehavior: 'AUTO_UPGRADE' },
+    ...(version && {
+      workerDeploymentOptions: { version, useWorkerVersioning: true, defaultVersioningBehavior: 'AUTO_UPGRADE' },
     }),
     maxCachedWorkflows: 1000,
     // A slot waits for the answer of an outside system most of its time: these are as many as a process can wait for at once.
@@ -45,7 +42,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const running = worker.run();
   return {
     running,
-    async stop() {
+    async stop(): Promise<void> {
       if (worker.getState() === 'RUNNING') worker.shutdown();
       await running;
     },

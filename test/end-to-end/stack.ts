@@ -20,7 +20,7 @@ import { type Chain, chainWorkflowId } from '../../src/chain/chain.js';
 import { createConnectors } from '../../src/connectors/connectors.js';
 import { type ActionResource, acceptedSchema, type ChainResource, chainSchema } from '../../src/contract/chain-resource.js';
 import type { Rule } from '../../src/contract/rule.js';
-import { Closers } from '../../src/process/run.js';
+import { Closers } from '../../src/process/process.js';
 import { startMailCatcher } from '../../src/sandbox/mail/catcher.js';
 import { startPlatform } from '../../src/sandbox/platform/platform.js';
 import { startTemporal } from '../../src/sandbox/temporal.js';

@@ -4,7 +4,7 @@ import { Hono } from 'hono';
 import { html } from 'hono/html';
 import type { Html } from '../../api/page.js';
 import type { Fault, MailFailure } from '../fault.js';
-import { sendPage, time } from '../page.js';
+import { pageButtons, sendPage, time } from '../page.js';
 import type { Mailbox, Message } from './mailbox.js';
 import { snippet, written } from './message-api.js';
 
@@ -32,14 +32,15 @@ export function inboxPage(mailbox: Mailbox, fault: Fault<MailFailure>): Hono {
       c.header('Referrer-Policy', 'no-referrer');
       return c.html(`<!doctype html><base target="_blank">${content}`);
     })
-    .post('/page/fail/:code{4\\d\\d|5\\d\\d}', (c) => {
-      fault.now = { code: Number(c.req.param('code')) };
-      return c.redirect('/', 303);
-    })
-    .post('/page/empty', (c) => {
-      for (const { id } of mailbox.list()) mailbox.remove(id);
-      return c.redirect('/', 303);
-    });
+    .route(
+      '/',
+      pageButtons({
+        '/page/fail/:code{4\\d\\d|5\\d\\d}': ({ code }) => {
+          fault.now = { code: Number(code) };
+        },
+        '/page/empty': () => mailbox.empty(),
+      }),
+    );
 }
 
 function listHeader(): Html {

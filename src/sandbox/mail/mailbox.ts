@@ -59,6 +59,10 @@ export class Mailbox {
     return id === 'latest' ? this.list()[0] : this.#messages.get(id);
   }
 
+  empty(): void {
+    for (const id of this.#messages.keys()) this.remove(id);
+  }
+
   remove(id: string): void {
     if (this.#messages.delete(id) && this.#directory !== undefined) rmSync(join(this.#directory, `${id}.eml`), { force: true });
   }

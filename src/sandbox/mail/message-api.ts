@@ -45,8 +45,8 @@ export function messageApi(mailbox: Mailbox): Hono {
     .delete('/api/v1/messages', async (c) => {
       const wanted = z.object({ IDs: z.array(z.string()).default([]) }).safeParse(await c.req.json().catch(() => ({})));
       if (!wanted.success) return c.text(z.prettifyError(wanted.error), 400);
-      const ids = wanted.data.IDs.length > 0 ? wanted.data.IDs : mailbox.list().map(({ id }) => id);
-      for (const id of ids) mailbox.remove(id);
+      if (wanted.data.IDs.length === 0) mailbox.empty();
+      for (const id of wanted.data.IDs) mailbox.remove(id);
       return c.text('ok');
     });
 }

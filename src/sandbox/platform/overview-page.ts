@@ -5,7 +5,7 @@ import { html } from 'hono/html';
 import { z } from 'zod';
 import type { Html } from '../../api/page.js';
 import type { PlatformFailure } from '../fault.js';
-import { sendPage, time } from '../page.js';
+import { pageButtons, sendPage, time } from '../page.js';
 import { type Assignment, type Call, changeSchema, type Send, type Ticket } from './records.js';
 import type { PlatformState } from './state.js';
 import { groups } from './workers.js';
@@ -28,29 +28,23 @@ const failFormSchema = z.object({ how: z.string(), path: z.enum(['send', 'assign
 const changeFormSchema = changeSchema.pick({ id: true, status: true });
 
 export function overviewPage(state: PlatformState): Hono {
+  const setStatus = (form: Record<string, unknown>) => {
+    const { id, status = 'draft' } = changeFormSchema.safeParse(form).data ?? {};
+    if (id !== undefined) state.change(id, { status });
+  };
+  const buttons = pageButtons({
+    '/page/fail': (form) => {
+      const { how = '', path } = failFormSchema.safeParse(form).data ?? {};
+      const failure = failures[how]?.failure;
+      if (failure) state.fault.now = { ...failure, path: path || undefined };
+    },
+    '/page/reset': () => state.reset(),
+    '/page/assignments': setStatus,
+    '/page/assignments/:id': setStatus,
+  });
   return new Hono()
     .get('/', (c) => sendPage(c, { title: 'Pretend platform', header: header(), main: overview(state), live: true }))
-    .post('/page/fail', async (c) => {
-      const { data: form } = failFormSchema.safeParse(await c.req.parseBody());
-      const failure = form && failures[form.how]?.failure;
-      if (failure) state.fault.now = { ...failure, path: form.path || undefined };
-      return c.redirect('/', 303);
-    })
-    .post('/page/reset', (c) => {
-      state.reset();
-      return c.redirect('/', 303);
-    })
-    .post('/page/assignments', async (c) => {
-      const { id } = changeFormSchema.safeParse(await c.req.parseBody()).data ?? {};
-      if (id !== undefined) state.change(id, { status: 'draft' });
-      return c.redirect('/', 303);
-    })
-    .post('/page/assignments/:id', async (c) => {
-      const id = c.req.param('id');
-      const { status } = changeFormSchema.safeParse(await c.req.parseBody()).data ?? {};
-      if (status !== undefined && state.assignments.has(id)) state.change(id, { status });
-      return c.redirect('/', 303);
-    });
+    .route('/', buttons);
 }
 
 function header(): Html {

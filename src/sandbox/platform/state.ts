@@ -92,7 +92,7 @@ export class PlatformState {
   /** Back to the beginning. */
   reset(): void {
     for (const table of tableNames) this[table].clear();
-    this.fault.now = undefined;
+    this.fault.heal();
     this.seed();
     this.rewrite();
   }

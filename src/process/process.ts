@@ -1,0 +1,113 @@
+/**
+ * The life of a process: start, run until somebody asks it to stop, stop in the reverse order of starting. And the composition
+ * root: what the API, the worker and the all-in-one process are made of, from the same configuration.
+ */
+
+import { Client, type Connection } from '@temporalio/client';
+import type { NativeConnection } from '@temporalio/worker';
+import { createConnectors } from '../connectors/connectors.js';
+import { type Config, linksOf, StartError } from '../service/config.js';
+import { type Log, Metrics } from '../service/telemetry.js';
+import type { TemporalAddress } from '../service/temporal.js';
+import type { Database } from '../store/database.js';
+import { createStore } from '../store/store.js';
+
+/** What has been started, to be stopped last in first out. */
+export class Closers {
+  readonly #closers: { name: string; close: () => unknown }[] = [];
+
+  add(name: string, close: () => unknown): void {
+    this.#closers.push({ name, close });
+  }
+
+  /** Stops everything; one that fails to stop does not keep the others from it. */
+  async close(report: (name: string, error: unknown) => void): Promise<void> {
+    for (let closer = this.#closers.pop(); closer; closer = this.#closers.pop()) {
+      try {
+        await closer.close();
+      } catch (error) {
+        report(closer.name, error);
+      }
+    }
+  }
+}
+
+/**
+ * Runs a process until SIGINT or SIGTERM, or until what it runs ends. Exit code: 0 when it was asked to stop, otherwise 1.
+ * A StartError is said in one line, every other error with its stack.
+ * @param start starts everything; `running` settles only when something went wrong
+ */
+export async function runProcess(
+  start: (closers: Closers, stop: AbortSignal) => Promise<{ running: Promise<unknown> }>,
+  say: (line: string) => void = (line) => process.stderr.write(`${line}\n`),
+): Promise<void> {
+  const closers = new Closers();
+  const stop = new AbortController();
+  const asked = new Promise<void>((resolve) => stop.signal.addEventListener('abort', () => resolve()));
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(name, () => {
+      if (!stop.signal.aborted) say('stopping…');
+      stop.abort(name);
+    });
+  }
+  let code = 0;
+  try {
+    const { running } = await start(closers, stop.signal);
+    await Promise.race([running, asked]);
+    if (!stop.signal.aborted) throw new Error('ended without being asked to');
+  } catch (error) {
+    if (!stop.signal.aborted) {
+      code = 1;
+      say(error instanceof Error && !(error instanceof StartError) ? (error.stack ?? error.message) : messageOf(error));
+    }
+  }
+  await closers.close((name, error) => say(`${name} did not stop cleanly: ${messageOf(error)}`));
+  process.exit(code);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+interface PartsOptions<TemporalConnection> {
+  config: Config;
+  log: Log;
+  database: Database;
+  temporal: TemporalAddress;
+  connect: () => TemporalConnection | Promise<TemporalConnection>;
+  /** Absent: no e-mail is sent by this process, or only through the companies' own mail servers. */
+  smtpUrl?: string;
+}
+
+/**
+ * Opens everything else; `closers` closes it, the database too, also where a later part cannot be opened.
+ * @returns the parts under the names that the options of the API and the worker have
+ */
+export async function openParts<TemporalConnection extends Connection | NativeConnection>(
+  closers: Closers,
+  { config, log, database, temporal: { namespace, uiUrl }, connect, smtpUrl }: PartsOptions<TemporalConnection>,
+) {
+  const store = createStore(database);
+  closers.add('the store', () => store.close());
+  const { RELAY_ALLOW_PRIVATE_NETWORKS: allowPrivateNetworks = false, MAIL_FROM: mailFrom } = config;
+  const connectors = createConnectors({ allowPrivateNetworks, smtpUrl, mailFrom });
+  closers.add('the connectors', () => connectors.close());
+  const connection = await connect();
+  closers.add('the connection to Temporal', () => connection.close());
+  return {
+    log,
+    metrics: new Metrics(),
+    database,
+    store,
+    connectors,
+    connection,
+    client: new Client({ connection, namespace }),
+    namespace,
+    taskQueue: config.RELAY_TASK_QUEUE,
+    links: linksOf(config, namespace, uiUrl),
+    operatorEmail: config.RELAY_OPERATOR_EMAIL,
+    retryBudgetSeconds: config.RELAY_RETRY_BUDGET_SECONDS,
+    attentionWindowSeconds: config.RELAY_ATTENTION_WINDOW_SECONDS,
+    noticeDigestSeconds: config.RELAY_NOTICE_DIGEST_SECONDS,
+  };
+}
