@@ -21,14 +21,11 @@ export type Access = 'public' | 'relay tokens' | 'admin or company key' | 'admin
 export type Guard = (access: Access) => MiddlewareHandler<Authenticated>;
 
 export function createGuard(adminToken: string, keys: Pick<Keys, 'authenticate'>): Guard {
-  const isAdmin = adminCheck(adminToken);
   const actorOf = actorReader(adminToken, keys);
   return (access) => async (c, next) => {
-    if (access === 'admin') {
-      if (!isAdmin(bearerOf(c))) throw unauthorized('the admin token');
-      c.set('actor', { kind: 'admin' });
-    } else if (access === 'admin or company key') {
-      const actor = c.get('actor') ?? (await actorOf(c));
+    if (access === 'admin' || access === 'admin or company key') {
+      const actor = c.get('actor') ?? (await actorOf(c, access));
+      if (access === 'admin' && actor?.kind !== 'admin') throw unauthorized('the admin token');
       if (!actor) throw unauthorized('the admin token or a key of this company');
       c.set('actor', actor);
     }
@@ -36,25 +33,19 @@ export function createGuard(adminToken: string, keys: Pick<Keys, 'authenticate'>
   };
 }
 
-/** Tells who asks: the admin, or the company in the path (`:companyId`) by a key of it; undefined for anybody else. */
-export function actorReader(adminToken: string, keys: Pick<Keys, 'authenticate'>): (c: Context) => Promise<Actor | undefined> {
-  const isAdmin = adminCheck(adminToken);
-  return async (c) => {
-    const bearer = bearerOf(c);
-    if (isAdmin(bearer)) return { kind: 'admin' };
-    const key = bearer === undefined ? undefined : await keys.authenticate(bearer);
-    return key && key.companyId === c.req.param('companyId') ? { kind: 'key', ...key } : undefined;
-  };
-}
+type ActorReader = (c: Context, access?: 'admin' | 'admin or company key') => Promise<Actor | undefined>;
 
-function adminCheck(adminToken: string): (bearer: string | undefined) => boolean {
+/** Tells who asks: the admin, or the company in the path (`:companyId`) by a key of it; undefined for anybody else. */
+export function actorReader(adminToken: string, keys: Pick<Keys, 'authenticate'>): ActorReader {
   if (adminToken === '') throw new Error('The admin token must not be empty: set RELAY_ADMIN_TOKEN');
   const expected = hashOf(adminToken);
-  return (bearer) => bearer !== undefined && timingSafeEqual(hashOf(bearer), expected);
-}
-
-function bearerOf(c: Context): string | undefined {
-  return /^Bearer +(\S+) *$/i.exec(c.req.header('Authorization') ?? '')?.[1];
+  return async (c, access) => {
+    const bearer = /^Bearer +(\S+) *$/i.exec(c.req.header('Authorization') ?? '')?.[1];
+    if (bearer === undefined) return undefined;
+    if (timingSafeEqual(hashOf(bearer), expected)) return { kind: 'admin' };
+    const key = access === 'admin' ? undefined : await keys.authenticate(bearer);
+    return key && key.companyId === c.req.param('companyId') ? { kind: 'key', ...key } : undefined;
+  };
 }
 
 function unauthorized(needed: string): Problem {

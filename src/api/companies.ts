@@ -68,7 +68,6 @@ export function companyRoutes({ companies }: Store, operatorEmail: string | unde
         'A JSON merge patch (RFC 7396): what is left out stays as it is, also within a section, and `null` removes it.' +
         ' Secrets are kept as with PUT; `auth` of another `type` begins anew.',
       rawBody: companyPatch,
-      mediaTypes,
       answers: { 200: { description: 'The company as it is now.', body: companySchema } },
       problems: ['invalid-body'],
       async handle(c, { companyId, actor }) {
@@ -98,13 +97,6 @@ export function companyRoutes({ companies }: Store, operatorEmail: string | unde
 
 function shown(company: StoredCompany): StoredCompany {
   return redact(companySchema, company);
-}
-
-const mergePatchType = 'application/merge-patch+json';
-export const mediaTypes = ['application/json', mergePatchType];
-
-export function isMergePatch(c: Context): boolean {
-  return c.req.header('Content-Type')?.toLowerCase().startsWith(mergePatchType) ?? false;
 }
 
 /**

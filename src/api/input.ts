@@ -49,6 +49,13 @@ export async function readObject(c: Context): Promise<JsonObject> {
   return value;
 }
 
+/** What PATCH takes beside JSON (RFC 7396). */
+export const mergePatchType = 'application/merge-patch+json';
+
+export function isMergePatch(c: Context): boolean {
+  return c.req.header('Content-Type')?.toLowerCase().startsWith(mergePatchType) ?? false;
+}
+
 /** How many arrays and objects may be inside each other. */
 export const maxDepth = 32;
 

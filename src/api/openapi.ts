@@ -9,6 +9,7 @@ import { steeringVerbs } from '../chain/outcome.js';
 import { problemSchema } from '../contract/problem.js';
 import { type ProblemSlug, problemTypeList, problemTypes } from '../contract/problem-types.js';
 import type { Access } from './bearer-authentication.js';
+import { mergePatchType } from './input.js';
 import type { Answer, RouteDescription } from './route.js';
 
 export type Schema = z.core.JSONSchema.BaseSchema;
@@ -143,7 +144,7 @@ function describe(route: RouteDescription, schemas: Schemas) {
       return { name, in: place, required: !z.safeParse(type, undefined).success, description, schema };
     });
   const [tag] = tags[segments.findLast((segment) => segment in tags) ?? 'service'] ?? [''];
-  const { mediaTypes = ['application/json'] } = route;
+  const mediaTypes = route.method === 'patch' ? ['application/json', mergePatchType] : ['application/json'];
   const content: Content = {};
   if (body) for (const type of mediaTypes) content[type] = { schema: schemaOf(body, schemas), ...(examples && { examples }) };
   const described = Object.entries(answers).map(([status, answer]) => [status, describeAnswer(answer, schemas)] as const);

@@ -31,10 +31,8 @@ interface Description<Who extends Access = Access, Query = z.ZodObject, Body = z
   headers?: z.ZodObject;
   /** A JSON object; no body at all is an empty one. */
   body?: Body;
-  /** A body that the handler itself reads: because it is no object, or because what is stored decides how it is read. */
+  /** A body that the handler itself reads: because it is no object, or because what is stored decides how it is read, as for PATCH. */
   rawBody?: z.ZodType;
-  /** Of `body` or `rawBody`, for the document. Default: `application/json`. */
-  mediaTypes?: readonly string[];
   /** Of `body` or `rawBody`, for the document. */
   bodyOptional?: true;
   examples?: Record<string, { summary: string; value: unknown }>;

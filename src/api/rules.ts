@@ -4,8 +4,8 @@ import { Problem } from '../contract/problem.js';
 import { createdRuleResponse, newRuleRequest, ruleChange, ruleSchema, rulesResponse, type StoredRule } from '../contract/rule.js';
 import { mergePatch, redact, replaceKeepingSecrets } from '../contract/secrets.js';
 import type { Store } from '../store/store.js';
-import { isMergePatch, mediaTypes, readSettings } from './companies.js';
-import { numberCursor, pageQuery } from './input.js';
+import { readSettings } from './companies.js';
+import { isMergePatch, numberCursor, pageQuery } from './input.js';
 import { found, notFound } from './problems.js';
 import { type Route, route } from './route.js';
 
@@ -66,7 +66,6 @@ export function ruleRoutes({ companies, rules }: Store): Route[] {
         'What is left out stays as it is; `notify` is replaced as a section of a company is, or merged where the body is a' +
         ' merge patch. Requests of a disabled rule are refused, and its actions that are still to run become `skipped`.',
       rawBody: ruleChange,
-      mediaTypes,
       answers: { 200: { description: 'The rule as it is now.', body: ruleSchema } },
       problems: ['invalid-body'],
       async handle(c, { companyId, relayId, actor }) {
