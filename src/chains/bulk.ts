@@ -33,7 +33,7 @@ const mostChains = 5_000;
 export async function findChains(
   { client, links }: BulkOptions,
   { verb, filter, companyId }: BulkRequest,
-): Promise<readonly ListedChain[]> {
+): Promise<ListedChain[]> {
   const failed = filter.status === 'failed';
   if (failed && verb !== 'retry')
     throw unfit('must be needs-attention or running: what has failed can only be retried', '/filter/status');

@@ -57,11 +57,7 @@ export async function readChain(
 }
 
 /** The workflow once no workflow task of it is pending, or as it is when that takes too long; undefined where there is none. */
-export async function describeChain(
-  client: Client,
-  workflowId: string,
-  deadline: number,
-): Promise<WorkflowExecutionDescription | undefined> {
+export async function describeChain(client: Client, workflowId: string, deadline: number) {
   try {
     for (let pauseMs = 20; ; pauseMs *= 2) {
       const description = await client.workflow.getHandle(workflowId).describe();
@@ -84,11 +80,7 @@ export function isBusy({ status, raw }: WorkflowExecutionDescription): boolean {
 }
 
 /** @param deadline - until when the workflow has to answer; past: it is not asked. */
-async function readView(
-  client: Client,
-  description: WorkflowExecutionDescription,
-  deadline: number,
-): Promise<{ view: View; partial: boolean }> {
+async function readView(client: Client, description: WorkflowExecutionDescription, deadline: number) {
   const handle = client.workflow.getHandle(description.workflowId, description.runId);
   const status = description.status.name;
   const said = status === 'RUNNING' || status === 'TERMINATED' ? await ask() : await ended();

@@ -108,17 +108,14 @@ export async function startChain(options: StartOptions, accepted: AcceptedReques
 }
 
 /** @returns `sure`: where nothing is found, there is nothing. */
-async function findStarted(
-  { client }: StartOptions,
-  workflowId: string,
-): Promise<{ found?: z.infer<typeof memoSchema> | undefined; sure: boolean }> {
+async function findStarted({ client }: StartOptions, workflowId: string) {
   try {
     const { memo } = await client.withDeadline(Date.now() + startTimeoutMs / 2, () =>
       client.workflow.getHandle(workflowId).describe(),
     );
     return { found: memoSchema.safeParse(memo).data, sure: false };
   } catch (error) {
-    return { sure: error instanceof WorkflowNotFoundError };
+    return { found: undefined, sure: error instanceof WorkflowNotFoundError };
   }
 }
 

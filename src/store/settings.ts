@@ -10,7 +10,10 @@ import { companySchema, pauseSchema, type StoredCompany } from '../contract/comp
 import { type Rule, ruleSchema } from '../contract/rule.js';
 import { columnsOf, type Database, read } from './database.js';
 
-const ruleRow = ruleSchema.omit({ createdAt: true, updatedAt: true });
+/** A time as PostgreSQL writes it in JSON. */
+const time = z.string().transform((text) => new Date(text).toISOString());
+const companyRow = companySchema.extend({ createdAt: time, updatedAt: time });
+const ruleRow = ruleSchema.omit({ createdAt: true, updatedAt: true }).extend({ companyId: z.string() });
 const tokenRow = z.object({
   tokenId: z.string(),
   relayId: z.string(),
@@ -21,12 +24,12 @@ const tokenRow = z.object({
   lastUsedAt: z.coerce.date().optional(),
 });
 export type TokenHash = z.infer<typeof tokenRow>;
-const time = z.string().transform((text) => new Date(text).toISOString());
 const pauseRow = pauseSchema.extend({ since: time, until: time.optional() });
 
-const companyRow = companySchema.partial().extend({
+const changeRow = z.object({
   companyId: z.string(),
   revision: z.int(),
+  companies: z.array(companyRow).default([]),
   rules: z.array(ruleRow).default([]),
   tokens: z.array(tokenRow).default([]),
   pauses: z.array(pauseRow).default([]),
@@ -44,16 +47,15 @@ export interface CompanySettings {
 const readEveryMs = 1000;
 const longestAgeMs = 2000;
 
-/** What belongs to a company, as a JSON array of nouns. */
 const list = (noun: z.ZodObject, from: string) =>
   `(SELECT json_agg(json_strip_nulls(row_to_json(listed)))
     FROM (SELECT ${columnsOf(noun)} FROM ${from} WHERE company_id = settings_changes.company_id) AS listed)`;
 
-/** The companies that changed after a revision, with all that belongs to them; of a deleted one, its id alone. */
-const select = `SELECT revision, ${columnsOf(companySchema)}, ${list(ruleRow, 'rules')} AS rules,
-  ${list(tokenRow, 'tokens')} AS tokens,
+/** The companies that changed after a revision, each with all that belongs to it; of a deleted one, its id alone. */
+const select = `SELECT company_id AS "companyId", revision, ${list(companyRow, 'companies')} AS companies,
+  ${list(ruleRow, 'rules')} AS rules, ${list(tokenRow, 'tokens')} AS tokens,
   ${list(pauseRow, '(SELECT * FROM pauses WHERE until IS NULL OR until > now()) AS pauses')} AS pauses
-  FROM settings_changes LEFT JOIN companies USING (company_id) WHERE revision > $1::int ORDER BY revision`;
+  FROM settings_changes WHERE revision > $1::int ORDER BY revision`;
 
 export class Settings {
   readonly #companies = new Map<string, CompanySettings>();
@@ -98,14 +100,12 @@ export class Settings {
 
   async #read(): Promise<void> {
     const begun = performance.now();
-    for (const row of await read(this.database, companyRow, select, [this.#revision])) {
-      const { revision, rules, tokens, pauses, ...rest } = row;
-      const { success, data: company } = companySchema.safeParse(rest);
-      if (success) {
-        const { companyId } = company;
-        const byId = new Map(rules.map((rule) => [rule.relayId, { ...rule, companyId }]));
-        this.#companies.set(companyId, { company, rules: byId, tokens, pauses });
-      } else this.#companies.delete(row.companyId);
+    for (const row of await read(this.database, changeRow, select, [this.#revision])) {
+      const { companyId, revision, companies, rules, tokens, pauses } = row;
+      const [company] = companies;
+      const byId = new Map(rules.map((rule) => [rule.relayId, rule]));
+      if (company) this.#companies.set(companyId, { company, rules: byId, tokens, pauses });
+      else this.#companies.delete(companyId);
       this.#revision = revision;
     }
     this.#readAt = begun;
