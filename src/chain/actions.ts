@@ -119,10 +119,7 @@ export const updateUdf = defineAction({
     externalSystemTicketId: shortText(256).describe('The ticket in the external system.'),
     cfName: shortText(256).describe('Name of the user-defined field.'),
     cfValue: text.describe('New value.'),
-    cfTargetDateFormat: ruledText((format) => {
-      const parsed = parsePattern(format);
-      return parsed.ok ? undefined : parsed.error;
-    })
+    cfTargetDateFormat: ruledText((format) => parsePattern(format).error)
       .max(256, 'must have at most 256 characters')
       .optional()
       .describe('Java timestamp pattern in which a timestamp in cfValue is written.'),

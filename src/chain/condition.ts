@@ -3,7 +3,7 @@
  * Text is compared, case-sensitive; a missing property equals nothing.
  */
 
-import { cutShort } from './text.js';
+import { cutShort, type Parsed } from './text.js';
 
 export interface Condition {
   /** `location.zip` → `['location', 'zip']`, `stops[0].id` → `['stops', 0, 'id']`. */
@@ -27,7 +27,7 @@ const pathPattern = new RegExp(`^${name}(?:\\.${name}|\\[\\d{1,6}\\])*$`, 'u');
 const stepPattern = new RegExp(`${name}|\\d+`, 'gu');
 
 /** @returns the condition, or what is wrong with it and what is supported. */
-export function parseCondition(text: string): { ok: true; condition: Condition } | { ok: false; error: string } {
+export function parseCondition(text: string): Parsed<{ condition: Condition }> {
   const refuse = (what: string) => ({ ok: false as const, error: `${what}: ${supported}` });
   const operatorAt = text.search(/[=!]=/);
   if (operatorAt < 0) {

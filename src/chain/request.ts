@@ -44,10 +44,7 @@ export const commonFields = {
   })
     .optional()
     .describe('Whole seconds after the request before the action runs.'),
-  actionCondition: ruledText((condition) => {
-    const parsed = parseCondition(condition);
-    return parsed.ok ? undefined : parsed.error;
-  })
+  actionCondition: ruledText((condition) => parseCondition(condition).error)
     .max(1000, 'must have at most 1000 characters')
     .optional()
     .describe('<property>==<value> or <property>!=<value>; the action runs only when it holds.'),

@@ -1,5 +1,8 @@
 /** Texts: cut to fit where they are shown, and what the webhook's substitution leaves blank or not filled in. */
 
+/** What a text says, or what is wrong with it. */
+export type Parsed<Said> = ({ ok: true; error?: undefined } & Said) | { ok: false; error: string };
+
 /** At most `length` UTF-16 units, never half a surrogate pair, with `…` where something is missing. */
 export function cutShort(text: string, length = 200): string {
   if (text.length <= length) return text;

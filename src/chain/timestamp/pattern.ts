@@ -1,5 +1,6 @@
 /** What a Java timestamp pattern means. It is read whole: as SimpleDateFormat reads it, or else as DateTimeFormatter does. */
 
+import type { Parsed } from '../text.js';
 import type { Dialect, Letter } from './dialects.js';
 import { dateTimeFormatter, simpleDateFormat } from './dialects.js';
 import type { Moment } from './moment.js';
@@ -20,7 +21,7 @@ export interface Pattern {
 type Reading = { ok: true; pattern: Pattern } | { ok: false; place: number; error: string };
 
 /** Parses a pattern. Where both readings reject it, the error names the letter and its place, counted from 1. */
-export function parsePattern(text: string): { ok: true; pattern: Pattern; warnings: string[] } | { ok: false; error: string } {
+export function parsePattern(text: string): Parsed<{ pattern: Pattern; warnings: string[] }> {
   const simple = read(text, simpleDateFormat);
   if (simple.ok) return { ...simple, warnings: warningsFor(simple.pattern) };
   const formatter = read(text, dateTimeFormatter);

@@ -1,5 +1,5 @@
 /** Reads the timestamps that webhooks send. Strict: a month 13 or an hour 25 is a mistake and never rolls over. */
-import { cutShort } from '../text.js';
+import { cutShort, type Parsed } from '../text.js';
 import { calendarDay, epochDayOf, MONTHS, NO_REFORM, WEEKDAYS } from './moment.js';
 import { isTimeZone, offsetSeconds, zoneAt, zonesCalled } from './zone.js';
 
@@ -38,7 +38,7 @@ const MAIL_ZONES = new Map(Object.entries({ EST: -5, EDT: -4, CST: -6, CDT: -5, 
  * Reads a timestamp in one of the forms accepted. A time without a zone is in `zone`, the company's (`isTimeZone` holds for it).
  * The error shows the value, cut short, and the forms.
  */
-export function readTimestamp(text: string, zone: string): { ok: true; epochMillis: number } | { ok: false; error: string } {
+export function readTimestamp(text: string, zone: string): Parsed<{ epochMillis: number }> {
   const value = text.trim().replace(/\s+/g, ' ');
   const read = UNIX.test(value) ? readUnix(Number(value)) : readDate(value, zone);
   if (typeof read === 'number') return { ok: true, epochMillis: read };
