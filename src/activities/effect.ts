@@ -3,8 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { activityInfo } from '@temporalio/activity';
 import { idempotencyKey } from '../chain/chain.js';
-import type { Connector, Pause } from '../chain/pause.js';
-import { pauseOf, pauseText } from '../chain/pause.js';
+import { type Connector, type Pause, pauseOf, pauseText } from '../chain/pause.js';
 import type { Call } from '../connectors/call.js';
 import type { ActionRef, EffectResult } from '../contract/activities.js';
 import type { Company } from '../contract/company.js';

@@ -4,8 +4,7 @@ import { distance } from 'fastest-levenshtein';
 import { z } from 'zod';
 import { type ActionDefinition, type Issues, parseFields, ruledText, shortText, text } from './action-definition.js';
 import { type ActionEffect, actionDefinitions } from './actions.js';
-import type { ChainAction } from './chain.js';
-import { maxDelaySeconds, relayIdPattern, relayIdRule } from './chain.js';
+import { type ChainAction, maxDelaySeconds, relayIdPattern, relayIdRule } from './chain.js';
 import { asksIncomingValue, parseCondition } from './condition.js';
 import { blankness, cutShort, isBlank, unsubstituted } from './text.js';
 

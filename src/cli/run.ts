@@ -5,8 +5,7 @@ import { distance } from 'fastest-levenshtein';
 import { Refused } from './api.js';
 import { explain } from './explain.js';
 import { program, usageOf } from './program.js';
-import type { Terminal } from './terminal.js';
-import { exitCodes, UsageError } from './terminal.js';
+import { exitCodes, type Terminal, UsageError } from './terminal.js';
 import { render } from './text.js';
 
 /** @returns the exit code: see exitCodes. Rejects only for an error that nobody expected. */

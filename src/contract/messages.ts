@@ -8,8 +8,7 @@ import { defaultPayloadConverter, type PayloadConverter } from '@temporalio/comm
 import { defineQuery, defineSignal } from '@temporalio/workflow';
 import type { ActionStatus } from '../chain/action-status.js';
 import { maxDelaySeconds } from '../chain/chain.js';
-import type { SteeringVerb } from '../chain/outcome.js';
-import { actionStates } from '../chain/outcome.js';
+import { actionStates, type SteeringVerb } from '../chain/outcome.js';
 import type { BulkProgress, ChainResource } from './chain-resource.js';
 import type { News, NoticeKind, Over } from './notices.js';
 

@@ -1,8 +1,7 @@
 /** Waiting where nothing was tried, which costs no attempt and no budget: for the end of a pause, or for a while. */
 
 import { isCancellation, log } from '@temporalio/workflow';
-import type { Connector } from '../chain/pause.js';
-import { type Pauses, pauseOf, pauseText } from '../chain/pause.js';
+import { type Connector, type Pauses, pauseOf, pauseText } from '../chain/pause.js';
 import { shownTime } from '../chain/web-ui.js';
 import type { ActionRun } from './action-run.js';
 

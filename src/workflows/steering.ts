@@ -5,8 +5,7 @@
 
 import { setDefaultSignalHandler, setHandler } from '@temporalio/workflow';
 import type { ActionStatus } from '../chain/action-status.js';
-import type { SteeringVerb } from '../chain/outcome.js';
-import { chainStatus, isOpenTo, isToRedo } from '../chain/outcome.js';
+import { chainStatus, isOpenTo, isToRedo, type SteeringVerb } from '../chain/outcome.js';
 import { cutShort } from '../chain/text.js';
 import { summaryOf } from '../chain/web-ui.js';
 import {

@@ -6,8 +6,7 @@ import { type Authenticated, createGuard } from '../../src/api/bearer-authentica
 import { answerProblems } from '../../src/api/problems.js';
 import { appOf } from '../../src/api/route.js';
 import type { Company } from '../../src/contract/company.js';
-import type { Store } from '../../src/store/store.js';
-import { createStore } from '../../src/store/store.js';
+import { createStore, type Store } from '../../src/store/store.js';
 import { testDatabases } from '../store/databases.js';
 
 const adminToken = 'the-admin-token';

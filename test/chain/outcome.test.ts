@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { ActionState, SteeringVerb } from '../../src/chain/outcome.js';
-import { chainStatus, hasEnded, isOpenTo } from '../../src/chain/outcome.js';
+import { type ActionState, chainStatus, hasEnded, isOpenTo, type SteeringVerb } from '../../src/chain/outcome.js';
 
 const open: ActionState[] = ['pending', 'scheduled', 'running', 'retrying', 'needs-attention'];
 const ended: ActionState[] = ['done', 'skipped', 'failed', 'partly-failed', 'not-run', 'cancelled'];

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Pause } from '../../src/chain/pause.js';
-import { pausedSeconds, pauseOf, pauseText } from '../../src/chain/pause.js';
+import { type Pause, pausedSeconds, pauseOf, pauseText } from '../../src/chain/pause.js';
 
 const at = (minutes: number) => new Date(Date.parse('2026-07-01T12:00:00Z') + minutes * 60_000).toISOString();
 const span = (since: number, until?: number): Pause => ({

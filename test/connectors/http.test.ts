@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { after, describe, it } from 'node:test';
 import { createHttpClient, type HttpRequest } from '../../src/connectors/http.js';
 import type { Auth } from '../../src/contract/company.js';

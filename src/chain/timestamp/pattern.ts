@@ -1,8 +1,7 @@
 /** What a Java timestamp pattern means. It is read whole: as SimpleDateFormat reads it, or else as DateTimeFormatter does. */
 
 import type { Parsed } from '../text.js';
-import type { Dialect, Letter } from './dialects.js';
-import { dateTimeFormatter, simpleDateFormat } from './dialects.js';
+import { type Dialect, dateTimeFormatter, type Letter, simpleDateFormat } from './dialects.js';
 import type { Moment } from './moment.js';
 
 interface Row {
