@@ -43,8 +43,8 @@ export function createConnectors({ allowPrivateNetworks, smtpUrl, mailFrom }: Co
   /** The company's own mail server or else the operator's. @throws ConnectorError `permanent` if there is neither */
   function mailerOf({ companyId, mail }: Company): Mailer {
     if (mail?.smtpUrl !== undefined) return createMailer(mail.smtpUrl, { allowPrivateNetworks });
-    const example = '{"mail": {"smtpUrl": "smtp://user:password@mail.example.com:587"}}';
-    return operatorMailer ?? missing(companyId, 'mail server', example);
+    if (operatorMailer) return operatorMailer;
+    return missing(companyId, 'mail server', '{"mail": {"smtpUrl": "smtp://user:password@mail.example.com:587"}}');
   }
 
   /** Whom the company's e-mails are from and where answers go, ready for a Message. */

@@ -21,20 +21,14 @@ export interface Message {
   replyTo?: string;
 }
 
-export interface Mailer {
-  /**
-   * Hands the message, for one recipient, to the mail server.
-   * @throws ConnectorError; `unknown` when the body had left and the connection broke before the server's answer.
-   */
-  send(message: Message, call: Call): Promise<void>;
-}
+export type Mailer = ReturnType<typeof createMailer>;
 
 /**
  * @param smtpUrl - `smtp://user:password@host:port` or `smtps://…`, user and password percent-encoded; default ports 587 and 465
  * @param options.allowPrivateNetworks - without it, only public addresses are connected to, and passwords go over TLS only
  * @throws ConnectorError `permanent` if `smtpUrl` is no such URL
  */
-export function createMailer(smtpUrl: string, { allowPrivateNetworks = false }: { allowPrivateNetworks?: boolean } = {}): Mailer {
+export function createMailer(smtpUrl: string, { allowPrivateNetworks = false }: { allowPrivateNetworks?: boolean } = {}) {
   const { host, port, secure, auth } = parseSmtpUrl(smtpUrl);
 
   async function openSocket(signal: AbortSignal): Promise<Socket> {
@@ -92,7 +86,10 @@ export function createMailer(smtpUrl: string, { allowPrivateNetworks = false }: 
     }
   }
 
-  return { send: (message, call) => withDeadline(call, (signal) => send(message, call.timeoutMs, signal)) };
+  return {
+    /** @throws ConnectorError; `unknown` when the body had left and the connection broke before the server's answer. */
+    send: (message: Message, call: Call) => withDeadline(call, (signal) => send(message, call.timeoutMs, signal)),
+  };
 }
 
 function parseSmtpUrl(smtpUrl: string) {
