@@ -9,24 +9,37 @@ import { html, raw } from 'hono/html';
 
 export type Html = ReturnType<typeof html>;
 
+interface Page {
+  title: string;
+  /** Above `main`. */
+  header?: Html;
+  main: Html;
+}
+
 /** A page as a response. */
-export function sendPage(c: Context, { title, main }: { title: string; main: Html }) {
+export function sendPage(c: Context, page: Page) {
   c.header('Content-Security-Policy', policy);
   c.header('X-Content-Type-Options', 'nosniff');
   c.header('Referrer-Policy', 'no-referrer');
-  return c.html(html`<!doctype html>
+  return c.html(wholePage(page, html`<style>${raw(style)}</style>`));
+}
+
+/** @param head what else stands there, such as the style */
+export function wholePage({ title, header, main }: Page, head: Html): Html {
+  return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
 <link rel="icon" href="data:,">
-<style>${raw(style)}</style>
+${head}
 </head>
 <body>
+${header && html`<header>${header}</header>`}
 <main>${main}</main>
 </body>
-</html>`);
+</html>`;
 }
 
 /** A text with `code` in backticks, its paragraphs apart. */

@@ -2,28 +2,15 @@
 
 import { type Context, Hono } from 'hono';
 import { html } from 'hono/html';
-import { type Html, sharedStyle } from '../api/page.js';
+import { type Html, sharedStyle, wholePage } from '../api/page.js';
 
 /** A page as a response. A `live` one renews its `main` every two seconds; forms in its `header` keep what was chosen in them. */
 export function sendPage(c: Context, page: { title: string; header: Html; main: Html; live: boolean }) {
   c.header('Content-Security-Policy', policy);
   c.header('Referrer-Policy', 'no-referrer');
   c.header('Cache-Control', 'no-store');
-  return c.html(html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${page.title}</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="/page.css">
-${page.live ? html`<script src="/page.js" defer></script><noscript><meta http-equiv="refresh" content="10"></noscript>` : ''}
-</head>
-<body>
-<header>${page.header}</header>
-<main>${page.main}</main>
-</body>
-</html>`);
+  const renewal = html`<script src="/page.js" defer></script><noscript><meta http-equiv="refresh" content="10"></noscript>`;
+  return c.html(wholePage(page, html`<link rel="stylesheet" href="/page.css">${page.live ? renewal : ''}`));
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Processes seen from outside: telling one from a later one with the same pid, and ending it. */
 
-import { type ChildProcess, type ExecFileSyncOptions, execFileSync } from 'node:child_process';
+import { type ChildProcess, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -50,10 +50,7 @@ export async function endProcess(target: RunningProcess, graceMs = 10_000): Prom
  * Waits for a child that was spawned `detached`. It ends, with all that it started, when `signal` aborts or this process exits.
  * @returns its exit code, and the last line that it wrote to stderr, without credentials
  */
-export async function superviseChild(
-  child: ChildProcess,
-  signal?: AbortSignal,
-): Promise<{ code: number | null; lastLine: string }> {
+export async function superviseChild(child: ChildProcess, signal?: AbortSignal) {
   let tail = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     tail = (tail + text).slice(-4000);
@@ -94,10 +91,8 @@ function read(path: string): string | undefined {
 
 function ps(pid: number, columns: string): string {
   try {
-    const options = { stdio: ['ignore', 'pipe', 'ignore'], env: { ...process.env, LC_ALL: 'C' } } satisfies ExecFileSyncOptions;
-    return execFileSync('ps', ['-ww', '-o', columns, '-p', `${pid}`], options)
-      .toString()
-      .trim();
+    const env = { ...process.env, LC_ALL: 'C' };
+    return execFileSync('ps', ['-ww', '-o', columns, '-p', `${pid}`], { encoding: 'utf8', stdio: 'pipe', env }).trim();
   } catch {
     return '';
   }

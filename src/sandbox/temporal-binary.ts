@@ -50,7 +50,12 @@ export async function findTemporal(search: Search): Promise<string> {
   const cache = writableFolder(caches);
   for (const [name, obtain] of [['download', download] as const, ['build with Go', build] as const]) {
     try {
-      return await inWorkFolder(cache, (folder) => obtain(folder, cache, { ...search, environment }));
+      return await inWorkFolder(cache, async (folder) => {
+        const program = await obtain(folder, { ...search, environment });
+        if (!(await runs(join(folder, program)))) throw new Error('what came does not run here');
+        renameSync(join(folder, program), join(cache, program));
+        return join(cache, program);
+      });
     } catch (error) {
       search.signal?.throwIfAborted();
       tried.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
@@ -62,13 +67,14 @@ export async function findTemporal(search: Search): Promise<string> {
   );
 }
 
-type Obtain = (workFolder: string, cache: string, search: Search & { environment: NodeJS.ProcessEnv }) => Promise<string>;
+/** Puts a program into the folder. @returns its name there */
+type Obtain = (folder: string, search: Search & { environment: NodeJS.ProcessEnv }) => Promise<string>;
 
 /**
  * The download that `@temporalio/testing` makes. It has no function for the download alone: it starts a server and stops it
  * again. It does so in a child process, which can be ended when the host is out of reach, and has a native runtime of its own.
  */
-const download: Obtain = async (folder, cache, { say, signal, environment, download: { script, patienceMs } = sdkDownload }) => {
+const download: Obtain = async (folder, { say, signal, environment, download: { script, patienceMs } = sdkDownload }) => {
   const env = withoutTemporal(environment);
   const child = spawn(process.execPath, [script, folder], { env, detached: true, stdio: ['pipe', 'ignore', 'pipe'] });
   const givenUp = new AbortController();
@@ -85,13 +91,11 @@ const download: Obtain = async (folder, cache, { say, signal, environment, downl
   }, 250);
   const { lastLine } = await ended.finally(() => clearInterval(watch));
   const [program = ''] = readdirSync(folder);
-  if (program === '' || program.endsWith('.downloading') || !(await runs(join(folder, program)))) {
-    throw new Error(givenUp.signal.aborted ? `nothing came for ${patienceMs / 1000} s` : lastLine || 'nothing came');
-  }
-  return moveTo(join(cache, program), join(folder, program));
+  if (program !== '' && !program.endsWith('.downloading')) return program;
+  throw new Error(givenUp.signal.aborted ? `nothing came for ${patienceMs / 1000} s` : lastLine || 'nothing came');
 };
 
-const build: Obtain = async (folder, cache, { say, signal, environment }) => {
+const build: Obtain = async (folder, { say, signal, environment }) => {
   const go = which('go', environment);
   if (go === undefined) throw new Error('Go is not installed');
   say('building the Temporal dev server with Go: about 3 minutes, once');
@@ -99,16 +103,12 @@ const build: Obtain = async (folder, cache, { say, signal, environment }) => {
   const seconds = () => Math.round((Date.now() - started) / 1000);
   const progress = setInterval(() => say(`still building the Temporal dev server (${seconds()} s)`), 30_000);
   const { GOOS: _os, GOARCH: _arch, ...env } = environment;
-  const child = spawn(go, ['install', goPackage], {
-    cwd: folder,
-    env: { ...env, GOBIN: folder },
-    detached: true,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
+  const how = { cwd: folder, env: { ...env, GOBIN: folder }, detached: true };
+  const child = spawn(go, ['install', goPackage], { ...how, stdio: ['ignore', 'ignore', 'pipe'] });
   const { code, lastLine } = await superviseChild(child, signal).finally(() => clearInterval(progress));
-  const program = join(folder, 'temporal');
-  if (code !== 0 || !(await runs(program))) throw new Error(lastLine || `go install ended with ${code}`);
-  return moveTo(join(cache, `temporal-${version}`), program);
+  if (code !== 0) throw new Error(lastLine || `go install ended with ${code}`);
+  renameSync(join(folder, 'temporal'), join(folder, `temporal-${version}`));
+  return `temporal-${version}`;
 };
 
 /** Whether it is the Temporal CLI, and runs on this machine. */
@@ -172,9 +172,4 @@ async function inWorkFolder<T>(cache: string, work: (folder: string) => Promise<
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-function moveTo(destination: string, from: string): string {
-  renameSync(from, destination);
-  return destination;
 }
