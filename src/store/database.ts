@@ -64,10 +64,11 @@ export class Table<Noun extends z.ZodObject> {
 
   /** @param name - or a subquery with an alias. */
   constructor(
-    private readonly name: string,
+    readonly name: string,
     private readonly noun: Noun,
   ) {
-    this.columns = columnsOf(noun);
+    const columns = Object.keys(noun.shape).map((field) => `${columnOf(field)} AS "${field}"`);
+    this.columns = columns.join(', ');
   }
 
   /** @param where - with what may follow it: `company_id = $1 ORDER BY name`. */
@@ -131,12 +132,6 @@ export class Table<Noun extends z.ZodObject> {
 /** JSON by the names of the columns. */
 function recordOf(values: object): string {
   return JSON.stringify(Object.fromEntries(Object.entries(values).map(([field, value]) => [columnOf(field), value])));
-}
-
-export function columnsOf({ shape }: z.ZodObject): string {
-  return Object.keys(shape)
-    .map((field) => `${columnOf(field)} AS "${field}"`)
-    .join(', ');
 }
 
 function columnOf(field: string): string {

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import type { Pause } from '../chain/pause.js';
 import { companySchema, pauseSchema, type StoredCompany } from '../contract/company.js';
 import { type Rule, ruleSchema } from '../contract/rule.js';
-import { columnsOf, type Database, read } from './database.js';
+import { type Database, read, Table } from './database.js';
 
 /** A time as PostgreSQL writes it in JSON. */
 const time = z.string().transform((text) => new Date(text).toISOString());
@@ -47,14 +47,15 @@ export interface CompanySettings {
 const readEveryMs = 1000;
 const longestAgeMs = 2000;
 
-const list = (noun: z.ZodObject, from: string) =>
+const list = ({ name, columns }: Pick<Table<z.ZodObject>, 'name' | 'columns'>) =>
   `(SELECT json_agg(json_strip_nulls(row_to_json(listed)))
-    FROM (SELECT ${columnsOf(noun)} FROM ${from} WHERE company_id = settings_changes.company_id) AS listed)`;
+    FROM (SELECT ${columns} FROM ${name} WHERE company_id = settings_changes.company_id) AS listed)`;
+const pausesOn = '(SELECT * FROM pauses WHERE until IS NULL OR until > now()) AS pauses';
 
 /** The companies that changed after a revision, each with all that belongs to it; of a deleted one, its id alone. */
-const select = `SELECT company_id AS "companyId", revision, ${list(companyRow, 'companies')} AS companies,
-  ${list(ruleRow, 'rules')} AS rules, ${list(tokenRow, 'tokens')} AS tokens,
-  ${list(pauseRow, '(SELECT * FROM pauses WHERE until IS NULL OR until > now()) AS pauses')} AS pauses
+const select = `SELECT company_id AS "companyId", revision, ${list(new Table('companies', companyRow))} AS companies,
+  ${list(new Table('rules', ruleRow))} AS rules, ${list(new Table('tokens', tokenRow))} AS tokens,
+  ${list(new Table(pausesOn, pauseRow))} AS pauses
   FROM settings_changes WHERE revision > $1::int ORDER BY revision`;
 
 export class Settings {
