@@ -14,10 +14,8 @@ type Schema = z.core.$ZodType;
 type JsonObject = Record<string, unknown>;
 
 interface Secret {
-  /** As an answer shows it. */
-  shown(value: string): string;
-  /** Whether that shows something of it. */
-  inPart: boolean;
+  /** As an answer shows a part of it; absent: `***`. */
+  shown?(value: string): string;
 }
 const secrets = z.registry<Secret>();
 
@@ -25,13 +23,13 @@ const secrets = z.registry<Secret>();
 export function secret<Field extends z.ZodType<string>>(schema: Field, shown?: Secret['shown']): Field {
   // A clone, since the same schema may serve for fields that are none.
   const marked = schema.clone();
-  secrets.add(marked, { shown: shown ?? (() => mask), inPart: shown !== undefined });
+  secrets.add(marked, { shown });
   return marked;
 }
 
 /** The value with its secrets as an answer shows them. */
 export function redact<Noun extends z.ZodType>(schema: Noun, value: z.infer<Noun>): z.infer<Noun> {
-  return mapSecrets(schema, value, (text, { shown }) => shown(text));
+  return mapSecrets(schema, value, (text, { shown = () => mask }) => shown(text));
 }
 
 /** The value with another text for each secret. */
@@ -77,7 +75,7 @@ function merge(root: z.ZodType, given: unknown, stored: unknown, patch: boolean)
     }
     const type = base(schema);
     const mark = secrets.get(type);
-    if (mark) return ofSecret(schema, mark, given, stored, at);
+    if (mark) return ofSecret(schema, mark.shown, given, stored, at);
     if (!isObject(given)) return given;
     if (type instanceof z.ZodRecord) return ofRecord(type, given, isObject(stored) ? stored : {}, at);
     const option = variant(type, patch && isObject(stored) ? { ...stored, ...given } : given);
@@ -100,14 +98,14 @@ function merge(root: z.ZodType, given: unknown, stored: unknown, patch: boolean)
     return merged;
   };
 
-  const ofSecret = (schema: Schema, { shown, inPart }: Secret, given: unknown, stored: unknown, at: string): unknown => {
-    if (typeof stored === 'string' && given === shown(stored)) {
+  const ofSecret = (schema: Schema, shown: Secret['shown'], given: unknown, stored: unknown, at: string): unknown => {
+    if (typeof stored === 'string' && given === (shown ? shown(stored) : mask)) {
       kept += 1;
       return stored;
     }
     // Where there is none, what is required is missing; what is optional is refused by its own rule.
-    if (given === mask && !inPart) return schema === base(schema) ? undefined : given;
-    if (inPart && typeof given === 'string' && given.includes(mask)) {
+    if (given === mask && !shown) return schema === base(schema) ? undefined : given;
+    if (shown && typeof given === 'string' && given.includes(mask)) {
       const detail = `hides a secret (${mask}) of another address: send it in full, or null to remove it`;
       problems.push({ pointer: at, detail });
     }
