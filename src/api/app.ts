@@ -11,7 +11,7 @@ import { bulkRoutes } from './bulk.js';
 import { chainRoutes } from './chains.js';
 import { companyRoutes } from './companies.js';
 import { keyRoutes, tokenRoutes } from './credentials.js';
-import { type DryRunOptions, dryRun } from './dry-run.js';
+import { type DryRunOptions, dryRun, dryRunSchema } from './dry-run.js';
 import { type Limits, limitFailures } from './limits.js';
 import { auditRoutes, noticeRoutes, pauseRoutes } from './operating.js';
 import { answerProblems } from './problems.js';
@@ -57,7 +57,10 @@ export function apiRoutes(options: ApiOptions): Route[] {
     relayRoute({
       ...options,
       rejections,
-      dryRun: async (c, request) => dryRun(options, { ...request, valuesShown: (await actorOf(c)) !== undefined }),
+      dryRun: {
+        schema: dryRunSchema,
+        of: async (c, request) => dryRun(options, { ...request, valuesShown: (await actorOf(c)) !== undefined }),
+      },
     }),
     ...rejectedRoutes({ ...options, rejections }),
     // Before the chains, since `bulk` could be the id of one.

@@ -4,17 +4,19 @@
  * condition holds, which they could learn by a chain of their own as well.
  */
 
+import { z } from 'zod';
 import type { ActionDefinition } from '../chain/action-definition.js';
 import { actionDefinitions } from '../chain/actions.js';
 import { actionFacts, type ChainAction, dueAt } from '../chain/chain.js';
 import { asksIncomingValue, conditionText, evaluateCondition } from '../chain/condition.js';
-import { type Facts, forecastChain } from '../chain/forecast.js';
+import { type Facts, forecastChain, forecastOutcomes } from '../chain/forecast.js';
 import { type Pause, pauseOf, pauseText } from '../chain/pause.js';
 import type { Issue } from '../chain/request.js';
 import { ConnectorError } from '../connectors/call.js';
 import type { Connectors } from '../connectors/connectors.js';
+import { acceptedSchema } from '../contract/chain-resource.js';
 import type { Company } from '../contract/company.js';
-import type { DryRun } from '../contract/dry-run.js';
+import { ruleSchema } from '../contract/rule.js';
 import type { Store } from '../store/store.js';
 import { found } from './problems.js';
 
@@ -30,6 +32,52 @@ interface DryRunRequest {
   /** Whether the caller may see what the platform said. */
   valuesShown: boolean;
 }
+
+/** What an action would do: to whom, with what. */
+const effectSchema = z
+  .union(actionDefinitions.map(({ name, effect }) => effect.loose().describe(`Of \`${name}\`.`)))
+  .meta({ id: 'Effect' });
+
+export const dryRunSchema = z
+  .object({
+    dryRun: z.literal(true),
+    receivedAt: z.iso.datetime().describe('The moment of the dry run, from which delays are measured.'),
+    actions: z.array(
+      z.object({
+        index: z.int(),
+        action: z.string(),
+        relayId: z.string(),
+        comment: z.string().optional(),
+        assignmentId: z.string().optional(),
+        runAt: z.iso.datetime().describe('When it would be due; an immediate action runs in its turn.'),
+        outcome: z
+          .enum(forecastOutcomes)
+          .describe(
+            'What would become of it if its time had come: `runs`; `skipped`; `needs-attention`, held until somebody decides;' +
+              ' `failed`, the same under a rule with `onFailure: "continue"`; `held` behind an action that needs attention; ' +
+              '`unknown`, since the platform did not answer.',
+          ),
+        reason: z.string().optional().describe('Why it would not run.'),
+        paused: z.string().optional().describe('The pause that is on at this moment: while it is, the action waits.'),
+        condition: z
+          .object({
+            text: z.string(),
+            holds: z.boolean().optional().describe('At this moment. Absent: it could not be evaluated.'),
+            reason: z
+              .string()
+              .optional()
+              .describe('The value that it saw: only for the admin token or a company key, unless it asks for `incomingValue`.'),
+            error: z.string().optional().describe('Why the platform could not be asked.'),
+          })
+          .optional(),
+        effect: effectSchema.optional().describe('What it would do. Absent: the data leave it open, see `reason`.'),
+        rule: ruleSchema.pick({ name: true, enabled: true, onFailure: true, onUnknown: true }).optional(),
+      }),
+    ),
+    warnings: acceptedSchema.shape.warnings,
+  })
+  .meta({ id: 'DryRun' });
+type DryRun = z.infer<typeof dryRunSchema>;
 
 /** How long the platform has to answer for all assignments together. */
 const platformTimeMs = 15_000;

@@ -6,7 +6,6 @@ import { type ChainAction, chainLinks, chainUrl, chainWorkflowId, dueAt, type Li
 import type { Issue } from '../chain/request.js';
 import { hashRequest, type StartedChain, type StartOptions, startChain } from '../chains/start.js';
 import { type Accepted, acceptedSchema } from '../contract/chain-resource.js';
-import { type DryRun, dryRunSchema } from '../contract/dry-run.js';
 import { Rejection } from '../contract/problem.js';
 import { type Limits, withinLimit } from './limits.js';
 import type { Rejections } from './rejections.js';
@@ -27,8 +26,11 @@ interface RelayOptions extends StartOptions, AuthenticationOptions {
   limits: Limits;
   links: Links;
   rejections: Rejections;
-  /** What these actions would do, as far as whoever asks may see it. */
-  dryRun(c: Context, request: { companyId: string; actions: ChainAction[]; warnings: Issue[] }): Promise<DryRun>;
+  /** Tells what these actions would do, as far as whoever asks may see it; answered in the form of `schema`. */
+  dryRun: {
+    schema: z.ZodType;
+    of(c: Context, request: { companyId: string; actions: ChainAction[]; warnings: Issue[] }): Promise<object>;
+  };
 }
 
 /** Headers of an answer to a chain. */
@@ -67,7 +69,7 @@ export function relayRoute(options: RelayOptions): Route {
       202: acceptedAnswer,
       200: {
         description: 'To an idempotency key that was used before: the first answer again. To a dry run: what would happen.',
-        body: z.union([acceptedSchema, dryRunSchema]),
+        body: z.union([acceptedSchema, options.dryRun.schema]),
         headers: replayedHeaders,
       },
     },
@@ -89,7 +91,7 @@ export function relayRoute(options: RelayOptions): Route {
         return await withinLimit(c, limits, companyId, async () => {
           if (mistake !== undefined) throw new Rejection('idempotency-key', 'idempotency-key', mistake);
           const { actions, warnings } = readActions(elements);
-          if (dry) return c.json(await options.dryRun(c, { companyId, actions, warnings }));
+          if (dry) return c.json(await options.dryRun.of(c, { companyId, actions, warnings }));
           const started = await startChain(options, { companyId, actions, hash: hashRequest(elements), idempotencyKey });
           return answerStarted(c, started, warnings, links);
         });
