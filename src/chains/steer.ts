@@ -23,9 +23,6 @@ function alreadyEnded(what: string): Problem {
   return new Problem('already-ended', `This has no effect any more: ${what}.`);
 }
 
-// grpc.status.NOT_FOUND
-const notFoundCode = 5;
-
 /** @throws Problem already-ended */
 export async function cancelChain(
   { client, store }: SteerOptions,
@@ -43,7 +40,8 @@ export async function cancelChain(
       reason: `cancelled by ${actorName(actor)}`,
     });
   } catch (error) {
-    if (isGrpcServiceError(error) && error.code === notFoundCode) throw alreadyEnded(`chain ${chainId} has ended`);
+    // 5: not found.
+    if (isGrpcServiceError(error) && error.code === 5) throw alreadyEnded(`chain ${chainId} has ended`);
     throw error;
   }
 }
