@@ -6,9 +6,8 @@ import { SMTPServer, type SMTPServerSession } from 'smtp-server';
 import { listen, serveHttp } from '../../service/server.js';
 import { Fault, faultRoutes, type MailFailure, mailFailureSchema } from '../fault.js';
 import { pageAssets } from '../page.js';
-import { inboxPage } from './inbox-page.js';
+import { inbox } from './inbox.js';
 import { Mailbox } from './mailbox.js';
-import { messageApi } from './message-api.js';
 
 /**
  * @param options.smtpPort and `uiPort`: 0 takes any free one
@@ -23,8 +22,7 @@ export async function startMailCatcher(options: { host: string; smtpPort: number
   const app = new Hono()
     .route('/', pageAssets())
     .route('/', faultRoutes(fault, mailFailureSchema))
-    .route('/', messageApi(mailbox))
-    .route('/', inboxPage(mailbox, fault));
+    .route('/', inbox(mailbox, fault));
   const smtpAddress = await listen(smtp.server, { host, port: smtpPort, variable: 'RELAY_SMTP_PORT' });
   const closeSmtp = () => new Promise<void>((closed) => smtp.close(closed));
   try {

@@ -19,12 +19,9 @@ export interface Message {
 export class Mailbox {
   /** Oldest first. */
   readonly #messages = new Map<string, Message>();
-  readonly #directory: string | undefined;
   #arrivals = 0;
 
-  private constructor(directory?: string) {
-    this.#directory = directory;
-  }
+  private constructor(private readonly directory?: string) {}
 
   /** A mailbox with the messages that lie in the directory already. */
   static async open(directory?: string): Promise<Mailbox> {
@@ -41,8 +38,8 @@ export class Mailbox {
     // Nine digits of base 36 hold milliseconds until the year 5188.
     const count = (this.#arrivals++ % 36 ** 4).toString(36).padStart(4, '0');
     const id = Date.now().toString(36).padStart(9, '0') + count;
-    if (this.#directory !== undefined) {
-      const file = join(this.#directory, `${id}.eml`);
+    if (this.directory !== undefined) {
+      const file = join(this.directory, `${id}.eml`);
       writeFileSync(`${file}.new`, raw, { mode: 0o600 });
       renameSync(`${file}.new`, file);
     }
@@ -64,7 +61,7 @@ export class Mailbox {
   }
 
   remove(id: string): void {
-    if (this.#messages.delete(id) && this.#directory !== undefined) rmSync(join(this.#directory, `${id}.eml`), { force: true });
+    if (this.#messages.delete(id) && this.directory !== undefined) rmSync(join(this.directory, `${id}.eml`), { force: true });
   }
 
   async #add(id: string, raw: Buffer): Promise<Message> {

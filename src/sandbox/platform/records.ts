@@ -87,20 +87,12 @@ export const blankAssignment: Omit<Assignment, 'id'> = {
   sends: [],
 };
 
+const fields = (preferred_groups: string, ticket: string) => ({ preferred_groups, ticket });
+
 export const firstAssignments: (Pick<Assignment, 'id'> & Partial<Assignment>)[] = [
-  { id: '1001', title: 'Replace a broken till', customFields: { preferred_groups: '501,502', ticket: '7001' } },
-  {
-    id: '1002',
-    title: 'Inspect the northern mast',
-    location: utqiagvik,
-    customFields: { preferred_groups: '501', ticket: '7002' },
-  },
-  {
-    id: '1003',
-    title: 'Install two access points',
-    location: saintPaul,
-    customFields: { preferred_groups: '502', ticket: '7003' },
-  },
+  { id: '1001', title: 'Replace a broken till', customFields: fields('501,502', '7001') },
+  { id: '1002', title: 'Inspect the northern mast', location: utqiagvik, customFields: fields('501', '7002') },
+  { id: '1003', title: 'Install two access points', location: saintPaul, customFields: fields('502', '7003') },
   { id: '1004', title: 'Survey a server room', status: 'accepted', customFields: { ticket: '7004' } },
   { id: '1005', title: 'Pull cable on the third floor', location: saintPaul, customFields: { preferred_groups: '' } },
 ];
