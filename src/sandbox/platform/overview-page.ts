@@ -28,6 +28,7 @@ const failFormSchema = z.object({ how: z.string(), path: z.enum(['send', 'assign
 const changeFormSchema = changeSchema.pick({ id: true, status: true });
 
 export function overviewPage(state: PlatformState): Hono {
+  /** Makes an assignment, or changes its status. */
   const setStatus = (form: Record<string, unknown>) => {
     const { id, status = 'draft' } = changeFormSchema.safeParse(form).data ?? {};
     if (id !== undefined) state.change(id, { status });

@@ -20,12 +20,11 @@ import {
   ticketSchema,
 } from './records.js';
 
-/** Records of one kind by their keys: the newest so many. */
+const recordsKept = 10_000;
+
+/** Records of one kind by their keys: the newest ones. */
 class Table<Value> extends Map<string, Value> {
-  constructor(
-    readonly schema: z.ZodType<Value>,
-    readonly most = Number.POSITIVE_INFINITY,
-  ) {
+  constructor(readonly schema: z.ZodType<Value>) {
     super();
   }
 
@@ -34,7 +33,7 @@ class Table<Value> extends Map<string, Value> {
     const parsed = this.schema.safeParse(value);
     if (parsed.success) this.set(key, parsed.data);
     const [oldest] = this.keys();
-    if (oldest !== undefined && this.size > this.most) this.delete(oldest);
+    if (oldest !== undefined && this.size > recordsKept) this.delete(oldest);
   }
 }
 
@@ -46,9 +45,9 @@ export class PlatformState {
   readonly assignments = new Table(assignmentSchema);
   readonly tickets = new Table(ticketSchema);
   /** What was answered under an idempotency key, by method, path and key. */
-  readonly answers = new Table(answerSchema, 10_000);
+  readonly answers = new Table(answerSchema);
   /** By number, in the order of arrival. */
-  readonly calls = new Table(callSchema, 10_000);
+  readonly calls = new Table(callSchema);
   readonly fault = new Fault<PlatformFailure>();
 
   private lastCall = 0;
@@ -117,9 +116,7 @@ export class PlatformState {
   }
 }
 
-function jsonLine(line: Line): string {
-  return `${JSON.stringify(line)}\n`;
-}
+const jsonLine = (line: Line) => `${JSON.stringify(line)}\n`;
 
 /** A line that is torn, or of another version, counts for nothing. */
 function readLine(text: string): Line[] {
