@@ -11,36 +11,28 @@ import {
   pathOf,
   problemsOf,
   type Schema,
+  tagOf,
 } from './openapi.js';
 import { type Html, inline, json, prose } from './page.js';
 import type { RouteDescription } from './route.js';
 
-interface Operation {
-  route: RouteDescription;
-  described: DescribedOperation;
-}
-
 /** @param routes - those that the document describes. */
 export function docsPage(document: OpenApi, routes: readonly RouteDescription[]): { title: string; main: Html } {
   const title = `${document.info.title} API`;
-  const operations = routes.flatMap((route): Operation[] => {
-    const described = document.paths[pathOf(route)]?.[route.method];
-    return described ? [{ route, described }] : [];
-  });
   const main = html`<h1>${title}</h1>
 <p class="soft">Version ${document.info.version}, at <code>${document.servers[0]?.url ?? ''}</code>.
 For programs: <a href="/openapi.json">openapi.json</a></p>
 ${prose(document.info.description)}
 <nav>${document.tags.map(
     ({ name, description }) => html`<h2>${name}</h2><p>${inline(description)}</p>
-<ul>${operations
-      .filter(({ described }) => described.tags[0] === name)
-      .map(({ route }) => html`<li><a href="#${route.id}">${heading(route)}</a> ${route.summary}</li>`)}</ul>`,
+<ul>${routes
+      .filter((route) => tagOf(route) === name)
+      .map((route) => html`<li><a href="#${route.id}">${heading(route)}</a> ${route.summary}</li>`)}</ul>`,
   )}
 <h2>Further down</h2><ul class="plain"><li><a href="#schemas">Schemas</a></li><li><a href="#problems">Problems</a></li></ul></nav>
 <h2>Endpoints</h2>
 <p>Beside its own, every endpoint may answer with these problems: ${problems(everywhere)}</p>
-${operations.map(endpoint)}
+${routes.map((route) => endpoint(route, document.paths[pathOf(route)]?.[route.method]))}
 <h2 id="schemas">Schemas</h2>
 ${Object.entries(document.components.schemas).map(
   ([name, schema]) => html`<section id="schema-${name}"><h3>${name}</h3>
@@ -64,8 +56,8 @@ const accessTexts: Record<Access, string> = {
   admin: 'Needs the admin token as Authorization: Bearer …',
 };
 
-function endpoint({ route, described }: Operation): Html {
-  const { parameters, requestBody } = described;
+function endpoint(route: RouteDescription, described: DescribedOperation | undefined): Html {
+  const { parameters = [], requestBody, responses = {} } = described ?? {};
   const body = requestBody?.content['application/json']?.schema;
   const own = problemsOf(route).filter((slug) => !everywhere.some((other) => other === slug));
   return html`<section id="${route.id}">
@@ -84,7 +76,7 @@ ${Object.entries(route.examples ?? {}).map(
   ([name, { summary, value }]) =>
     html`<details><summary>Example <code>${name}</code>: ${summary}</summary>${json(value)}</details>`,
 )}
-<h4>Answers</h4><table>${Object.keys(route.answers).map((status) => answerRow(status, described.responses[status]))}</table>
+<h4>Answers</h4><table>${Object.keys(route.answers).map((status) => answerRow(status, responses[status]))}</table>
 ${own.length > 0 ? html`<h4>Problems</h4><p>${problems(own)}</p>` : ''}
 </section>`;
 }
@@ -159,10 +151,7 @@ function alternativesOf({ anyOf = [], oneOf = [] }: Schema): Schema[] {
   return [...anyOf, ...oneOf].map(asSchema);
 }
 
-/**
- * JSON Schema knows `true` too, which stands for anything, and several schemas for the items of an array; zod writes neither
- * here.
- */
+/** JSON Schema knows `true` too, and several schemas for the items of an array; zod writes neither here. */
 function asSchema(schema: Schema['items'] | Schema['not']): Schema {
   return typeof schema === 'object' && !Array.isArray(schema) ? schema : {};
 }

@@ -1,6 +1,4 @@
-/**
- * The OpenAPI 3.1 document, made from what the routes say of themselves and from the zod schemas that the API itself reads with.
- */
+/** The OpenAPI 3.1 document, made from what the routes say of themselves and the zod schemas that the API itself reads with. */
 
 import { z } from 'zod';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -133,28 +131,28 @@ export function problemsOf(route: RouteDescription): ProblemSlug[] {
   return problemTypeList.map(({ slug }) => slug).filter((slug) => slugs.includes(slug) && !everywhere.includes(slug));
 }
 
+export function tagOf({ path }: RouteDescription): string {
+  return (tags[path.split('/').findLast((segment) => segment in tags) ?? 'service'] ?? [''])[0];
+}
+
 function describe(route: RouteDescription, schemas: Schemas) {
   const { id, path, summary, description, access, query, headers, body = route.rawBody, examples, answers } = route;
-  const segments = path.split('/');
-  const names = segments.filter((segment) => segment.startsWith(':')).map((segment) => segment.slice(1));
+  const names = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
   const inPath = Object.fromEntries(names.map((name) => [name, pathParameters[name] ?? z.string()]));
   const parameters = (place: string, shape: Record<string, z.core.$ZodType> = {}) =>
     Object.entries(shape).map(([name, type]) => {
       const { description, ...schema } = schemaOf(type, schemas);
       return { name, in: place, required: !z.safeParse(type, undefined).success, description, schema };
     });
-  const [tag] = tags[segments.findLast((segment) => segment in tags) ?? 'service'] ?? [''];
   const mediaTypes = route.method === 'patch' ? ['application/json', mergePatchType] : ['application/json'];
   const content: Content = {};
   if (body) for (const type of mediaTypes) content[type] = { schema: schemaOf(body, schemas), ...(examples && { examples }) };
   const described = Object.entries(answers).map(([status, answer]) => [status, describeAnswer(answer, schemas)] as const);
-  const responses: Record<string, DescribedAnswer> = {
-    ...Object.fromEntries(described),
-    ...problemAnswers([...problemsOf(route), ...everywhere], schemas),
-  };
+  const problems = problemAnswers([...problemsOf(route), ...everywhere], schemas);
+  const responses: Record<string, DescribedAnswer> = { ...Object.fromEntries(described), ...problems };
   return {
     operationId: id,
-    tags: [tag],
+    tags: [tagOf(route)],
     summary,
     ...(description !== undefined && { description }),
     security: securities[access],

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { maxDepth, readStrictJson } from '../../src/api/input.js';
+import { z } from 'zod';
+import { maxDepth, readStrictJson, remarksOf, required } from '../../src/api/input.js';
+import { jsonPointer } from '../../src/chain/request.js';
 
 const read = (text: string) => readStrictJson(new TextEncoder().encode(text).buffer);
 const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
@@ -153,6 +155,38 @@ describe('readStrictJson', () => {
         else if (parsed) assert.match(result.error, /twice|__proto__|NUL/);
       }),
       { numRuns: 500 },
+    );
+  });
+});
+
+describe('jsonPointer', () => {
+  for (const [path, pointer] of [
+    [[], ''],
+    [[1, 'delayInSeconds'], '/1/delayInSeconds'],
+    [['a/b', 'm~n', ''], '/a~1b/m~0n/'],
+  ] as const) {
+    it(`of ${JSON.stringify(path)} is "${pointer}"`, () => assert.equal(jsonPointer(path), pointer));
+  }
+});
+
+describe('remarksOf', () => {
+  it('names every mistake at its place', () => {
+    const schema = z.strictObject({
+      name: z.string(),
+      on: z.enum(['a', 'b']),
+      auth: z.strictObject({ headers: z.record(z.string().regex(/^a/, 'not a name'), z.string()) }),
+    });
+    const parsed = schema.safeParse({ on: 'c', auth: { headers: { b: 'x' }, other: 1 }, 'x/y': 1 }, { error: required });
+    assert.ok(parsed.error);
+    assert.deepEqual(
+      new Map(remarksOf(parsed.error).map(({ pointer, detail }) => [pointer, detail])),
+      new Map([
+        ['/name', 'is required'],
+        ['/on', 'Invalid option: expected one of "a"|"b"'],
+        ['/auth/headers/b', 'not a name'],
+        ['/auth/other', 'is not a field that is known here'],
+        ['/x~1y', 'is not a field that is known here'],
+      ]),
     );
   });
 });

@@ -2,43 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
-import { z } from 'zod';
-import { remarksOf, required } from '../../src/api/input.js';
 import { answerProblems } from '../../src/api/problems.js';
-import { jsonPointer } from '../../src/chain/request.js';
 import { Problem, problemSchema } from '../../src/contract/problem.js';
-
-describe('jsonPointer', () => {
-  for (const [path, pointer] of [
-    [[], ''],
-    [[1, 'delayInSeconds'], '/1/delayInSeconds'],
-    [['a/b', 'm~n', ''], '/a~1b/m~0n/'],
-  ] as const) {
-    it(`of ${JSON.stringify(path)} is "${pointer}"`, () => assert.equal(jsonPointer(path), pointer));
-  }
-});
-
-describe('remarksOf', () => {
-  it('names every mistake at its place', () => {
-    const schema = z.strictObject({
-      name: z.string(),
-      on: z.enum(['a', 'b']),
-      auth: z.strictObject({ headers: z.record(z.string().regex(/^a/, 'not a name'), z.string()) }),
-    });
-    const parsed = schema.safeParse({ on: 'c', auth: { headers: { b: 'x' }, other: 1 }, 'x/y': 1 }, { error: required });
-    assert.ok(parsed.error);
-    assert.deepEqual(
-      new Map(remarksOf(parsed.error).map(({ pointer, detail }) => [pointer, detail])),
-      new Map([
-        ['/name', 'is required'],
-        ['/on', 'Invalid option: expected one of "a"|"b"'],
-        ['/auth/headers/b', 'not a name'],
-        ['/auth/other', 'is not a field that is known here'],
-        ['/x~1y', 'is not a field that is known here'],
-      ]),
-    );
-  });
-});
 
 describe('answerProblems', () => {
   const reported: Error[] = [];
