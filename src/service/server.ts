@@ -77,7 +77,10 @@ const broken: Record<string, Problem> = {
 
 /** Answers what is no HTTP request, or arrives too slowly, and hangs up. */
 async function answerBroken({ code = '' }: NodeJS.ErrnoException, socket: Duplex): Promise<void> {
-  if (!socket.writable || code === 'ECONNRESET') return void socket.destroy();
+  if (!socket.writable || code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
   const problem = broken[code] ?? unreadable;
   const body = await problemResponse(problem).text();
   const status = `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`;
@@ -98,7 +101,9 @@ export async function listen(server: Server, { host, port, variable = 'PORT' }: 
     const refusals: Record<string, string> = {
       EADDRINUSE: `port ${port} is taken: stop what uses it, or set ${variable}`,
       EACCES: `port ${port} is not open to this user: set ${variable} to one above 1023`,
-      ...{ EADDRNOTAVAIL: noAddress, ENOTFOUND: noAddress, EAI_AGAIN: noAddress },
+      EADDRNOTAVAIL: noAddress,
+      ENOTFOUND: noAddress,
+      EAI_AGAIN: noAddress,
     };
     const refusal = error instanceof Error && 'code' in error ? refusals[String(error.code)] : undefined;
     throw refusal === undefined ? error : new StartError(refusal);

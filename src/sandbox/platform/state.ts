@@ -57,7 +57,7 @@ export class PlatformState {
     const lines = path !== undefined && existsSync(path) ? readFileSync(path, 'utf8').split('\n').flatMap(readLine) : [];
     for (const { table, key, value } of lines) this[table].read(key, value);
     if (lines.length === 0) this.seed();
-    for (const { number } of this.calls.values()) this.lastCall = number;
+    this.lastCall = Math.max(0, ...[...this.calls.values()].map(({ number }) => number));
     this.rewrite();
   }
 
