@@ -24,8 +24,8 @@ export function effectActivity<Input extends ActionRef>(
   deps: Pick<Deps, 'store' | 'inFlight' | 'log'>,
   connector: Connector,
   act: (input: Input, company: Company, call: Call) => Promise<{ recipients?: number } | undefined>,
-): (input: Input) => Promise<EffectResult> {
-  return async (input) => {
+): (input: Input, begun?: number) => Promise<EffectResult> {
+  return async (input, activityBegun) => {
     const begun = Date.now();
     const result = () => ({ attempts: activityInfo().attempt, tookMs: Date.now() - begun });
     const context = await readActionContext(deps, input);
@@ -33,7 +33,7 @@ export function effectActivity<Input extends ActionRef>(
     assertMayTry(context, connector);
     const { company, rule } = context;
     try {
-      const call = { idempotencyKey: idempotencyKey(input, input.index), timeoutMs: callTimeoutMs() };
+      const call = { idempotencyKey: idempotencyKey(input, input.index), timeoutMs: callTimeoutMs(activityBegun) };
       const done = await deps.inFlight.run(company.companyId, connector, () => act(input, company, call));
       return { ...done, ...result() };
     } catch (error) {
@@ -104,7 +104,10 @@ export function assertNotPaused(pauses: readonly Pause[], connector: Connector):
   if (pause) throw paused(connector, pauseText(pause));
 }
 
-/** Milliseconds for one call: what the activity has, less what reading the settings and answering takes; at most 20 seconds. */
-export function callTimeoutMs(): number {
-  return Math.min(activityInfo().startToCloseTimeoutMs - 300, 20_000);
+/**
+ * Milliseconds for one call: what the activity has, less what reading the settings and answering takes; at most 20 seconds.
+ * @param begun - when the activity began, in Unix milliseconds, if it has done something else before.
+ */
+export function callTimeoutMs(begun = Date.now()): number {
+  return Math.min(begun + activityInfo().startToCloseTimeoutMs - 300 - Date.now(), 20_000);
 }

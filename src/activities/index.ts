@@ -1,9 +1,10 @@
-/** All activities of a worker. Every attempt is counted in the metrics. */
+/** All activities of a worker. Every attempt at one is counted in the metrics; of several effects in one activity, that at each. */
 
-import type { Activities } from '../contract/activities.js';
+import type { Activities, EffectActivities } from '../contract/activities.js';
 import { awaitDelayed } from './await-delayed.js';
 import { checkCondition } from './check-condition.js';
 import type { Deps } from './deps.js';
+import { doEffects } from './do-effects.js';
 import { InFlight } from './in-flight.js';
 import { deliverNotice, notifyFailure } from './notify-failure.js';
 import { readPauses, readPolicy } from './read-settings.js';
@@ -14,16 +15,19 @@ import { updateUdf } from './update-udf.js';
 
 export function createActivities(options: Omit<Deps, 'inFlight'>): Activities {
   const deps = { ...options, inFlight: new InFlight() };
-  return deps.metrics.count<Activities>({
+  const effects = deps.metrics.count<EffectActivities>({
+    sendAssignment: sendAssignment(deps),
+    updateUdf: updateUdf(deps),
+  });
+  const others = deps.metrics.count<Omit<Activities, keyof EffectActivities | 'doEffects'>>({
     awaitDelayed: awaitDelayed(deps),
     checkCondition: checkCondition(deps),
     deliverNotice: deliverNotice(deps),
     notifyFailure: notifyFailure(deps),
     readPauses: readPauses(deps),
     readPolicy: readPolicy(deps),
-    sendAssignment: sendAssignment(deps),
     sendEmail: sendEmail(deps),
     steerChains: steerChains(deps),
-    updateUdf: updateUdf(deps),
   });
+  return { ...effects, ...others, doEffects: doEffects(effects) };
 }

@@ -57,17 +57,33 @@ export const effectActivities = {
   ticket_updateUDF: 'updateUdf',
 } as const;
 
+type EffectInputs = { [Name in keyof typeof effectActivities]: ActionRef & { action: Extract<ChainAction, { action: Name }> } };
+export type EffectInput = EffectInputs[keyof EffectInputs];
+
+/** `begun`: when the activity began, in Unix milliseconds, where it has done something else before. */
 export type EffectActivities = {
   [Name in keyof typeof effectActivities as (typeof effectActivities)[Name]]: (
-    input: ActionRef & { action: Extract<ChainAction, { action: Name }> },
+    input: EffectInputs[Name],
+    begun?: number,
   ) => Promise<EffectResult>;
 };
+
+/** One or more. */
+export type SomeOf<Item> = [Item, ...Item[]];
+
+/** What became of one of several effects: its result, or the failure that its own activity would have thrown. */
+export type EffectOutcome = EffectResult | { failure: { type: string; message: string; details: FailureDetails } };
 
 /**
  * Every activity throws `ApplicationFailure` with `details: [FailureDetails]`; the types are listed in docs/operating.md.
  * Those of `effectActivities`, and `checkCondition`, may be tried as local activities first.
  */
 export interface Activities extends EffectActivities {
+  /**
+   * Does effects that follow each other, in order, as one local activity: a chain that goes well needs no more.
+   * @returns what became of each. Those behind one that failed, or for which no time was left, were not tried and are not in it.
+   */
+  doEffects(inputs: SomeOf<EffectInput>): Promise<SomeOf<EffectOutcome>>;
   /** Asks the platform for the assignment and evaluates the condition on it. */
   checkCondition(input: ActionRef & { assignmentId: string; condition: Condition }): Promise<Verdict & Timed>;
   /** Sends one message to one recipient. */

@@ -11,7 +11,7 @@ import type { ActionError, ActionStatus } from '../chain/action-status.js';
 import type { Chain, ChainAction } from '../chain/chain.js';
 import { attemptsWithin, retryPolicy } from '../chain/retry.js';
 import { summaryOf } from '../chain/web-ui.js';
-import type { ActionRef, Activities } from '../contract/activities.js';
+import type { ActionRef, Activities, EffectOutcome } from '../contract/activities.js';
 import type { NoticeKind } from '../contract/notices.js';
 import type { ActionStates, Change } from './action-states.js';
 import { Alarm, type Lock } from './lock.js';
@@ -51,6 +51,10 @@ export class ActionRun {
   constructor(
     readonly chain: Chain,
     readonly action: ChainAction,
+    /** The actions behind it, in order. */
+    readonly behind: readonly ChainAction[],
+    /** What became of effects that were tried together with one before them, by index. */
+    readonly early: Map<number, EffectOutcome>,
     readonly states: ActionStates,
     readonly lock: Lock,
   ) {}
@@ -75,6 +79,13 @@ export class ActionRun {
   /** ISO 8601, UTC; some milliseconds from now. */
   time(fromNow = 0): string {
     return new Date(this.lock.now + fromNow).toISOString();
+  }
+
+  /** @returns what became of the effect, where it was tried together with one before it. */
+  takeEarly(): EffectOutcome | undefined {
+    const outcome = this.early.get(this.action.index);
+    this.early.delete(this.action.index);
+    return outcome;
   }
 
   /** How many attempts there may be now. */

@@ -3,6 +3,7 @@
 import { isCancellation } from '@temporalio/workflow';
 import type { Chain, ChainAction } from '../chain/chain.js';
 import { hasEnded } from '../chain/outcome.js';
+import type { EffectOutcome } from '../contract/activities.js';
 import { ActionRun, type Notify, type RetryMode } from './action-run.js';
 import type { ActionStates } from './action-states.js';
 import { attempt } from './attempt.js';
@@ -13,6 +14,8 @@ import { waitAWhile, waitForPauseEnd } from './pause.js';
 
 export class ActionRunner {
   readonly #runs = new Map<number, ActionRun>();
+  /** What became of effects that were tried together with one before them, by index. */
+  readonly #early = new Map<number, EffectOutcome>();
   #cancelled = false;
 
   constructor(
@@ -33,7 +36,7 @@ export class ActionRunner {
   async run(actions: ChainAction[]): Promise<void> {
     for (let action = actions.shift(); action && !this.#cancelled; action = actions.shift()) {
       if (hasEnded(this.states.of(action.index).state)) continue;
-      const gaveUp = await this.#runOne(action);
+      const gaveUp = await this.#runOne(action, actions);
       if (gaveUp === undefined) continue;
       // Those behind it first: a chain hears of its delayed actions as soon as one has failed, and a retry then does them all.
       for (const { index } of actions.splice(0)) {
@@ -73,8 +76,8 @@ export class ActionRunner {
   }
 
   /** @returns why it is to end `failed` and what stands behind it `not-run`; undefined: that goes on. */
-  async #runOne(action: ChainAction): Promise<string | undefined> {
-    const run = new ActionRun(this.chain, action, this.states, this.lock);
+  async #runOne(action: ChainAction, behind: readonly ChainAction[]): Promise<string | undefined> {
+    const run = new ActionRun(this.chain, action, behind, this.#early, this.states, this.lock);
     this.#runs.set(action.index, run);
     try {
       return await this.#toEnd(run);

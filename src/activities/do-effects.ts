@@ -1,0 +1,42 @@
+/** Several effects that follow each other, each as its own activity does it. */
+
+import { ApplicationFailure } from '@temporalio/common';
+import {
+  type Activities,
+  type EffectActivities,
+  type EffectInput,
+  type EffectOutcome,
+  type EffectResult,
+  effectActivities,
+  type FailureDetails,
+  type SomeOf,
+} from '../contract/activities.js';
+
+/** A further effect is begun within this time, in milliseconds, so that it has a second for its call before the activity has to end. */
+const longestRowMs = 700;
+
+/** @param effects - the activities that do one. */
+export function doEffects(effects: EffectActivities): Activities['doEffects'] {
+  return async ([first, ...others]) => {
+    const begun = Date.now();
+    let last = await tryOne(first, begun);
+    const outcomes: SomeOf<EffectOutcome> = [last];
+    for (const input of others) {
+      if ('failure' in last || Date.now() - begun > longestRowMs) break;
+      last = await tryOne(input, begun);
+      outcomes.push(last);
+    }
+    return outcomes;
+  };
+
+  async function tryOne(input: EffectInput, begun: number): Promise<EffectOutcome> {
+    const effect: (input: never, begun: number) => Promise<EffectResult> = effects[effectActivities[input.action.action]];
+    try {
+      return await effect(input as never, begun);
+    } catch (error) {
+      if (!(error instanceof ApplicationFailure)) throw error;
+      const [details] = error.details as [FailureDetails];
+      return { failure: { type: error.type ?? '', message: error.message, details } };
+    }
+  }
+}
