@@ -36,17 +36,35 @@ export class Limits {
   readonly #companies: Limiter;
   readonly #addresses: Limiter;
   readonly #log: Logger;
+  /** How many requests of a company a process takes at once of those that the processes share: a query for each lot. */
+  #lot = 1;
+  /** By company. `beyond`: what was left to share. */
+  readonly #lots = new Map<string, { left: number; beyond: number; until: number }>();
+  readonly #taking = new Map<string, Promise<RateLimit>>();
   #failureLoggedAt = 0;
 
   constructor({ perMinute, shared, log }: LimitsOptions) {
     this.#companies = limiter('company', perMinute, shared);
     this.#addresses = limiter('address', failuresPerMinute, shared);
+    while (shared && this.#lot < perMinute / 20) this.#lot += 1;
+    while (perMinute % this.#lot > 0) this.#lot -= 1; // So that none is left over.
     this.#log = log;
   }
 
   /** Counts a request of a company. Never rejects: where nobody can count, nobody is refused. */
-  ofCompany(companyId: string): Promise<RateLimit> {
-    return this.#take(this.#companies, companyId);
+  async ofCompany(companyId: string): Promise<RateLimit> {
+    // One at a time asks for more; the others then find what it got.
+    for (let taking = this.#taking.get(companyId); taking; taking = this.#taking.get(companyId)) await taking;
+    const lot = this.#lots.get(companyId);
+    if (lot && lot.left > 0 && Date.now() < lot.until) {
+      lot.left -= 1;
+      return rateLimitOf(this.#companies, lot.beyond + lot.left, lot.until);
+    }
+    const taking = this.#take(this.#companies, companyId, this.#lot, ({ remainingPoints, msBeforeNext }) => {
+      this.#lots.set(companyId, { left: this.#lot - 1, beyond: remainingPoints, until: Date.now() + msBeforeNext });
+    }).finally(() => this.#taking.delete(companyId));
+    this.#taking.set(companyId, taking);
+    return taking;
   }
 
   /** Counts a failed authentication. */
@@ -54,11 +72,13 @@ export class Limits {
     return this.#take(this.#addresses, addressGroup(address));
   }
 
-  async #take(limiter: Limiter, key: string): Promise<RateLimit> {
+  async #take(limiter: Limiter, key: string, lot = 1, got = (_: RateLimiterRes) => {}): Promise<RateLimit> {
     try {
-      return rateLimitOf(limiter, await limiter.consume(key), false);
+      const taken = await limiter.consume(key, lot);
+      got(taken);
+      return rateLimitOf(limiter, taken.remainingPoints + lot - 1, Date.now() + taken.msBeforeNext);
     } catch (error) {
-      if (error instanceof RateLimiterRes) return rateLimitOf(limiter, error, true);
+      if (error instanceof RateLimiterRes) return rateLimitOf(limiter, 0, Date.now() + error.msBeforeNext, true);
       if (Date.now() - this.#failureLoggedAt > 60_000) {
         this.#failureLoggedAt = Date.now();
         this.#log.error({ err: error }, 'requests cannot be counted: nobody is limited meanwhile');
@@ -83,13 +103,14 @@ function limiter(keyPrefix: string, points: number, shared: Queries | undefined)
   });
 }
 
-function rateLimitOf({ points }: Limiter, { remainingPoints, msBeforeNext }: RateLimiterRes, exceeded: boolean): RateLimit {
-  const reset = String(Math.max(1, Math.ceil(msBeforeNext / 1000)));
+/** @param until - when counting begins anew, in Unix milliseconds. */
+function rateLimitOf({ points }: Limiter, remaining: number, until: number, exceeded = false): RateLimit {
+  const reset = String(Math.max(1, Math.ceil((until - Date.now()) / 1000)));
   return {
     exceeded,
     headers: {
       'RateLimit-Limit': String(points),
-      'RateLimit-Remaining': String(exceeded ? 0 : remainingPoints),
+      'RateLimit-Remaining': String(remaining),
       'RateLimit-Reset': reset,
       ...(exceeded && { 'Retry-After': reset }),
     },

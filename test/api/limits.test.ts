@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, mock } from 'node:test';
 import { Hono } from 'hono';
 import { addressGroup, failuresPerMinute, Limits, limitFailures } from '../../src/api/limits.js';
 import { answerProblems } from '../../src/api/problems.js';
@@ -63,6 +63,19 @@ for (const { name, open, skip } of testDatabases) {
       const late = await new Limits({ perMinute: 30, shared: database, log: silent }).ofCompany('acme');
       assert(late.exceeded);
       assert.match(late.headers['Retry-After'] ?? '', /^([1-9]|[1-5]\d|60)$/);
+    });
+
+    it('ask the database once for twenty requests of a company', async () => {
+      const queries = mock.fn(database.query.bind(database));
+      const limits = new Limits({ perMinute: 400, shared: { query: queries as Database['query'] }, log: silent });
+      const shares = [];
+      for (let n = 0; n < 400; n += 1) shares.push(await limits.ofCompany('busy'));
+      assert.equal(queries.mock.callCount(), 20);
+      assert.deepEqual(
+        shares.map(({ headers }) => Number(headers['RateLimit-Remaining'])),
+        Array.from({ length: 400 }, (_, n) => 399 - n),
+      );
+      assert((await limits.ofCompany('busy')).exceeded);
     });
 
     it('keep addresses and companies apart', async () => {
