@@ -47,39 +47,39 @@ function routesAt(base: '/co/:companyId' | '', options: BulkOptions): Route[] {
   const find = async (bulkId: string, companyId: string | undefined): Promise<Bulk> =>
     found(/^[\w-]{1,64}$/.test(bulkId) && (await readBulk(options, bulkId, companyId)), `bulk ${bulkId}`);
   return [
-    route(`POST ${base}/chains/bulk`, {
-      id: ofAll ? 'steerAllChains' : 'steerChains',
-      summary: ofAll ? 'Steer many chains across companies' : 'Steer many chains at once',
-      description:
-        'Without `confirm` nothing is done: the answer says how many chains it would concern, and shows the first ten. With' +
-        ' that count as `confirm` it is done, in the background.',
-      body,
-      maxBodyBytes: 16 * 1024,
-      answers: {
-        200: { description: 'What it would concern.', body: bulkPreviewSchema },
-        202: { description: 'It is being done.', body: bulkSchema, headers: { Location: 'Where to see how far it is.' } },
+    route(
+      `POST ${base}/chains/bulk`,
+      ofAll ? 'steerAllChains' : 'steerChains',
+      ofAll ? 'Steer many chains across companies' : 'Steer many chains at once',
+      {
+        description:
+          'Without `confirm` nothing is done: the answer says how many chains it would concern, and shows the first ten. With' +
+          ' that count as `confirm` it is done, in the background.',
+        body,
+        answers: {
+          200: ['What it would concern.', bulkPreviewSchema],
+          202: ['It is being done.', bulkSchema, { Location: 'Where to see how far it is.' }],
+        },
+        problems: ['not-found', 'count-changed', 'temporal-unavailable'],
+        async handle(c, { actor, body: { verb, filter, confirm } }) {
+          const inPath = c.req.param('companyId');
+          const { companyId = inPath, ...rest } = filter;
+          const request = { verb, filter: rest, companyId };
+          const chains = await findChains(options, request);
+          const count = chains.length;
+          if (confirm === undefined) return c.json(bulkPreviewSchema.parse({ verb, count, first: chains.slice(0, 10) }));
+          if (confirm !== count) {
+            const detail = `This concerns ${count} chains now, not ${confirm}. Look again, then confirm with ${count}.`;
+            throw new Problem('count-changed', detail);
+          }
+          const bulkId = await steerChains(options, request, chains, actor);
+          c.header('Location', `${c.req.path}/${bulkId}`);
+          return c.json(await find(bulkId, inPath), 202);
+        },
       },
-      problems: ['not-found', 'count-changed', 'temporal-unavailable'],
-      async handle(c, { actor, body: { verb, filter, confirm } }) {
-        const inPath = c.req.param('companyId');
-        const { companyId = inPath, ...rest } = filter;
-        const request = { verb, filter: rest, companyId };
-        const chains = await findChains(options, request);
-        const count = chains.length;
-        if (confirm === undefined) return c.json(bulkPreviewSchema.parse({ verb, count, first: chains.slice(0, 10) }));
-        if (confirm !== count) {
-          const detail = `This concerns ${count} chains now, not ${confirm}. Look again, then confirm with ${count}.`;
-          throw new Problem('count-changed', detail);
-        }
-        const bulkId = await steerChains(options, request, chains, actor);
-        c.header('Location', `${c.req.path}/${bulkId}`);
-        return c.json(await find(bulkId, inPath), 202);
-      },
-    }),
-    route(`GET ${base}/chains/bulk/:bulkId`, {
-      id: ofAll ? 'getBulkOfAll' : 'getBulk',
-      summary: 'Read how far the steering of many chains is',
-      answers: { 200: { description: 'How far it is.', body: bulkSchema } },
+    ),
+    route(`GET ${base}/chains/bulk/:bulkId`, ofAll ? 'getBulkOfAll' : 'getBulk', 'Read how far the steering of many chains is', {
+      answers: { 200: ['How far it is.', bulkSchema] },
       handle: async (c, { bulkId }) => c.json(await find(bulkId, c.req.param('companyId'))),
     }),
   ];

@@ -42,36 +42,27 @@ export function chainRoutes(options: ChainsOptions): Route[] {
     return listChains(client, links, { filter, companyId, more: paused ? ['RelayPaused = true'] : [], limit, cursor });
   };
   return [
-    route('GET /co/:companyId/chains', {
-      id: 'listChains',
-      summary: 'List the chains of a company',
+    route('GET /co/:companyId/chains', 'listChains', 'List the chains of a company', {
       description: 'Open chains first, the newest first, then closed ones. It needs no worker, and is a moment behind.',
       query: listQuery,
-      answers: { 200: { description: 'Each chain once.', body: chainListSchema } },
+      answers: { 200: ['Each chain once.', chainListSchema] },
       problems: ['temporal-unavailable'],
       handle: async (c, { companyId, query }) => c.json(await list(companyId, query)),
     }),
-    route('GET /chains', {
-      id: 'listAllChains',
-      summary: 'List the chains of all companies',
+    route('GET /chains', 'listAllChains', 'List the chains of all companies', {
       query: listQuery.extend({ companyId: z.string().optional().describe('Only of this company.') }),
-      answers: { 200: { description: 'Each chain once.', body: chainListSchema } },
+      answers: { 200: ['Each chain once.', chainListSchema] },
       problems: ['not-found', 'temporal-unavailable'],
       handle: async (c, { query: { companyId, ...query } }) => c.json(await list(companyId, query)),
     }),
-    route('GET /co/:companyId/chains/:chainId', {
-      id: 'getChain',
-      summary: 'Read a chain',
-      answers: { 200: { description: 'The chain and its actions as they stand.', body: chainSchema } },
+    route('GET /co/:companyId/chains/:chainId', 'getChain', 'Read a chain', {
+      answers: { 200: ['The chain and its actions as they stand.', chainSchema] },
       handle: async (c, { companyId, chainId }) => c.json(await chainOf(companyId, chainId)),
     }),
-    route('POST /co/:companyId/chains/:chainId/cancel', {
-      id: 'cancelChain',
-      summary: 'Cancel a chain',
+    route('POST /co/:companyId/chains/:chainId/cancel', 'cancelChain', 'Cancel a chain', {
       description: 'An effect under way is awaited and its outcome recorded; what has not run becomes `cancelled`.',
-      maxBodyBytes: 16 * 1024,
       answers: {
-        202: { description: 'It is being cancelled.', body: z.object({ chainId: z.string(), cancelling: z.literal(true) }) },
+        202: ['It is being cancelled.', z.object({ chainId: z.string(), cancelling: z.literal(true) })],
       },
       problems: ['already-ended'],
       async handle(c, { companyId, chainId, actor }) {
@@ -79,25 +70,21 @@ export function chainRoutes(options: ChainsOptions): Route[] {
         return c.json({ chainId, cancelling: true }, 202);
       },
     }),
-    route('POST /co/:companyId/chains/:chainId/actions/:index/:verb', {
-      id: 'steerAction',
-      summary: 'Steer one action',
+    route('POST /co/:companyId/chains/:chainId/actions/:index/:verb', 'steerAction', 'Steer one action', {
       description:
         'To `retry` an action that failed, or an e-mail that missed somebody, is possible also when the chain has closed: ' +
         'it is opened again, and what stood behind that action and was not run for that follows it.',
-      rawBody: rescheduleSchema,
-      bodyOptional: true,
-      maxBodyBytes: 16 * 1024,
+      rawBody: rescheduleSchema.optional(),
       answers: {
-        202: {
-          description: 'It has been passed on to the chain.',
-          body: z.object({
+        202: [
+          'It has been passed on to the chain.',
+          z.object({
             chainId: z.string(),
             index: z.int(),
             accepted: z.string(),
             reopened: z.literal(true).optional().describe('The chain had closed, and has been opened again.'),
           }),
-        },
+        ],
       },
       problems: ['invalid-body', 'already-ended', 'not-steerable', 'temporal-unavailable'],
       async handle(c, { companyId, chainId, index, verb: asked, actor }) {

@@ -30,26 +30,22 @@ export function companyRoutes({ companies }: Store, operatorEmail: string | unde
   };
   const location = { Location: 'The path of what was made.' };
   return [
-    route('GET /admin/companies', {
-      id: 'listCompanies',
-      summary: 'List the companies',
+    route('GET /admin/companies', 'listCompanies', 'List the companies', {
       query: pageQuery(companyIdPattern),
-      answers: { 200: { description: 'By company id.', body: companiesResponse } },
+      answers: { 200: ['By company id.', companiesResponse] },
       async handle(c, { query }) {
         const { items, nextCursor } = await companies.list(query);
         return c.json({ companies: items.map(shown), nextCursor });
       },
     }),
-    route('PUT /admin/companies/:companyId', {
-      id: 'putCompany',
-      summary: 'Make or change a company',
+    route('PUT /admin/companies/:companyId', 'putCompany', 'Make or change a company', {
       description:
         'What is left out stays as it is, and `null` removes it. A section that is given replaces the stored one, except for' +
         ' its secrets: they are write-only, shown as `***`, kept where they are left out, and removed by `null`.',
       rawBody: companyRequest,
       answers: {
-        200: { description: 'The company is changed.', body: companySchema, headers: location },
-        201: { description: 'The company is made.', body: companySchema, headers: location },
+        200: ['The company is changed.', companySchema, location],
+        201: ['The company is made.', companySchema, location],
       },
       problems: ['invalid-body', 'invalid-company-id'],
       async handle(c, { companyId, actor }) {
@@ -61,14 +57,12 @@ export function companyRoutes({ companies }: Store, operatorEmail: string | unde
         return c.json(shown(company), created ? 201 : 200, { Location: `/admin/companies/${companyId}` });
       },
     }),
-    route('PATCH /admin/companies/:companyId', {
-      id: 'changeCompany',
-      summary: 'Change a company',
+    route('PATCH /admin/companies/:companyId', 'changeCompany', 'Change a company', {
       description:
         'A JSON merge patch (RFC 7396): what is left out stays as it is, also within a section, and `null` removes it.' +
         ' Secrets are kept as with PUT; `auth` of another `type` begins anew.',
       rawBody: companyPatch,
-      answers: { 200: { description: 'The company as it is now.', body: companySchema } },
+      answers: { 200: ['The company as it is now.', companySchema] },
       problems: ['invalid-body'],
       async handle(c, { companyId, actor }) {
         const read = await readSettings(c, companyRequest, mergePatch);
@@ -77,16 +71,12 @@ export function companyRoutes({ companies }: Store, operatorEmail: string | unde
         return c.json(shown(company));
       },
     }),
-    route('GET /admin/companies/:companyId', {
-      id: 'getCompany',
-      summary: 'Read a company',
-      answers: { 200: { description: 'The company, its secrets as `***`.', body: companySchema } },
+    route('GET /admin/companies/:companyId', 'getCompany', 'Read a company', {
+      answers: { 200: ['The company, its secrets as `***`.', companySchema] },
       handle: async (c, { companyId }) => c.json(shown(found(await companies.get(companyId), `company ${companyId}`))),
     }),
-    route('DELETE /admin/companies/:companyId', {
-      id: 'deleteCompany',
-      summary: 'Delete a company with its rules, tokens and keys',
-      answers: { 204: { description: 'It is gone.' } },
+    route('DELETE /admin/companies/:companyId', 'deleteCompany', 'Delete a company with its rules, tokens and keys', {
+      answers: { 204: ['It is gone.'] },
       async handle(c, { companyId, actor }) {
         found(await companies.delete(companyId, actor), `company ${companyId}`);
         return c.body(null, 204);

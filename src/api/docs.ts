@@ -14,10 +14,10 @@ import {
   tagOf,
 } from './openapi.js';
 import { type Html, inline, json, prose } from './page.js';
-import type { RouteDescription } from './route.js';
+import type { Route } from './route.js';
 
 /** @param routes - those that the document describes. */
-export function docsPage(document: OpenApi, routes: readonly RouteDescription[]): { title: string; main: Html } {
+export function docsPage(document: OpenApi, routes: readonly Route[]): { title: string; main: Html } {
   const title = `${document.info.title} API`;
   const main = html`<h1>${title}</h1>
 <p class="soft">Version ${document.info.version}, at <code>${document.servers[0]?.url ?? ''}</code>.
@@ -56,7 +56,7 @@ const accessTexts: Record<Access, string> = {
   admin: 'Needs the admin token as Authorization: Bearer …',
 };
 
-function endpoint(route: RouteDescription, described: DescribedOperation | undefined): Html {
+function endpoint(route: Route, described: DescribedOperation | undefined): Html {
   const { parameters = [], requestBody, responses = {} } = described ?? {};
   const body = requestBody?.content['application/json']?.schema;
   const own = problemsOf(route).filter((slug) => !everywhere.some((other) => other === slug));
@@ -95,7 +95,7 @@ function answerRow(status: string, answer: DescribedAnswer = { description: '' }
   return html`<tr><td>${status}</td><td>${inline(answer.description)}${headers}</td><td>${shown}</td></tr>`;
 }
 
-function heading(route: RouteDescription): Html {
+function heading(route: Route): Html {
   return html`<code><span class="method">${route.method}</span> ${pathOf(route)}</code>`;
 }
 

@@ -8,7 +8,7 @@ import { problemSchema } from '../contract/problem.js';
 import { type ProblemSlug, problemTypeList, problemTypes } from '../contract/problem-types.js';
 import type { Access } from './bearer-authentication.js';
 import { mergePatchType } from './input.js';
-import type { Answer, RouteDescription } from './route.js';
+import type { Answer, Route } from './route.js';
 
 export type Schema = z.core.JSONSchema.BaseSchema;
 
@@ -70,9 +70,9 @@ const pathParameters: Record<string, z.ZodType> = {
 };
 
 /** @param url - where the API is. */
-export function openApi(url: string, routes: readonly RouteDescription[]) {
+export function openApi(url: string, routes: readonly Route[]) {
   const schemas: Schemas = {};
-  const paths: Record<string, Partial<Record<RouteDescription['method'], DescribedOperation>>> = {};
+  const paths: Record<string, Partial<Record<Route['method'], DescribedOperation>>> = {};
   for (const route of routes) paths[pathOf(route)] = { ...paths[pathOf(route)], [route.method]: describe(route, schemas) };
   return {
     openapi: '3.1.1',
@@ -92,7 +92,7 @@ export function openApi(url: string, routes: readonly RouteDescription[]) {
 }
 
 /** With `{name}` for parameters. */
-export function pathOf({ path }: RouteDescription): string {
+export function pathOf({ path }: Route): string {
   return path.replaceAll(/:(\w+)/g, '{$1}');
 }
 
@@ -118,7 +118,7 @@ export const everywhere: readonly ProblemSlug[] = [
 ];
 
 /** What the route may answer with beside that. */
-export function problemsOf(route: RouteDescription): ProblemSlug[] {
+export function problemsOf(route: Route): ProblemSlug[] {
   const { problems = [], path, access, query, body, rawBody, answers } = route;
   const slugs: ProblemSlug[] = [...problems];
   // What the path names has to be there, unless a PUT makes it; the sender of a chain is not told.
@@ -131,11 +131,11 @@ export function problemsOf(route: RouteDescription): ProblemSlug[] {
   return problemTypeList.map(({ slug }) => slug).filter((slug) => slugs.includes(slug) && !everywhere.includes(slug));
 }
 
-export function tagOf({ path }: RouteDescription): string {
+export function tagOf({ path }: Route): string {
   return (tags[path.split('/').findLast((segment) => segment in tags) ?? 'service'] ?? [''])[0];
 }
 
-function describe(route: RouteDescription, schemas: Schemas) {
+function describe(route: Route, schemas: Schemas) {
   const { id, path, summary, description, access, query, headers, body = route.rawBody, examples, answers } = route;
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
   const inPath = Object.fromEntries(names.map((name) => [name, pathParameters[name] ?? z.string()]));
@@ -157,17 +157,19 @@ function describe(route: RouteDescription, schemas: Schemas) {
     ...(description !== undefined && { description }),
     security: securities[access],
     parameters: [...parameters('path', inPath), ...parameters('query', query?.shape), ...parameters('header', headers?.shape)],
-    ...(body && { requestBody: { required: !route.bodyOptional, content } }),
+    ...(body && { requestBody: { required: !z.safeParse(body, route.rawBody ? undefined : {}).success, content } }),
     responses,
   };
 }
 
-function describeAnswer({ description, body, mediaType, headers = {} }: Answer, schemas: Schemas): DescribedAnswer {
+function describeAnswer([description, body, headers = {}]: Answer, schemas: Schemas): DescribedAnswer {
   return {
     description,
     headers: Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, header(text)])),
-    ...(body && { content: { 'application/json': { schema: schemaOf(body, schemas) } } }),
-    ...(mediaType !== undefined && { content: { [mediaType]: { schema: { type: 'string' } } } }),
+    content:
+      typeof body === 'string'
+        ? { [body]: { schema: { type: 'string' } } }
+        : body && { 'application/json': { schema: schemaOf(body, schemas) } },
   };
 }
 

@@ -28,33 +28,25 @@ export function pauseRoutes({ store, client, log }: OperatingOptions): Route[] {
     return { pauses: await store.pauses.current(companyId) };
   };
   return [
-    route('GET /admin/companies/:companyId/pause', {
-      id: 'getPauses',
-      summary: 'Read the pauses of a company',
-      answers: { 200: { description: 'Those that are on.', body: pausesResponse } },
+    route('GET /admin/companies/:companyId/pause', 'getPauses', 'Read the pauses of a company', {
+      answers: { 200: ['Those that are on.', pausesResponse] },
       handle: async (c, { companyId }) => c.json(await current(companyId)),
     }),
-    route('PUT /admin/companies/:companyId/pause', {
-      id: 'pauseCompany',
-      summary: 'Pause a company or one of its connectors',
+    route('PUT /admin/companies/:companyId/pause', 'pauseCompany', 'Pause a company or one of its connectors', {
       description:
         'For planned downtime: what needs it waits, `pending`, without losing attempts or time, and goes on in order when the' +
         ' pause is over; the contacts of a rule of which something waits are told once.',
       body: pauseRequest,
-      bodyOptional: true,
-      maxBodyBytes: 16 * 1024,
-      answers: { 200: { description: 'Those that are on.', body: pausesResponse } },
+      answers: { 200: ['Those that are on.', pausesResponse] },
       async handle(c, { companyId, actor, body: { what, reason, until } }) {
         const pause = { what, ...(reason && { reason }), ...(until && { until: new Date(until).toISOString() }) };
         found(await store.pauses.begin(companyId, pause, actor), `company ${companyId}`);
         return c.json(await current(companyId));
       },
     }),
-    route('DELETE /admin/companies/:companyId/pause', {
-      id: 'endPause',
-      summary: 'End a pause',
+    route('DELETE /admin/companies/:companyId/pause', 'endPause', 'End a pause', {
       query: z.object({ what: pausableSchema.optional().describe('Absent: whatever is paused.') }),
-      answers: { 200: { description: 'What was paused goes on.', body: endedPausesResponse } },
+      answers: { 200: ['What was paused goes on.', endedPausesResponse] },
       async handle(c, { companyId, actor, query: { what } }) {
         const ended = found(await store.pauses.end(companyId, what, actor), `company ${companyId}`);
         if (ended.length === 0) throw notFound(`pause of ${what === undefined ? '' : `${what} of `}company ${companyId}`);
@@ -71,15 +63,11 @@ export function pauseRoutes({ store, client, log }: OperatingOptions): Route[] {
 /** Whether notices arrive, tried out. */
 export function noticeRoutes({ store, client, taskQueue, log }: OperatingOptions): Route[] {
   return [
-    route('POST /admin/companies/:companyId/notices/test', {
-      id: 'testNotices',
-      summary: 'Send a test notice to every contact',
+    route('POST /admin/companies/:companyId/notices/test', 'testNotices', 'Send a test notice to every contact', {
       description:
         'On the way that notices take, once, now. The answer says of each contact whether it arrived there, and if not, why.',
       body: noticeTestRequest,
-      bodyOptional: true,
-      maxBodyBytes: 16 * 1024,
-      answers: { 200: { description: 'What became of it at each contact.', body: noticeTestResponse } },
+      answers: { 200: ['What became of it at each contact.', noticeTestResponse] },
       problems: ['temporal-unavailable'],
       async handle(c, { companyId, body: { relayId } }) {
         found(await store.companies.get(companyId), `company ${companyId}`);
@@ -104,18 +92,14 @@ export function auditRoutes({ audit, companies }: Store): Route[] {
     return auditResponse.parse({ entries: items, nextCursor });
   };
   return [
-    route('GET /admin/audit', {
-      id: 'listAudit',
-      summary: 'List what was done',
+    route('GET /admin/audit', 'listAudit', 'List what was done', {
       query: query.extend({ companyId: z.string().optional().describe('Only of this company.') }),
-      answers: { 200: { description: 'The newest first.', body: auditResponse } },
+      answers: { 200: ['The newest first.', auditResponse] },
       handle: async (c, { query }) => c.json(await list(query)),
     }),
-    route('GET /admin/companies/:companyId/audit', {
-      id: 'listCompanyAudit',
-      summary: 'List what was done to a company',
+    route('GET /admin/companies/:companyId/audit', 'listCompanyAudit', 'List what was done to a company', {
       query,
-      answers: { 200: { description: 'The newest first.', body: auditResponse } },
+      answers: { 200: ['The newest first.', auditResponse] },
       async handle(c, { companyId, query }) {
         found(await companies.get(companyId), `company ${companyId}`);
         return c.json(await list({ ...query, companyId }));

@@ -28,34 +28,24 @@ export function rejectedRoutes(options: RejectedOptions): Route[] {
     return found(await store.rejected.get(companyId, rejectedId), `rejected request ${rejectedId} of company ${companyId}`);
   };
   return [
-    route('GET /co/:companyId/rejected', {
-      id: 'listRejected',
-      summary: 'List the rejected requests of a company',
+    route('GET /co/:companyId/rejected', 'listRejected', 'List the rejected requests of a company', {
       query: pageQuery(numberCursor),
-      answers: { 200: { description: 'The newest first.', body: rejectedListSchema } },
+      answers: { 200: ['The newest first.', rejectedListSchema] },
       async handle(c, { companyId, query }) {
         found(await store.companies.get(companyId), `company ${companyId}`);
         await rejections.settled();
         return c.json(await store.rejected.list(companyId, query));
       },
     }),
-    route('GET /co/:companyId/rejected/:rejectedId', {
-      id: 'getRejected',
-      summary: 'Read a rejected request with its actions',
-      answers: { 200: { description: 'The request.', body: wholeRejectedSchema } },
+    route('GET /co/:companyId/rejected/:rejectedId', 'getRejected', 'Read a rejected request with its actions', {
+      answers: { 200: ['The request.', wholeRejectedSchema] },
       handle: async (c, { companyId, rejectedId }) => c.json(await find(companyId, rejectedId)),
     }),
-    route('POST /co/:companyId/rejected/:rejectedId/resend', {
-      id: 'resendRejected',
-      summary: 'Send a rejected request again',
+    route('POST /co/:companyId/rejected/:rejectedId/resend', 'resendRejected', 'Send a rejected request again', {
       description: 'Needs no token of its rules. Delays count from now.',
       answers: {
         202: acceptedAnswer,
-        200: {
-          description: 'The sender has repeated it meanwhile: the first answer again.',
-          body: acceptedSchema,
-          headers: replayedHeaders,
-        },
+        200: ['The sender has repeated it meanwhile: the first answer again.', acceptedSchema, replayedHeaders],
       },
       problems: ['invalid-chain', 'already-resent', 'rule-disabled', 'idempotency-key-reused', 'temporal-unavailable'],
       async handle(c, { companyId, rejectedId, actor }) {

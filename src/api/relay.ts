@@ -20,7 +20,7 @@ import {
   readElements,
   readIdempotencyKey,
 } from './relay-request.js';
-import { type Route, route } from './route.js';
+import { type Answer, type Route, route } from './route.js';
 
 interface RelayOptions extends StartOptions, AuthenticationOptions {
   limits: Limits;
@@ -33,30 +33,21 @@ interface RelayOptions extends StartOptions, AuthenticationOptions {
   };
 }
 
-/** Headers of an answer to a chain. */
-const rateLimitHeaders = {
+const acceptedHeaders = {
+  Location: 'The chain.',
   'RateLimit-Limit': 'Requests a minute that the company may send.',
   'RateLimit-Remaining': 'How many of them are left.',
   'RateLimit-Reset': 'Seconds until they begin anew.',
 };
 
 /** What OpenAPI says of `answerStarted`: of its 202, and of the headers of its 200. */
-export const acceptedAnswer = {
-  description: 'The chain is accepted and will run.',
-  body: acceptedSchema,
-  headers: { Location: 'The chain.', ...rateLimitHeaders },
-};
-export const replayedHeaders = {
-  ...acceptedAnswer.headers,
-  'Idempotency-Replayed': '`true` where this is the first answer again.',
-};
+export const acceptedAnswer: Answer = ['The chain is accepted and will run.', acceptedSchema, acceptedHeaders];
+export const replayedHeaders = { ...acceptedHeaders, 'Idempotency-Replayed': '`true` where this is the first answer again.' };
 
 export function relayRoute(options: RelayOptions): Route {
   const { limits, links, rejections } = options;
-  return route('POST /co/:companyId/relay', {
-    id: 'submitChain',
+  return route('POST /co/:companyId/relay', 'submitChain', 'Submit a chain of actions', {
     access: 'relay tokens',
-    summary: 'Submit a chain of actions',
     description:
       'Runs the actions in array order; delayed ones run on their own when they are due. The answer comes once the chain ' +
       'is durably accepted. One bad action refuses the whole request. With `?dryRun=true` it tells action by action what ' +
@@ -67,11 +58,11 @@ export function relayRoute(options: RelayOptions): Route {
     examples: chainExamples,
     answers: {
       202: acceptedAnswer,
-      200: {
-        description: 'To an idempotency key that was used before: the first answer again. To a dry run: what would happen.',
-        body: z.union([acceptedSchema, options.dryRun.schema]),
-        headers: replayedHeaders,
-      },
+      200: [
+        'To an idempotency key that was used before: the first answer again. To a dry run: what would happen.',
+        z.union([acceptedSchema, options.dryRun.schema]),
+        replayedHeaders,
+      ],
     },
     problems: [
       'not-an-array',

@@ -11,21 +11,16 @@ import type { ProblemSlug } from '../contract/problem-types.js';
 import type { Access, Authenticated, Guard } from './bearer-authentication.js';
 import { limitBody, parseAs, parseQuery, readObject } from './input.js';
 
-export interface Answer {
-  description: string;
-  /** The JSON body. */
-  body?: z.ZodType;
-  /** Where the body is not JSON. */
-  mediaType?: string;
-  headers?: Record<string, string>;
-}
+/** A body is JSON, unless a media type stands in place of its schema. Headers are described by their names. */
+export type Answer = readonly [
+  description: string,
+  body?: z.ZodType | 'text/html' | 'text/plain',
+  headers?: Record<string, string>,
+];
 
-interface Description<Who extends Access = Access, Query = z.ZodObject, Body = z.ZodType> {
-  /** The operation's id, for generated clients. */
-  id: string;
+interface Description<Path, Who, Query, Body> {
   /** Default: who may pass the guard before its path; where there is none, `admin`. */
   access?: Who;
-  summary: string;
   description?: string;
   query?: Query;
   headers?: z.ZodObject;
@@ -33,34 +28,32 @@ interface Description<Who extends Access = Access, Query = z.ZodObject, Body = z
   body?: Body;
   /** A body that the handler itself reads: because it is no object, or because what is stored decides how it is read, as for PATCH. */
   rawBody?: z.ZodType;
-  /** Of `body` or `rawBody`, for the document. */
-  bodyOptional?: true;
   examples?: Record<string, { summary: string; value: unknown }>;
-  /** Default: 256 KiB. */
-  maxBodyBytes?: number;
   /** By status. */
   answers: Record<number, Answer>;
   /** The types of problems that it may answer with, beside those that follow from its path, access, `query` and `body`. */
   problems?: readonly ProblemSlug[];
+  /** Gets, read and checked, the parameters of the path by their names, who asks, the query and the body. */
+  handle(
+    c: Context<Authenticated>,
+    asked: Record<ParamKeys<Path>, string> & {
+      actor: Who extends 'admin' | 'admin or company key' ? Actor : undefined;
+      query: z.infer<Query>;
+      body: z.infer<Body>;
+    },
+  ): Response | Promise<Response>;
 }
 
-type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
-export interface RouteDescription extends Description {
-  method: Lowercase<Method>;
+export interface Route extends Omit<Description<string, Access, z.ZodObject, z.ZodType>, 'handle'> {
+  method: Method;
   /** As Hono writes it: `/co/:companyId/chains`. Its parameters are described in openapi.ts. */
   path: string;
+  /** The operation's id, for generated clients. */
+  id: string;
+  summary: string;
   access: Access;
-}
-
-/** What a handler gets, read and checked: the parameters of the path by their names, and these. */
-type Asked<Path, Who extends Access, Query, Body> = Record<ParamKeys<Path>, string> & {
-  actor: Who extends 'admin' | 'admin or company key' ? Actor : undefined;
-  query: z.infer<Query>;
-  body: z.infer<Body>;
-};
-
-export interface Route extends RouteDescription {
   handle(c: Context<Authenticated>): Promise<Response>;
 }
 
@@ -83,17 +76,19 @@ export function route<
   Query extends z.ZodObject = z.ZodObject<Record<never, never>>,
   Body extends z.ZodType = z.ZodUndefined,
 >(
-  endpoint: `${Method} ${Path}`,
-  description: Description<Who, Query, Body> & {
-    handle(c: Context<Authenticated>, asked: Asked<Path, Who, Query, Body>): Response | Promise<Response>;
-  },
+  endpoint: `${Uppercase<Method>} ${Path}`,
+  id: string,
+  summary: string,
+  description: Description<Path, Who, Query, Body>,
 ): Route {
   const [method = '', path = ''] = endpoint.split(' ');
   const { access = accessOf(path), query, body, handle } = description;
   return {
     ...description,
-    method: method.toLowerCase() as Lowercase<Method>,
+    method: method.toLowerCase() as Method,
     path,
+    id,
+    summary,
     access,
     handle: async (c) => {
       const asked = {
@@ -102,7 +97,7 @@ export function route<
         query: query && parseQuery(query, c.req.query()),
         body: body && parseAs(body, await readObject(c)),
       };
-      return handle(c, asked as Asked<Path, Who, Query, Body>);
+      return handle(c, asked as Parameters<typeof handle>[1]);
     },
   };
 }
@@ -111,7 +106,6 @@ export function route<
 export function appOf(routes: readonly Route[], guard: Guard): Hono<Authenticated> {
   const app = new Hono<Authenticated>();
   for (const [paths, access] of Object.entries(guarded)) app.use(paths, guard(access));
-  for (const { method, path, access, maxBodyBytes = 256 * 1024, handle } of routes)
-    app.on(method.toUpperCase(), path, guard(access), limitBody(maxBodyBytes), handle);
+  for (const { method, path, access, handle } of routes) app.on(method.toUpperCase(), path, guard(access), limitBody, handle);
   return app;
 }

@@ -11,19 +11,13 @@ import { type Route, route } from './route.js';
 
 export function ruleRoutes({ companies, rules }: Store): Route[] {
   return [
-    route('POST /admin/companies/:companyId/rules', {
-      id: 'createRule',
-      summary: 'Make a rule',
+    route('POST /admin/companies/:companyId/rules', 'createRule', 'Make a rule', {
       description:
         'The answer is the only time that the token is shown.' +
         ' A `relayId` and `relayAccessToken` that existing webhooks use can be taken over.',
       rawBody: newRuleRequest,
       answers: {
-        201: {
-          description: 'The rule with its first token.',
-          body: createdRuleResponse,
-          headers: { Location: 'The path of what was made.' },
-        },
+        201: ['The rule with its first token.', createdRuleResponse, { Location: 'The path of what was made.' }],
       },
       problems: ['invalid-body', 'relay-id-taken'],
       async handle(c, { companyId, actor }) {
@@ -39,34 +33,28 @@ export function ruleRoutes({ companies, rules }: Store): Route[] {
         });
       },
     }),
-    route('GET /admin/companies/:companyId/rules', {
-      id: 'listRules',
-      summary: 'List the rules of a company',
+    route('GET /admin/companies/:companyId/rules', 'listRules', 'List the rules of a company', {
       query: pageQuery(numberCursor),
-      answers: { 200: { description: 'The oldest first.', body: rulesResponse } },
+      answers: { 200: ['The oldest first.', rulesResponse] },
       async handle(c, { companyId, query }) {
         found(await companies.get(companyId), `company ${companyId}`);
         const { items, nextCursor } = await rules.list(companyId, query);
         return c.json({ rules: items.map(shown), nextCursor });
       },
     }),
-    route('GET /admin/companies/:companyId/rules/:relayId', {
-      id: 'getRule',
-      summary: 'Read a rule',
-      answers: { 200: { description: 'The rule.', body: ruleSchema } },
+    route('GET /admin/companies/:companyId/rules/:relayId', 'getRule', 'Read a rule', {
+      answers: { 200: ['The rule.', ruleSchema] },
       async handle(c, { companyId, relayId }) {
         const rule = await rules.get(companyId, relayId);
         return c.json(shown(found(rule, `rule ${relayId} of company ${companyId}`)));
       },
     }),
-    route('PATCH /admin/companies/:companyId/rules/:relayId', {
-      id: 'changeRule',
-      summary: 'Change, enable or disable a rule',
+    route('PATCH /admin/companies/:companyId/rules/:relayId', 'changeRule', 'Change, enable or disable a rule', {
       description:
         'What is left out stays as it is; `notify` is replaced as a section of a company is, or merged where the body is a' +
         ' merge patch. Requests of a disabled rule are refused, and its actions that are still to run become `skipped`.',
       rawBody: ruleChange,
-      answers: { 200: { description: 'The rule as it is now.', body: ruleSchema } },
+      answers: { 200: ['The rule as it is now.', ruleSchema] },
       problems: ['invalid-body'],
       async handle(c, { companyId, relayId, actor }) {
         const read = await readSettings(c, ruleChange, isMergePatch(c) ? mergePatch : replaceKeepingSecrets);
@@ -75,10 +63,8 @@ export function ruleRoutes({ companies, rules }: Store): Route[] {
         return c.json(shown(found(rule, `rule ${relayId} of company ${companyId}`)));
       },
     }),
-    route('DELETE /admin/companies/:companyId/rules/:relayId', {
-      id: 'deleteRule',
-      summary: 'Delete a rule with its tokens',
-      answers: { 204: { description: 'It is gone.' } },
+    route('DELETE /admin/companies/:companyId/rules/:relayId', 'deleteRule', 'Delete a rule with its tokens', {
+      answers: { 204: ['It is gone.'] },
       async handle(c, { companyId, relayId, actor }) {
         found(await rules.delete(companyId, relayId, actor), `rule ${relayId} of company ${companyId}`);
         return c.body(null, 204);

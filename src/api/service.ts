@@ -11,30 +11,24 @@ import { docsPage, problemPage } from './docs.js';
 import { openApi } from './openapi.js';
 import { sendPage } from './page.js';
 import { found } from './problems.js';
-import { type Answer, type Route, type RouteDescription, route } from './route.js';
+import { type Answer, type Route, route } from './route.js';
 
 /** @param others - the other routes of the API; the document has these too. */
-export function docsRoutes({ links }: { links: Links }, others: readonly RouteDescription[]): Route[] {
-  const page = { 200: { description: 'A page.', mediaType: 'text/html' } };
+export function docsRoutes({ links }: { links: Links }, others: readonly Route[]): Route[] {
+  const page: Route['answers'] = { 200: ['A page.', 'text/html'] };
   const routes: Route[] = [
-    route('GET /openapi.json', {
-      id: 'getOpenApi',
+    route('GET /openapi.json', 'getOpenApi', 'This description of the API, for programs', {
       access: 'public',
-      summary: 'This description of the API, for programs',
-      answers: { 200: { description: 'OpenAPI 3.1.', body: z.looseObject({ openapi: z.string() }) } },
+      answers: { 200: ['OpenAPI 3.1.', z.looseObject({ openapi: z.string() })] },
       handle: (c) => c.json(document),
     }),
-    route('GET /docs', {
-      id: 'getDocs',
+    route('GET /docs', 'getDocs', 'This description of the API, for people', {
       access: 'public',
-      summary: 'This description of the API, for people',
       answers: page,
       handle: (c) => sendPage(c, docsPage(document, all)),
     }),
-    route('GET /problems/:slug', {
-      id: 'getProblemType',
+    route('GET /problems/:slug', 'getProblemType', 'What a type of problem means, and what to do about it', {
       access: 'public',
-      summary: 'What a type of problem means, and what to do about it',
       answers: page,
       handle(c, { slug }) {
         const type = problemTypeList.find((type) => type.slug === slug);
@@ -50,18 +44,18 @@ export function docsRoutes({ links }: { links: Links }, others: readonly RouteDe
 export function serviceRoutes(options: HealthOptions): Route[] {
   const health = healthRoutes(options);
   const ofHealth = (path: string, id: string, summary: string, answers: Record<number, Answer>): Route =>
-    route(`GET ${path}`, { id, access: 'public', summary, answers, handle: (c) => health.fetch(c.req.raw) });
+    route(`GET ${path}`, id, summary, { access: 'public', answers, handle: (c) => health.fetch(c.req.raw) });
   const readiness = (status: string) => z.object({ status: z.literal(status), temporal: z.string(), database: z.string() });
   return [
     ofHealth('/healthz', 'getHealth', 'Whether the process is alive', {
-      200: { description: 'It is.', body: z.object({ status: z.literal('ok') }) },
+      200: ['It is.', z.object({ status: z.literal('ok') })],
     }),
     ofHealth('/readyz', 'getReadiness', 'Whether Temporal and the database can be reached', {
-      200: { description: 'Both can.', body: readiness('ready') },
-      503: { description: 'One cannot.', body: readiness('not ready') },
+      200: ['Both can.', readiness('ready')],
+      503: ['One cannot.', readiness('not ready')],
     }),
     ofHealth('/metrics', 'getMetrics', 'What the process has counted, for Prometheus', {
-      200: { description: 'In the text format of Prometheus.', mediaType: 'text/plain' },
+      200: ['In the text format of Prometheus.', 'text/plain'],
     }),
   ];
 }
