@@ -28,7 +28,9 @@ export async function openEmbedded(directory?: string): Promise<Database> {
 }
 
 function openPglite(dataDir: string): Promise<PGlite> {
-  return PGlite.create({ dataDir, relaxedDurability: false });
+  // A laptop's store fits into 8 MB of buffers: the 128 MB that are usual would be half of the process's memory.
+  const startParams = [...PGlite.defaultStartParams, '-c', 'shared_buffers=8MB'];
+  return PGlite.create({ dataDir, relaxedDurability: false, startParams });
 }
 
 /** Making one takes seconds, and one that was killed half-way never opens again: so it is made beside its place, then moved. */
