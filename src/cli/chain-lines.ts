@@ -1,9 +1,8 @@
 /** How a chain looks in a terminal: its actions as a table, and for those in trouble what to do about them. */
 
-import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
-import { type ExitCode, exitCodes } from './terminal.js';
-
-import { type Line, line, type Painted, type Tone, table } from './text.js';
+import type { ActionResource, ChainResource, ListedChain } from '../contract/chain-resource.js';
+import { exitCodes } from './terminal.js';
+import { type Columns, type Line, line, type Painted, type Tone, table } from './text.js';
 import { momentFromNow, momentText } from './time.js';
 
 const tones: Record<Exclude<Tone, 'faint'>, readonly string[]> = {
@@ -28,15 +27,28 @@ export const statusWords: Record<ChainResource['status'], string> = {
 };
 
 /** What a chain's status makes of the exit code. */
-export function exitCodeOf(status: ChainResource['status']): ExitCode {
+export function exitCodeOf(status: ChainResource['status']): number {
   return status === 'completed' || status === 'running' ? exitCodes.ok : exitCodes.trouble;
 }
+
+/** Of a list of chains. */
+export const chainColumns: Columns<ListedChain> = {
+  CHAIN: 'chainId',
+  STATUS: ({ status }) => stateCell(status),
+  RECEIVED: 'receivedAt',
+  CLOSED: 'closedAt',
+  FOR: 'failureTypes',
+  ASSIGNMENTS: 'assignmentIds',
+  RULES: 'relayIds',
+  PAUSED: 'paused',
+  SUMMARY: 'summary',
+};
 
 /** The whole chain. */
 export function chainLines(companyId: string, chain: ChainResource, width: number | undefined): Line[] {
   const state = (action: ActionResource) => stateCell(action.state);
   const decisions = chain.actions.flatMap((action) =>
-    (action.steered ?? []).map(({ at, by, verb }) => `${titleOf(action)}: ${verb} by ${by}, ${momentText(at)}`),
+    (action.steered ?? []).map(({ at, by, verb }) => `  ${titleOf(action)}: ${verb} by ${by}, ${momentText(at)}`),
   );
   const columns = { ACTION: titleOf, STATE: state, WHEN: when, ATTEMPTS: 'attempts', REMARK: remark } as const;
   return [
@@ -48,7 +60,10 @@ export function chainLines(companyId: string, chain: ChainResource, width: numbe
     ...table(chain.actions, columns, width),
     ...troubleLines(companyId, chain),
     ...listed('Decisions:', decisions),
-    ...listed('Signals that had no effect:', chain.ignored ?? []),
+    ...listed(
+      'Signals that had no effect:',
+      (chain.ignored ?? []).map((signal) => `  ${signal}`),
+    ),
   ];
 }
 
@@ -86,8 +101,9 @@ export function troubleLines(companyId: string, chain: ChainResource): Line[] {
     });
 }
 
-function listed(heading: string, lines: readonly string[]): Line[] {
-  return lines.length === 0 ? [] : ['', heading, ...lines.map((line) => `  ${line}`)];
+/** A paragraph, unless it is empty. */
+export function listed(heading: string, lines: readonly Line[]): Line[] {
+  return lines.length === 0 ? [] : ['', heading, ...lines];
 }
 
 /** `2 sendEmails: tell the manager`. */

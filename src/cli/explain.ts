@@ -3,10 +3,11 @@
 import { problemTypeList } from '../contract/problem-types.js';
 import type { Address } from './address.js';
 import { type Problem, Refused, Unreachable } from './api.js';
-import { type ExitCode, exitCodes, NotConfirmed, UsageError } from './terminal.js';
+import { exitCodes, NotConfirmed, UsageError } from './terminal.js';
+import { aligned, type Line } from './text.js';
 
 /** @returns undefined for an error that nobody expected. */
-export function explain(error: unknown): { exitCode: ExitCode; lines: readonly string[] } | undefined {
+export function explain(error: unknown): { exitCode: number; lines: Line[] } | undefined {
   if (error instanceof UsageError || error instanceof NotConfirmed)
     return { exitCode: exitCodes.usage, lines: [error.message.replace(/(?<!\?)$/, '.')] };
   if (error instanceof Unreachable) {
@@ -23,7 +24,7 @@ export function explain(error: unknown): { exitCode: ExitCode; lines: readonly s
 }
 
 /** What the problem is, and every mistake with its place. */
-export function problemLines({ title, status, detail, errors = [] }: Problem): string[] {
+export function problemLines({ title, status, detail, errors = [] }: Problem): Line[] {
   // The detail lists the errors too, which stand below it.
   const [first] = errors;
   const end = first?.pointer ? detail.indexOf(`${first.pointer} ${first.detail}`) : -1;
@@ -32,9 +33,9 @@ export function problemLines({ title, status, detail, errors = [] }: Problem): s
 }
 
 /** Places in a chain or in settings, with what is said of each. */
-export function issueLines(issues: readonly { pointer: string; detail: string }[]): string[] {
-  const width = Math.max(0, ...issues.map(({ pointer }) => pointer.length));
-  return issues.map(({ pointer, detail }) => `  ${(pointer || '(all)').padEnd(width)}  ${detail}`);
+export function issueLines(issues: readonly { pointer: string; detail: string }[]): Line[] {
+  const said = issues.map(({ pointer, detail }) => [pointer || '(all)', detail] as const);
+  return aligned(said, '  ');
 }
 
 function nextStep({ problem, retryAfter, address, question }: Refused): string | undefined {

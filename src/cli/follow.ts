@@ -3,10 +3,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Accepted, type ActionResource, type ChainResource, chainSchema } from '../contract/chain-resource.js';
 import { type Answer, path, type Question, Refused, Unreachable } from './api.js';
-import { actionLine, exitCodeOf, statusWords, troubleLines } from './chain-lines.js';
+import { actionLine, exitCodeOf, listed, statusWords, troubleLines } from './chain-lines.js';
 import { issueLines } from './explain.js';
 import type { Session } from './session.js';
-import type { Line } from './text.js';
 import { momentFromNow } from './time.js';
 
 /** The pause between two looks: the shortest after a change, from there growing to the longest. */
@@ -36,7 +35,7 @@ export async function showAccepted(
       RULE: 'relayId',
       RUNS: ({ runAt }) => (Date.parse(runAt) > Date.parse(receivedAt) ? momentFromNow(runAt) : 'in its turn'),
     }),
-    ...warningLines(warnings),
+    ...listed('Warnings:', issueLines(warnings)),
     '',
     ...(links.webUi ? [`Temporal Web UI: ${links.webUi}`] : []),
     `See it: npx relay chains show ${companyId} ${chainId}`,
@@ -46,10 +45,6 @@ export async function showAccepted(
   const end = await followChain(session, companyId, chainId, ({ status }) => status !== 'running');
   session.exitCode = exitCodeOf(end.body.status);
   await session.show(end, (chain) => [...troubleLines(companyId, chain), '', `The chain ${statusWords[chain.status]}.`]);
-}
-
-export function warningLines(warnings: Accepted['warnings']): Line[] {
-  return warnings.length === 0 ? [] : ['', 'Warnings:', ...issueLines(warnings)];
 }
 
 /** Shows every change of the chain. @param rests - whether there is nothing more to wait for. */

@@ -11,9 +11,11 @@ import { readMoment } from './time.js';
 /** Adds the commands of a subject to `relay`; their actions use the session. */
 export type Commands = (relay: Command, session: Session) => void;
 
-/** For `addHelpText`. */
-export function example(line: string): ['after', string] {
-  return ['after', `\nExample:\n  ${line}`];
+/** Adds a command to a group, which by itself lists. @param words - those behind its name in the example of its help. */
+export function command<Usage extends string>(group: Command, usage: Usage, words: string, summary: string) {
+  const added = group.command(usage, { isDefault: usage.startsWith('list') });
+  const names = [...(group.parent ? ['relay'] : []), group.name(), added.name()];
+  return added.summary(summary).addHelpText('after', `\nExample:\n  ${[...names, words].join(' ').trimEnd()}`);
 }
 
 /** For what cannot be undone. */

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { readAddress } from './address.js';
 import { type Answer, Api } from './api.js';
-import { type ExitCode, exitCodes, NotConfirmed, type Terminal, UsageError } from './terminal.js';
+import { exitCodes, NotConfirmed, type Terminal, UsageError } from './terminal.js';
 import { type Columns, type Line, render, table } from './text.js';
 
 interface ListRequest<Field extends string, Item> {
@@ -12,7 +12,7 @@ interface ListRequest<Field extends string, Item> {
   /** The field of the answer that holds the items. */
   field: Field;
   schema: z.ZodType<Record<Field, Item[]> & { nextCursor?: string }>;
-  columns: Columns<Item> | ((items: readonly Item[]) => Columns<Item>);
+  columns: Columns<Item>;
   /** The sentence for an empty list. */
   none: string;
 }
@@ -22,7 +22,7 @@ const largestPart = 200;
 
 export class Session {
   /** What the command ends with unless it throws. */
-  exitCode: ExitCode = exitCodes.ok;
+  exitCode: number = exitCodes.ok;
   #api: Api | undefined;
 
   constructor(
@@ -66,7 +66,7 @@ export class Session {
     } while (cursor !== undefined && items.length < wanted);
     if (this.json) return;
 
-    if (items.length > 0) this.print(this.table(items, typeof columns === 'function' ? columns(items) : columns));
+    if (items.length > 0) this.print(this.table(items, columns));
     else this.note(none);
     if (cursor !== undefined) this.note('There are more: --limit shows so many, --all shows all.');
   }

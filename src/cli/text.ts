@@ -79,21 +79,19 @@ export function table<Item>(items: readonly Item[], columns: Columns<Item>, widt
   });
 }
 
-/** Columns for the further fields that a newer API may send: those that hold text, numbers, or lists of them. */
-export function furtherColumns<Item extends Record<string, unknown>>(items: readonly Item[], known: string[]): Columns<Item> {
-  const names = items.flatMap((item) => Object.keys(item).filter((name) => !known.includes(name) && isSimple(item[name])));
-  const headed = names.map((name) => [name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').toUpperCase(), name]);
-  return Object.fromEntries(headed);
-}
-
-/** Every value inside with the path to it, aligned: `notify.emails  ada@example.com`. */
+/** Every value inside with the path to it: `notify.emails  ada@example.com`. */
 export function fields(value: unknown, indent = ''): Line[] {
-  const found = flatten(value, '');
-  const width = Math.max(0, ...found.map(([name]) => widthOf(name)));
-  return found.map(([name, text]) => [{ text: indent }, { text: name.padEnd(width + 2), tone: 'faint' }, { text }]);
+  return aligned(flatten(value), indent);
 }
 
-function flatten(value: unknown, path: string): [string, string][] {
+/** Names with what is said of each. */
+export function aligned(pairs: readonly (readonly [name: string, text: string])[], indent: string): Line[] {
+  const width = Math.max(0, ...pairs.map(([name]) => name.length));
+  return pairs.map(([name, text]) => [{ text: indent }, { text: name.padEnd(width + 2), tone: 'faint' }, { text }]);
+}
+
+/** Every value inside, each with its path. */
+export function flatten(value: unknown, path = ''): [path: string, text: string][] {
   if (value === undefined) return [];
   if (isSimple(value)) return [[path, simpleText(value)]];
   if (Array.isArray(value)) return value.flatMap((inner: unknown, index) => flatten(inner, `${path}[${index}]`));

@@ -14,6 +14,17 @@ const commands = program(processTerminal).relay.commands.flatMap((command) =>
     : command.commands.map((verb) => ({ name: `${command.name()} ${verb.name()}`, command: verb })),
 );
 
+const listed = {
+  companyId: 'acme',
+  chainId: 'c1',
+  workflowId: 'relay:acme:c1',
+  status: 'completed',
+  receivedAt: '2026-07-01T12:00:00Z',
+  assignmentIds: [],
+  relayIds: [],
+  links: { chain: 'http://127.0.0.1:8080/co/acme/chains/c1' },
+};
+
 describe('a command line', () => {
   let answer: (asked: Asked) => ScriptedAnswer = () => ({});
   let server: Awaited<ReturnType<typeof scripted>>;
@@ -212,11 +223,7 @@ describe('a command line', () => {
   });
 
   it('reads lists in parts', async () => {
-    const all = Array.from({ length: 450 }, (_, n) => ({
-      chainId: `c${n}`,
-      status: 'completed',
-      receivedAt: '2026-07-01T12:00:00Z',
-    }));
+    const all = Array.from({ length: 450 }, (_, n) => ({ ...listed, chainId: `c${n}` }));
     answer = ({ path }) => {
       const query = new URL(path, server.url).searchParams;
       const from = Number(query.get('cursor') ?? 0);
@@ -243,7 +250,7 @@ describe('a command line', () => {
 
   it('is coloured and cut on a terminal only', async () => {
     answer = () => ({
-      body: { items: [{ chainId: 'c1', status: 'failed', receivedAt: '2026-07-01T12:00:00Z', note: 'x'.repeat(80) }] },
+      body: { items: [{ ...listed, status: 'failed', summary: 'x'.repeat(80) }] },
     });
     const line = async (columns?: number, env?: Record<string, string>) =>
       (await relay(['chains', 'acme'], { ...at(env), ...(columns !== undefined && { columns }) })).out.split('\n')[1] ?? '';

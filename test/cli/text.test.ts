@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { cut, fields, furtherColumns, harmless, render, table, widthOf } from '../../src/cli/text.js';
+import { cut, fields, harmless, render, table, widthOf } from '../../src/cli/text.js';
 
 describe('text for a terminal', () => {
   it('cannot steer the terminal', () => {
@@ -58,18 +58,6 @@ describe('tables', () => {
 
   it('are cut at the width of the terminal', () => {
     assert.deepEqual(texts(table(items, columns, 5)), ['NAME…', '東京…', 'a b …', 'Züri…']);
-  });
-
-  it('show further fields of a newer API', () => {
-    const newer = [
-      { id: '1', closedAt: 'x', links: { a: 1 } },
-      { id: '2', assignmentIds: ['7', '8'] },
-    ];
-    assert.deepEqual(texts(table(newer, furtherColumns(newer, ['id']), undefined)), [
-      'CLOSED AT  ASSIGNMENT IDS',
-      'x',
-      '           7, 8',
-    ]);
   });
 
   it('show a single thing by names', () => {

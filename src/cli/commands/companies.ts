@@ -4,7 +4,7 @@ import { companiesResponse, companySchema, type StoredCompany } from '../../cont
 import { type Answer, path, Refused } from '../api.js';
 import {
   type Commands,
-  example,
+  command,
   mergePatch,
   readSettings,
   type Settings,
@@ -18,29 +18,23 @@ import { fields } from '../text.js';
 export const companies: Commands = (relay, session) => {
   const companies = relay.command('companies').summary('who uses the relay, and with which settings');
 
-  withParts(companies.command('list', { isDefault: true }))
-    .summary('list the companies')
-    .addHelpText(...example('relay companies'))
-    .action((options) =>
-      session.list(options, {
-        path: '/admin/companies',
-        field: 'companies',
-        schema: companiesResponse,
-        columns: { COMPANY: 'companyId', NAME: 'name', 'TIME ZONE': 'timeZone', CHANGED: 'updatedAt' },
-        none: 'There is no company yet. Make one: npx relay companies set <companyId> --name <name> --notify-email <address>',
-      }),
-    );
+  withParts(command(companies, 'list', '', 'list the companies')).action((options) =>
+    session.list(options, {
+      path: '/admin/companies',
+      field: 'companies',
+      schema: companiesResponse,
+      columns: { COMPANY: 'companyId', NAME: 'name', 'TIME ZONE': 'timeZone', CHANGED: 'updatedAt' },
+      none: 'There is no company yet. Make one: npx relay companies set <companyId> --name <name> --notify-email <address>',
+    }),
+  );
 
-  companies
-    .command('show <companyId>')
-    .summary('show the settings of a company')
+  command(companies, 'show <companyId>', 'acme', 'show the settings of a company')
     .description('Secrets are shown as ***.')
-    .addHelpText(...example('relay companies show acme'))
     .action((companyId) => session.show(session.api.ask('GET', path`/admin/companies/${companyId}`, companySchema), fields));
 
   const signed = 'its webhooks are signed with it; nothing unsigned is taken then';
-  withSettings(companies.command('set <companyId>'))
-    .summary('make a company, or change its settings')
+  const example = 'acme --name "Acme Field Services" --notify-email office@acme.example';
+  withSettings(command(companies, 'set <companyId>', example, 'make a company, or change its settings'))
     .description(
       'What is not named stays as it is; addresses given with --notify-email replace those before. ' +
         'A null in --file removes a setting. ' +
@@ -56,7 +50,6 @@ export const companies: Commands = (relay, session) => {
     .option('--mail-reply-to <address>', 'where replies go', (replyTo) => ({ mail: { replyTo } }))
     .option('--mail-smtp-url <url>', "the company's own mail server", (smtpUrl) => ({ mail: { smtpUrl } }))
     .option('--webhook-secret <whsec_…>', signed, (webhookSecret) => ({ webhookSecret }))
-    .addHelpText(...example('relay companies set acme --name "Acme Field Services" --notify-email office@acme.example'))
     .action(async (companyId, { file, ...given }) => {
       const answer = await changeOrMake(companyId, await readSettings(session.terminal, file, given));
       const made = answer.status === 201;
@@ -68,11 +61,8 @@ export const companies: Commands = (relay, session) => {
       ]);
     });
 
-  companies
-    .command('delete <companyId>')
-    .summary('delete a company with its rules, tokens and keys')
+  command(companies, 'delete <companyId>', 'acme --yes', 'delete a company with its rules, tokens and keys')
     .addOption(yesOption)
-    .addHelpText(...example('relay companies delete acme --yes'))
     .action((companyId, { yes }) => {
       const target = path`/admin/companies/${companyId}`;
       return session.delete(target, yes, `company ${companyId} with its rules, tokens and keys`);

@@ -7,9 +7,9 @@ import { actorName, auditResponse } from '../../contract/audit.js';
 import { endedPausesResponse, pausesResponse } from '../../contract/company.js';
 import { noticeTestResponse } from '../../contract/notify.js';
 import { type Answer, path } from '../api.js';
-import { type Commands, example, withParts } from '../options.js';
+import { type Commands, command, withParts } from '../options.js';
 import { exitCodes } from '../terminal.js';
-import { fields, render } from '../text.js';
+import { fields, flatten } from '../text.js';
 import { momentFromNow, readMoment } from '../time.js';
 
 const whatOption = new Option('--what <what>', `one of ${pausable.join(', ')}`);
@@ -18,9 +18,8 @@ const whatOption = new Option('--what <what>', `one of ${pausable.join(', ')}`);
 export const pause: Commands = (relay, session) => {
   const pauseOf = (companyId: string) => path`/admin/companies/${companyId}/pause`;
 
-  relay
-    .command('pause <companyId>')
-    .summary('let the actions of a company wait, for planned downtime')
+  const example = 'acme --what platform --reason "new version" --until 2h';
+  command(relay, 'pause <companyId>', example, 'let the actions of a company wait, for planned downtime')
     .description(
       'Without --what everything of the company. What waits goes on in order when the pause is over; ' +
         'nothing is lost, and no time runs out.',
@@ -30,14 +29,10 @@ export const pause: Commands = (relay, session) => {
     .option('--until <time>', 'when it ends by itself: 2026-07-01T12:00:00Z, or 2h for in two hours', (text) =>
       readMoment(text, 'ahead'),
     )
-    .addHelpText(...example('relay pause acme --what platform --reason "new version" --until 2h'))
     .action((companyId, body) => showPauses(companyId, session.api.ask('PUT', pauseOf(companyId), pausesResponse, { body })));
 
-  relay
-    .command('unpause <companyId>')
-    .summary('end a pause; without --what, whatever is paused')
+  command(relay, 'unpause <companyId>', 'acme', 'end a pause; without --what, whatever is paused')
     .addOption(whatOption)
-    .addHelpText(...example('relay unpause acme'))
     .action((companyId, { what }) => {
       const asked = session.api.ask('DELETE', pauseOf(companyId), endedPausesResponse, {
         query: { what },
@@ -46,11 +41,9 @@ export const pause: Commands = (relay, session) => {
       return session.show(asked, ({ ended }) => [`No longer paused: ${ended.join(', ')}. What waits goes on now.`]);
     });
 
-  relay
-    .command('pauses <companyId>')
-    .summary('show what of a company is paused')
-    .addHelpText(...example('relay pauses acme'))
-    .action((companyId) => showPauses(companyId, session.api.ask('GET', pauseOf(companyId), pausesResponse)));
+  command(relay, 'pauses <companyId>', 'acme', 'show what of a company is paused').action((companyId) =>
+    showPauses(companyId, session.api.ask('GET', pauseOf(companyId), pausesResponse)),
+  );
 
   function showPauses(companyId: string, asked: Promise<Answer<z.infer<typeof pausesResponse>>>): Promise<void> {
     return session.show(asked, ({ pauses }) => {
@@ -68,14 +61,11 @@ export const pause: Commands = (relay, session) => {
 
 /** Whether notices arrive. */
 export const notices: Commands = (relay, session) => {
-  relay
-    .command('notices')
-    .summary('whether notices arrive')
-    .command('test <companyId>')
-    .summary('send a test notice to every contact, and tell where it arrived')
+  const notices = relay.command('notices').summary('whether notices arrive');
+  const test = 'send a test notice to every contact, and tell where it arrived';
+  command(notices, 'test <companyId>', 'acme --rule 4711', test)
     .description('It takes the way of real notices, through a worker. Exit code 1 where it did not arrive everywhere.')
     .option('--rule <relayId>', 'whose own contacts get it as well')
-    .addHelpText(...example('relay notices test acme --rule 4711'))
     .action(async (companyId, { rule }) => {
       const answer = await session.api.ask('POST', path`/admin/companies/${companyId}/notices/test`, noticeTestResponse, {
         body: { relayId: rule },
@@ -93,38 +83,31 @@ export const notices: Commands = (relay, session) => {
 
 /** Who changed or steered what, and when. */
 export const audit: Commands = (relay, session) => {
-  const detailsText = (details: object) =>
-    fields(details)
-      .map((line) => render(line, false).replaceAll(/ {2,}/g, ' '))
-      .join(', ');
-
-  withParts(relay.command('audit [companyId]'))
-    .summary('list who changed or steered what, the newest first')
-    .addHelpText(...example('relay audit acme --limit 20'))
-    .action((companyId, options) =>
-      session.list(options, {
-        path: companyId === undefined ? '/admin/audit' : path`/admin/companies/${companyId}/audit`,
-        field: 'entries',
-        schema: auditResponse,
-        columns: {
-          WHEN: 'at',
-          WHO: ({ actor }) => actorName(actor),
-          DID: 'action',
-          COMPANY: 'companyId',
-          DETAILS: ({ details }) => detailsText(details),
-        },
-        none: 'Nothing was done yet.',
-      }),
-    );
+  const summary = 'list who changed or steered what, the newest first';
+  withParts(command(relay, 'audit [companyId]', 'acme --limit 20', summary)).action((companyId, options) =>
+    session.list(options, {
+      path: companyId === undefined ? '/admin/audit' : path`/admin/companies/${companyId}/audit`,
+      field: 'entries',
+      schema: auditResponse,
+      columns: {
+        WHEN: 'at',
+        WHO: ({ actor }) => actorName(actor),
+        DID: 'action',
+        COMPANY: 'companyId',
+        DETAILS: ({ details }) =>
+          flatten(details)
+            .map(([name, text]) => `${name} ${text}`)
+            .join(', '),
+      },
+      none: 'Nothing was done yet.',
+    }),
+  );
 };
 
 /** Whether the relay can do its work. */
 export const health: Commands = (relay, session) => {
-  relay
-    .command('health')
-    .summary('tell whether the relay reaches what it needs')
+  command(relay, 'health', '', 'tell whether the relay reaches what it needs')
     .description('Exit code 1 where it does not.')
-    .addHelpText(...example('relay health'))
     .action(async () => {
       const { api } = session;
       const readiness = z.looseObject({ status: z.string() });

@@ -1,48 +1,39 @@
 /** `relay rejected`: requests that were refused although their sender is known. */
 
-import { z } from 'zod';
 import { acceptedSchema } from '../../contract/chain-resource.js';
-import { rejectedListSchema, rejectedSchema, wholeRejectedSchema } from '../../contract/problem.js';
+import { rejectedListSchema, wholeRejectedSchema } from '../../contract/problem.js';
 import { path } from '../api.js';
 import { problemLines } from '../explain.js';
 import { showAccepted } from '../follow.js';
-import { type Commands, example, waitOption, withParts } from '../options.js';
-import { type Columns, fields, furtherColumns } from '../text.js';
-
-/** With whatever else the API tells of one. */
-const item = rejectedSchema.loose();
-const list = rejectedListSchema.extend({ items: z.array(item) });
+import { type Commands, command, waitOption, withParts } from '../options.js';
+import { fields } from '../text.js';
 
 export const rejected: Commands = (relay, session) => {
   const rejected = relay.command('rejected').summary('requests that were refused although their sender is known');
 
-  withParts(rejected.command('list <companyId>', { isDefault: true }))
-    .summary('list the rejected requests of a company, the newest first')
-    .addHelpText(...example('relay rejected list acme'))
-    .action((companyId, options) =>
+  withParts(command(rejected, 'list <companyId>', 'acme', 'list the rejected requests of a company, the newest first')).action(
+    (companyId, options) =>
       session.list(options, {
         path: path`/co/${companyId}/rejected`,
         field: 'items',
-        schema: list,
-        columns: (items): Columns<z.infer<typeof item>> => ({
+        schema: rejectedListSchema,
+        columns: {
           REQUEST: 'rejectedId',
           RECEIVED: 'receivedAt',
           REASON: 'reason',
           RULES: 'relayIds',
-          ...furtherColumns(items, ['rejectedId', 'receivedAt', 'reason', 'relayIds', 'problem', 'companyId']),
+          'CHAIN ID': 'chainId',
           PROBLEM: ({ problem }) => problem.detail || problem.title,
-        }),
+        },
         none: `Company ${companyId} has no rejected requests.`,
       }),
-    );
+  );
 
-  rejected
-    .command('show <companyId> <rejectedId>')
-    .summary('show a rejected request: what was wrong, and its actions')
+  const show = 'show a rejected request: what was wrong, and its actions';
+  command(rejected, 'show <companyId> <rejectedId>', 'acme Xk2vQ9sLm4Tz', show)
     .description('Tokens are not kept.')
-    .addHelpText(...example('relay rejected show acme Xk2vQ9sLm4Tz'))
     .action((companyId, rejectedId) => {
-      const asked = session.api.ask('GET', path`/co/${companyId}/rejected/${rejectedId}`, wholeRejectedSchema.loose());
+      const asked = session.api.ask('GET', path`/co/${companyId}/rejected/${rejectedId}`, wholeRejectedSchema);
       return session.show(asked, ({ problem, elements, ...rest }) => [
         ...fields(rest),
         '',
@@ -54,12 +45,10 @@ export const rejected: Commands = (relay, session) => {
       ]);
     });
 
-  rejected
-    .command('resend <companyId> <rejectedId>')
-    .summary('send a rejected request again, once what was wrong is put right')
+  const resend = 'send a rejected request again, once what was wrong is put right';
+  command(rejected, 'resend <companyId> <rejectedId>', 'acme Xk2vQ9sLm4Tz', resend)
     .description('Delays count from now.')
     .addOption(waitOption)
-    .addHelpText(...example('relay rejected resend acme Xk2vQ9sLm4Tz'))
     .action((companyId, rejectedId, { wait }) => {
       const target = path`/co/${companyId}/rejected/${rejectedId}/resend`;
       return showAccepted(session, companyId, session.api.ask('POST', target, acceptedSchema), wait);

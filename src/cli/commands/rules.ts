@@ -4,7 +4,7 @@ import { Option } from '@commander-js/extra-typings';
 import { companySchema } from '../../contract/company.js';
 import { createdRuleResponse, ruleSchema, rulesResponse } from '../../contract/rule.js';
 import { path } from '../api.js';
-import { type Commands, example, mergePatch, readSettings, withParts, withSettings, yesOption } from '../options.js';
+import { type Commands, command, mergePatch, readSettings, withParts, withSettings, yesOption } from '../options.js';
 import { UsageError } from '../terminal.js';
 import { fields } from '../text.js';
 
@@ -17,40 +17,34 @@ const onUnknownOption = new Option('--on-unknown <resend|hold>', unknown).argPar
 export const rules: Commands = (relay, session) => {
   const rules = relay.command('rules').summary('the rules of a company');
 
-  withParts(rules.command('list <companyId>', { isDefault: true }))
-    .summary('list the rules of a company')
-    .addHelpText(...example('relay rules list acme'))
-    .action((companyId, options) =>
-      session.list(options, {
-        path: path`/admin/companies/${companyId}/rules`,
-        field: 'rules',
-        schema: rulesResponse,
-        columns: {
-          RULE: 'relayId',
-          NAME: 'name',
-          ENABLED: ({ enabled }) => (enabled ? 'yes' : { text: 'no', tone: 'warning' }),
-          'ON FAILURE': 'onFailure',
-          'ON UNKNOWN': 'onUnknown',
-          CHANGED: 'updatedAt',
-        },
-        none: `Company ${companyId} has no rule yet. Make one: npx relay rules create ${companyId} --name <name>`,
-      }),
-    );
+  withParts(command(rules, 'list <companyId>', 'acme', 'list the rules of a company')).action((companyId, options) =>
+    session.list(options, {
+      path: path`/admin/companies/${companyId}/rules`,
+      field: 'rules',
+      schema: rulesResponse,
+      columns: {
+        RULE: 'relayId',
+        NAME: 'name',
+        ENABLED: ({ enabled }) => (enabled ? 'yes' : { text: 'no', tone: 'warning' }),
+        'ON FAILURE': 'onFailure',
+        'ON UNKNOWN': 'onUnknown',
+        CHANGED: 'updatedAt',
+      },
+      none: `Company ${companyId} has no rule yet. Make one: npx relay rules create ${companyId} --name <name>`,
+    }),
+  );
 
-  rules
-    .command('show <companyId> <relayId>')
-    .summary('show a rule')
-    .addHelpText(...example('relay rules show acme 4711'))
-    .action((companyId, relayId) => session.show(session.api.ask('GET', pathOf(companyId, relayId), ruleSchema), fields));
+  command(rules, 'show <companyId> <relayId>', 'acme 4711', 'show a rule').action((companyId, relayId) =>
+    session.show(session.api.ask('GET', pathOf(companyId, relayId), ruleSchema), fields),
+  );
 
-  withSettings(rules.command('create <companyId>'))
-    .summary('make a rule, and show its token, once')
+  const example = 'acme --name "Alert the office" --notify-email office@acme.example';
+  withSettings(command(rules, 'create <companyId>', example, 'make a rule, and show its token, once'))
     .addOption(nameOption)
     .addOption(onFailureOption)
     .addOption(onUnknownOption)
     .option('--relay-id <digits>', 'an id that is in use elsewhere, to take it over', (relayId) => ({ relayId }))
     .option('--token <token>', 'its token, so that existing webhooks keep working', (relayAccessToken) => ({ relayAccessToken }))
-    .addHelpText(...example('relay rules create acme --name "Alert the office" --notify-email office@acme.example'))
     .action(async (companyId, { file, ...given }) => {
       const { api, terminal } = session;
       const body = await readSettings(terminal, file, given);
@@ -77,36 +71,28 @@ export const rules: Commands = (relay, session) => {
       });
     });
 
-  withSettings(rules.command('set <companyId> <relayId>'))
-    .summary('change a rule')
+  withSettings(command(rules, 'set <companyId> <relayId>', 'acme 4711 --on-failure continue', 'change a rule'))
     .description('What is not named stays as it is. "notify": null in --file leaves notices to the contacts of the company.')
     .addOption(nameOption)
     .addOption(onFailureOption)
     .addOption(onUnknownOption)
-    .addHelpText(...example('relay rules set acme 4711 --on-failure continue'))
     .action(async (companyId, relayId, { file, ...given }) => {
       const body = await readSettings(session.terminal, file, given);
       if (Object.keys(body).length === 0) throw new UsageError('There is nothing to change');
       await change(companyId, relayId, body);
     });
 
-  rules
-    .command('enable <companyId> <relayId>')
-    .summary('let a rule run again')
-    .addHelpText(...example('relay rules enable acme 4711'))
-    .action((companyId, relayId) => change(companyId, relayId, { enabled: true }));
+  command(rules, 'enable <companyId> <relayId>', 'acme 4711', 'let a rule run again').action((companyId, relayId) =>
+    change(companyId, relayId, { enabled: true }),
+  );
 
-  rules
-    .command('disable <companyId> <relayId>')
-    .summary('refuse requests of a rule; its actions that wait are skipped when they are due')
-    .addHelpText(...example('relay rules disable acme 4711'))
-    .action((companyId, relayId) => change(companyId, relayId, { enabled: false }));
+  const disable = 'refuse requests of a rule; its actions that wait are skipped when they are due';
+  command(rules, 'disable <companyId> <relayId>', 'acme 4711', disable).action((companyId, relayId) =>
+    change(companyId, relayId, { enabled: false }),
+  );
 
-  rules
-    .command('delete <companyId> <relayId>')
-    .summary('delete a rule with its tokens')
+  command(rules, 'delete <companyId> <relayId>', 'acme 4711 --yes', 'delete a rule with its tokens')
     .addOption(yesOption)
-    .addHelpText(...example('relay rules delete acme 4711 --yes'))
     .action((companyId, relayId, { yes }) =>
       session.delete(pathOf(companyId, relayId), yes, `rule ${relayId} of company ${companyId} with its tokens`),
     );

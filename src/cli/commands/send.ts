@@ -6,16 +6,16 @@ import { z } from 'zod';
 import { acceptedSchema } from '../../contract/chain-resource.js';
 import { isWebhookSecret } from '../../contract/notify.js';
 import { parseJson, path, Unreachable } from '../api.js';
-import { stateCell, titleOf } from '../chain-lines.js';
-import { showAccepted, warningLines } from '../follow.js';
-import { type Commands, example, readInput, waitOption } from '../options.js';
+import { listed, stateCell, titleOf } from '../chain-lines.js';
+import { issueLines } from '../explain.js';
+import { showAccepted } from '../follow.js';
+import { type Commands, command, readInput, waitOption } from '../options.js';
 import { UsageError } from '../terminal.js';
 import { fields, type Line, line } from '../text.js';
 
 export const send: Commands = (relay, session) => {
-  relay
-    .command('send <companyId> <file>')
-    .summary('send a chain from a JSON file; - is standard input')
+  const example = 'acme chain.json --rule 4711 --token rlt_… --wait';
+  command(relay, 'send <companyId> <file>', example, 'send a chain from a JSON file; - is standard input')
     .description('With --token, actions of another rule than --rule keep the token that they have.')
     .option('--idempotency-key <key>', 'the same key and the same chain again run nothing again')
     .option('--dry-run', 'tell what would happen, with no effect')
@@ -23,10 +23,8 @@ export const send: Commands = (relay, session) => {
     .option('--token <token>', 'the same for relayAccessToken; default: RELAY_ACCESS_TOKEN')
     .option('--webhook-secret <whsec_…>', 'signs it, for a company that asks for signatures; default: RELAY_WEBHOOK_SECRET')
     .addOption(waitOption)
-    .addHelpText(...example('relay send acme chain.json --rule 4711 --token rlt_… --wait'))
-    .action(async (companyId, file, options) => {
+    .action(async (companyId, file, { wait, dryRun, idempotencyKey: key, rule, ...options }) => {
       const { api, terminal } = session;
-      const { wait, dryRun, idempotencyKey: key, rule } = options;
       const token = options.token ?? (terminal.env.RELAY_ACCESS_TOKEN || undefined);
       const secret = options.webhookSecret ?? (terminal.env.RELAY_WEBHOOK_SECRET || undefined);
       if (wait && !dryRun && !api.address.credential)
@@ -101,6 +99,6 @@ function dryRunLines({ actions, warnings }: z.infer<typeof dryRunSchema>): Line[
       line`${titleOf({ index, action, comment })}: ${stateCell(outcome)}${reason === undefined ? '' : `: ${reason}`}`,
       ...fields(more, '  '),
     ]),
-    ...warningLines(warnings),
+    ...listed('Warnings:', issueLines(warnings)),
   ];
 }

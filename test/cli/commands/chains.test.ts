@@ -306,14 +306,18 @@ describe('commands of chains', () => {
   });
 
   it('list chains by status, assignment and rule', async () => {
-    const items = [{ chainId: 'c1', workflowId: 'w', status: 'failed', receivedAt, assignmentIds: ['7', '8'] }];
+    const { links } = accepted;
+    const ids = { companyId: 'acme', chainId: 'c1', workflowId: 'w', assignmentIds: ['7', '8'], relayIds: ['4711'] };
+    const items = [{ ...ids, status: 'failed', receivedAt, failureTypes: ['MailError'], links }];
     const words = ['chains', 'list', 'acme', '--status', 'failed', '--assignment', 'a 7', '--rule', '4711'];
     const { out } = await run(words, () => ({ body: { items } }));
     assert.equal(server.asked[0]?.path, '/co/acme/chains?status=failed&assignmentId=a+7&relayId=4711&limit=50');
-    assert.match(out, /^CHAIN +STATUS +RECEIVED +ASSIGNMENT IDS\nc1 +failed +2026-07-01 \S+ +7, 8\n$/);
+    assert.match(
+      out,
+      /^CHAIN +STATUS +RECEIVED +[^\n]*ASSIGNMENTS +RULES [^\n]*\nc1 +failed +2026-07-01 \S+ +MailError +7, 8 +4711\n$/,
+    );
 
-    const all = [{ ...items[0], companyId: 'acme' }];
-    const everywhere = await run(['chains', 'list', '--paused', '--since', receivedAt], () => ({ body: { items: all } }));
+    const everywhere = await run(['chains', 'list', '--paused', '--since', receivedAt], () => ({ body: { items } }));
     assert.equal(server.asked[0]?.path, '/chains?since=2026-07-01T12%3A00%3A00.000Z&paused=true&limit=50');
     assert.match(everywhere.out, /^COMPANY +CHAIN [^\n]*\nacme +c1 /);
   });
