@@ -16,31 +16,21 @@ export interface ConnectorsOptions {
 
 export type Connectors = ReturnType<typeof createConnectors>;
 
+/** What it returns for a company throws a ConnectorError, `permanent`, where the settings for it are missing. */
 export function createConnectors({ allowPrivateNetworks, smtpUrl, mailFrom }: ConnectorsOptions) {
   const http = createHttpClient({ allowPrivateNetworks });
   const operatorMailer = smtpUrl === undefined ? undefined : createMailer(smtpUrl, { allowPrivateNetworks: true });
 
-  /** @throws ConnectorError `permanent` if the company has no platform settings */
   function platformOf({ companyId, platform }: Company): Platform {
-    switch (platform?.kind) {
-      case undefined:
-        return missing(companyId, 'assignment platform', '{"platform": {"kind": "http", "baseUrl": "https://…"}}');
-      case 'http':
-        return createHttpPlatform(platform, http);
-    }
+    if (platform) return createHttpPlatform(platform, http);
+    return missing(companyId, 'assignment platform', '{"platform": {"kind": "http", "baseUrl": "https://…"}}');
   }
 
-  /** @throws ConnectorError `permanent` if the company has no ticketing settings */
   function ticketingOf({ companyId, ticketing }: Company): Ticketing {
-    switch (ticketing?.kind) {
-      case undefined:
-        return missing(companyId, 'ticket system', '{"ticketing": {"kind": "http", "baseUrl": "https://…"}}');
-      case 'http':
-        return createHttpTicketing(ticketing, http);
-    }
+    if (ticketing) return createHttpTicketing(ticketing, http);
+    return missing(companyId, 'ticket system', '{"ticketing": {"kind": "http", "baseUrl": "https://…"}}');
   }
 
-  /** The company's own mail server or else the operator's. @throws ConnectorError `permanent` if there is neither */
   function mailerOf({ companyId, mail }: Company): Mailer {
     if (mail?.smtpUrl !== undefined) return createMailer(mail.smtpUrl, { allowPrivateNetworks });
     if (operatorMailer) return operatorMailer;
@@ -52,24 +42,14 @@ export function createConnectors({ allowPrivateNetworks, smtpUrl, mailFrom }: Co
     return { from: mail?.from ?? mailFrom, ...(mail?.replyTo !== undefined && { replyTo: mail.replyTo }) };
   }
 
-  /** How notices are mailed: by the operator's mail server where there is one, since the company's may be what they report. */
+  /** By the operator's mail server where there is one, since the company's may be what a notice reports. */
   function noticeMailOf(company: Company): { mailer: Mailer; from: string } {
     if (operatorMailer) return { mailer: operatorMailer, from: mailFrom };
-    // The company's is looked up when it is needed, so that a missing one does not keep a notice from the webhook.
+    // Looked up only now, so that a missing one does not keep a notice from the webhook.
     return { mailer: { send: async (message, call) => mailerOf(company).send(message, call) }, from: senderOf(company).from };
   }
 
-  return {
-    platformOf,
-    ticketingOf,
-    mailerOf,
-    senderOf,
-    noticeMailOf,
-    /** For webhooks, with the same guard as the connectors. */
-    http,
-    /** Closes all connections; calls under way fail. */
-    close: () => http.close(),
-  };
+  return { platformOf, ticketingOf, mailerOf, senderOf, noticeMailOf, http, close: http.close };
 }
 
 function missing(companyId: string, what: string, settings: string): never {

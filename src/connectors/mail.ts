@@ -6,7 +6,7 @@ import { domainToASCII } from 'node:url';
 import { createTransport } from 'nodemailer';
 import { z } from 'zod';
 import { bareAddress } from '../chain/address.js';
-import { authIn, type BasicAuth, type Call, ConnectorError, excerpt, percentDecoded, withDeadline } from './call.js';
+import { authIn, type Call, ConnectorError, excerpt, percentDecoded, withDeadline } from './call.js';
 import { assertPublicHost, networkFailure, publicLookup } from './network.js';
 
 export interface Message {
@@ -24,7 +24,7 @@ export interface Message {
 export type Mailer = ReturnType<typeof createMailer>;
 
 /**
- * @param smtpUrl - `smtp://user:password@host:port` or `smtps://…`, user and password percent-encoded; default ports 587 and 465
+ * @param smtpUrl - user and password percent-encoded; default ports 587 and 465
  * @param options.allowPrivateNetworks - without it, only public addresses are connected to, and passwords go over TLS only
  * @throws ConnectorError `permanent` if `smtpUrl` is no such URL
  */
@@ -39,56 +39,49 @@ export function createMailer(smtpUrl: string, { allowPrivateNetworks = false }: 
     return socket;
   }
 
-  async function send(message: Message, timeoutMs: number, signal: AbortSignal): Promise<void> {
-    let socket: Socket | undefined;
-    let bodyLeft = false;
+  async function send({ from, to, replyTo, messageId, ...content }: Message, timeoutMs: number, signal: AbortSignal) {
+    const message = {
+      ...content,
+      from: parseEmailAddress(from),
+      to: parseEmailAddress(to),
+      replyTo: replyTo === undefined ? undefined : parseEmailAddress(replyTo),
+      messageId: `<${messageId}>`,
+      headers: { 'Auto-Submitted': 'auto-generated' }, // Keeps out-of-office replies away (RFC 3834).
+      signal,
+    };
     const timeout = Math.ceil(timeoutMs * 0.9); // Shorter than the deadline, since the error of a step says more.
-    const transport = createTransport({
-      host,
-      port,
-      secure,
-      auth: auth && { user: auth.username, pass: auth.password },
-      requireTLS: auth !== undefined && !allowPrivateNetworks,
-      connectionTimeout: timeout,
-      greetingTimeout: timeout,
-      socketTimeout: timeout,
-      disableFileAccess: true,
-      disableUrlAccess: true,
-      getSocket: (_options, done) => {
-        openSocket(signal).then((connection) => {
-          socket = connection;
-          done(null, { connection });
-        }, done);
-      },
-      // A connection closed before the body and one closed after it give the same error; only this event tells them apart.
-      logger: {
-        info: (event: { tnx?: unknown }) => {
-          if (event.tnx === 'message') bodyLeft = true;
-        },
-      },
-    });
+    let connection: Socket | undefined;
+    let bodyLeft = false;
     try {
-      await transport.sendMail({
-        from: parseEmailAddress(message.from),
-        to: parseEmailAddress(message.to),
-        replyTo: message.replyTo === undefined ? undefined : parseEmailAddress(message.replyTo),
-        subject: message.subject,
-        text: message.text,
-        html: message.html,
-        messageId: `<${message.messageId}>`,
-        headers: { 'Auto-Submitted': 'auto-generated' }, // Keeps out-of-office replies away (RFC 3834).
-        signal,
+      connection = await openSocket(signal);
+      const transport = createTransport({
+        connection,
+        host,
+        port,
+        secure,
+        auth: auth && { user: auth.username, pass: auth.password },
+        requireTLS: auth !== undefined && !allowPrivateNetworks,
+        greetingTimeout: timeout,
+        socketTimeout: timeout,
+        disableFileAccess: true,
+        disableUrlAccess: true,
+        // A connection closed before the body and one closed after it give the same error; only this event tells them apart.
+        logger: {
+          info: (event: { tnx?: unknown }) => {
+            if (event.tnx === 'message') bodyLeft = true;
+          },
+        },
       });
+      await transport.sendMail(message);
     } catch (error) {
-      socket?.destroy();
-      if (error instanceof ConnectorError) throw error;
+      connection?.destroy();
       throw failure(error, `mail server ${host}:${port}`, bodyLeft, signal, auth ? secretsOf(auth) : []);
     }
   }
 
   return {
     /** @throws ConnectorError; `unknown` when the body had left and the connection broke before the server's answer. */
-    send: (message: Message, call: Call) => withDeadline(call, (signal) => send(message, call.timeoutMs, signal)),
+    send: (message: Message, { timeoutMs }: Call) => withDeadline(timeoutMs, (signal) => send(message, timeoutMs, signal)),
   };
 }
 
@@ -121,40 +114,34 @@ export function parseEmailAddress(text: string): { name: string; address: string
   return { name: quoted?.replace(/\\(.)/g, '$1') ?? name, address };
 }
 
-/** User and password, also as AUTH LOGIN and AUTH PLAIN send them. */
-function secretsOf({ username, password }: BasicAuth): string[] {
+/** As they are, and as AUTH LOGIN and AUTH PLAIN send them. */
+function secretsOf({ username, password }: { username: string; password: string }): string[] {
   const base64 = (text: string) => Buffer.from(text).toString('base64');
   return [username, password, base64(username), base64(password), base64(`\0${username}\0${password}`)];
 }
 
+const text = z.string().catch('');
 /** An error of nodemailer. `command` is the step: `RCPT TO`, `AUTH PLAIN`, … */
-const smtpErrorSchema = z.object({
-  message: z.string().catch(''),
-  code: z.string().optional().catch(undefined),
-  command: z.string().optional().catch(undefined),
-  response: z.string().catch(''),
-  responseCode: z.number().catch(0),
-});
+const smtpErrorSchema = z.object({ message: text, code: text, command: text, response: text, responseCode: z.number().catch(0) });
 
-/** An answer of the server decides (4yz or 5yz); without one, whether the body had left. `label`: which server it was. */
+const advice: Record<string, string> = {
+  EAUTH: '; check user and password in the SMTP URL',
+  ETLS: '; no TLS, without which the password is not sent',
+};
+
+/** An answer of the server decides (4yz or 5yz); without one, whether the body had left. */
 function failure(error: unknown, label: string, bodyLeft: boolean, signal: AbortSignal, secrets: string[]): ConnectorError {
   const { message, code, command, response, responseCode } = smtpErrorSchema.parse(error);
   const failed = (kind: ConnectorError['kind'], words: string, status?: number) =>
     new ConnectorError(kind, `${label}: ${words}`, { status });
   if (responseCode >= 400 && responseCode <= 599) {
-    const words = `answered "${excerpt(response, { secrets })}" to ${command}${advice(code)}`;
+    const words = `answered "${excerpt(response, secrets)}" to ${command}${advice[code] ?? ''}`;
     return failed(responseCode >= 500 ? 'permanent' : 'retryable', words, responseCode);
   }
   if (code === 'EAUTH' || (!bodyLeft && (code === 'EENVELOPE' || code === 'EMESSAGE')))
-    return failed('permanent', `${excerpt(message, { secrets })}${advice(code)}`);
+    return failed('permanent', `${excerpt(message, secrets)}${advice[code] ?? ''}`);
 
   const { kind, message: why } = networkFailure(error, signal);
   if (!bodyLeft) return failed(kind, why);
   return failed('unknown', `${why}; the whole message had been handed over, but not confirmed, so it may have been sent`);
-}
-
-function advice(code: string | undefined): string {
-  if (code === 'EAUTH') return '; check user and password in the SMTP URL';
-  if (code === 'ETLS') return '; no TLS, without which the password is not sent';
-  return '';
 }

@@ -8,27 +8,8 @@ import type { PlatformSettings, TicketingSettings } from '../contract/company.js
 import { type Call, ConnectorError } from './call.js';
 import type { HttpClient } from './http.js';
 
-/** Where assignments live and from where they are sent to workers. All throw ConnectorErrors. */
-export interface Platform {
-  /** The assignment as the platform has it now: an object with at least `status`. `permanent` where there is none. */
-  getAssignment(assignmentId: string, call: Call): Promise<Record<string, unknown>>;
-
-  /**
-   * Sends the assignment to the workers of these groups within the radius. No groups: the platform decides.
-   * A success that reached nobody is a success; `recipients` is the number reached, where the platform tells.
-   */
-  sendAssignment(
-    assignmentId: string,
-    send: { groupIds: string[]; radiusMiles?: number },
-    call: Call,
-  ): Promise<{ recipients?: number }>;
-}
-
-/** Where tickets live, which have user-defined fields. */
-export interface Ticketing {
-  /** Sets one user-defined field of a ticket. @throws ConnectorError */
-  updateField(ticketId: string, field: { name: string; value: string }, call: Call): Promise<void>;
-}
+export type Platform = ReturnType<typeof createHttpPlatform>;
+export type Ticketing = ReturnType<typeof createHttpTicketing>;
 
 const assignmentSchema = z.record(z.string(), z.unknown());
 
@@ -39,10 +20,12 @@ const count = z
 /** The answer to a send. Every 2xx is a success, whatever the body says. */
 const sentSchema = z.object({ recipients: count, recipientCount: count }).catch({});
 
-export function createHttpPlatform({ baseUrl, auth }: Extract<PlatformSettings, { kind: 'http' }>, http: HttpClient): Platform {
+/** Where assignments live and from where they are sent to workers. Throws only ConnectorErrors. */
+export function createHttpPlatform({ baseUrl, auth }: Extract<PlatformSettings, { kind: 'http' }>, http: HttpClient) {
   const what = "the company's platform settings";
   return {
-    async getAssignment(assignmentId, call) {
+    /** The assignment as the platform has it now. @throws ConnectorError `permanent` where there is none. */
+    async getAssignment(assignmentId: string, call: Call): Promise<Record<string, unknown>> {
       const url = resourceUrl(baseUrl, 'assignments', assignmentId);
       const assignment = assignmentSchema.safeParse(await http.request({ method: 'GET', url, auth, call, what }));
       if (assignment.success) return assignment.data;
@@ -52,9 +35,16 @@ export function createHttpPlatform({ baseUrl, auth }: Extract<PlatformSettings, 
       );
     },
 
-    async sendAssignment(assignmentId, { groupIds, radiusMiles }, call) {
+    /**
+     * Sends the assignment to the workers of these groups within the radius. No groups: the platform decides.
+     * A success that reached nobody is a success; `recipients` is the number reached, where the platform tells.
+     */
+    async sendAssignment(
+      assignmentId: string,
+      body: { groupIds: string[]; radiusMiles?: number },
+      call: Call,
+    ): Promise<{ recipients?: number }> {
       const url = resourceUrl(baseUrl, 'assignments', assignmentId, 'send');
-      const body = { groupIds, radiusMiles };
       const sent = sentSchema.parse(await http.request({ method: 'POST', url, auth, body, call, what }));
       const recipients = sent.recipients ?? sent.recipientCount;
       return recipients === undefined ? {} : { recipients };
@@ -62,15 +52,13 @@ export function createHttpPlatform({ baseUrl, auth }: Extract<PlatformSettings, 
   };
 }
 
-export function createHttpTicketing(
-  { baseUrl, auth }: Extract<TicketingSettings, { kind: 'http' }>,
-  http: HttpClient,
-): Ticketing {
+/** Where tickets live, which have user-defined fields. Throws only ConnectorErrors. */
+export function createHttpTicketing({ baseUrl, auth }: Extract<TicketingSettings, { kind: 'http' }>, http: HttpClient) {
   const what = "the company's ticketing settings";
   return {
-    async updateField(ticketId, { name, value }, call) {
+    async updateField(ticketId: string, field: { name: string; value: string }, call: Call): Promise<void> {
       const url = resourceUrl(baseUrl, 'tickets', ticketId);
-      await http.request({ method: 'PATCH', url, auth, body: { userDefinedFields: [{ name, value }] }, call, what });
+      await http.request({ method: 'PATCH', url, auth, body: { userDefinedFields: [field] }, call, what });
     },
   };
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { after, describe, it } from 'node:test';
-import { createHttpClient, type HttpRequest } from '../../src/connectors/http.js';
+import { createHttpClient, type HttpRequest, parseJson } from '../../src/connectors/http.js';
 import type { Auth } from '../../src/contract/company.js';
 import { failing } from './failing.js';
 import { answering, startHttp } from './local-http.js';
@@ -13,10 +13,10 @@ const server = await startHttp();
 const what = "the company's platform settings";
 after(() => Promise.all([http.close(), guarded.close()]));
 
-type Options = Omit<Partial<HttpRequest>, 'url'> & { timeoutMs?: number; signal?: AbortSignal };
+type Options = Omit<Partial<HttpRequest>, 'url'> & { timeoutMs?: number };
 
-function request(url: string, { timeoutMs = 5000, signal, ...rest }: Options = {}, client = http): Promise<unknown> {
-  return client.request({ method: 'GET', url: new URL(url), what, call: { timeoutMs, ...(signal && { signal }) }, ...rest });
+function request(url: string, { timeoutMs = 5000, ...rest }: Options = {}, client = http): Promise<unknown> {
+  return client.request({ method: 'GET', url: new URL(url), what, call: { timeoutMs }, ...rest });
 }
 const get = (options?: Options) => request(`${server.url}/assignments/A1`, options);
 const post = (options?: Options) =>
@@ -310,15 +310,6 @@ describe('a connection', () => {
     };
     assert.equal((await failing(get({ timeoutMs: 100 }))).kind, 'permanent');
   });
-
-  it('ends when the call is cancelled', async () => {
-    const controller = new AbortController();
-    server.answer = () => controller.abort();
-    const error = await failing(post({ signal: controller.signal }));
-    assert.equal(error.kind, 'retryable');
-    assert.match(error.message, /cancelled/);
-    await failing(post({ signal: AbortSignal.abort() }));
-  });
 });
 
 describe('the guard of private networks', async () => {
@@ -352,4 +343,25 @@ describe('the guard of private networks', async () => {
   it('is there for https, too', async () => {
     assert.match((await failing(request(`https://localhost:${port}/a`, {}, guarded))).message, /RELAY_ALLOW_PRIVATE_NETWORKS/);
   });
+});
+
+describe('parseJson', () => {
+  for (const text of ['{"a":[1,"x",null]}', '"[[["', String.raw`"\"[{"`, '0', 'true']) {
+    it(`reads ${text}`, () => assert.deepEqual(parseJson(text), JSON.parse(text)));
+  }
+  for (const text of ['', '{', 'nope', '{"a":1}x', '<html>'])
+    it(`refuses ${JSON.stringify(text)}`, () => assert.throws(() => parseJson(text), SyntaxError));
+
+  it('reads 100 levels and refuses 101, and a hundred thousand', () => {
+    const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+    assert.doesNotThrow(() => parseJson(nested(100)));
+    for (const levels of [101, 100_000]) assert.throws(() => parseJson(nested(levels)), /deeper than 100/);
+  });
+
+  for (const key of ['__proto__', String.raw`\u005f_proto__`, String.raw`__p\u0072oto__`]) {
+    it(`leaves out ${key}`, () => {
+      const value = parseJson(`{"a":{"${key}":{"status":"sent"},"b":1}}`);
+      assert.equal(JSON.stringify(value), '{"a":{"b":1}}');
+    });
+  }
 });

@@ -203,28 +203,6 @@ describe('a failure', () => {
     });
   }
 
-  it('cancelled is retryable before the body, unknown after it', async () => {
-    for (const [step, kind] of [
-      ['RCPT', 'retryable'],
-      ['.', 'unknown'],
-    ] as const) {
-      const controller = new AbortController();
-      const { port, lines } = await startScriptedSmtp({ [step]: 'hang' });
-      const sending = failing(mailerAt(port).send(message, { timeoutMs: 5000, signal: controller.signal }));
-      while (!lines.some((line) => line.split(' ')[0] === step)) await new Promise(setImmediate);
-      controller.abort();
-      const error = await sending;
-      assert.equal(error.kind, kind);
-      assert.match(error.message, /cancelled/);
-    }
-    const { port, lines } = await startScriptedSmtp({});
-    assert.equal(
-      (await failing(mailerAt(port).send(message, { timeoutMs: 5000, signal: AbortSignal.abort() }))).kind,
-      'retryable',
-    );
-    assert.deepEqual(lines, []);
-  });
-
   it('within the body, before its final dot, is retryable', async () => {
     const { port } = await startScriptedSmtp({ body: 'close' });
     const text = 'x'.repeat(70).concat('\n').repeat(200_000);
