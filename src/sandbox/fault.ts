@@ -4,8 +4,10 @@
  */
 
 import { Hono } from 'hono';
+import { html } from 'hono/html';
 import { z } from 'zod';
-import { pageButtons } from './page.js';
+import type { Html } from '../api/page.js';
+import { button, jsonBody } from './page.js';
 
 export class Fault<Failure extends { times?: number }> {
   now?: Failure;
@@ -30,19 +32,27 @@ export function faultRoutes<Failure extends { times?: number }>(
   more: () => object = () => ({}),
 ): Hono {
   const shown = () => ({ fail: fault.now ?? null, ...more() });
+  const heal = button(() => fault.heal());
   return new Hono()
     .get('/control', (c) => c.json(shown()))
     .put('/control/fail', async (c) => {
-      const failure = schema.safeParse(await c.req.json().catch(() => ({})));
-      if (!failure.success) return c.json({ error: z.prettifyError(failure.error) }, 400);
-      fault.now = failure.data;
+      fault.now = schema.parse((await jsonBody(c)) ?? {});
       return c.json(shown());
     })
     .delete('/control/fail', (c) => {
       fault.heal();
       return c.json(shown());
     })
-    .route('/', pageButtons({ '/page/heal': () => fault.heal() }));
+    .post('/page/heal', heal);
+}
+
+/** The failure in the words of `PUT /control/fail`. */
+export function faultCard({ now }: Fault<{ times?: number }>): Html {
+  return html`<p class="card">${
+    now
+      ? html`<strong class="bad">Failing:</strong> <code>${JSON.stringify(now)}</code>`
+      : html`<strong class="good">Well:</strong> whatever comes is answered as it should be.`
+  }</p>`;
 }
 
 /** How the mail catcher fails; one of `code` and `dropAfterBody`. */
@@ -63,10 +73,6 @@ export const mailFailureSchema = z
   );
 export type MailFailure = z.infer<typeof mailFailureSchema>;
 
-/** What a call is about, as far as `PUT /control/fail` tells calls apart. */
-export const subjectSchema = z.enum(['send', 'assignments', 'tickets']);
-export type Subject = z.infer<typeof subjectSchema>;
-
 /** How the pretend platform fails. Only a delay: it is slow, and answers well. Empty: 503. */
 export const platformFailureSchema = z
   .strictObject({
@@ -81,7 +87,7 @@ export const platformFailureSchema = z
     /** Heals after this number of calls. */
     times: z.int().min(1).optional(),
     /** Only these calls. */
-    path: subjectSchema.optional(),
+    path: z.enum(['send', 'assignments', 'tickets']).optional(),
   })
   .transform((failure) =>
     failure.status === undefined && failure.delayMs === undefined && failure.dropConnection !== true

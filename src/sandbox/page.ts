@@ -2,6 +2,8 @@
 
 import { type Context, Hono } from 'hono';
 import { html } from 'hono/html';
+import { HTTPException } from 'hono/http-exception';
+import { z } from 'zod';
 import { type Html, sharedStyle, wholePage } from '../api/page.js';
 
 /** A page as a response. A `live` one renews its `main` every two seconds; forms in its `header` keep what was chosen in them. */
@@ -14,29 +16,42 @@ export function sendPage(c: Context, page: { title: string; header: Html; main: 
 }
 
 /**
- * The style sheet and the script of every page. What a foreign web page makes a browser send is refused, since the servers
- * of the sandbox do not ask who is calling.
+ * What every server of the sandbox has: the style sheet and the script of its pages, and errors as JSON. What a foreign web page
+ * makes a browser send is refused, since these servers do not ask who is calling.
  */
-export function pageAssets(): Hono {
+export function pageServer(): Hono {
   return new Hono()
     .use(async (c, next) => {
       if (c.req.method === 'GET' || c.req.header('sec-fetch-site') !== 'cross-site') return next();
       return c.text('not from another web site', 403);
     })
     .get('/page.css', (c) => c.body(style, 200, { 'Content-Type': 'text/css; charset=utf-8' }))
-    .get('/page.js', (c) => c.body(script, 200, { 'Content-Type': 'text/javascript; charset=utf-8' }));
+    .get('/page.js', (c) => c.body(script, 200, { 'Content-Type': 'text/javascript; charset=utf-8' }))
+    .notFound((c) => c.json({ error: `nothing at ${c.req.path}` }, 404))
+    .onError((error) => {
+      const { status, body } = refusal(error);
+      return Response.json(body, { status });
+    });
 }
 
-/** The buttons of a page: what each does with its form and the names in its path. Then the page is shown anew. */
-export function pageButtons(acts: Record<string, (form: Record<string, unknown>) => void>): Hono {
-  const app = new Hono();
-  for (const [path, act] of Object.entries(acts)) {
-    app.post(path, async (c) => {
-      act({ ...(await c.req.parseBody()), ...c.req.param() });
-      return c.redirect('/', 303);
-    });
-  }
-  return app;
+/** What the caller is told of an error. */
+export function refusal(error: unknown): { status: number; body: { error: string } } {
+  if (error instanceof z.ZodError) return { status: 400, body: { error: z.prettifyError(error) } };
+  const status = error instanceof HTTPException ? error.status : 500;
+  return { status, body: { error: error instanceof Error ? error.message : String(error) } };
+}
+
+/** The body as JSON; undefined where it is none. */
+export function jsonBody(c: Context): Promise<unknown> {
+  return c.req.json().catch(() => undefined);
+}
+
+/** What a button does with its form and the names in its path. Then the page is shown anew. */
+export function button(act: (form: Record<string, unknown>) => void) {
+  return async (c: Context) => {
+    act({ ...(await c.req.parseBody()), ...c.req.param() });
+    return c.redirect('/', 303);
+  };
 }
 
 /** A moment as people in front of this machine read it. */
@@ -81,5 +96,4 @@ th, time, .tight, .badge { white-space: nowrap; }
 iframe { width: 100%; height: 26rem; border: 1px solid var(--line); border-radius: 10px; background: #fff; resize: vertical; }
 details > summary { margin: 1.5rem 0 .5rem; font-weight: 600; }
 a.mail { display: block; text-decoration: none; color: inherit; margin-bottom: .5rem; }
-.unread h3::before { content: "● "; color: var(--accent); }
 `;

@@ -1,11 +1,10 @@
 /** The mail catcher: takes every e-mail over SMTP, delivers none, and shows them in an inbox in the browser. */
 
 import { buffer } from 'node:stream/consumers';
-import { Hono } from 'hono';
 import { SMTPServer, type SMTPServerSession } from 'smtp-server';
 import { listen, serveHttp } from '../../service/server.js';
 import { Fault, faultRoutes, type MailFailure, mailFailureSchema } from '../fault.js';
-import { pageAssets } from '../page.js';
+import { pageServer } from '../page.js';
 import { inbox } from './inbox.js';
 import { Mailbox } from './mailbox.js';
 
@@ -19,10 +18,7 @@ export async function startMailCatcher(options: { host: string; smtpPort: number
   const mailbox = await Mailbox.open(options.directory);
   const fault = new Fault<MailFailure>();
   const smtp = smtpServer(mailbox, fault);
-  const app = new Hono()
-    .route('/', pageAssets())
-    .route('/', faultRoutes(fault, mailFailureSchema))
-    .route('/', inbox(mailbox, fault));
+  const app = pageServer().route('/', faultRoutes(fault, mailFailureSchema)).route('/', inbox(mailbox, fault));
   const smtpAddress = await listen(smtp.server, { host, port: smtpPort, variable: 'RELAY_SMTP_PORT' });
   const closeSmtp = () => new Promise<void>((closed) => smtp.close(closed));
   try {
@@ -64,8 +60,8 @@ function smtpServer(mailbox: Mailbox, fault: Fault<MailFailure>): SMTPServer {
         const body = await buffer(stream);
         if (stream.sizeExceeded) return done(null);
         const recipients = session.envelope.rcptTo.map(({ address }) => address);
-        const message = await mailbox.keep(Buffer.concat([trace(session, recipients), body]));
-        if (!meets('dropAfterBody', recipients)) return done(null, `kept as ${message.id}`);
+        const id = await mailbox.keep(Buffer.concat([trace(session, recipients), body]));
+        if (!meets('dropAfterBody', recipients)) return done(null, `kept as ${id}`);
         for (const connection of smtp.connections) if (connection.id === session.id) connection.close();
       } catch (error) {
         done(error instanceof Error ? error : new Error(String(error)));

@@ -4,22 +4,21 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import PostalMime, { type Email } from 'postal-mime';
 
-const messagesKept = 1000;
-
 export interface Message {
   /** Sorts by arrival. */
   id: string;
-  receivedAt: Date;
+  receivedAt: string;
   email: Email;
-  read: boolean;
   /** As it was received. */
   raw: Buffer;
 }
 
+const messagesKept = 1000;
+
 export class Mailbox {
   /** Oldest first. */
   readonly #messages = new Map<string, Message>();
-  #arrivals = 0;
+  #latest = 0;
 
   private constructor(private readonly directory?: string) {}
 
@@ -33,17 +32,18 @@ export class Mailbox {
     return mailbox;
   }
 
-  /** Keeps a message; when it returns, the message is in its file. */
-  async keep(raw: Buffer): Promise<Message> {
+  /** @returns its id; by then the message is in its file. */
+  async keep(raw: Buffer): Promise<string> {
+    this.#latest = Math.max(Date.now(), this.#latest + 1);
     // Nine digits of base 36 hold milliseconds until the year 5188.
-    const count = (this.#arrivals++ % 36 ** 4).toString(36).padStart(4, '0');
-    const id = Date.now().toString(36).padStart(9, '0') + count;
+    const id = this.#latest.toString(36).padStart(9, '0');
     if (this.directory !== undefined) {
       const file = join(this.directory, `${id}.eml`);
       writeFileSync(`${file}.new`, raw, { mode: 0o600 });
       renameSync(`${file}.new`, file);
     }
-    return this.#add(id, raw);
+    await this.#add(id, raw);
+    return id;
   }
 
   /** Newest first. */
@@ -51,27 +51,26 @@ export class Mailbox {
     return [...this.#messages.values()].reverse();
   }
 
-  /** @param id of a message, or `latest` */
   get(id: string): Message | undefined {
-    return id === 'latest' ? this.list()[0] : this.#messages.get(id);
+    return this.#messages.get(id);
   }
 
   empty(): void {
-    for (const id of this.#messages.keys()) this.remove(id);
+    for (const id of this.#messages.keys()) this.#remove(id);
   }
 
-  remove(id: string): void {
-    if (this.#messages.delete(id) && this.directory !== undefined) rmSync(join(this.directory, `${id}.eml`), { force: true });
+  #remove(id: string): void {
+    this.#messages.delete(id);
+    if (this.directory !== undefined) rmSync(join(this.directory, `${id}.eml`), { force: true });
   }
 
-  async #add(id: string, raw: Buffer): Promise<Message> {
+  async #add(id: string, raw: Buffer): Promise<void> {
     const email = await PostalMime.parse(raw).catch(
       (): Email => ({ headers: [], headerLines: [], attachments: [], subject: '(cannot be read)' }),
     );
-    const message = { id, receivedAt: new Date(Number.parseInt(id.slice(0, 9), 36)), email, read: false, raw };
-    this.#messages.set(id, message);
+    const receivedAt = new Date(Number.parseInt(id.slice(0, 9), 36)).toISOString();
+    this.#messages.set(id, { id, receivedAt, email, raw });
     const [oldest] = this.#messages.keys();
-    if (oldest !== undefined && this.#messages.size > messagesKept) this.remove(oldest);
-    return message;
+    if (oldest !== undefined && this.#messages.size > messagesKept) this.#remove(oldest);
   }
 }

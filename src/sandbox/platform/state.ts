@@ -1,24 +1,68 @@
 /**
- * The pretend platform's memory. Every record is appended to the file, if there is one, as a line of JSON before the call is
+ * What the pretend platform keeps. Every record is appended to the file, if there is one, as a line of JSON before the call is
  * answered, so that nothing that was answered is lost with the process. Opening the file rewrites it, atomically, to what it
  * amounts to.
  */
 
-import { closeSync, existsSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
 import { Fault, type PlatformFailure } from '../fault.js';
-import {
-  type Assignment,
-  answerSchema,
-  assignmentSchema,
-  blankAssignment,
-  type Call,
-  callSchema,
-  type changeSchema,
-  firstAssignments,
-  firstTickets,
-  ticketSchema,
-} from './records.js';
+import { blankAssignment, firstAssignments, firstTickets } from './world.js';
+
+const latitude = z.number().min(-90).max(90);
+const longitude = z.number().min(-180).max(180);
+const location = z.object({ address: z.string(), city: z.string(), state: z.string(), zip: z.string(), latitude, longitude });
+
+const assignmentSchema = z.object({
+  id: z
+    .string()
+    .trim()
+    .regex(/^[A-Za-z0-9_-]{1,64}$/),
+  title: z.string(),
+  /** `draft` and `sent` are the platform's own; any other is set from outside. */
+  status: z.string().min(1),
+  location,
+  customFields: z.record(z.string(), z.string()),
+  ownerEmail: z.string(),
+  /** When, to whom it was meant to go, and which workers it reached: the latest ones, oldest first. */
+  sends: z.array(
+    z.object({
+      at: z.string(),
+      groupIds: z.array(z.string()),
+      radiusMiles: z.number().optional(),
+      workers: z.array(z.object({ id: z.string(), name: z.string(), miles: z.number() })),
+    }),
+  ),
+});
+export type Assignment = z.infer<typeof assignmentSchema>;
+
+/** What is asked of an assignment that is made or changed from outside. */
+export const changeSchema = assignmentSchema.omit({ sends: true }).extend({ location: location.partial() }).partial();
+
+export const fieldSchema = z.object({ name: z.string().min(1), value: z.string() });
+
+const ticketSchema = z.object({ id: z.string(), userDefinedFields: z.array(fieldSchema), updatedAt: z.string() });
+export type Ticket = z.infer<typeof ticketSchema>;
+
+const callSchema = z.object({
+  /** Counts the calls in the order in which they arrived, from 1. */
+  number: z.number(),
+  /** When it arrived. */
+  at: z.string(),
+  method: z.string(),
+  path: z.string(),
+  idempotencyKey: z.string().optional(),
+  /** Parsed if it was JSON, otherwise its text. */
+  body: z.unknown().optional(),
+  /** Of the answer; `waiting` until there is one, `dropped` when the connection was broken instead. */
+  status: z.union([z.number(), z.enum(['waiting', 'dropped'])]),
+  /** The key had been answered before: answered the same again, not acted on again. */
+  repeat: z.boolean(),
+});
+export type Call = z.infer<typeof callSchema>;
+
+const answerSchema = z.object({ status: z.number(), body: z.record(z.string(), z.unknown()) });
+export type Answer = z.infer<typeof answerSchema>;
 
 const recordsKept = 10_000;
 
@@ -28,10 +72,9 @@ class Table<Value> extends Map<string, Value> {
     super();
   }
 
-  /** What is not a record of this kind counts for nothing. */
-  read(key: string, value: unknown): void {
-    const parsed = this.schema.safeParse(value);
-    if (parsed.success) this.set(key, parsed.data);
+  /** @throws ZodError when it is no record of this kind */
+  keep(key: string, value: unknown): void {
+    this.set(key, this.schema.parse(value));
     const [oldest] = this.keys();
     if (oldest !== undefined && this.size > recordsKept) this.delete(oldest);
   }
@@ -49,22 +92,20 @@ export class PlatformState {
   /** By number, in the order of arrival. */
   readonly calls = new Table(callSchema);
   readonly fault = new Fault<PlatformFailure>();
-
   private lastCall = 0;
-  private file: number | undefined;
 
   constructor(private readonly path?: string) {
-    const lines = path !== undefined && existsSync(path) ? readFileSync(path, 'utf8').split('\n').flatMap(readLine) : [];
-    for (const { table, key, value } of lines) this[table].read(key, value);
-    if (lines.length === 0) this.seed();
+    const lines = path !== undefined && existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [];
+    for (const line of lines) this.read(line);
+    if (this.assignments.size === 0) this.seed();
     this.lastCall = Math.max(0, ...[...this.calls.values()].map(({ number }) => number));
     this.rewrite();
   }
 
   /** Sets a record, and keeps it. */
   put<Name extends Line['table']>(table: Name, key: string, value: z.infer<PlatformState[Name]['schema']>): void {
-    this[table].read(key, value);
-    if (this.file !== undefined) writeSync(this.file, jsonLine({ table, key, value }));
+    this[table].keep(key, value);
+    if (this.path !== undefined) appendFileSync(this.path, jsonLine({ table, key, value }));
   }
 
   /** Makes an assignment, or changes it. */
@@ -96,33 +137,25 @@ export class PlatformState {
     this.rewrite();
   }
 
-  close(): void {
-    if (this.file !== undefined) closeSync(this.file);
-    this.file = undefined;
-  }
-
   private seed(): void {
     for (const assignment of firstAssignments) this.change(assignment.id, assignment);
     for (const ticket of firstTickets) this.put('tickets', ticket.id, ticket);
   }
 
+  /** A line that is torn, or of another version, counts for nothing. */
+  private read(line: string): void {
+    try {
+      const { table, key, value } = lineSchema.parse(JSON.parse(line));
+      this[table].keep(key, value);
+    } catch {}
+  }
+
   private rewrite(): void {
     if (this.path === undefined) return;
-    this.close();
     const lines = tableNames.flatMap((table) => [...this[table]].map(([key, value]) => jsonLine({ table, key, value })));
     writeFileSync(`${this.path}.new`, lines.join(''), { mode: 0o600 });
     renameSync(`${this.path}.new`, this.path);
-    this.file = openSync(this.path, 'a');
   }
 }
 
 const jsonLine = (line: Line) => `${JSON.stringify(line)}\n`;
-
-/** A line that is torn, or of another version, counts for nothing. */
-function readLine(text: string): Line[] {
-  try {
-    return [lineSchema.parse(JSON.parse(text))];
-  } catch {
-    return [];
-  }
-}

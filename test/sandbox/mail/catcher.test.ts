@@ -44,38 +44,30 @@ describe('the mail catcher', () => {
   it('lists what it got, as Mailpit does', async () => {
     await deliver(catcher, alert);
     await deliver(catcher, { ...alert, to: 'ben@example.com', subject: 'Second' });
-    const page = await api(catcher, 'GET', '/api/v1/messages?limit=1');
-    assert.deepEqual(['total', 'unread', 'count', 'messages_count', 'start'].map(page.at), [2, 2, 1, 2, 0]);
-    assert.deepEqual(page.table('messages', 'Subject'), [['Second']]);
-    const oldest = await api(catcher, 'GET', '/api/v1/messages?start=1');
-    assert.deepEqual(oldest.table('messages', 'MessageID', 'Subject', 'Read'), [['a.0.x@relay', alert.subject, false]]);
-    assert.deepEqual(oldest.at('messages.0.From'), { Name: 'The relay', Address: 'relay@example.com' });
-    assert.deepEqual(oldest.at('messages.0.To'), [{ Name: 'Ada Lund', Address: 'ada@example.com' }]);
-    assert.equal(oldest.at('messages.0.Snippet'), 'Assignment 1002 is still a draft.');
-    assert.ok(Math.abs(Date.parse(String(oldest.at('messages.0.Created'))) - Date.now()) < 60_000);
+    const page = await api(catcher, 'GET', '/api/v1/messages');
+    assert.deepEqual(['total', 'messages_count'].map(page.at), [2, 2]);
+    assert.deepEqual(page.table('messages', 'MessageID', 'Subject'), [
+      ['a.0.x@relay', 'Second'],
+      ['a.0.x@relay', alert.subject],
+    ]);
+    assert.deepEqual(page.at('messages.1.From'), { Name: 'The relay', Address: 'relay@example.com' });
+    assert.deepEqual(page.at('messages.1.To'), [{ Name: 'Ada Lund', Address: 'ada@example.com' }]);
+    assert.ok(Math.abs(Date.parse(String(page.at('messages.1.Created'))) - Date.now()) < 60_000);
   });
 
-  it('shows one whole, and remembers that it was read', async () => {
-    await deliver(catcher, {
-      ...alert,
-      html: '<p>Assignment <b>1002</b></p>',
-      replyTo: 'admin@example.com',
-      bcc: 'secret@example.com',
-    });
-    const message = await api(catcher, 'GET', '/api/v1/message/latest');
+  it('shows one whole', async () => {
+    await deliver(catcher, { ...alert, html: '<p>Assignment <b>1002</b></p>', bcc: 'secret@example.com' });
+    const path = `/api/v1/message/${(await api(catcher, 'GET', '/api/v1/messages')).at('messages.0.ID')}`;
+    const message = await api(catcher, 'GET', path);
     assert.equal(String(message.at('Text')).trim(), alert.text);
     assert.equal(String(message.at('HTML')).trim(), '<p>Assignment <b>1002</b></p>');
-    assert.deepEqual(message.at('ReplyTo'), [{ Name: '', Address: 'admin@example.com' }]);
-    assert.equal(message.at('ReturnPath'), 'relay@example.com');
-    assert.equal((await api(catcher, 'GET', '/api/v1/messages')).at('unread'), 0);
-    const raw = await api(catcher, 'GET', `/api/v1/message/${message.at('ID')}/raw`);
+    assert.equal(message.at('Subject'), alert.subject);
+    const raw = await api(catcher, 'GET', `${path}/raw`);
     assert.match(raw.headers.get('content-type') ?? '', /^text\/plain/);
     assert.match(
       raw.text,
       /^Return-Path: <relay@example\.com>\r\nDelivered-To: ada@example\.com\r\nDelivered-To: secret@example\.com\r\n/,
     );
-    const headers = await api(catcher, 'GET', `/api/v1/message/${message.at('ID')}/headers`);
-    assert.deepEqual(headers.at('Message-ID'), ['<a.0.x@relay>']);
     assert.equal((await api(catcher, 'GET', '/api/v1/message/none')).status, 404);
   });
 
@@ -92,11 +84,11 @@ describe('the mail catcher', () => {
       ['to:ADA', 1],
       ['to:"Ada Lund"', 1],
       ['to:ben', 0],
-      ['from:relay subject:"took 1002"', 1],
-      ['from:relay subject:other', 0],
-      ['message-id:a.0.x', 1],
+      ['to:draft', 0],
       ['draft', 1],
-      ['-draft', 0],
+      ['"took 1002"', 1],
+      ['relay@example.com', 1],
+      ['other', 0],
       ['', 1],
     ] as const) {
       it(`${query || '(no query)'}: ${found}`, async () => {
@@ -107,13 +99,10 @@ describe('the mail catcher', () => {
     }
   });
 
-  it('deletes one, or all', async () => {
+  it('deletes all', async () => {
     await deliver(catcher, alert);
     await deliver(catcher, alert);
-    const ID = (await api(catcher, 'GET', '/api/v1/messages')).at('messages.0.ID');
-    assert.equal((await api(catcher, 'DELETE', '/api/v1/messages', { IDs: [ID] })).text, 'ok');
-    assert.equal(await total(catcher), 1);
-    await api(catcher, 'DELETE', '/api/v1/messages');
+    assert.equal((await api(catcher, 'DELETE', '/api/v1/messages')).text, 'ok');
     assert.equal(await total(catcher), 0);
   });
 
@@ -147,6 +136,7 @@ describe('the mail catcher', () => {
       text: nasty,
       html: `<p>Hello</p>${nasty}`,
       to: `"${nasty}" <ada@example.com>`,
+      replyTo: 'admin@example.com',
     });
     const list = await api(catcher, 'GET', '/');
     assert.doesNotMatch(list.text, /<script>/);
@@ -159,11 +149,13 @@ describe('the mail catcher', () => {
     assert.match(view.text, /<p>Hello<\/p>/);
     assert.match(view.headers.get('content-security-policy') ?? '', /default-src 'none'.*sandbox/);
     assert.match(page.text, /<pre class="card">&lt;script&gt;alert\(1\)/);
+    assert.match(page.text, /<td>admin@example\.com<\/td>/);
+    assert.match(page.text, /message-id: &lt;a\.0\.x@relay&gt;/i);
     assert.equal((await api(catcher, 'GET', '/message/none')).status, 404);
 
     const press = (path: string) => fetch(catcher.uiUrl + path, { method: 'POST', redirect: 'manual' });
     assert.equal((await press('/page/fail/451')).status, 303);
-    assert.match((await api(catcher, 'GET', '/')).text, /mail is refused with 451/);
+    assert.match((await api(catcher, 'GET', '/')).text, /Failing:<\/strong> <code>{&quot;code&quot;:451}/);
     await press('/page/heal');
     await press('/page/empty');
     assert.match((await api(catcher, 'GET', '/')).text, /0 messages/);
@@ -183,7 +175,8 @@ describe('a mail catcher that is started', () => {
     await first.close();
     const second = await startMailCatcher(options);
     assert.equal((await api(second, 'GET', '/api/v1/messages')).text, before);
-    assert.match((await api(second, 'GET', '/api/v1/message/latest/raw')).text, /Subject: Second/);
+    const newest = (await api(second, 'GET', '/api/v1/messages')).at('messages.0.ID');
+    assert.match((await api(second, 'GET', `/api/v1/message/${newest}/raw`)).text, /Subject: Second/);
     await api(second, 'DELETE', '/api/v1/messages');
     assert.deepEqual(readdirSync(options.directory), []);
     await second.close();

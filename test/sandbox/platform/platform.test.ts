@@ -194,8 +194,11 @@ describe('the pretend platform', () => {
 
     const press = (path: string, form: Record<string, string>, headers = {}) =>
       fetch(url + path, { method: 'POST', body: new URLSearchParams(form), redirect: 'manual', headers });
-    assert.equal((await press('/page/fail', { how: 'unavailable', path: 'send' })).status, 303);
-    assert.match((await call('GET', '/')).text, /all sends are answered 503/);
+    assert.equal((await press('/page/fail', { failure: '{"status":503}', path: 'send' })).status, 303);
+    assert.match(
+      (await call('GET', '/')).text,
+      /Failing:<\/strong> <code>{&quot;status&quot;:503,&quot;path&quot;:&quot;send&quot;}/,
+    );
     assert.equal((await send('1003', {})).status, 503);
     await press('/page/heal', {});
     await press('/page/assignments/1003', { status: 'accepted' });

@@ -29,8 +29,6 @@ describe("the pretend platform's memory", () => {
       assert.deepEqual([...after[part]], [...before[part]]);
     assert.equal(after.arrived({ method: 'GET', path: '/next' }).number, 3);
     assert.doesNotMatch(readFileSync(file, 'utf8'), /half/);
-    after.close();
-    before.close();
   });
 
   it('forgets everything on a reset, in the file too', () => {
@@ -41,9 +39,7 @@ describe("the pretend platform's memory", () => {
     state.reset();
     assert.equal(state.assignments.size, 5);
     assert.equal(state.calls.size, 0);
-    state.close();
     const again = new PlatformState(file);
     assert.equal(again.calls.size, 0);
-    again.close();
   });
 });

@@ -1,51 +1,100 @@
-/** The pretend platform's page: whom assignments reached, what became of tickets, which calls came in, and how it fails. */
+/**
+ * How a person or a test tells the pretend platform what to be: failing or well, with which assignments, from the beginning. And
+ * its page: whom assignments reached, what became of tickets, which calls came in.
+ */
 
 import { Hono } from 'hono';
 import { html } from 'hono/html';
+import { HTTPException } from 'hono/http-exception';
 import { z } from 'zod';
 import type { Html } from '../../api/page.js';
-import type { PlatformFailure } from '../fault.js';
-import { pageButtons, sendPage, time } from '../page.js';
-import { type Assignment, type Call, changeSchema, type Send, type Ticket } from './records.js';
-import type { PlatformState } from './state.js';
-import { groups } from './workers.js';
+import { faultCard, faultRoutes, type PlatformFailure, platformFailureSchema } from '../fault.js';
+import { button, jsonBody, sendPage, time } from '../page.js';
+import { type Assignment, type Call, changeSchema, type PlatformState, type Ticket } from './state.js';
+import { groups } from './world.js';
+
+/** What can be asked under `/control`, with bodies to begin with. */
+const requests = {
+  'PUT /control/fail': { status: 404, path: 'send' },
+  'DELETE /control/fail': null,
+  'POST /control/assignments': { id: '2001', status: 'draft' },
+  'POST /control/assignments/:id/status': { status: 'accepted' },
+  'POST /control/reset': null,
+};
+const statusSchema = changeSchema.pick({ status: true }).required();
+
+export function controlApi(state: PlatformState): Hono {
+  const control = () => ({
+    assignments: [...state.assignments.keys()],
+    tickets: [...state.tickets.keys()],
+    calls: state.calls.size,
+    requests,
+  });
+  return faultRoutes(state.fault, platformFailureSchema, control)
+    .get('/journal', (c) => c.json([...state.calls.values()]))
+    .delete('/journal', (c) => {
+      state.clearJournal();
+      return c.json([]);
+    })
+    .post('/control/reset', (c) => {
+      state.reset();
+      return c.json(control());
+    })
+    .post('/control/assignments', async (c) => {
+      const change = changeSchema.parse(await jsonBody(c));
+      const { id = nextId(state) } = change;
+      const status = state.assignments.has(id) ? 200 : 201;
+      return c.json(state.change(id, change), status);
+    })
+    .post('/control/assignments/:id/status', async (c) => {
+      const id = c.req.param('id');
+      const change = statusSchema.parse(await jsonBody(c));
+      if (!state.assignments.has(id)) throw new HTTPException(404, { message: `no assignment ${id}` });
+      return c.json(state.change(id, change));
+    });
+}
+
+function nextId(state: PlatformState): string {
+  const numbers = [...state.assignments.keys()].map(Number).filter(Number.isSafeInteger);
+  return String(Math.max(1000, ...numbers) + 1);
+}
 
 const callsShown = 50;
 const assignmentsShown = 100;
 
 /** What the buttons make of it. */
-const failures: Record<string, { label: string; failure: PlatformFailure }> = {
-  unavailable: { label: 'Answer 503', failure: { status: 503 } },
-  refusing: { label: 'Answer 422', failure: { status: 422 } },
-  slow: { label: 'Be slow (20 s)', failure: { delayMs: 20_000 } },
-  reset: { label: 'Break connections', failure: { dropConnection: true } },
-};
+const failures: [label: string, failure: PlatformFailure][] = [
+  ['Answer 503', { status: 503 }],
+  ['Answer 422', { status: 422 }],
+  ['Be slow (20 s)', { delayMs: 20_000 }],
+  ['Break connections', { dropConnection: true }],
+];
 
 /** What a failure may be confined to, in the words of the page. */
 const subjects = { send: 'sends', assignments: 'assignment reads', tickets: 'ticket calls' };
 
-const failFormSchema = z.object({ how: z.string(), path: z.enum(['send', 'assignments', 'tickets']).or(z.literal('')) });
-const changeFormSchema = changeSchema.pick({ id: true, status: true });
+const failFormSchema = z.object({ failure: z.string(), path: z.string() });
+const changeFormSchema = changeSchema
+  .pick({ id: true })
+  .required()
+  .extend({ status: z.string().default('draft') });
 
 export function overviewPage(state: PlatformState): Hono {
-  /** Makes an assignment, or changes its status. */
-  const setStatus = (form: Record<string, unknown>) => {
-    const { id, status = 'draft' } = changeFormSchema.safeParse(form).data ?? {};
-    if (id !== undefined) state.change(id, { status });
-  };
-  const buttons = pageButtons({
-    '/page/fail': (form) => {
-      const { how = '', path } = failFormSchema.safeParse(form).data ?? {};
-      const failure = failures[how]?.failure;
-      if (failure) state.fault.now = { ...failure, path: path || undefined };
-    },
-    '/page/reset': () => state.reset(),
-    '/page/assignments': setStatus,
-    '/page/assignments/:id': setStatus,
+  const setStatus = button((form) => {
+    const { id, status } = changeFormSchema.parse(form);
+    state.change(id, { status });
   });
+  const fail = button((form) => {
+    const { failure, path } = failFormSchema.parse(form);
+    state.fault.now = platformFailureSchema.parse({ ...JSON.parse(failure), path: path || undefined });
+  });
+  const reset = button(() => state.reset());
   return new Hono()
     .get('/', (c) => sendPage(c, { title: 'Pretend platform', header: header(), main: overview(state), live: true }))
-    .route('/', buttons);
+    .post('/page/fail', fail)
+    .post('/page/reset', reset)
+    .post('/page/assignments', setStatus)
+    .post('/page/assignments/:id', setStatus);
 }
 
 function header(): Html {
@@ -57,7 +106,7 @@ function header(): Html {
 <option value="">all calls</option>
 ${Object.entries(subjects).map(([subject, name]) => html`<option value="${subject}">${name}</option>`)}
 </select> fail:
-${Object.entries(failures).map(([how, { label }]) => html`<button name="how" value="${how}">${label}</button>`)}
+${failures.map(([label, failure]) => html`<button name="failure" value="${JSON.stringify(failure)}">${label}</button>`)}
 <button formaction="/page/heal">Heal</button>
 <button formaction="/page/reset">Start over</button>
 </form>
@@ -70,11 +119,7 @@ ${Object.entries(failures).map(([how, { label }]) => html`<button name="how" val
 
 function overview(state: PlatformState): Html {
   const calls = [...state.calls.values()].slice(-callsShown).reverse();
-  return html`<p class="card">${
-    state.fault.now
-      ? html`<strong class="bad">Failing:</strong> ${describe(state.fault.now)}`
-      : html`<strong class="good">Well:</strong> every call is answered as it should be.`
-  }</p>
+  return html`${faultCard(state.fault)}
 <h2>Assignments</h2>
 <div class="cards">${[...state.assignments.values()].slice(-assignmentsShown).map(assignmentCard)}</div>
 <h2>Tickets</h2>
@@ -93,10 +138,18 @@ ${
 }`;
 }
 
+/** How a status looks. */
+const tones = new Map<unknown, string>([
+  ['draft', 'wait'],
+  ['waiting', 'wait'],
+  ['sent', 'good'],
+  ['accepted', 'good'],
+]);
+
 function assignmentCard({ id, title, status, location, ownerEmail, customFields, sends }: Assignment): Html {
   const others = ['draft', 'accepted', 'cancelled'].filter((other) => other !== status);
   return html`<section class="card">
-<div class="row spread"><h3>${id} · ${title}</h3><span class="badge ${tone(status)}">${status}</span></div>
+<div class="row spread"><h3>${id} · ${title}</h3><span class="badge ${tones.get(status)}">${status}</span></div>
 <p class="soft">${location.address}, ${location.city}, ${location.state} ${location.zip}<br>${ownerEmail}
 ${Object.entries(customFields).map(([name, value]) => html`<br>${name}: ${value}`)}</p>
 <ul>${sends.slice(-5).map(sendLine)}</ul>
@@ -105,7 +158,7 @@ ${others.map((other) => html`<button name="status" value="${other}">make it ${ot
 </form></section>`;
 }
 
-function sendLine({ at, groupIds, radiusMiles, workers }: Send): Html {
+function sendLine({ at, groupIds, radiusMiles, workers }: Assignment['sends'][number]): Html {
   const groups = groupIds.length === 0 ? 'all groups' : `group ${groupIds.join(', ')}`;
   const radius = radiusMiles === undefined ? '' : ` within ${radiusMiles} mi`;
   const reached = workers.map(({ name, miles }) => `${name} (${miles} mi)`).join(', ');
@@ -120,22 +173,9 @@ function ticketCard({ id, updatedAt, userDefinedFields }: Ticket): Html {
 }
 
 function callRow({ at, method, path, status, repeat, body, idempotencyKey }: Call): Html {
-  const look = status === 'waiting' ? 'wait' : typeof status === 'number' && status < 400 ? 'good' : 'bad';
+  const look = tones.get(status) ?? (Number(status) < 400 ? 'good' : 'bad');
   return html`<tr><td>${time(at)}</td><td class="tight">${method} ${path}</td>
 <td><span class="${look}">${status}</span>${repeat ? ' (a repeat: not done again)' : ''}</td>
 <td><code>${body === undefined ? '' : JSON.stringify(body)}</code></td>
 <td><code>${idempotencyKey ?? ''}</code></td></tr>`;
-}
-
-function describe({ times, path, delayMs, afterActing, dropConnection, status }: PlatformFailure): string {
-  const what = [
-    ...(delayMs === undefined ? [] : [`wait ${delayMs / 1000} s`]),
-    ...(afterActing ? ['are carried out'] : []),
-    ...(dropConnection ? ['have their connection broken'] : status === undefined ? [] : [`are answered ${status}`]),
-  ];
-  return `${times === undefined ? 'all' : `the next ${times}`} ${path ? subjects[path] : 'calls'} ${what.join(', ')}`;
-}
-
-function tone(status: string): string {
-  return status === 'draft' ? 'wait' : status === 'sent' || status === 'accepted' ? 'good' : '';
 }

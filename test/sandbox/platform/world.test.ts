@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { PlatformState } from '../../../src/sandbox/platform/state.js';
-import { milesBetween, workersReached } from '../../../src/sandbox/platform/workers.js';
+import { milesBetween, workersReached } from '../../../src/sandbox/platform/world.js';
 
 describe('distance', () => {
   for (const [from, to, miles] of [

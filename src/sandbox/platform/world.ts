@@ -1,4 +1,7 @@
-/** The workers of the pretend platform in their groups, and whom a send reaches. */
+/**
+ * What the pretend platform begins with, and whom a send reaches. For assignment 1001 nobody is within 5 miles, and within 25
+ * somebody is, in groups 501 and 502; 1002 is out of everybody's reach; 1003 has somebody of group 502 within 5 miles.
+ */
 
 export interface Place {
   latitude: number;
@@ -18,6 +21,37 @@ export const groups = [
   { id: '502', name: 'Metro technicians', workers: [chen, dora] },
   { id: '503', name: 'Statewide partners', workers: [elin, farid, gus] },
   { id: '504', name: 'Night shift (nobody yet)', workers: [] },
+];
+
+const place = (address: string, city: string, state: string, zip: string, latitude: number, longitude: number) => {
+  return { address, city, state, zip, latitude, longitude };
+};
+const minneapolis = place('250 Nicollet Mall', 'Minneapolis', 'MN', '55401', 44.9778, -93.265);
+const saintPaul = place('15 Kellogg Blvd W', 'Saint Paul', 'MN', '55102', 44.944, -93.0935);
+const utqiagvik = place('1078 Kiogak St', 'Utqiagvik', 'AK', '99723', 71.2906, -156.7886);
+
+/** What an assignment is made of when nothing else is said. */
+export const blankAssignment = {
+  title: 'An assignment',
+  status: 'draft',
+  location: minneapolis,
+  customFields: {} as Record<string, string>,
+  ownerEmail: 'dispatch@example.com',
+  sends: [],
+};
+
+const fields = (preferred_groups: string, ticket: string) => ({ preferred_groups, ticket });
+
+export const firstAssignments: (Partial<Omit<typeof blankAssignment, 'sends'>> & { id: string })[] = [
+  { id: '1001', title: 'Replace a broken till', customFields: fields('501,502', '7001') },
+  { id: '1002', title: 'Inspect the northern mast', location: utqiagvik, customFields: fields('501', '7002') },
+  { id: '1003', title: 'Install two access points', location: saintPaul, customFields: fields('502', '7003') },
+  { id: '1004', title: 'Survey a server room', status: 'accepted', customFields: { ticket: '7004' } },
+  { id: '1005', title: 'Pull cable on the third floor', location: saintPaul, customFields: { preferred_groups: '' } },
+];
+
+export const firstTickets = [
+  { id: '7001', userDefinedFields: [{ name: 'Site', value: 'Minneapolis' }], updatedAt: '2026-01-05T09:00:00.000Z' },
 ];
 
 /**
