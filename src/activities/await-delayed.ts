@@ -6,7 +6,7 @@ import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure } from
 import type { ActionStatus } from '../chain/action-status.js';
 import { backoffSeconds } from '../chain/retry.js';
 import type { Activities } from '../contract/activities.js';
-import type { Deps } from './deps.js';
+import type { Deps } from './effect.js';
 
 /**
  * A delayed action may run for a year, and an attempt at an activity holds one of the worker's slots. So each attempt only looks

@@ -5,20 +5,32 @@ import { activityInfo } from '@temporalio/activity';
 import { idempotencyKey } from '../chain/chain.js';
 import { type Connector, type Pause, pauseOf, pauseText } from '../chain/pause.js';
 import type { Call } from '../connectors/call.js';
+import type { Connectors } from '../connectors/connectors.js';
 import type { ActionRef, EffectResult } from '../contract/activities.js';
 import type { Company } from '../contract/company.js';
 import type { Rule } from '../contract/rule.js';
+import type { DeliveryDeps } from '../notices/deliver.js';
 import type { CompanySettings } from '../store/settings.js';
-import type { Deps } from './deps.js';
-import { effectFailure, lostAttempt, mistake, notTried, paused, useOrdinary } from './failure.js';
+import type { Store } from '../store/store.js';
+import { effectFailure, mistake, notTried } from './failure.js';
+import type { InFlight } from './in-flight.js';
+
+/** What the activities work with; made once by each worker. */
+export interface Deps extends DeliveryDeps {
+  store: Pick<Store, 'settings' | 'companies' | 'rules' | 'pauses'>;
+  connectors: Connectors;
+  inFlight: InFlight;
+  /** Failures for the same reason within this time become one notice, after a first one at once; 0: a notice for each. */
+  noticeDigestSeconds: number;
+}
 
 /**
  * Makes the activity of an effect.
  * @param connector - the outside system that `act` calls.
  * @param act - does it with one call; may throw an ApplicationFailure of its own.
  * @returns the activity. Its result says `skipped` where the rule is disabled or gone. It throws ApplicationFailures: those of
- * `readActionContext`, `InFlight.run` and `effectFailure`, `Paused`, and in a local try `UseOrdinary`; under a rule with `onUnknown: "hold"` also
- * `OutcomeUnknown` where an earlier attempt was lost.
+ * `readActionContext`, `InFlight.run` and `effectFailure`, `Paused`, and in a local try `UseOrdinary`; under a rule with
+ * `onUnknown: "hold"` also `OutcomeUnknown` where an earlier attempt was lost.
  */
 export function effectActivity<Input extends ActionRef>(
   deps: Pick<Deps, 'store' | 'inFlight' | 'log'>,
@@ -27,50 +39,40 @@ export function effectActivity<Input extends ActionRef>(
 ): (input: Input, begun?: number) => Promise<EffectResult> {
   return async (input, activityBegun) => {
     const begun = Date.now();
-    const result = () => ({ attempts: activityInfo().attempt, tookMs: Date.now() - begun });
+    const { attempt, isLocal } = activityInfo();
+    const result = () => ({ attempts: attempt, tookMs: Date.now() - begun });
     const context = await readActionContext(deps, input);
     if ('skipped' in context) return { ...result(), skipped: context.skipped };
-    assertMayTry(context, connector);
-    const { company, rule } = context;
+    const { company, rule, pauses } = context;
+    const once = rule.onUnknown === 'hold';
+    // Temporal repeats it only where it was lost. Before a pause, which says that nothing was tried: a person has to look what it did.
+    if (once && attempt > 1) {
+      const lost = 'whether it was done is not known: a worker was lost while it was being done; look before you retry';
+      throw notTried('OutcomeUnknown', lost, { unknown: true });
+    }
+    assertNotPaused(pauses, connector);
+    if (once && isLocal) throw notTried('UseOrdinary', 'not tried as a local activity: the rule says onUnknown: "hold"');
     try {
       const call = { idempotencyKey: idempotencyKey(input, input.index), timeoutMs: callTimeoutMs(activityBegun) };
       const done = await deps.inFlight.run(company.companyId, connector, () => act(input, company, call));
       return { ...done, ...result() };
     } catch (error) {
-      throw effectFailure(connector, error, input, { once: rule.onUnknown === 'hold' });
+      throw effectFailure(connector, error, input, { once });
     }
   };
-}
-
-/**
- * Under `onUnknown: "hold"` Temporal repeats an attempt only where it was lost. That comes before a pause: a person has to look at
- * what it did, and a pause says that nothing was tried.
- */
-function assertMayTry({ rule, pauses }: ActionContext, connector: Connector): void {
-  const once = rule.onUnknown === 'hold';
-  if (once && activityInfo().attempt > 1) throw lostAttempt();
-  assertNotPaused(pauses, connector);
-  if (once && activityInfo().isLocal) throw useOrdinary('the rule says onUnknown: "hold"', false);
-}
-
-export interface ActionContext {
-  company: Company;
-  rule: Rule;
-  /** The company's pauses that are on. */
-  pauses: readonly Pause[];
 }
 
 /** Reading and one call fit into an activity's 30 seconds, so that a database that hangs does not look like a lost effect. */
 const longestReadMs = 8_000;
 
 /**
- * Reads the company, the rule and the pauses; or why nothing is to be done, because the rule is disabled or gone.
+ * Reads the company, the rule and the pauses that are on; or why nothing is to be done, because the rule is disabled or gone.
  * @throws ApplicationFailure `ConfigurationMistake` where the company is gone, `NotTried` where they cannot be read.
  */
 export async function readActionContext(
   { store, log }: Pick<Deps, 'store' | 'log'>,
   { companyId, relayId }: ActionRef,
-): Promise<ActionContext | { skipped: string }> {
+): Promise<{ company: Company; rule: Rule; pauses: readonly Pause[] } | { skipped: string }> {
   const wantsLook = ({ rules, pauses }: CompanySettings) => !rules.get(relayId)?.enabled || pauses.length > 0;
   const read = async () => {
     const settings = await store.settings.of(companyId);
@@ -79,13 +81,12 @@ export async function readActionContext(
     await store.settings.refresh();
     return store.settings.of(companyId);
   };
-  const longest = Math.min(callTimeoutMs(), longestReadMs);
-  const tooLate = sleep(longest).then(() => {
+  const tooLate = sleep(Math.min(callTimeoutMs(), longestReadMs)).then(() => {
     throw new Error('no answer in time');
   });
   const settings = await Promise.race([read(), tooLate]).catch((error: unknown) => {
     log.warn({ err: error, companyId, relayId }, 'an effect waits: the settings of its company cannot be read');
-    throw notTried("the relay's own database does not answer: see `relay health`");
+    throw notTried('NotTried', "the relay's own database does not answer: see `relay health`");
   });
   if (!settings) throw mistake('ConfigurationMistake', `there is no company ${companyId} any more: make it again, then retry`);
   const { company, pauses } = settings;
@@ -101,7 +102,7 @@ export function skipReason(rule: Rule | undefined, relayId: string): string {
 /** @throws ApplicationFailure `Paused` */
 export function assertNotPaused(pauses: readonly Pause[], connector: Connector): void {
   const pause = pauseOf(pauses, connector);
-  if (pause) throw paused(connector, pauseText(pause));
+  if (pause) throw notTried('Paused', pauseText(pause), { paused: connector });
 }
 
 /**

@@ -6,7 +6,6 @@ import { waitsTooLong } from '../chain/retry.js';
 import { ConnectorError } from '../connectors/call.js';
 import type { ActionRef, FailureDetails } from '../contract/activities.js';
 
-/** The failure type for each of a company's systems. */
 const failureTypes: Record<Connector, string> = { platform: 'PlatformError', ticketing: 'TicketingError', mail: 'MailError' };
 
 /**
@@ -43,32 +42,19 @@ export function mistake(type: 'DataMistake' | 'ConfigurationMistake', message: s
   return finalFailure(type, message, { attempt: activityInfo().attempt });
 }
 
-/** Nothing was tried: this attempt does not count, and the workflow waits until the pause is over. */
-export function paused(connector: Connector, message: string): ApplicationFailure {
-  return finalFailure('Paused', message, { paused: connector, attempt: activityInfo().attempt - 1 });
-}
-
-/** Nothing was tried, for a reason of the relay's own: this attempt does not count, and the workflow tries again in a while. */
-export function notTried(why: string): ApplicationFailure {
-  return finalFailure('NotTried', why, { attempt: activityInfo().attempt - 1 });
-}
-
-/** Nobody knows how an earlier attempt ended, and the rule says `onUnknown: "hold"`. */
-export function lostAttempt(): ApplicationFailure {
-  const message = 'whether it was done is not known: a worker was lost while it was being done; look before you retry';
-  return finalFailure('OutcomeUnknown', message, { unknown: true, attempt: activityInfo().attempt - 1 });
-}
-
 /**
- * Tells the workflow, from a local try, to schedule an ordinary activity instead.
- * @param retryable - whether that may be attempted through the budget; otherwise once.
+ * This attempt tried nothing and does not count. `Paused`: the workflow waits until the pause is over. `NotTried`: for a reason of
+ * the relay's own; it tries again in a while. `OutcomeUnknown`: nobody knows how an earlier attempt ended. `UseOrdinary`, from a
+ * local try: it schedules an ordinary activity, through the budget where that is `retryable`, otherwise once.
  */
-export function useOrdinary(why: string, retryable: boolean): ApplicationFailure {
-  const details: FailureDetails = { retryable, attempt: 0 };
-  return ApplicationFailure.nonRetryable(`not tried as a local activity: ${why}`, 'UseOrdinary', details);
+export function notTried(
+  type: 'Paused' | 'NotTried' | 'OutcomeUnknown' | 'UseOrdinary',
+  message: string,
+  facts: Partial<FailureDetails> = {},
+): ApplicationFailure {
+  return finalFailure(type, message, { ...facts, attempt: activityInfo().attempt - 1 });
 }
 
-function finalFailure(type: string, message: string, facts: Omit<FailureDetails, 'retryable'>): ApplicationFailure {
-  const details: FailureDetails = { retryable: false, ...facts };
-  return ApplicationFailure.nonRetryable(message, type, details);
+function finalFailure(type: string, message: string, facts: Partial<FailureDetails>): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, type, { retryable: false, ...facts });
 }

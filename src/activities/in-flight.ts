@@ -7,7 +7,7 @@
 import { activityInfo } from '@temporalio/activity';
 import type { Connector } from '../chain/pause.js';
 import { ConnectorError } from '../connectors/call.js';
-import { notTried, useOrdinary } from './failure.js';
+import { notTried } from './failure.js';
 
 /** Calls of one company under way in one worker: a quarter of its slots. */
 const mostOfCompany = 100;
@@ -21,20 +21,16 @@ export class InFlight {
   /** Until when no local try is made, in Unix milliseconds, by company and connector. */
   readonly #silentUntil = new Map<string, number>();
 
-  /**
-   * Makes the call.
-   * @throws ApplicationFailure instead of making it: `NotTried` where as many as may be are under way; `UseOrdinary` where this is a
-   * local try and may not be one.
-   */
+  /** @throws ApplicationFailure instead of making the call, `NotTried` or, where a local try may not be one, `UseOrdinary`. */
   async run<Result>(companyId: string, connector: Connector, call: () => Promise<Result>): Promise<Result> {
     const { isLocal } = activityInfo();
     const company = this.#companies.get(companyId) ?? { all: 0, local: 0 };
     if (company.all >= mostOfCompany)
-      throw notTried(`${mostOfCompany} calls of the company are under way, as many as may be at once`);
+      throw notTried('NotTried', `${mostOfCompany} calls of the company are under way, as many as may be at once`);
     const system = `${companyId}/${connector}`;
-    if (isLocal && company.local >= mostLocal) throw useOrdinary('the company has as many local tries under way as it may', true);
+    if (isLocal && company.local >= mostLocal) throw useOrdinary('the company has as many local tries under way as it may');
     if (isLocal && (this.#silentUntil.get(system) ?? 0) > Date.now())
-      throw useOrdinary(`the ${connector} of the company did not answer a moment ago`, true);
+      throw useOrdinary(`the ${connector} of the company did not answer a moment ago`);
     this.#companies.set(companyId, company);
     company.all += 1;
     if (isLocal) company.local += 1;
@@ -51,4 +47,8 @@ export class InFlight {
       if (company.all === 0) this.#companies.delete(companyId);
     }
   }
+}
+
+function useOrdinary(why: string) {
+  return notTried('UseOrdinary', `not tried as a local activity: ${why}`, { retryable: true });
 }

@@ -5,7 +5,7 @@ import type { Activities } from '../contract/activities.js';
 import { deliveryId } from '../contract/notices.js';
 import { deliver } from '../notices/deliver.js';
 import { handToNotifier } from '../notices/notifier.js';
-import type { Deps } from './deps.js';
+import type { Deps } from './effect.js';
 
 /** Attempts to reach the notifier, before the notice is delivered by itself. */
 const handOverAttempts = 3;

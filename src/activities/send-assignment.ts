@@ -1,8 +1,7 @@
 /** Sends an assignment to groups of workers. */
 
 import type { Activities } from '../contract/activities.js';
-import type { Deps } from './deps.js';
-import { effectActivity } from './effect.js';
+import { type Deps, effectActivity } from './effect.js';
 
 export function sendAssignment(deps: Deps): Activities['sendAssignment'] {
   return effectActivity(deps, 'platform', ({ action }, company, call) => {

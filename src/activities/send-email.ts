@@ -4,8 +4,7 @@ import { createHash } from 'node:crypto';
 import { bareAddress } from '../chain/address.js';
 import { chainWorkflowId } from '../chain/chain.js';
 import type { ActionRef, Activities } from '../contract/activities.js';
-import type { Deps } from './deps.js';
-import { effectActivity } from './effect.js';
+import { type Deps, effectActivity } from './effect.js';
 
 export function sendEmail(deps: Deps): Activities['sendEmail'] {
   return effectActivity(deps, 'mail', async (input, company, call) => {

@@ -10,7 +10,7 @@ import { actionsMeant, addProgress, type BulkOrder, noProgress } from '../contra
 import type { BulkProgress } from '../contract/chain-resource.js';
 import { signalOf, statusQuery } from '../contract/messages.js';
 import { Problem } from '../contract/problem.js';
-import type { Deps } from './deps.js';
+import type { Deps } from './effect.js';
 
 /** For each chain. One that has a workflow task under way, in which an effect may be tried, is waited for. */
 const answerTimeoutMs = 10_000;

@@ -2,8 +2,7 @@
 
 import { fieldValue } from '../chain/actions.js';
 import type { Activities } from '../contract/activities.js';
-import type { Deps } from './deps.js';
-import { effectActivity } from './effect.js';
+import { type Deps, effectActivity } from './effect.js';
 import { mistake } from './failure.js';
 
 export function updateUdf(deps: Deps): Activities['updateUdf'] {

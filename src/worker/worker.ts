@@ -2,7 +2,7 @@
 
 import type { WorkerDeploymentVersion } from '@temporalio/common';
 import { DefaultLogger, type NativeConnection, Runtime, Worker } from '@temporalio/worker';
-import type { Deps } from '../activities/deps.js';
+import type { Deps } from '../activities/effect.js';
 import { createActivities } from '../activities/index.js';
 import type { Log } from '../service/telemetry.js';
 import { bundlePath } from './bundle.js';

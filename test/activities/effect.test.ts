@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
-import type { Deps } from '../../src/activities/deps.js';
+import type { Deps } from '../../src/activities/effect.js';
 import { effectActivity } from '../../src/activities/effect.js';
 import { InFlight } from '../../src/activities/in-flight.js';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
-import type { Deps } from '../../src/activities/deps.js';
+import type { Deps } from '../../src/activities/effect.js';
 import { notifyFailure } from '../../src/activities/notify-failure.js';
 import type { ChainNotice } from '../../src/contract/notices.js';
 import { Metrics } from '../../src/service/telemetry.js';
