@@ -111,7 +111,7 @@ function isActionStatus(value: unknown): value is ActionStatus {
   );
 }
 
-function fieldsOf(value: unknown): Record<string, unknown> {
+export function fieldsOf(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 

@@ -11,21 +11,16 @@ import type { ActionError, ActionStatus } from '../chain/action-status.js';
 import type { Chain, ChainAction } from '../chain/chain.js';
 import { attemptsWithin, retryPolicy } from '../chain/retry.js';
 import { summaryOf } from '../chain/web-ui.js';
-import type { ActionRef, Activities, EffectOutcome } from '../contract/activities.js';
+import type { ActionRef, Activities, EffectOutcome, EffectResult, Timed } from '../contract/activities.js';
 import type { NoticeKind } from '../contract/notices.js';
 import type { ActionStates, Change } from './action-states.js';
-import { Alarm, type Lock } from './lock.js';
+import type { Alarm, Lock } from './lock.js';
 
 /** How hard to try: through the retry budget, or once, as an ordinary activity (the relay's own try during a hold). */
 export type RetryMode = 'budget' | 'once';
 
 /** What a try came to: done, skipped or failed. */
-export interface AttemptResult {
-  attempts: number;
-  /** Why there was nothing to do. */
-  skipped?: string;
-  /** How many the other side says it reached. */
-  recipients?: number;
+export interface AttemptResult extends Omit<EffectResult, keyof Timed> {
   failure?: ActionError;
 }
 
@@ -33,19 +28,19 @@ export interface AttemptResult {
 export type Notify = (kind: NoticeKind, index: number) => void;
 
 /** A person's word on a held action. */
-type Decision = { verb: 'retry' } | { verb: 'skip'; by: string };
+export type Decision = { verb: 'retry' } | { verb: 'skip'; by: string };
 
 /** Cancelling waits for an effect in flight: its outcome counts. */
 const waitForOutcome = { cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED };
 
 export class ActionRun {
   decision: Decision | undefined;
-  /** Whether it waits for the end of a pause. */
   waitsForPause = false;
   /** Attempts made through the budget before a wait in which nothing was tried: they count. */
   made = 0;
-  #cancelled: { by: string | undefined } | undefined;
-  readonly #alarm = new Alarm();
+  /** Set where it was cancelled; `by` is absent where that was the whole chain. */
+  cancelled: { by?: string } | undefined;
+  readonly #alarm: Alarm = {};
   #scope: CancellationScope | undefined;
 
   constructor(
@@ -57,18 +52,17 @@ export class ActionRun {
     readonly early: Map<number, EffectOutcome>,
     readonly states: ActionStates,
     readonly lock: Lock,
+    private readonly tell: Notify,
   ) {}
 
   get status(): ActionStatus {
     return this.states.of(this.action.index);
   }
 
-  update(change: Change): void {
-    this.states.update(this.action.index, change);
-  }
-
-  end(change: Change): void {
-    this.states.end(this.action.index, change);
+  /** Whose settings apply, and under which key the effect is done. */
+  get ref(): ActionRef {
+    const { companyId, chainId, retryBudgetSeconds } = this.chain;
+    return { companyId, chainId, retryBudgetSeconds, index: this.action.index, relayId: this.action.relayId };
   }
 
   /** Whether an e-mail has reached somebody, in this attempt or an earlier one. */
@@ -76,16 +70,22 @@ export class ActionRun {
     return this.status.deliveries?.some(({ sent }) => sent) ?? false;
   }
 
+  update(change: Change): void {
+    this.states.update(this.action.index, change);
+  }
+
+  end(change: Change, kind?: NoticeKind): void {
+    this.states.end(this.action.index, change);
+    this.notify(kind);
+  }
+
+  notify(kind: NoticeKind | undefined): void {
+    if (kind) this.tell(kind, this.action.index);
+  }
+
   /** ISO 8601, UTC; some milliseconds from now. */
   time(fromNow = 0): string {
     return new Date(this.lock.now + fromNow).toISOString();
-  }
-
-  /** @returns what became of the effect, where it was tried together with one before it. */
-  takeEarly(): EffectOutcome | undefined {
-    const outcome = this.early.get(this.action.index);
-    this.early.delete(this.action.index);
-    return outcome;
   }
 
   /** How many attempts there may be now. */
@@ -93,7 +93,7 @@ export class ActionRun {
     return mode === 'once' ? 1 : Math.max(1, attemptsWithin(this.chain.retryBudgetSeconds) - this.made);
   }
 
-  summary(doing: string): string {
+  summary(doing?: string): string {
     return summaryOf([this.action], doing);
   }
 
@@ -110,12 +110,16 @@ export class ActionRun {
 
   /**
    * Activities visible in the Web UI with their attempts; to be begun with `begin` or `outside`.
-   * @param options.made - attempts made just before.
+   * @param made - attempts made just before.
    */
-  ordinary(options: { activityId: string; summary: string; attempts: number; made?: number }): Activities {
-    const { activityId, summary, attempts, made = 0 } = options;
-    const retry = retryPolicy(attempts, this.made + made);
-    return proxyActivities<Activities>({ ...waitForOutcome, activityId, startToCloseTimeout: '30 seconds', retry, summary });
+  ordinary(name: string, doing: string | undefined, attempts: number, made = 0): Activities {
+    return proxyActivities<Activities>({
+      ...waitForOutcome,
+      activityId: `${this.action.index}/${name}`,
+      startToCloseTimeout: '30 seconds',
+      retry: retryPolicy(attempts, this.made + made),
+      summary: this.summary(doing),
+    });
   }
 
   /** Begins what is cancelled with the action. @throws CancelledFailure where that has happened. */
@@ -133,37 +137,27 @@ export class ActionRun {
   /** Waits so many milliseconds, or until somebody decides or a pause may have ended. @throws CancelledFailure */
   async wait(milliseconds: number, doing: string): Promise<void> {
     this.#assertWanted();
-    await this.lock.wait(milliseconds, this.summary(doing), this.#alarm);
+    await this.lock.wait(this.#alarm, milliseconds, this.summary(doing));
     this.#assertWanted();
   }
 
   decide(decision: Decision): void {
     this.decision = decision;
-    this.#alarm.ring();
+    this.#alarm.ring?.();
   }
 
-  wake(): void {
-    this.#alarm.ring();
+  /** A pause has ended. */
+  resume(): void {
+    if (this.waitsForPause) this.#alarm.ring?.();
   }
 
-  /** @param by - who wants it; undefined: the chain was cancelled as a whole. */
   cancel(by?: string): void {
-    this.#cancelled ??= { by };
-    this.#alarm.ring();
+    this.cancelled ??= { by };
+    this.#alarm.ring?.();
     this.lock.cancel(this.#scope);
   }
 
-  get cancelledBy(): string | undefined {
-    return this.#cancelled?.by;
-  }
-
   #assertWanted(): void {
-    if (this.#cancelled) throw new CancelledFailure('the action was cancelled');
+    if (this.cancelled) throw new CancelledFailure('the action was cancelled');
   }
-}
-
-/** Whose settings apply, and under which key the effect is done. */
-export function refOf({ chain, action }: ActionRun): ActionRef {
-  const { companyId, chainId, retryBudgetSeconds } = chain;
-  return { companyId, chainId, retryBudgetSeconds, index: action.index, relayId: action.relayId };
 }

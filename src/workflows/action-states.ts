@@ -3,35 +3,32 @@
 import { log, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import type { ActionStatus } from '../chain/action-status.js';
 import { type Chain, initialStatus } from '../chain/chain.js';
+import { hasEnded } from '../chain/outcome.js';
 import { currentDetails, shownTime } from '../chain/web-ui.js';
 import { standingOf } from '../contract/search-attributes.js';
 
 /** A change of an action's status; `undefined` takes a fact away. */
-export type Change = { [Fact in keyof Omit<ActionStatus, 'index'>]?: ActionStatus[Fact] | undefined };
+export type Change = Partial<Omit<ActionStatus, 'index'>>;
 
 export class ActionStates {
+  /** The last signals that had no effect, with why; the latest last. */
+  ignored: string[] = [];
   readonly #actions: Map<number, ActionStatus>;
-  #ignored: string[] = [];
   #changed = true;
-  /** What the search attributes say, as JSON. */
-  readonly #searchable = new Map<string, string>();
+  /** What the search attributes say, each as JSON. */
+  #searchable: string[];
 
   constructor(
     private readonly chain: Chain,
     private readonly clock: { readonly now: number },
   ) {
     this.#actions = new Map(chain.actions.map((action) => [action.index, initialStatus(chain, action)]));
-    for (const { key, value } of standingOf(this.actions)) this.#searchable.set(key.name, JSON.stringify(value));
+    this.#searchable = standingOf(this.actions).map(({ value }) => JSON.stringify(value));
   }
 
   /** All actions in array order. */
   get actions(): ActionStatus[] {
     return [...this.#actions.values()];
-  }
-
-  /** The last signals that had no effect, with why; the latest last. */
-  get ignored(): string[] {
-    return this.#ignored;
   }
 
   has(index: number): boolean {
@@ -45,15 +42,18 @@ export class ActionStates {
   }
 
   update(index: number, change: Change): void {
-    const after: ActionStatus = Object.assign({ ...this.of(index) }, change);
-    for (const [fact, value] of Object.entries(change)) if (value === undefined) Reflect.deleteProperty(after, fact);
-    this.replace(after);
+    this.replace({ ...this.of(index), ...change });
   }
 
   /** Ends an action: the facts of a hold or a wait go, the last error stays. */
   end(index: number, change: Change): void {
     const over = { heldUntil: undefined, nextAttemptAt: undefined, pausedSince: undefined, reason: undefined };
     this.update(index, { ...over, endedAt: new Date(this.clock.now).toISOString(), ...change });
+  }
+
+  /** Ends what has not ended. */
+  cancelRest(): void {
+    for (const { index, state } of this.actions) if (!hasEnded(state)) this.end(index, { state: 'cancelled' });
   }
 
   /** Puts an action's status as a whole, as another workflow tells it. */
@@ -65,7 +65,7 @@ export class ActionStates {
   /** Keeps a signal that had no effect, with why: whoever sent it was told that it succeeded. */
   ignore(signal: string): void {
     log.warn(`a signal had no effect: ${signal}`);
-    this.#ignored = [...this.#ignored, `${shownTime(new Date(this.clock.now).toISOString())}, ${signal}`].slice(-3);
+    this.ignored = [...this.ignored, `${shownTime(new Date(this.clock.now).toISOString())}, ${signal}`].slice(-3);
     this.#changed = true;
   }
 
@@ -73,10 +73,11 @@ export class ActionStates {
   publish(): void {
     if (!this.#changed) return;
     this.#changed = false;
-    const { actions } = this;
-    const changed = standingOf(actions).filter(({ key, value }) => this.#searchable.get(key.name) !== JSON.stringify(value));
-    for (const { key, value } of changed) this.#searchable.set(key.name, JSON.stringify(value));
+    const before = this.#searchable;
+    const standing = standingOf(this.actions);
+    this.#searchable = standing.map(({ value }) => JSON.stringify(value));
+    const changed = standing.filter((_, place) => this.#searchable[place] !== before[place]);
     if (changed.length > 0) upsertSearchAttributes(changed);
-    setCurrentDetails(currentDetails(this.chain, actions, this.#ignored));
+    setCurrentDetails(currentDetails(this.chain, this.actions, this.ignored));
   }
 }

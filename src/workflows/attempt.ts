@@ -4,7 +4,7 @@
  */
 
 import { ApplicationFailure } from '@temporalio/workflow';
-import { asksIncomingValue, conditionText, evaluateCondition, type Verdict } from '../chain/condition.js';
+import { asksIncomingValue, conditionText, evaluateCondition } from '../chain/condition.js';
 import { backoffSeconds, waitsTooLong } from '../chain/retry.js';
 import { summaryOf } from '../chain/web-ui.js';
 import {
@@ -16,45 +16,31 @@ import {
   type SomeOf,
   type Timed,
 } from '../contract/activities.js';
-import { type ActionRun, type AttemptResult, type RetryMode, refOf } from './action-run.js';
-import { type FailedAttempt, readFailure, shownFailure, wasTried } from './failures.js';
+import type { ActionRun, AttemptResult, RetryMode } from './action-run.js';
+import { type FailedAttempt, readFailure, wasTried } from './failures.js';
 import { sendEmails } from './send-emails.js';
 
 /** A failure is a value here; only a cancellation is thrown. */
 export async function attempt(run: ActionRun, mode: RetryMode): Promise<AttemptResult> {
   const { action } = run;
+  const { condition, assignmentId = '' } = action;
   if (action.cannotSchedule) return invalidData(action.cannotSchedule);
-  if (action.condition) {
-    const asked = asksIncomingValue(action.condition)
-      ? { verdict: evaluateCondition(action.condition, action) }
-      : await checkCondition(run, mode);
-    if ('failure' in asked) return { attempts: asked.failure.attempts, failure: asked.failure };
-    if (!asked.verdict.holds) return { attempts: 0, skipped: asked.verdict.reason };
+  if (condition) {
+    const call = ({ checkCondition }: Activities) => checkCondition({ ...run.ref, assignmentId, condition });
+    const asked = asksIncomingValue(condition)
+      ? { value: evaluateCondition(condition, action) }
+      : await localFirst(run, mode, { name: 'checkCondition', call, asks: `${conditionText(condition)}?` });
+    if ('failure' in asked) return asked;
+    if (!asked.value.holds) return { attempts: 0, skipped: asked.value.reason };
   }
   if (action.invalidData) return invalidData(action.invalidData);
   return action.action === 'sendEmails'
     ? sendEmails(run, mode, action)
-    : effect(run, mode, { ...refOf(run), action } as EffectInput);
+    : effect(run, mode, { ...run.ref, action } as EffectInput);
 }
 
 function invalidData(message: string): AttemptResult {
   return { attempts: 0, failure: { type: 'DataMistake', message, retryable: false } };
-}
-
-/** Evaluates a condition that asks about the assignment. */
-async function checkCondition(run: ActionRun, mode: RetryMode): Promise<{ verdict: Verdict } | { failure: FailedAttempt }> {
-  const { condition, assignmentId } = run.action;
-  if (!condition || assignmentId === undefined) throw new TypeError('a condition on an assignment, and its id, are needed');
-  const input = { ...refOf(run), assignmentId, condition };
-  const asks = `${conditionText(condition)}?`;
-  const call = (activities: Activities) => activities.checkCondition(input);
-  const tried = await localFirst(run, mode, {
-    name: 'checkCondition',
-    call,
-    asks,
-    local: () => run.local(run.summary(asks), call),
-  });
-  return tried.ok ? { verdict: tried.value } : { failure: tried.failure };
 }
 
 async function effect(run: ActionRun, mode: RetryMode, input: EffectInput): Promise<AttemptResult> {
@@ -63,10 +49,11 @@ async function effect(run: ActionRun, mode: RetryMode, input: EffectInput): Prom
     const effect: (input: never) => Promise<EffectResult> = activities[name];
     return effect(input as never);
   };
-  const early = run.takeEarly();
+  const early = run.early.get(input.index);
+  run.early.delete(input.index);
   const local = early ? () => resultOf(early) : () => inRow(run, input, call);
   const tried = await localFirst(run, mode, { name, call, local, isMade: early !== undefined });
-  if (!tried.ok) return { attempts: tried.failure.attempts, failure: tried.failure };
+  if ('failure' in tried) return tried;
   const { skipped, recipients, attempts } = tried.value;
   return { attempts: tried.earlier + attempts, skipped, recipients };
 }
@@ -80,7 +67,7 @@ async function inRow(run: ActionRun, input: EffectInput, call: Call<EffectResult
     if (action.action === 'sendEmails' || action.condition || action.cannotSchedule || action.invalidData) break;
     row.push({ ...input, relayId: action.relayId, index: action.index, action } as EffectInput);
   }
-  if (row.length === 1) return run.local(run.summary(''), call);
+  if (row.length === 1) return run.local(run.summary(), call);
   const actions = row.map(({ action }) => action);
   const [first, ...others] = await run.local(summaryOf(actions), ({ doEffects }) => doEffects(row));
   for (const [place, outcome] of others.entries()) run.early.set(row[place + 1]?.index ?? 0, outcome);
@@ -94,15 +81,13 @@ function resultOf(outcome: EffectOutcome): EffectResult {
   throw ApplicationFailure.nonRetryable(message, type, details);
 }
 
-type Tried<Value> = { ok: true; value: Value; earlier: number } | { ok: false; failure: FailedAttempt };
-
 interface Tries<Value> {
   /** The activity's. */
   name: string;
   call: Call<Value>;
   asks?: string;
-  /** The local try. */
-  local: () => Value | Promise<Value>;
+  /** The local try, where it is not just the call. */
+  local?: () => Value | Promise<Value>;
   /** Whether that has been made already. */
   isMade?: boolean;
 }
@@ -113,37 +98,36 @@ interface Tries<Value> {
  */
 const longestLocalMs = 2000;
 
-/** Tries once as a local activity, then through the budget as an ordinary one. */
-async function localFirst<Value extends Timed>(run: ActionRun, mode: RetryMode, tries: Tries<Value>): Promise<Tried<Value>> {
-  const { lock, chain, action } = run;
-  const { name, call, asks = '', local, isMade } = tries;
+/** Tries once as a local activity, then through the budget as an ordinary one. @returns also the attempts before the `value`. */
+async function localFirst<Value extends Timed>(
+  run: ActionRun,
+  mode: RetryMode,
+  { name, call, asks, local = () => run.local(run.summary(asks), call), isMade }: Tries<Value>,
+): Promise<{ value: Value; earlier: number } | FailedAttempt> {
   const attempts = run.attemptsLeft(mode);
-  const summary = run.summary(asks);
-  const activityId = `${action.index}/${name}`;
-  const ordinary = (attempts: number, made = 0) => run.outside(() => call(run.ordinary({ activityId, summary, attempts, made })));
+  const ordinary = (attempts: number, made = 0) => run.outside(() => call(run.ordinary(name, asks, attempts, made)));
   let earlier = 0;
   try {
-    if (isMade || (mode === 'budget' && lock.keptMs < longestLocalMs)) {
+    if (isMade || (mode === 'budget' && run.lock.keptMs < longestLocalMs)) {
       try {
         const value = await local();
-        lock.passed(value.tookMs);
-        return { ok: true, value, earlier };
+        run.lock.passed(value.tookMs);
+        return { value, earlier };
       } catch (error) {
-        const failure = readFailure(error);
-        if (failure.type === 'UseOrdinary') return { ok: true, value: await ordinary(failure.retryable ? attempts : 1), earlier };
-        if (!wasTried(failure)) return { ok: false, failure };
+        const failed = readFailure(error);
+        const { type, retryable, retryAfterSeconds = 0 } = failed.failure;
+        if (type === 'UseOrdinary') return { value: await ordinary(retryable ? attempts : 1), earlier };
+        const isLast = !retryable || attempts === 1 || waitsTooLong(retryAfterSeconds, run.chain.retryBudgetSeconds);
+        if (isLast || !wasTried(failed.failure)) return failed;
         earlier = 1;
-        const retryAfter = failure.retryAfterSeconds ?? 0;
-        const wait = Math.max(backoffSeconds(run.made + 1), retryAfter);
-        if (!failure.retryable || attempts === 1 || waitsTooLong(retryAfter, chain.retryBudgetSeconds))
-          return { ok: false, failure };
-        run.update({ state: 'retrying', error: shownFailure(failure), nextAttemptAt: run.time(wait * 1000) });
+        const wait = Math.max(backoffSeconds(run.made + 1), retryAfterSeconds);
+        run.update({ state: 'retrying', error: failed.failure, nextAttemptAt: run.time(wait * 1000) });
         await run.wait(wait * 1000, `tried again after ${wait} s`);
       }
     }
-    return { ok: true, value: await ordinary(attempts - earlier, earlier), earlier };
+    return { value: await ordinary(attempts - earlier, earlier), earlier };
   } catch (error) {
-    const failure = readFailure(error);
-    return { ok: false, failure: { ...failure, attempts: earlier + failure.attempts } };
+    const failed = readFailure(error);
+    return { ...failed, attempts: earlier + failed.attempts };
   }
 }

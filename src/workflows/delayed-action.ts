@@ -16,7 +16,7 @@ import type { NoticeKind } from '../contract/notices.js';
 import { ActionRunner } from './action-runner.js';
 import { ActionStates } from './action-states.js';
 import { actionsFailed } from './failures.js';
-import { Alarm, Lock } from './lock.js';
+import { type Alarm, Lock } from './lock.js';
 import { lastSummary, takeSteering } from './steering.js';
 
 /**
@@ -56,12 +56,12 @@ export async function DelayedAction(chain: Chain): Promise<ActionStatus[]> {
     else root.cancelRequested.catch(() => lock.arrive(() => runner.cancelAll()));
 
     await lock.allOver();
-    if (!runner.cancelled && states.actions.some(({ state }) => isToRedo(state))) {
-      await lock.wait(1, lastSummary(states.actions)); // A retry is passed back.
+    if (runner.mayBeRetried) {
+      await lock.wait({}, 1, lastSummary(states.actions)); // A retry is passed back.
       await lock.allOver();
     }
     if (runner.cancelled) {
-      for (const { index, state } of states.actions) if (!hasEnded(state)) states.end(index, { state: 'cancelled' });
+      states.cancelRest();
       await lock.allOver();
       throw new CancelledFailure('the delayed actions were cancelled');
     }
@@ -89,15 +89,15 @@ class DelayGroups {
 
   /** @param dueAt - Unix milliseconds. */
   open(actions: ChainAction[], dueAt: number): void {
-    const group = { actions, dueAt, alarm: new Alarm() };
+    const group = { actions, dueAt, alarm: {} };
     this.#groups.push(group);
     this.lock.start(() => this.#run(group));
   }
 
   move(index: number, dueAt: number): void {
-    const group = this.#groups.find(({ actions }) => actions.some((action) => action.index === index));
-    const place = group?.actions.findIndex((action) => action.index === index) ?? -1;
-    const [action] = group?.actions.splice(place, 1) ?? [];
+    const isMoved = (action: ChainAction) => action.index === index;
+    const group = this.#groups.find(({ actions }) => actions.some(isMoved));
+    const [action] = group?.actions.splice(group.actions.findIndex(isMoved), 1) ?? [];
     if (!action) return;
     this.states.update(index, { runAt: new Date(dueAt).toISOString() });
     this.open([action], dueAt);
@@ -105,7 +105,7 @@ class DelayGroups {
 
   /** Ends the wait of groups that have nothing to do any more. */
   wakeEmpty(): void {
-    for (const group of this.#groups) if (this.#left(group).length === 0) group.alarm.ring();
+    for (const group of this.#groups) if (this.#left(group).length === 0) group.alarm.ring?.();
   }
 
   /** Waits until the group is due, or empty, then runs it. */
@@ -113,7 +113,7 @@ class DelayGroups {
     const { lock, states, runner } = this;
     const due = `due ${shownTime(new Date(group.dueAt).toISOString())}`;
     const wait = group.dueAt - lock.now;
-    if (wait > 0 && this.#left(group).length > 0) await lock.wait(wait, summaryOf(this.#left(group), due), group.alarm);
+    if (wait > 0 && this.#left(group).length > 0) await lock.wait(group.alarm, wait, summaryOf(this.#left(group), due));
     for (const { index } of this.#left(group)) states.update(index, { state: 'pending' });
     await runner.run(group.actions);
   }
@@ -146,7 +146,7 @@ class Reports {
 
   /** Tells the chain of a signal that had no effect. */
   ignored(signal: string): void {
-    this.#send({ actions: [], ignored: signal });
+    this.#signal((chain) => chain.signal(reportSignal, { actions: [], ignored: signal }));
   }
 
   /**
@@ -159,16 +159,12 @@ class Reports {
     for (const action of changed) this.#told.set(action.index, action);
     const notices = this.#notices;
     this.#notices = [];
-    this.#send({ actions: changed, ...(notices.length > 0 && { notices }) });
+    this.#signal((chain) => chain.signal(reportSignal, { actions: changed, notices }));
   }
 
   /** Gives the chain back what a person asked of an action that has failed. */
-  passBack({ index, by }: Steering): void {
-    this.#signal((chain) => chain.signal(steeringSignals.retry, { index, ...(by !== undefined && { by }) }));
-  }
-
-  #send(report: Report): void {
-    this.#signal((chain) => chain.signal(reportSignal, report));
+  passBack(steering: Steering): void {
+    this.#signal((chain) => chain.signal(steeringSignals.retry, steering));
   }
 
   #signal(signal: (chain: ExternalWorkflowHandle) => Promise<void>): void {

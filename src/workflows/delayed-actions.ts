@@ -35,6 +35,7 @@ const runsAlready = 'runs already';
 
 /** One `DelayedAction` child: the actions of one delay. */
 export class DelayedActions {
+  closed = false;
   readonly #workflowId: string;
   readonly #scope = new CancellationScope();
   readonly #started: Promise<ChildWorkflowHandle<typeof DelayedAction>>;
@@ -42,7 +43,6 @@ export class DelayedActions {
   readonly #ended: Promise<ChildEnd>;
   /** After a reset: the end of one that this run did not start. */
   #foundEnd: Promise<ChildEnd> | undefined;
-  #closed = false;
 
   /** Issues the start; the command goes out with the workflow task. */
   constructor(
@@ -66,10 +66,6 @@ export class DelayedActions {
     this.#ended = this.#started.then((child) => child.result()).then((actions) => ({ actions }), readEnd);
   }
 
-  get closed(): boolean {
-    return this.#closed;
-  }
-
   has(index: number): boolean {
     return this.actions.some((action) => action.index === index);
   }
@@ -78,16 +74,15 @@ export class DelayedActions {
   async ended(): Promise<ChildEnd> {
     let end = await this.lock.outside(this.#ended);
     if (end.how === runsAlready) end = await this.lock.outside(this.#awaitFound());
-    this.#closed = true;
+    this.closed = true;
     return end;
   }
 
   /** Passes a person's signal on, once it is armed. @returns false where it is gone. */
-  async signal(name: SteeringName, { index, seconds, by }: Steering): Promise<boolean> {
+  async signal(name: SteeringName, steering: Steering): Promise<boolean> {
     await this.lock.outside(this.#started.then(() => {}).catch(() => {}));
     try {
-      const argument = { index, ...(seconds !== undefined && { seconds }), ...(by !== undefined && { by }) };
-      await this.lock.outside(getExternalWorkflowHandle(this.#workflowId).signal(steeringSignals[name], argument));
+      await this.lock.outside(getExternalWorkflowHandle(this.#workflowId).signal(steeringSignals[name], steering));
       return true;
     } catch (error) {
       log.warn(`the signal ${name} could not be passed on to ${this.#workflowId}`, { error });

@@ -3,10 +3,13 @@
 import { ActivityFailure, ApplicationFailure, isCancellation, TimeoutFailure } from '@temporalio/workflow';
 import type { ActionError, ActionStatus } from '../chain/action-status.js';
 import type { Chain } from '../chain/chain.js';
-import { connectors } from '../chain/pause.js';
 import { failureMessage } from '../chain/web-ui.js';
+import type { FailureDetails } from '../contract/activities.js';
 
-export type FailedAttempt = ActionError & { attempts: number };
+export interface FailedAttempt {
+  attempts: number;
+  failure: ActionError;
+}
 
 /**
  * A failed local activity throws a bare `ApplicationFailure`, an ordinary one (and a local one's time-out) an `ActivityFailure`
@@ -17,44 +20,26 @@ export function readFailure(error: unknown): FailedAttempt {
   if (isCancellation(error)) throw error;
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (cause instanceof TimeoutFailure) {
-    return {
-      type: 'Timeout',
-      message: 'no worker reported the end of the attempt in time; see whether workers run',
-      retryable: true,
-      unknown: true,
-      attempts: 1,
-    };
+    const message = 'no worker reported the end of the attempt in time; see whether workers run';
+    return { attempts: 1, failure: { type: 'Timeout', message, retryable: true, unknown: true } };
   }
   const message = cause instanceof Error ? cause.message : String(cause);
-  const details: unknown = cause instanceof ApplicationFailure ? cause.details?.[0] : undefined;
-  if (!(cause instanceof ApplicationFailure) || (details === undefined && !cause.nonRetryable)) {
+  const failed = cause instanceof ApplicationFailure ? cause : undefined;
+  const details = failed?.details?.[0] as Partial<FailureDetails> | undefined;
+  if (!failed || (!details && !failed.nonRetryable)) {
     const words = `the relay itself failed: ${message}; see the log of its workers`;
-    return { type: 'InternalError', message: words, retryable: true, attempts: 1 };
+    return { attempts: 1, failure: { type: 'InternalError', message: words, retryable: true } };
   }
-  const fact = (name: string): unknown =>
-    typeof details === 'object' && details !== null ? Reflect.get(details, name) : undefined;
-  const retryAfter = fact('retryAfterSeconds');
-  const attempts = fact('attempt');
-  const paused = connectors.find((connector) => connector === fact('paused'));
+  const { retryable = false, unknown, retryAfterSeconds, paused, attempt = 1 } = details ?? {};
   return {
-    type: cause.type ?? 'InternalError',
-    message,
-    retryable: fact('retryable') === true,
-    ...(fact('unknown') === true && { unknown: true }),
-    ...(typeof retryAfter === 'number' && { retryAfterSeconds: retryAfter }),
-    ...(paused && { paused }),
-    attempts: typeof attempts === 'number' ? attempts : 1,
+    attempts: attempt,
+    failure: { type: failed.type ?? 'InternalError', message, retryable, unknown, retryAfterSeconds, paused },
   };
 }
 
 /** Whether the outside system was called. If not, neither attempt nor budget is used. */
 export function wasTried({ type, paused }: ActionError): boolean {
   return !paused && type !== 'NotTried';
-}
-
-/** The facts of a failure that are shown, without those of one attempt. */
-export function shownFailure({ type, message, retryable, unknown, retryAfterSeconds }: ActionError): ActionError {
-  return { type, message, retryable, ...(unknown && { unknown }), ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
 }
 
 /** How a workflow ends when an action of it ended `failed` or `not-run`. */

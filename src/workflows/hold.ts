@@ -2,10 +2,11 @@
 
 import { isCancellation, log } from '@temporalio/workflow';
 import type { ActionError } from '../chain/action-status.js';
+import { hasEnded } from '../chain/outcome.js';
 import { automaticRetrySeconds } from '../chain/retry.js';
 import { shownTime } from '../chain/web-ui.js';
 import type { RulePolicy } from '../contract/activities.js';
-import type { ActionRun, Notify, RetryMode } from './action-run.js';
+import type { ActionRun, RetryMode } from './action-run.js';
 import { wasTried } from './failures.js';
 import { windowEnd } from './pause.js';
 
@@ -23,28 +24,22 @@ export class Hold {
   /** Whether people know that the relay goes on trying by itself. */
   #goesOn = false;
 
-  constructor(
-    private readonly run: ActionRun,
-    private readonly notify: Notify,
-  ) {}
+  constructor(private readonly run: ActionRun) {}
 
   /**
    * Holds until there is something to do next. A person's failed retry begins a new window and is noticed; an automatic one does
    * neither.
+   * @returns how to try again; undefined: the action has ended.
    */
-  async untilDecided(
-    failure: ActionError,
-    policy: RulePolicy,
-    after: RetryMode,
-  ): Promise<RetryMode | 'skipped' | { gaveUp: string }> {
+  async untilDecided(failure: ActionError, policy: RulePolicy, after: RetryMode): Promise<RetryMode | undefined> {
     const { run } = this;
-    const { lock, action } = run;
+    const { lock } = run;
     if (after === 'budget') {
       this.#heldSince = lock.now;
       this.#heldUntil = lock.now + run.chain.attentionWindowSeconds * 1000;
       this.#automaticRetries = 0;
     }
-    const roomy = lock.historyBytes < longestHistory.bytes && lock.historyEvents < longestHistory.events;
+    const roomy = lock.history.bytes < longestHistory.bytes && lock.history.events < longestHistory.events;
     const automatic = roomy && (failure.retryable || !wasTried(failure)) && !(failure.unknown && policy.onUnknown === 'hold');
     const wait = Math.max(automaticRetrySeconds(this.#automaticRetries + 1), failure.retryAfterSeconds ?? 0) * 1000;
     const left = Math.max(0, this.#heldUntil - lock.now);
@@ -53,17 +48,17 @@ export class Hold {
     const nextAttemptAt = tries ? run.time(wait) : undefined;
     run.update({ state: 'needs-attention', heldUntil, nextAttemptAt });
     // People hear of it again where they rely on the relay's own tries and these end.
-    if (after === 'budget' || (this.#goesOn && !automatic)) this.notify('needs-attention', action.index);
-    this.#goesOn = Boolean(automatic);
+    if (after === 'budget' || (this.#goesOn && !automatic)) run.notify('needs-attention');
+    this.#goesOn = automatic;
 
     const next = nextAttemptAt ? `held, tried again at ${shownTime(nextAttemptAt)}` : `held until ${shownTime(heldUntil)}`;
     if (!run.decision) await run.wait(tries ? wait : left, next);
     const { decision } = run;
     run.decision = undefined;
     if (decision?.verb === 'retry') return 'budget';
-    if (decision?.verb === 'skip') {
+    if (decision) {
       run.end({ state: 'skipped', reason: `skipped by ${decision.by}` });
-      return 'skipped';
+      return undefined;
     }
     if (tries) {
       this.#automaticRetries += 1;
@@ -71,7 +66,19 @@ export class Hold {
     }
     this.#heldUntil = await windowEnd(run, this.#heldSince);
     if (this.#heldUntil > lock.now || run.decision) return this.untilDecided(failure, policy, 'once');
-    return { gaveUp: `nobody decided until ${shownTime(new Date(this.#heldUntil).toISOString())}` };
+    this.#giveUp();
+    return undefined;
+  }
+
+  /** Nobody has decided: what stands behind the action is not run either. */
+  #giveUp(): void {
+    const { run } = this;
+    // Those behind it first: a chain hears of its delayed actions as soon as one has failed, and a retry then does them all.
+    for (const { index } of run.behind)
+      if (!hasEnded(run.states.of(index).state))
+        run.states.end(index, { state: 'not-run', reason: `action ${run.action.index} before it failed` });
+    const until = shownTime(new Date(this.#heldUntil).toISOString());
+    run.end({ state: 'failed', reason: `nobody decided until ${until}` }, 'gave-up');
   }
 }
 

@@ -1,26 +1,21 @@
 /** What a `Notifier` knows of the actions that failed for its cause, and what is to be told of them. It only decides. */
 
-import type { ActionState } from '../chain/outcome.js';
+import { fieldsOf } from '../contract/messages.js';
 import type { ManyNotice, Member, News, Over, ThroughNotice } from '../contract/notices.js';
 
 /** A ledger as it goes from one run of the workflow to the next. */
-export interface LedgerState {
+export interface LedgerState extends Counts {
   /** Members that are held, or untold. */
   open: [key: string, Open][];
   /** The last members that are not open any more: when they left, and whether one recovery tells of them and others. */
   gone: [key: string, Gone][];
+}
+
+interface Counts extends Pick<ThroughNotice, 'ended' | 'through'>, Pick<ManyNotice, 'first' | 'since'> {
   /** Members since the first, who was told by itself; 0: none is known. */
   members: number;
-  /** The first ten that are untold, one of each chain. */
-  first: Member[];
   /** Untold members beyond those that are known one by one. */
   beyond: number;
-  /** When the earliest request of a member came in. */
-  since: string;
-  /** How many members left in each way. */
-  ended: Partial<Record<ActionState, number>>;
-  /** Chains whose last open member went on. */
-  through: number;
   /** Members that were waited for in vain. */
   expired: number;
 }
@@ -60,25 +55,25 @@ function chainOf(key: string): string {
 export class Ledger {
   readonly #open: Map<string, Open>;
   readonly #gone: Map<string, Gone>;
-  #state: Omit<LedgerState, 'open' | 'gone'>;
+  #counts: Counts;
 
   /** @param holds - whether members are held, so that they are waited for; otherwise what is told is done with. */
   constructor(
     private readonly holds: boolean,
-    { open, gone, ...state }: LedgerState = { open: [], gone: [], ...nobody() },
+    { open, gone, ...counts }: LedgerState = { open: [], gone: [], ...nobody() },
   ) {
     this.#open = new Map(open);
     this.#gone = new Map(gone);
-    this.#state = state;
+    this.#counts = counts;
   }
 
   get state(): LedgerState {
-    return { ...this.#state, open: [...this.#open], gone: [...this.#gone] };
+    return { ...this.#counts, open: [...this.#open], gone: [...this.#gone] };
   }
 
-  /** How many have joined since the first, repetitions left out. */
+  /** How many have joined since the first, repetitions left out; 0: there is nothing to tell or to wait for. */
   get members(): number {
-    return this.#state.members;
+    return this.#counts.members;
   }
 
   get open(): number {
@@ -86,23 +81,21 @@ export class Ledger {
   }
 
   get untold(): boolean {
-    for (const { told } of this.#open.values()) if (!told) return true;
-    return this.#state.beyond > 0;
-  }
-
-  /** Whether there is something to tell or to wait for. */
-  get gathers(): boolean {
-    return this.members > 0;
+    return this.#counts.beyond > 0 || [...this.#open.values()].some(({ told }) => !told);
   }
 
   /** Whether several are held, and all that is known of them is told. */
   get waits(): boolean {
-    return this.holds && this.members > 1 && this.open > 0 && !this.untold;
+    return this.#isOfSeveral && this.open > 0;
   }
 
   /** Whether several were held, and none is any more. */
   get isThrough(): boolean {
-    return this.holds && this.members > 1 && this.open === 0 && !this.untold;
+    return this.#isOfSeveral && this.open === 0;
+  }
+
+  get #isOfSeveral(): boolean {
+    return this.holds && this.members > 1 && !this.untold;
   }
 
   /** Whether a recovery may follow of which `over` has told already. */
@@ -120,16 +113,16 @@ export class Ledger {
     const key = memberKey(member);
     const known = this.#open.get(key);
     if (member.at <= (known ?? this.#gone.get(key) ?? { at: '' }).at) return false; // A repetition, or out of date.
-    const state = this.#state;
-    const isFirst = state.members === 0;
-    if (!known) state.members += 1;
-    if (state.since === '' || member.receivedAt < state.since) state.since = member.receivedAt;
+    const counts = this.#counts;
+    const isFirst = counts.members === 0;
+    if (!known) counts.members += 1;
+    if (counts.since === '' || member.receivedAt < counts.since) counts.since = member.receivedAt;
     const until = Date.parse(member.heldUntil ?? member.at) + graceMs;
     if (isFirst && !this.holds) this.#leave(key, member.at);
-    else if (known || this.#open.size < mostOpen) this.#open.set(key, { at: member.at, until, told: isFirst });
-    else state.beyond += 1;
-    if (!isFirst && state.first.length < shown && !state.first.some(({ chainId }) => chainId === member.chainId))
-      state.first.push(member);
+    else if (known || this.open < mostOpen) this.#open.set(key, { at: member.at, until, told: isFirst });
+    else counts.beyond += 1;
+    if (!isFirst && counts.first.length < shown && !counts.first.some(({ chainId }) => chainId === member.chainId))
+      counts.first.push(member);
     return isFirst;
   }
 
@@ -137,11 +130,11 @@ export class Ledger {
     const key = memberKey(member);
     const known = this.#open.get(key);
     if (!known || member.at < known.at) return;
-    const state = this.#state;
     this.#leave(key, member.at);
+    const { ended } = this.#counts;
+    ended[member.state] = (ended[member.state] ?? 0) + 1;
     const isLast = ![...this.#open.keys()].some((other) => chainOf(other) === member.chainId);
-    state.ended[member.state] = (state.ended[member.state] ?? 0) + 1;
-    if (isLast && (member.state === 'done' || member.state === 'skipped')) state.through += 1;
+    if (isLast && (member.state === 'done' || member.state === 'skipped')) this.#counts.through += 1;
   }
 
   /** @returns whether that is told by itself: of several, one notice tells when all of them are through. */
@@ -162,31 +155,31 @@ export class Ledger {
     for (const [key, { until, at }] of this.#open)
       if (until <= now) {
         this.#leave(key, at);
-        this.#state.expired += 1;
+        this.#counts.expired += 1;
       }
     if (this.untold) return { kind: 'many', ...this.take() };
     if (this.waits) return undefined;
-    const { members, ended, through, since, expired: open } = this.#state;
-    this.#state = nobody();
+    const { members, ended, through, since, expired: open } = this.#counts;
+    this.#counts = nobody();
     this.#open.clear();
     return this.holds && members > 1 && through > 0 ? { kind: 'through', ended, through, since, open } : undefined;
   }
 
   /** Those that were not told, which are from now on. */
   take(): Pick<ManyNotice, 'count' | 'actions' | 'first' | 'since'> {
-    const { first, since, beyond } = this.#state;
+    const { first, since, beyond } = this.#counts;
     const untold = [...this.#open].filter(([, { told }]) => !told);
-    for (const [key, { at, until }] of untold)
-      if (this.holds) this.#open.set(key, { at, until, told: true });
-      else this.#leave(key, at);
-    this.#state = { ...this.#state, first: [], beyond: 0 };
+    for (const [key, member] of untold)
+      if (this.holds) member.told = true;
+      else this.#leave(key, member.at);
+    this.#counts = { ...this.#counts, first: [], beyond: 0 };
     const count = new Set(untold.map(([key]) => chainOf(key))).size + beyond;
     return { count, actions: untold.length + beyond, first, since };
   }
 
   #leave(key: string, at: string): void {
     this.#open.delete(key);
-    this.#state.first = this.#state.first.filter((member) => memberKey(member) !== key);
+    this.#counts.first = this.#counts.first.filter((member) => memberKey(member) !== key);
     this.#gone.delete(key);
     this.#gone.set(key, { at, many: this.members > 1 });
     const [oldest = ''] = this.#gone.keys();
@@ -194,7 +187,7 @@ export class Ledger {
   }
 }
 
-function nobody(): Omit<LedgerState, 'open' | 'gone'> {
+function nobody(): Counts {
   return { members: 0, first: [], beyond: 0, since: '', ended: {}, through: 0, expired: 0 };
 }
 
@@ -203,22 +196,14 @@ export function isNews(argument: unknown): argument is News {
   const { notice, member } = fieldsOf(argument);
   const { kind, companyId, chainId, index, at } = fieldsOf(notice);
   const { message, receivedAt } = fieldsOf(member);
-  return (
-    isOver(member) &&
-    typeof index === 'number' &&
-    areTexts([kind, companyId, chainId, at, receivedAt]) &&
-    areTexts([message], 500)
-  );
+  const texts = areTexts([kind, companyId, chainId, at, receivedAt]) && areTexts([message], 500);
+  return isOver(member) && typeof index === 'number' && texts;
 }
 
 export function isOver(argument: unknown): argument is Over {
   const { chainId, index, state, at, heldUntil = at } = fieldsOf(argument);
-  const times = [at, heldUntil].map((time) => (typeof time === 'string' ? Date.parse(time) : Number.NaN));
-  return areTexts([chainId, state]) && typeof index === 'number' && !times.some(Number.isNaN);
-}
-
-function fieldsOf(argument: unknown): Record<string, unknown> {
-  return typeof argument === 'object' && argument !== null ? { ...argument } : {};
+  const areTimes = [at, heldUntil].every((time) => typeof time === 'string' && !Number.isNaN(Date.parse(time)));
+  return areTexts([chainId, state]) && typeof index === 'number' && areTimes;
 }
 
 /** @param longest - a fifth of what a workflow id may have. */

@@ -10,34 +10,9 @@
 
 import { CancellationScope, isCancellation, log, sleep, workflowInfo } from '@temporalio/workflow';
 
-/** What a workflow may know of its surroundings while it deals with an event. */
-interface Moment {
-  /** Unix milliseconds. */
-  now: number;
-  historyEvents: number;
-  historyBytes: number;
-}
-
-/** Something that wants the lock. */
-interface Turn {
-  run(): void;
-  /** Whether it goes on after `run` has returned, and lets go by itself. */
-  keeps: boolean;
-  moment?: Moment;
-}
-
-/** A wait that the holder of the lock can end. */
-export class Alarm {
-  #end: (() => void) | undefined;
-
-  /** Ends the wait; nothing happens where nobody waits. */
-  ring(): void {
-    this.#end?.();
-  }
-
-  set(end: (() => void) | undefined): void {
-    this.#end = end;
-  }
+/** A wait that the holder of the lock can end; nothing rings where nobody waits. */
+export interface Alarm {
+  ring?: () => void;
 }
 
 export class Lock {
@@ -47,11 +22,11 @@ export class Lock {
   #cancelled = false;
   #moment = momentNow();
   readonly #scope = CancellationScope.current();
-  readonly #allOver = new Alarm();
+  readonly #allOver: Alarm = {};
   /** What the holder itself has brought about: goes before everything from outside. */
-  readonly #inside: Turn[] = [];
+  readonly #inside: (() => void)[] = [];
   /** Events in the order of their arrival. */
-  readonly #outside: Turn[] = [];
+  readonly #outside: (() => void)[] = [];
 
   /**
    * Made by the workflow's main function, which holds it from then on, in the scope in which everything is to run.
@@ -64,12 +39,9 @@ export class Lock {
     return this.#moment.now;
   }
 
-  get historyEvents(): number {
-    return this.#moment.historyEvents;
-  }
-
-  get historyBytes(): number {
-    return this.#moment.historyBytes;
+  /** How long the history was when that event arrived. */
+  get history(): { events: number; bytes: number } {
+    return this.#moment;
   }
 
   /** Milliseconds of local activities since the lock was let go last: queries, signals and cancels wait so long already. */
@@ -80,57 +52,58 @@ export class Lock {
   /** Notes how long a local activity took, as it says itself. */
   passed(milliseconds: number): void {
     this.#keptMs += milliseconds;
-    this.#moment = { ...this.#moment, now: this.#moment.now + milliseconds };
+    this.#moment.now += milliseconds;
   }
 
   /** Deals with an event from outside, in its turn. `step` does not wait. */
   arrive(step: () => void): void {
-    this.#enter({ run: step, keeps: false, moment: momentNow() });
+    this.#enter(() => {
+      step();
+      this.#letGo();
+    });
   }
 
   /** Starts something that goes on beside the holder, as soon as that waits. Its errors are logged. */
   start(fiber: () => Promise<unknown>): void {
     this.#fibers += 1;
-    const run = () => {
+    this.#inside.push(() => {
       const ended = this.#scope.run(fiber).catch((error: unknown) => {
         if (!isCancellation(error)) log.error('something beside the sequence of actions failed', { error });
       });
       void ended.then(() => {
         this.#fibers -= 1;
-        if (this.#fibers === 0) this.#allOver.ring();
+        if (this.#fibers === 0) this.#allOver.ring?.();
         this.#letGo();
       });
-    };
-    this.#inside.push({ run, keeps: true });
+    });
   }
 
   /** Lets go while something outside is awaited: an ordinary activity, a child workflow, a signal's acknowledgement. */
   outside<Value>(promise: Promise<Value>): Promise<Value> {
     this.#letGo();
     return new Promise((resolve, reject) => {
-      const enter = (run: () => void) => this.#enter({ run, keeps: true, moment: momentNow() });
       promise.then(
-        (value) => enter(() => resolve(value)),
-        (error: unknown) => enter(() => reject(error)),
+        (value) => this.#enter(() => resolve(value)),
+        (error: unknown) => this.#enter(() => reject(error)),
       );
     });
   }
 
-  /** Lets go for so many milliseconds, or until the alarm rings. Whoever waited then looks what has changed. */
-  wait(milliseconds: number, summary: string, alarm = new Alarm()): Promise<void> {
+  /** Lets go until the alarm rings or, if given, so many milliseconds have passed. Whoever waited then looks what has changed. */
+  wait(alarm: Alarm, milliseconds?: number, summary = ''): Promise<void> {
     return new Promise((run) => {
-      const timer = new CancellationScope();
-      alarm.set(() => {
-        alarm.set(undefined);
-        this.cancel(timer);
-        this.#inside.push({ run, keeps: true });
-      });
-      const fired = () => {
-        if (timer.consideredCancelled) return;
-        alarm.set(undefined);
-        this.#enter({ run, keeps: true, moment: momentNow() });
+      const timer = milliseconds === undefined ? undefined : new CancellationScope();
+      alarm.ring = () => {
+        alarm.ring = undefined;
+        if (timer) this.cancel(timer);
+        this.#inside.push(run);
       };
-      timer.run(() => sleep(milliseconds, { summary })).then(fired, () => {});
+      const fired = () => {
+        if (timer?.consideredCancelled) return;
+        alarm.ring = undefined;
+        this.#enter(run);
+      };
+      timer?.run(() => sleep(milliseconds ?? 0, { summary })).then(fired, () => {});
       this.#letGo();
     });
   }
@@ -141,17 +114,6 @@ export class Lock {
     scope?.cancel();
   }
 
-  /** Lets go until the alarm rings. */
-  until(alarm: Alarm): Promise<void> {
-    return new Promise((run) => {
-      alarm.set(() => {
-        alarm.set(undefined);
-        this.#inside.push({ run, keeps: true });
-      });
-      this.#letGo();
-    });
-  }
-
   /**
    * Lets go until everything that was started is over, and publishes. What has arrived meanwhile may still be queued, and whether it
    * has differs between the two tasks: who has to know waits once more.
@@ -160,15 +122,21 @@ export class Lock {
     for (;;) {
       this.publish(); // This may start something.
       if (this.#fibers === 0) return;
-      await this.until(this.#allOver);
+      await this.wait(this.#allOver);
     }
   }
 
-  #enter(turn: Turn): void {
-    this.#outside.push(turn);
-    if (this.#held) return;
-    this.#held = true;
-    this.#admit();
+  #enter(run: () => void): void {
+    const moment = momentNow();
+    const turn = () => {
+      this.#moment = moment;
+      run();
+    };
+    if (this.#held) this.#outside.push(turn);
+    else {
+      this.#held = true;
+      turn();
+    }
   }
 
   /** Hands the lock to whoever is next. */
@@ -176,30 +144,21 @@ export class Lock {
     this.#keptMs = 0;
     if (this.#inside.length === 0) this.publish();
     const next = this.#inside.shift();
-    if (next) next.run();
+    if (next) next();
     else if (this.#outside.length === 0) this.#held = false;
     else if (this.#cancelled) void this.#admitLater();
-    else this.#admit();
-  }
-
-  /** Lets the next event in. */
-  #admit(): void {
-    const turn = this.#outside.shift();
-    if (!turn) return;
-    if (turn.moment) this.#moment = turn.moment;
-    turn.run();
-    if (!turn.keeps) this.#letGo();
+    else this.#outside.shift()?.();
   }
 
   /** A cancelled scope issues its commands some microtasks later: these go before those of the next event. */
   async #admitLater(): Promise<void> {
     this.#cancelled = false;
     for (let microtask = 0; microtask < 3; microtask += 1) await undefined;
-    this.#admit();
+    this.#outside.shift()?.();
   }
 }
 
-function momentNow(): Moment {
+function momentNow() {
   const { historyLength, historySize } = workflowInfo();
-  return { now: Date.now(), historyEvents: historyLength, historyBytes: historySize };
+  return { now: Date.now(), events: historyLength, bytes: historySize };
 }

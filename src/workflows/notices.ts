@@ -8,7 +8,7 @@ import type { Activities } from '../contract/activities.js';
 import { overSignal } from '../contract/messages.js';
 import type { ChainNotice, NoticeKind } from '../contract/notices.js';
 import type { ActionStates } from './action-states.js';
-import { Alarm, type Lock } from './lock.js';
+import type { Alarm, Lock } from './lock.js';
 import { dayOfAttempts } from './notifier.js';
 
 /** A hold that people are told of. */
@@ -23,9 +23,7 @@ interface Hold {
 
 /** None of its promises rejects. Everything is called by whoever holds the lock. */
 export class ChainNotices {
-  /** The last of each action. */
-  readonly #holds = new Map<number, Hold>();
-  readonly #waiting = new Set<Hold>();
+  readonly #holds: Hold[] = [];
 
   constructor(
     private readonly chain: Chain,
@@ -35,22 +33,20 @@ export class ChainNotices {
 
   /** @returns when a notifier has it; of a hold, when the notifier also knows how that ended. */
   async tell(kind: NoticeKind, index: number): Promise<void> {
-    const before = this.#holds.get(index);
-    const hold: Hold = { index, over: new Alarm() };
-    if (kind === 'needs-attention') this.#holds.set(index, hold);
+    const before = this.#holds.findLast((hold) => hold.index === index);
+    const hold: Hold = { index, over: {} };
+    if (kind === 'needs-attention') this.#holds.push(hold);
     hold.notifier = await this.#hand(kind, index, kind === 'recovered' ? before?.notifier : undefined);
     if (kind !== 'needs-attention' || hold.notifier === undefined) return;
     if (before) before.next = hold;
-    this.#waiting.add(hold);
-    while (!this.#isOver(hold)) await this.lock.until(hold.over);
-    this.#waiting.delete(hold);
+    while (!this.#isOver(hold)) await this.lock.wait(hold.over);
     // Held anew for the same cause, its notifier hears of the end of that hold.
     if (hold.next?.notifier !== hold.notifier) await this.#tellOver(hold.notifier, index);
   }
 
   /** Looks which holds are over. To be called whenever everything waits again. */
   look(): void {
-    for (const hold of this.#waiting) if (this.#isOver(hold)) hold.over.ring();
+    for (const hold of this.#holds) if (this.#isOver(hold)) hold.over.ring?.();
   }
 
   #isOver({ index, next }: Hold): boolean {

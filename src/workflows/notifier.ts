@@ -68,7 +68,7 @@ export async function Notifier(cause: Cause, windowSeconds: number, before?: Bef
     }
   };
   do {
-    while (ledger.gathers) {
+    while (ledger.members > 0) {
       await untilQuiet();
       if (isFull()) {
         await condition(() => starting === 0);
@@ -81,9 +81,9 @@ export async function Notifier(cause: Cause, windowSeconds: number, before?: Bef
       const at = new Date().toISOString();
       if (news) deliver({ ...news, cause, companyId, relayId, at }, `relay-notice:${companyId}:${cause.id}:${news.kind}:${at}`);
     }
-    if (ledger.awaitsRecovery) await condition(() => ledger.gathers, lateMs);
+    if (ledger.awaitsRecovery) await condition(() => ledger.members > 0, lateMs);
     await condition(() => starting === 0);
-  } while (ledger.gathers);
+  } while (ledger.members > 0);
 }
 
 /** A recovery may come after the word that its action is over, by no more than this. */

@@ -5,13 +5,13 @@
 
 import { CancellationScope, CancelledFailure, log, setHandler, upsertMemo, workflowInfo } from '@temporalio/workflow';
 import { type Chain, planChain, toRedo } from '../chain/chain.js';
-import { chainStatus, hasEnded, isToRedo } from '../chain/outcome.js';
+import { chainStatus, hasEnded } from '../chain/outcome.js';
 import { type ChainView, readReport, reopenedSummary, reportSignal } from '../contract/messages.js';
 import { ActionRunner } from './action-runner.js';
 import { ActionStates } from './action-states.js';
 import { DelayedActions } from './delayed-actions.js';
 import { actionsFailed } from './failures.js';
-import { Alarm, Lock } from './lock.js';
+import { type Alarm, Lock } from './lock.js';
 import { ChainNotices } from './notices.js';
 import { lastSummary, takeSteering } from './steering.js';
 
@@ -38,7 +38,7 @@ export async function RuleChain(chain: Chain): Promise<ChainView> {
 
     await runner.run([...immediate]);
     await lock.allOver();
-    if (run.mayBeRetried) await run.retries();
+    if (runner.mayBeRetried) await run.retries();
     return close(chain, states, runner.cancelled);
   });
 }
@@ -47,7 +47,7 @@ export async function RuleChain(chain: Chain): Promise<ChainView> {
 class ChainRun {
   /** Actions that are done again from here: what a child says of them is out of date. */
   readonly #redone = new Set<number>();
-  readonly #told = new Alarm();
+  readonly #told: Alarm = {};
   #redos = 0;
 
   constructor(
@@ -82,7 +82,7 @@ class ChainRun {
   cancel(): void {
     this.runner.cancelAll();
     for (const child of this.children) child.cancel();
-    this.#told.ring();
+    this.#told.ring?.();
   }
 
   /**
@@ -95,14 +95,10 @@ class ChainRun {
     if (runId !== firstExecutionRunId) await this.#awaitRetries(5000, reopenedSummary);
   }
 
-  get mayBeRetried(): boolean {
-    return !this.runner.cancelled && this.states.actions.some(({ state }) => isToRedo(state));
-  }
-
   async #awaitRetries(milliseconds: number, summary: string): Promise<void> {
-    while (this.mayBeRetried) {
+    while (this.runner.mayBeRetried) {
       const before = this.#redos;
-      await this.lock.wait(milliseconds, summary, this.#told);
+      await this.lock.wait(this.#told, milliseconds, summary);
       await this.lock.allOver();
       if (this.#redos === before) return;
     }
@@ -146,13 +142,13 @@ class ChainRun {
     }
     this.#redos += 1;
     this.lock.start(() => this.runner.run(actions));
-    this.#told.ring();
+    this.#told.ring?.();
   }
 }
 
 /** The workflow's end is the chain's: Completed, Failed or Cancelled. */
 function close(chain: Chain, states: ActionStates, wasCancelled: boolean): ChainView {
-  for (const { index, state } of states.actions) if (!hasEnded(state)) states.end(index, { state: 'cancelled' });
+  states.cancelRest();
   const { actions } = states;
   states.publish();
   const cancelled = wasCancelled && actions.some(({ state }) => state === 'cancelled');

@@ -3,9 +3,8 @@
 import { isCancellation } from '@temporalio/workflow';
 import type { ChainAction } from '../chain/chain.js';
 import { cutShort } from '../chain/text.js';
-import type { EffectResult } from '../contract/activities.js';
-import { type ActionRun, type AttemptResult, type RetryMode, refOf } from './action-run.js';
-import { type FailedAttempt, readFailure, wasTried } from './failures.js';
+import type { ActionRun, AttemptResult, RetryMode } from './action-run.js';
+import { readFailure, wasTried } from './failures.js';
 
 type SendEmails = Extract<ChainAction, { action: 'sendEmails' }>;
 
@@ -20,14 +19,13 @@ export async function sendEmails(run: ActionRun, mode: RetryMode, action: SendEm
   const { subject, body, bodyHtml } = action;
   const attempts = run.attemptsLeft(mode);
   const deliveries = new Map((run.status.deliveries ?? []).map((delivery) => [delivery.recipient, delivery]));
-  const failures: FailedAttempt[] = [];
-  const results: EffectResult[] = [];
+  const results: AttemptResult[] = [];
   let cancelled: unknown;
 
   const open = action.recipients.filter((recipient) => !deliveries.get(recipient)?.sent);
   const [first] = mode === 'once' ? open.splice((run.status.attempts ?? 0) % open.length, 1) : [];
   if (first !== undefined) await run.outside(() => sendTo(first));
-  const rest = failures.some((failure) => failure.retryable || !wasTried(failure)) ? [] : open;
+  const rest = results.some(({ failure }) => failure && (failure.retryable || !wasTried(failure))) ? [] : open;
   const batchSize = Math.max(1, Math.floor(batchBytes / (3 * (subject.length + body.length + bodyHtml.length) + 1000)));
   const sends: Promise<void>[] = [];
   while (rest.length > 0) {
@@ -39,33 +37,30 @@ export async function sendEmails(run: ActionRun, mode: RetryMode, action: SendEm
   if (cancelled) throw cancelled;
 
   // What was not tried is waited for, and a retryable failure is worth the relay's own tries, whatever the others were.
+  const failures = results.flatMap(({ failure }) => failure ?? []);
   const failure = failures.find((failure) => !wasTried(failure)) ?? failures.find(({ retryable }) => retryable) ?? failures[0];
-  const made = Math.max(0, ...[...results, ...failures].map(({ attempts }) => attempts));
-  if (failure) return { attempts: made, failure };
+  const made = Math.max(0, ...results.map(({ attempts }) => attempts));
   const skipped = results.find(({ skipped }) => skipped !== undefined)?.skipped;
+  if (failure) return { attempts: made, failure };
   return skipped === undefined ? { attempts: made, recipients: deliveries.size } : { attempts: made, skipped };
 
   /** Never rejects: what became of it is in the lists above. */
   async function sendTo(recipient: string): Promise<void> {
-    const activityId = `${action.index}/sendEmail/${action.recipients.indexOf(recipient)}`;
-    const options = { activityId, summary: run.summary(`to ${recipient}`), attempts };
+    const activities = run.ordinary(`sendEmail/${action.recipients.indexOf(recipient)}`, `to ${recipient}`, attempts);
     try {
-      const message = { ...refOf(run), recipient, subject, body, bodyHtml };
-      const result = await run.begin(() => run.ordinary(options).sendEmail(message));
+      const message = { ...run.ref, recipient, subject, body, bodyHtml };
+      const result = await run.begin(() => activities.sendEmail(message));
       results.push(result);
-      deliveries.set(recipient, {
-        recipient,
-        sent: result.skipped === undefined,
-        ...(result.skipped && { error: result.skipped }),
-      });
+      deliveries.set(recipient, { recipient, sent: result.skipped === undefined, error: result.skipped });
     } catch (error) {
       if (isCancellation(error)) {
         cancelled = error;
         deliveries.set(recipient, { recipient, sent: false, error: 'cancelled' });
       } else {
-        const failure = readFailure(error);
-        failures.push(failure);
-        if (wasTried(failure)) deliveries.set(recipient, { recipient, sent: false, error: cutShort(failure.message, 200) });
+        const failed = readFailure(error);
+        results.push(failed);
+        if (wasTried(failed.failure))
+          deliveries.set(recipient, { recipient, sent: false, error: cutShort(failed.failure.message, 200) });
       }
     }
     run.lock.arrive(() => run.update({ deliveries: action.recipients.flatMap((one) => deliveries.get(one) ?? []) }));

@@ -95,8 +95,8 @@ function steer(options: SteeringOptions, name: SteeringName, { index, seconds = 
   const { state } = states.of(index);
   const verb: SteeringVerb = name === 'cancelAction' ? 'cancel' : name;
   const effects: Record<SteeringVerb, (() => void) | undefined> = {
-    retry: state === 'needs-attention' ? () => runner.retry(index) : redo && (() => redo(index)),
-    skip: () => runner.skip(index, by),
+    retry: state === 'needs-attention' ? () => runner.decide(index, { verb: 'retry' }) : redo && (() => redo(index)),
+    skip: () => runner.decide(index, { verb: 'skip', by }),
     cancel: () => runner.cancel(index, by),
     runNow: moveTo && (() => moveTo(index, lock.now)),
     reschedule: moveTo && (() => moveTo(index, lock.now + seconds * 1000)),

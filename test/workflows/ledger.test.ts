@@ -85,7 +85,7 @@ describe('the ledger of a notifier', () => {
     const { since } = again.state;
     const through = { kind: 'through', ended: { done: 1 }, through: 1, since, open: 2 };
     assert.deepEqual(again.next(Date.parse('2026-07-05T12:00:00.000Z')), through);
-    assert.equal(again.gathers, false);
+    assert.equal(again.members, 0);
   });
 
   it('drops repetitions and what is out of date', () => {
@@ -127,9 +127,9 @@ describe('the ledger of a notifier', () => {
     for (const holds of [true, false]) {
       const ledger = ledgerOf(holds, member(0));
       assert.equal(ledger.next(0), undefined);
-      assert.deepEqual([ledger.gathers, ledger.join(member(1)), ledger.join(member(2))], [false, true, false]);
+      assert.deepEqual([ledger.members, ledger.join(member(1)), ledger.join(member(2))], [0, true, false]);
       assert.equal(ledger.next(0)?.kind, 'many');
-      assert.deepEqual([ledger.waits, ledger.gathers], [holds, true]);
+      assert.deepEqual([ledger.waits, ledger.members > 0], [holds, true]);
     }
   });
 
