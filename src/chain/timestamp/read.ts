@@ -108,8 +108,10 @@ function instantAt(local: number, zone: string): number {
 /** Seconds east of Greenwich. The company's own zone is asked first, then RFC 2822, then all zones, which must agree. */
 function offsetOfAbbreviation(abbreviation: string, local: number, companyZone: string): number | string {
   if (['Z', 'UT', 'UTC', 'GMT'].includes(abbreviation)) return 0;
-  const [own] = offsetsCalled(abbreviation, [companyZone], [local - DAY, local + DAY]);
-  if (own !== undefined) return own;
+  const own = [...offsetsCalled(abbreviation, [companyZone], [local - DAY, local + DAY])];
+  // Where the zone changes what the name stands for, the offset that is in force at that time.
+  const inForce = own.find((offset) => offsetSeconds(companyZone, local - offset * 1000) === offset) ?? own[0];
+  if (inForce !== undefined) return inForce;
   const mailHours = MAIL_ZONES.get(abbreviation);
   if (mailHours !== undefined) return mailHours * 3600;
   const [offset, another] = offsetsCalled(abbreviation, zonesCalled(abbreviation), [local, local + 182 * DAY]);

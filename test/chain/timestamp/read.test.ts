@@ -65,6 +65,9 @@ describe('reading a timestamp', () => {
     ['Sun Nov 03 01:30:00 EST 2024', NEW_YORK, '2024-11-03T06:30:00.000Z'],
     ['2011-12-30T12:00:00', 'Pacific/Apia', '2011-12-30T22:00:00.000Z'],
     ['2024-04-07T01:45:00', 'Australia/Lord_Howe', '2024-04-06T14:45:00.000Z'],
+    // The name stays while what it stands for goes from +10:00 to +10:30.
+    ['Sun Mar 01 02:46:01 LHST 1981', 'Australia/Lord_Howe', '1981-02-28T16:16:01.000Z'],
+    ['Sat Feb 28 23:46:01 LHST 1981', 'Australia/Lord_Howe', '1981-02-28T13:46:01.000Z'],
     // An abbreviation is the company's own where it has it, then RFC 2822's, then anybody's where all agree.
     ['Tue Mar 05 16:07:09 CST 2024', NEW_YORK, '2024-03-05T22:07:09.000Z'],
     ['Tue Mar 05 16:07:09 CST 2024', 'Asia/Shanghai', '2024-03-05T08:07:09.000Z'],
