@@ -5,58 +5,43 @@ import { chainLinks, chainWorkflowId } from '../chain/chain.js';
 import { hasEnded } from '../chain/outcome.js';
 import { cutShort, oneLine } from '../chain/text.js';
 import { actionTitle, shownTime } from '../chain/web-ui.js';
-import type { ChainNotice, ManyNotice, NoticeKind, ThroughNotice } from '../contract/notices.js';
-import { chainLink, concerned, type NoticeContext, relay, type Words } from './words.js';
+import type { ChainNotice, FailureKind, ManyNotice, NoticeKind, ThroughNotice } from '../contract/notices.js';
+import { type NoticeContext, relay, type Words } from './frame.js';
 
-interface KindWords {
-  headline: string;
-  /** What happened, to one action and to many chains. */
-  one: string;
-  many: string;
-  /** What to do, above the commands that retry a few actions, or the one that retries many. */
-  mendFew?: string;
-  mendMany?: string;
-}
-
-const follows = 'What was not run because of it follows:';
-const mendFailed = {
-  mendFew: `Mend what was wrong, then retry, also when the chain has closed. ${follows}`,
-  mendMany: `Mend what was wrong, then retry those that have closed (it counts first, and asks). ${follows}`,
+/** What happened, to one action and to many chains. */
+const wordsOf: Record<NoticeKind, [headline: string, one: string, many: string]> = {
+  'needs-attention': ['Needs attention', 'could not be done and is held.', 'held, for the same reason.'],
+  failed: [
+    'Failed',
+    'could not be done. The rest of the chain goes on.',
+    'with an action that failed, for the same reason. What is left of them goes on.',
+  ],
+  'partly-failed': [
+    'Partly failed',
+    'did not reach everybody. The rest of the chain goes on.',
+    'with an e-mail that did not reach everybody, for the same reason.',
+  ],
+  'gave-up': [
+    'Given up',
+    'was held, and nobody decided in time. It has failed.',
+    'failed: held for the same reason, and nobody decided in time.',
+  ],
+  recovered: ['Recovered', 'has been done after all. The chain goes on.', 'that had failed for the same reason'],
 };
-const sendAgain = 'Send it to those without a copy, also when the chain has closed:';
 
-const wordsOf: Record<NoticeKind, KindWords> = {
-  'needs-attention': {
-    headline: 'Needs attention',
-    one: 'could not be done and is held.',
-    many: 'held, for the same reason.',
-    mendFew: 'Mend what was wrong, then retry:',
-    mendMany: 'Mend what was wrong, then retry them all (it counts first, and asks):',
-  },
-  failed: {
-    headline: 'Failed',
-    one: 'could not be done. The rest of the chain goes on.',
-    many: 'with an action that failed, for the same reason. What is left of them goes on.',
-    ...mendFailed,
-  },
-  'partly-failed': {
-    headline: 'Partly failed',
-    one: 'did not reach everybody. The rest of the chain goes on.',
-    many: 'with an e-mail that did not reach everybody, for the same reason.',
-    mendFew: sendAgain,
-    mendMany: sendAgain,
-  },
-  'gave-up': {
-    headline: 'Given up',
-    one: 'was held, and nobody decided in time. It has failed.',
-    many: 'failed: held for the same reason, and nobody decided in time.',
-    ...mendFailed,
-  },
-  recovered: {
-    headline: 'Recovered',
-    one: 'has been done after all. The chain goes on.',
-    many: 'that had failed for the same reason',
-  },
+const mend = 'Mend what was wrong, then retry';
+const follows = 'What was not run because of it follows:';
+const sendAgain = 'Send it to those without a copy, also when the chain has closed:';
+const mendFailed: [few: string, many: string] = [
+  `${mend}, also when the chain has closed. ${follows}`,
+  `${mend} those that have closed (it counts first, and asks). ${follows}`,
+];
+/** What to do, above the commands that retry a few actions, or the one that retries many. */
+const mendsOf: Record<FailureKind, [few: string, many: string]> = {
+  'needs-attention': [`${mend}:`, `${mend} them all (it counts first, and asks):`],
+  failed: mendFailed,
+  'partly-failed': [sendAgain, sendAgain],
+  'gave-up': mendFailed,
 };
 
 export function chainWords(notice: ChainNotice, context: NoticeContext): Words {
@@ -64,7 +49,7 @@ export function chainWords(notice: ChainNotice, context: NoticeContext): Words {
   const action = actions.find((action) => action.index === index);
   if (!action) throw new RangeError(`the notice names action ${index}, which the chain does not have`);
   const { assignmentId, state, reason, error, attempts, deliveries = [] } = action;
-  const { headline, one } = wordsOf[kind];
+  const [headline, one] = wordsOf[kind];
   const isRecovered = kind === 'recovered';
   const undone = `need not be done any more: ${reason}. It is ${state}, and the chain goes on.`;
   const links = chainLinks(context.links, notice, notice.runId);
@@ -83,14 +68,13 @@ export function chainWords(notice: ChainNotice, context: NoticeContext): Words {
     sections: {
       'What was wrong': [error ? `${error.message} (${error.type})` : (reason ?? 'nothing was said')],
       'What happens now': kind === 'needs-attention' ? whatHappens(action) : [],
-      'To put it right': isRecovered ? [] : [...remedy(action, notice, context), ...webUi],
+      'To put it right': kind === 'recovered' ? [] : [...remedy(kind, action, notice, context), ...webUi],
       Where: [
-        ...concerned(notice, context),
         ...(assignmentId ? [`Assignment: ${oneLine(assignmentId)}`] : []),
         `Chain: ${chainId}, received ${shownTime(receivedAt)}`,
         `Happened: ${shownTime(notice.at)}${attempts ? ` after ${counted(attempts, 'attempt')}` : ''}`,
         ...(isRecovered ? webUi : []),
-        chainLink(notice, context),
+        { label: 'Chain resource, with a token', url: links.chain },
       ],
       Done: others(({ state }) => state === 'done').map(actionTitle),
       'Held behind it': heldBehindIt.map(actionTitle),
@@ -117,20 +101,18 @@ function whatHappens({ nextAttemptAt, heldUntil }: ActionStatus): string[] {
   return [tries, `It is held until ${shownTime(heldUntil)}. ${end}`];
 }
 
-function remedy({ error }: ActionStatus, notice: ChainNotice, context: NoticeContext): string[] {
-  const { kind, companyId, chainId, index } = notice;
-  const { mendFew = '' } = wordsOf[kind];
+function remedy(kind: FailureKind, { error }: ActionStatus, notice: ChainNotice, context: NoticeContext): string[] {
+  const { companyId, chainId, index } = notice;
+  const [mendFew] = mendsOf[kind];
   const steer = (verb: string) => relay(`${verb} ${companyId} ${chainId} ${index}`, context);
   const signal = (name: string) =>
     `temporal workflow signal -n ${context.namespace} -w ${chainWorkflowId(notice)} --name ${name} -i '[${index}]'`;
   if (kind !== 'needs-attention') return [mendFew, steer('retry')];
-  const mend =
-    error?.type === 'DataMistake'
-      ? 'What came with the request stays as it is. If a setting was at fault, mend it, then retry:'
-      : mendFew;
+  const unmended = 'What came with the request stays as it is. If a setting was at fault, mend it, then retry:';
   const inWebUi = `Or in the Web UI: More Actions, Send a Signal, retry or skip, input [${index}].`;
   const skip = ['Or go on without it:', steer('skip'), signal('skip')];
-  return [mend, steer('retry'), signal('retry'), ...skip, ...(context.links.webUi ? [inWebUi] : [])];
+  const first = error?.type === 'DataMistake' ? unmended : mendFew;
+  return [first, steer('retry'), signal('retry'), ...skip, ...(context.links.webUi ? [inWebUi] : [])];
 }
 
 /** No more actions than these are retried one by one. */
@@ -139,7 +121,8 @@ const fewActions = 3;
 export function manyWords({ cause, count, actions, first, since, at }: ManyNotice, context: NoticeContext): Words {
   const { companyId, kind, reason } = cause;
   const { type } = reason;
-  const { many, mendFew = '', mendMany = '' } = wordsOf[kind];
+  const [headline, , many] = wordsOf[kind];
+  const [mendFew, mendMany] = mendsOf[kind];
   const isHeld = kind === 'needs-attention';
   const status = isHeld ? kind : 'failed';
   const [heldUntil] = first.flatMap(({ heldUntil }) => heldUntil ?? []).sort();
@@ -148,7 +131,8 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
   const all = relay(`bulk retry ${companyId}${isHeld ? '' : ' --status failed'} --reason ${type} --since ${since}`, context);
   const query = `status=${status}&reason=${encodeURIComponent(type)}&since=${encodeURIComponent(since)}`;
   return {
-    ...headlineOfMany(kind, count, type, context),
+    headline: `${headline}: ${counted(count, 'chain')}, ${type}`,
+    about: context.companyName,
     sentence: `${counted(count, 'chain')}${actions > count ? ` (${actions} actions)` : ''} ${many}`,
     sections: {
       'What was wrong': [
@@ -170,7 +154,6 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
         return { label: `${about}, action ${index}`, url: webUi ?? chain };
       }),
       Where: [
-        ...concerned({ companyId }, context),
         `Happened: ${shownTime(at)}`,
         { label: 'All of them, with a token', url: `${context.links.api}/co/${companyId}/chains?${query}` },
       ],
@@ -180,24 +163,22 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
   };
 }
 
-export function throughWords({ cause, through, ended, open, since, at }: ThroughNotice, context: NoticeContext): Words {
-  const { companyId, reason } = cause;
+export function throughWords({ cause, through, ended, open, since, at }: ThroughNotice, { companyName }: NoticeContext): Words {
+  const { reason } = cause;
+  const [headline, , many] = wordsOf.recovered;
   const tally = Object.entries(ended).map(([state, count]) => `${state}: ${count}`);
   return {
-    ...headlineOfMany('recovered', through, reason.type, context),
-    sentence: `${counted(through, 'chain')} ${wordsOf.recovered.many} ${through === 1 ? 'is' : 'are'} through.`,
+    headline: `${headline}: ${counted(through, 'chain')}, ${reason.type}`,
+    about: companyName,
+    sentence: `${counted(through, 'chain')} ${many} ${through === 1 ? 'is' : 'are'} through.`,
     sections: {
       'How the actions stand': [...tally, ...(open > 0 ? [`not known: ${open}`] : [])],
       'What had been wrong': [`${reason.message} (${reason.type})`],
-      Where: [...concerned({ companyId }, context), `Happened: ${shownTime(at)}`],
+      Where: [`Happened: ${shownTime(at)}`],
     },
     type: 'recovered.many',
     facts: { reason, since, count: through, ended, open },
   };
-}
-
-function headlineOfMany(kind: NoticeKind, count: number, type: string, { companyName }: NoticeContext) {
-  return { headline: `${wordsOf[kind].headline}: ${counted(count, 'chain')}, ${type}`, about: companyName };
 }
 
 function counted(count: number, noun: string): string {

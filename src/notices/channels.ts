@@ -7,8 +7,8 @@ import type { Call } from '../connectors/call.js';
 import type { Connectors } from '../connectors/connectors.js';
 import type { Company } from '../contract/company.js';
 import type { Notify } from '../contract/notify.js';
-import type { RenderedNotice } from './render.js';
-import { isCommand } from './words.js';
+import type { RenderedNotice } from './frame.js';
+import { isCommand } from './frame.js';
 
 /** The way to one contact. */
 export interface NoticeChannel {

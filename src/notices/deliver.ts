@@ -15,7 +15,8 @@ import type { Notify } from '../contract/notify.js';
 import type { Metrics } from '../service/telemetry.js';
 import type { Store } from '../store/store.js';
 import { channelsOf, type NoticeChannel } from './channels.js';
-import { type RenderedNotice, renderNotice } from './render.js';
+import type { RenderedNotice } from './frame.js';
+import { renderNotice } from './words.js';
 
 export interface DeliveryDeps {
   store: Pick<Store, 'companies' | 'rules'>;

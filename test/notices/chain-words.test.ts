@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import type { ActionStatus } from '../../src/chain/action-status.js';
 import { shownTime } from '../../src/chain/web-ui.js';
 import type { ChainNotice, NoticeKind } from '../../src/contract/notices.js';
-import { renderNotice } from '../../src/notices/render.js';
-import type { NoticeContext } from '../../src/notices/words.js';
+import type { NoticeContext } from '../../src/notices/frame.js';
+import { renderNotice } from '../../src/notices/words.js';
 
 const received = '2024-03-05T16:07:09.500Z';
 const later = '2024-03-05T16:37:09.500Z';

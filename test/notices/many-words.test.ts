@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Cause, ManyNotice, Member, ThroughNotice } from '../../src/contract/notices.js';
-import { renderNotice } from '../../src/notices/render.js';
+import { renderNotice } from '../../src/notices/words.js';
 
 const since = '2026-07-01T12:00:00.000Z';
 const cause: Cause = {

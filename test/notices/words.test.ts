@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RejectedNotice, RuleNotice } from '../../src/contract/notices.js';
 import { rejectionReasons } from '../../src/contract/problem.js';
-import { renderNotice } from '../../src/notices/render.js';
+import { renderNotice } from '../../src/notices/words.js';
 
 const context = {
   companyName: 'Acme <b>',
