@@ -9,7 +9,8 @@ import type { Condition, Verdict } from '../chain/condition.js';
 import type { Connector, Pauses } from '../chain/pause.js';
 import type { BulkOrder } from './bulk.js';
 import type { BulkProgress } from './chain-resource.js';
-import type { ChainNotice, ContactResult, Notice } from './notices.js';
+import type { ChainNotice, Notice } from './notices.js';
+import type { ContactResult } from './notify.js';
 import type { Rule } from './rule.js';
 
 /** One action of one chain: whose settings apply, and under which key its effects are done. */

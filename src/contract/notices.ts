@@ -4,6 +4,7 @@ import type { ActionError, ActionStatus } from '../chain/action-status.js';
 import type { ActionState } from '../chain/outcome.js';
 import type { Pause } from '../chain/pause.js';
 import type { Issue } from '../chain/request.js';
+import type { ContactResult } from './notify.js';
 import type { RejectionReason } from './problem.js';
 
 export type FailureKind =
@@ -127,14 +128,6 @@ export interface TestNotice extends Omit<AboutRule, 'relayId'> {
 }
 
 export type Notice = ChainNotice | ManyNotice | ThroughNotice | RuleNotice | TestNotice;
-
-/** What became of a notice at one contact. */
-export interface ContactResult {
-  /** As a NoticeChannel shows it. */
-  contact: string;
-  delivered: boolean;
-  error?: string;
-}
 
 /** The workflow that decides what is told of a cause; without a window, everything by itself. */
 export type Notifier = (cause: Cause, windowSeconds: number) => Promise<void>;

@@ -66,3 +66,5 @@ export const noticeTestResponse = z.object({
     )
     .describe('Where neither the rule nor the company has any: the operator. Empty: nobody would be told of anything.'),
 });
+/** What became of a notice at one contact. */
+export type ContactResult = z.infer<typeof noticeTestResponse>['contacts'][number];

@@ -7,19 +7,13 @@ import type { Call } from '../connectors/call.js';
 import type { Connectors } from '../connectors/connectors.js';
 import type { Company } from '../contract/company.js';
 import type { Notify } from '../contract/notify.js';
-import type { RenderedNotice } from './frame.js';
-import { isCommand } from './frame.js';
+import { isCommand, type RenderedNotice } from './frame.js';
 
 /** The way to one contact. */
 export interface NoticeChannel {
-  /** Whom it reaches, without secrets, one for each contact: `ada@example.com`, `webhook 1f0a93c2 at https://chat.example`. */
-  readonly contact: string;
-
-  /**
-   * Delivers the notice once.
-   * @param call - its key, the same for every attempt at this notice to this contact, is also the e-mail's Message-ID.
-   * @throws ConnectorError
-   */
+  /** Without secrets, one for each contact: `ada@example.com`, `webhook 1f0a93c2 at https://chat.example`. */
+  contact: string;
+  /** Under the call's key, which is also the e-mail's Message-ID. @throws ConnectorError */
   deliver(notice: RenderedNotice, call: Call & { idempotencyKey: string }): Promise<void>;
 }
 
@@ -83,12 +77,11 @@ const mostBlocks = 50;
 /** Escaping makes of one character up to five. */
 const pieceLength = 500;
 
-/**
- * As Slack's incoming webhooks take it: one section for each paragraph of the notice's text, whose first line is a title where
- * the others are indented. The `text` outside the blocks is what notifications show.
- */
+/** As Slack's incoming webhooks take it: its paragraphs as sections. The `text` outside them is what notifications show. */
 export function slackMessage({ subject, text }: Pick<RenderedNotice, 'subject' | 'text'>) {
-  const sections = text.trim().split('\n\n').flatMap(sectionsOf);
+  const wholeLines = new RegExp(`[^\\n].{0,${sectionLength - 1}}(?=\\n|$)`, 'gs');
+  const paragraphs = text.trim().split('\n\n');
+  const sections = paragraphs.flatMap((lines) => lines.split('\n').flatMap(linesOf).join('\n').match(wholeLines) ?? []);
   const room = mostBlocks - 2; // For the header, and to say that something is missing.
   const shown = sections.length > room ? [...sections.slice(0, room), '…'] : sections;
   return {
@@ -100,17 +93,7 @@ export function slackMessage({ subject, text }: Pick<RenderedNotice, 'subject' |
   };
 }
 
-/** As many sections as the paragraph needs. */
-function sectionsOf(paragraph: string): string[] {
-  const sections: string[] = [];
-  for (const line of paragraph.split('\n').flatMap(linesOf)) {
-    const longer = `${sections.at(-1) ?? ''}\n${line}`;
-    if (sections.length > 0 && longer.length <= sectionLength) sections[sections.length - 1] = longer;
-    else sections.push(line);
-  }
-  return sections;
-}
-
+/** A line of a notice in pieces that a section can hold, titles and commands marked: what is not indented is a title. */
 function linesOf(line: string): string[] {
   const words = line.trim();
   const pieces = words.match(new RegExp(`.{1,${pieceLength}}`, 'gsu')) ?? [];

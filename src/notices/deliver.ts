@@ -4,14 +4,13 @@ import { createHash } from 'node:crypto';
 import { ApplicationFailure, activityInfo, Context } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
-import { z } from 'zod';
 import type { Links } from '../chain/chain.js';
 import { ConnectorError } from '../connectors/call.js';
 import type { Connectors } from '../connectors/connectors.js';
 import type { FailureDetails } from '../contract/activities.js';
 import type { Company } from '../contract/company.js';
-import type { ContactResult, Notice } from '../contract/notices.js';
-import type { Notify } from '../contract/notify.js';
+import type { Notice } from '../contract/notices.js';
+import { type ContactResult, type Notify, noticeTestResponse } from '../contract/notify.js';
 import type { Metrics } from '../service/telemetry.js';
 import type { Store } from '../store/store.js';
 import { channelsOf, type NoticeChannel } from './channels.js';
@@ -29,9 +28,6 @@ export interface DeliveryDeps {
   metrics: Metrics;
 }
 
-/** What an attempt leaves to the next by its heartbeat: the contacts that have the notice, and those that never will. */
-const settledSchema = z.array(z.object({ contact: z.string(), delivered: z.boolean(), error: z.string().optional() }));
-
 /** After about five minutes in which nobody could be reached, the operator is told as well. */
 const lastAttemptAlone = 7;
 
@@ -42,11 +38,18 @@ const lastAttemptAlone = 7;
  * @throws ApplicationFailure `NoticeNotDelivered` while somebody may still be reached, or nobody was; not for a test.
  */
 export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): Promise<ContactResult[]> {
-  const { connectors, log } = deps;
-  const { kind } = notice;
+  const { store, connectors, client, links, log } = deps;
+  const { companyId, relayId = '', kind } = notice;
   const { attempt, heartbeatDetails } = activityInfo();
-  const { company, contacts, rendered } = await read(deps, notice);
-  const settled: ContactResult[] = settledSchema.safeParse(heartbeatDetails).data ?? [];
+  const [found, rule] = await Promise.all([store.companies.get(companyId), store.rules.get(companyId, relayId)]);
+  // A company that is gone has no contacts any more: then the operator is told.
+  const company: Company = found ?? { companyId, name: companyId, timeZone: 'UTC' };
+  const contacts = [rule?.notify, company.notify].filter((notify) => notify !== undefined);
+  const names = { companyName: company.name, ruleName: rule?.name ?? relayId };
+  const rendered = renderNotice(notice, { ...names, links, namespace: client.options.namespace });
+
+  // What an attempt leaves to the next by its heartbeat: the contacts that have the notice, and those that never will.
+  const settled: ContactResult[] = noticeTestResponse.shape.contacts.safeParse(heartbeatDetails).data ?? [];
   const open: ContactResult[] = [];
   // Side by side, since one that does not answer takes a good part of the activity's time.
   const deliverTo = (notify: Notify[]) => {
@@ -83,20 +86,6 @@ export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): 
   }
   log.info({ workflowId: key, kind, told: settled.filter(({ delivered }) => delivered).length }, 'notice delivered');
   return settled;
-}
-
-/** The notice in words, and whom it concerns. A company that is gone has no contacts any more: then the operator is told. */
-async function read({ store, links, client }: DeliveryDeps, notice: Notice) {
-  const { companyId, relayId = '' } = notice;
-  const [found, rule] = await Promise.all([store.companies.get(companyId), store.rules.get(companyId, relayId)]);
-  const company: Company = found ?? { companyId, name: companyId, timeZone: 'UTC' };
-  const rendered = renderNotice(notice, {
-    companyName: company.name,
-    ruleName: rule?.name ?? relayId,
-    links,
-    namespace: client.options.namespace,
-  });
-  return { company, contacts: [rule?.notify, company.notify].filter((notify) => notify !== undefined), rendered };
 }
 
 /** @returns why it did not arrive. */

@@ -7,7 +7,8 @@ import { randomUUID } from 'node:crypto';
 import { type Client, WorkflowIdReusePolicy } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { Logger } from 'pino';
-import type { ContactResult, NoticeDelivery, RuleNotice, TestNotice } from '../contract/notices.js';
+import type { NoticeDelivery, RuleNotice, TestNotice } from '../contract/notices.js';
+import type { ContactResult } from '../contract/notify.js';
 import { companyKey, rulesKey } from '../contract/search-attributes.js';
 import { hashOf } from './notifier.js';
 

@@ -19,7 +19,8 @@ import {
 } from '@temporalio/workflow';
 import type { Activities } from '../contract/activities.js';
 import { newsSignal, overSignal } from '../contract/messages.js';
-import { type Cause, type ContactResult, deliveryId, type Notice } from '../contract/notices.js';
+import { type Cause, deliveryId, type Notice } from '../contract/notices.js';
+import type { ContactResult } from '../contract/notify.js';
 import { companyKey } from '../contract/search-attributes.js';
 import { isNews, isOver, Ledger, type LedgerState } from './ledger.js';
 
