@@ -2,7 +2,7 @@
 
 import { activityInfo } from '@temporalio/activity';
 import { evaluateCondition, pathText } from '../chain/condition.js';
-import { pausedSeconds, pauseOf } from '../chain/pause.js';
+import { isOn, pausedSeconds, pauseOf } from '../chain/pause.js';
 import type { Activities } from '../contract/activities.js';
 import { RuleNotices } from '../notices/rule-notices.js';
 import { assertNotPaused, callTimeoutMs, type Deps, readActionContext, skipReason } from './effect.js';
@@ -52,7 +52,8 @@ export function readPolicy({ store }: Deps): Activities['readPolicy'] {
 export function readPauses({ store, client, log }: Deps): Activities['readPauses'] {
   const notices = new RuleNotices(client, log);
   return async ({ companyId, since, waiting }) => {
-    const [current, all] = await Promise.all([store.pauses.current(companyId), store.pauses.since(companyId, new Date(since))]);
+    const all = await store.pauses.since(companyId, since);
+    const current = all.filter((pause) => isOn(pause, Date.now()));
     const pause = waiting && pauseOf(current, waiting.connector);
     if (pause) {
       const { since: at, ...facts } = pause;

@@ -24,6 +24,11 @@ export interface Pauses {
   seconds: number;
 }
 
+/** Whether it is on at this time, in Unix milliseconds. */
+export function isOn({ until }: Pause, time: number): boolean {
+  return until === undefined || Date.parse(until) > time;
+}
+
 /** The pause that keeps something from this connector, the one that lasts longest. */
 export function pauseOf(pauses: readonly Pause[], connector: Connector): Pause | undefined {
   const ends = ({ until }: Pause) => (until === undefined ? Number.POSITIVE_INFINITY : Date.parse(until));

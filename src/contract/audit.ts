@@ -24,7 +24,7 @@ export const auditEntrySchema = z.object({
 export type AuditEntry = z.infer<typeof auditEntrySchema>;
 
 /** An entry to be written. */
-export type AuditEvent = Omit<AuditEntry, 'auditId' | 'at' | 'details'> & Partial<Pick<AuditEntry, 'details'>>;
+export type AuditEvent = Omit<AuditEntry, 'auditId' | 'at'>;
 
 export const auditResponse = z.object({
   entries: z.array(

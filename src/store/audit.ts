@@ -8,12 +8,9 @@ import { type Database, type Page, type PageRequest, type Parameter, type Querie
 const entries = new Table('(SELECT seq::text AS audit_id, * FROM audit) AS audit', auditEntrySchema);
 const events = new Table('audit', auditEntrySchema.omit({ auditId: true }));
 
-/**
- * Records a change of settings in its transaction, and raises the revision by which other processes see it. To be the last
- * statement.
- */
+/** Records a change of settings, and raises the revision by which other processes see it. The last statement of its transaction. */
 export async function recordChange(queries: Queries, event: AuditEvent): Promise<void> {
-  await insert(queries, event);
+  await recordEvent(queries, event);
   await queries.query(
     `WITH next AS (UPDATE settings_revision SET revision = revision + 1 RETURNING revision)
      INSERT INTO settings_changes SELECT $1, revision FROM next
@@ -22,8 +19,9 @@ export async function recordChange(queries: Queries, event: AuditEvent): Promise
   );
 }
 
-async function insert(queries: Queries, event: AuditEvent): Promise<void> {
-  await events.insert(queries, { details: {}, ...event });
+/** For what changes no settings. */
+export async function recordEvent(queries: Queries, event: AuditEvent): Promise<void> {
+  await events.insert(queries, event);
 }
 
 /** Deletes the row that has a name, and records it. @param from - `rules WHERE relay_id = $1`. @returns whether there was one. */
@@ -48,7 +46,7 @@ export class Audit {
 
   /** For what is done outside the store, such as steering a chain. */
   record(event: AuditEvent): Promise<void> {
-    return insert(this.database, event);
+    return recordEvent(this.database, event);
   }
 
   /** The newest first; of one company, or of all. */

@@ -1,19 +1,24 @@
-/** The companies with their settings, and planned downtime of them and of their connectors. */
+/** The companies with their settings, their rules, and planned downtime of them and of their connectors. */
 
+import { randomInt } from 'node:crypto';
+import { z } from 'zod';
 import type { Pausable, Pause } from '../chain/pause.js';
 import type { Actor } from '../contract/audit.js';
 import { companySchema, type NewCompany, pauseSchema, type StoredCompany } from '../contract/company.js';
+import { makeCredential } from '../contract/credential.js';
+import { type newRuleRequest, type Rule, ruleSchema, type StoredRule } from '../contract/rule.js';
 import { changedFields, deleteNamed, recordChange } from './audit.js';
+import { addToken } from './credentials.js';
 import { type Database, exists, type Page, type PageRequest, Table } from './database.js';
 
 const companies = new Table('companies', companySchema);
-const pauses = new Table('pauses', pauseSchema);
+const ofCompany = 'company_id = $1';
 
 export class Companies {
   constructor(private readonly database: Database) {}
 
   get(companyId: string): Promise<StoredCompany | undefined> {
-    return companies.find(this.database, 'company_id = $1', [companyId]);
+    return companies.find(this.database, ofCompany, [companyId]);
   }
 
   /** By company id. */
@@ -21,31 +26,86 @@ export class Companies {
     return companies.page(this.database, 'true', [], 'company_id ASC', request);
   }
 
-  /**
-   * Makes or changes a company. `change` gets what is stored, if anything, and nobody else changes it meanwhile;
-   * what it throws leaves everything as it was.
-   */
+  /** `change` gets what is stored, if anything, which nobody else changes meanwhile; what it throws leaves all as it was. */
   put(companyId: string, change: (stored: StoredCompany | undefined) => NewCompany, actor: Actor) {
     return this.database.transaction(async (queries) => {
       // The empty row first, so that two who make the same company at once come one after the other.
       const created = (await companies.insert(queries, { companyId, name: '', timeZone: '' })) !== undefined;
-      const stored = await companies.find(queries, 'company_id = $1 FOR UPDATE', [companyId]);
+      const stored = await companies.find(queries, `${ofCompany} FOR UPDATE`, [companyId]);
       const changed = change(created ? undefined : stored);
       const values = { ...changed, timeZone: changed.timeZone ?? 'UTC' };
-      const company = await companies.update(queries, values, 'company_id = $1', [companyId]);
+      const company = await companies.update(queries, values, ofCompany, [companyId]);
       const details = created ? { name: changed.name } : { changed: changedFields(stored, company) };
       await recordChange(queries, { actor, action: created ? 'company.create' : 'company.update', companyId, details });
       return { company, created };
     });
   }
 
-  /** Deletes the company with its rules, tokens and keys. @returns whether there was one. */
+  /** With its rules, tokens and keys. @returns whether there was one. */
   delete(companyId: string, actor: Actor): Promise<boolean> {
-    const event = { actor, action: 'company.delete', companyId };
-    return deleteNamed(this.database, 'companies WHERE company_id = $1', [companyId], event);
+    const event = { actor, action: 'company.delete', companyId, details: {} };
+    return deleteNamed(this.database, `companies WHERE ${ofCompany}`, [companyId], event);
   }
 }
 
+const rules = new Table('rules', ruleSchema.extend({ companyId: z.string() }));
+const named = 'company_id = $1 AND relay_id = $2';
+
+export type NewRule = z.infer<typeof newRuleRequest>;
+/** A rule just made, with the only sight there is of its token. */
+export type CreatedRule = Exclude<Awaited<ReturnType<Rules['create']>>, string>;
+
+export class Rules {
+  constructor(private readonly database: Database) {}
+
+  get(companyId: string, relayId: string): Promise<StoredRule | undefined> {
+    return rules.find(this.database, named, [companyId, relayId]);
+  }
+
+  /** In the order in which they were made. */
+  list(companyId: string, request: PageRequest): Promise<Page<StoredRule>> {
+    return rules.page(this.database, ofCompany, [companyId], 'seq ASC', request);
+  }
+
+  /** Makes an enabled rule with one token. */
+  create(companyId: string, { relayAccessToken = makeCredential('rlt_'), relayId: wanted, ...settings }: NewRule, actor: Actor) {
+    return this.database.transaction(async (queries) => {
+      if (!(await exists(queries, 'companies WHERE company_id = $1 FOR KEY SHARE', [companyId]))) return 'unknown company';
+      let rule: StoredRule | undefined;
+      do {
+        const relayId = wanted ?? String(randomInt(100_000_000_000, 1_000_000_000_000));
+        rule = await rules.insert(queries, { ...settings, companyId, relayId });
+      } while (!rule && wanted === undefined);
+      if (!rule) return 'relayId taken';
+      const { relayId, name } = rule;
+      const tokenId = await addToken(queries, { companyId, relayId, relayAccessToken });
+      await recordChange(queries, { actor, action: 'rule.create', companyId, details: { relayId, name, tokenId } });
+      return { rule, tokenId, relayAccessToken };
+    });
+  }
+
+  /** As `put` of companies. Undefined: no such rule. */
+  update(companyId: string, relayId: string, change: (stored: StoredRule) => ChangedRule, actor: Actor) {
+    return this.database.transaction(async (queries) => {
+      const stored = await rules.find(queries, `${named} FOR UPDATE`, [companyId, relayId]);
+      if (!stored) return undefined;
+      const rule = await rules.update(queries, change(stored), named, [companyId, relayId]);
+      const details = { relayId, changed: changedFields(stored, rule) };
+      await recordChange(queries, { actor, action: 'rule.update', companyId, details });
+      return rule;
+    });
+  }
+
+  /** With its tokens. @returns whether there was one. */
+  delete(companyId: string, relayId: string, actor: Actor): Promise<boolean> {
+    const event = { actor, action: 'rule.delete', companyId, details: { relayId } };
+    return deleteNamed(this.database, `rules WHERE ${named}`, [companyId, relayId], event);
+  }
+}
+
+type ChangedRule = Pick<NewRule, 'notify'> & Pick<Rule, 'name' | 'enabled' | 'onFailure' | 'onUnknown'>;
+
+const pauses = new Table('pauses', pauseSchema);
 const on = '(until IS NULL OR until > now())';
 /** So that two who pause the same company at once come one after the other. */
 const lockedCompany = 'companies WHERE company_id = $1 FOR UPDATE';
@@ -54,15 +114,15 @@ const lockedCompany = 'companies WHERE company_id = $1 FOR UPDATE';
 export class Pauses {
   constructor(private readonly database: Database) {}
 
-  /** Those of the company that are on now. */
+  /** Those that are on now. */
   current(companyId: string): Promise<Pause[]> {
     return pauses.select(this.database, `company_id = $1 AND ${on} ORDER BY what`, [companyId]);
   }
 
-  /** Those that were on at that time or later. */
-  since(companyId: string, time: Date): Promise<Pause[]> {
+  /** Those that were on at that time or later; ISO 8601. */
+  since(companyId: string, time: string): Promise<Pause[]> {
     const where = 'company_id = $1 AND (until IS NULL OR until > $2::text::timestamptz)';
-    return pauses.select(this.database, where, [companyId, time.toISOString()]);
+    return pauses.select(this.database, where, [companyId, time]);
   }
 
   /** Begins a pause, or changes the end and the reason of the one that is on. Undefined: no such company. */

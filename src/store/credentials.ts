@@ -11,26 +11,21 @@ import { deleteNamed, recordChange } from './audit.js';
 import { type Database, exists, type Queries, Table } from './database.js';
 import type { CompanySettings, Settings, TokenHash } from './settings.js';
 
-/** What an action brings along. */
 export interface Credentials {
   relayId: string;
   relayAccessToken: string;
 }
 
-/**
- * Why one action's credentials do not do. For the relay's own use, never to be told outwardly:
- * - `unknown`: no such company or rule.
- * - `wrong`: never a token of this rule.
- * - `revoked`, `expired`: once right; a token expires when it is rotated and its grace is over.
- * - `disabled`: right, but the rule is disabled.
- */
-export type Refusal = 'unknown' | 'wrong' | 'revoked' | 'expired' | 'disabled';
+/** Why one action's credentials do not do. For the relay's own use, never to be told outwardly. */
+export type Refusal =
+  | 'unknown' // no such company or rule
+  | 'wrong' // never a token of this rule
+  | 'revoked'
+  | 'expired' // rotated, and its grace is over
+  | 'disabled'; // right, but the rule is disabled
 
-type Authentication =
-  /** `webhookSecret`: the company's webhooks are signed with it, which is still to be checked. */
-  | { ok: true; webhookSecret?: string }
-  /** `refusals[i]` belongs to the i-th credentials, undefined where those are right. */
-  | { ok: false; refusals: (Refusal | undefined)[] };
+/** `webhookSecret`: signs the company's webhooks, which is still to be checked. `refusals`: of each, undefined where it is right. */
+type Authentication = { ok: true; webhookSecret?: string } | { ok: false; refusals: (Refusal | undefined)[] };
 
 const state = `CASE WHEN revoked_at IS NOT NULL THEN 'revoked' WHEN expires_at <= now() THEN 'expired' ELSE 'active' END`;
 const tokensWithState = new Table(`(SELECT ${state} AS state, * FROM tokens) AS tokens`, tokenSchema);
@@ -49,9 +44,8 @@ export class Tokens {
   ) {}
 
   /**
-   * Whether every one of these credentials is right for this company. No credentials: not ok. Any text may be given: what cannot
-   * be an id is unknown. Whoever is refused waits for what other processes may have changed, for whatever reason: how long it
-   * takes tells nothing.
+   * Whether all of these credentials, of any text, are right for this company; not where there are none. Whoever is refused waits
+   * for what other processes may have changed, for whatever reason: how long it takes tells nothing.
    */
   async authenticate(companyId: string, credentials: readonly Credentials[]): Promise<Authentication> {
     const first = this.#authenticate(await this.settings.of(companyId), credentials);
@@ -61,7 +55,7 @@ export class Tokens {
   }
 
   #authenticate(settings: CompanySettings | undefined, credentials: readonly Credentials[]): Authentication {
-    const used = new Set<TokenHash>();
+    const unnoted = new Set<TokenHash>();
     const refusals = credentials.map(({ relayId, relayAccessToken }) => {
       const rule = settings?.rules.get(relayId);
       const tokens = settings?.tokens.filter((token) => token.relayId === relayId) ?? [];
@@ -71,13 +65,12 @@ export class Tokens {
       const state = stateOf(token);
       if (state !== 'active') return state;
       if (!rule.enabled) return 'disabled';
-      used.add(token);
+      if (isUnnoted(token)) unnoted.add(token);
       return undefined;
     });
     if (refusals.length === 0 || refusals.some((refusal) => refusal !== undefined)) return { ok: false, refusals };
-    const unnoted = [...used].filter(isUnnoted);
     for (const token of unnoted) token.lastUsedAt = new Date();
-    const ids = unnoted.map(({ tokenId }) => tokenId);
+    const ids = Array.from(unnoted, ({ tokenId }) => tokenId);
     if (ids.length > 0) noteUse(this.database, 'tokens', 'token_id', ids);
     const webhookSecret = settings?.company.webhookSecret;
     return { ok: true, ...(webhookSecret !== undefined && { webhookSecret }) };
@@ -121,7 +114,7 @@ export class Tokens {
   }
 }
 
-/** Adds a token to a rule. @returns its id. */
+/** @returns the id of the token. */
 export async function addToken(
   queries: Queries,
   { companyId, relayId, relayAccessToken }: Credentials & { companyId: string },
@@ -150,10 +143,7 @@ function matching(tokens: readonly TokenHash[], hash: Uint8Array): TokenHash | u
 }
 
 const keys = new Table('company_keys', keySchema);
-const keyOwners = new Table(
-  'company_keys',
-  z.object({ keyId: z.string(), name: z.string(), companyId: z.string(), lastUsedAt: z.coerce.date().optional() }),
-);
+const ownedKeys = new Table('company_keys', keySchema.extend({ companyId: z.string() }));
 
 export class Keys {
   constructor(private readonly database: Database) {}
@@ -161,11 +151,11 @@ export class Keys {
   /** Whose key this is; undefined for anything else. */
   async authenticate(key: string): Promise<{ keyId: string; name: string; companyId: string } | undefined> {
     // Found by its hash: how long that takes tells nothing about the key.
-    const found = await keyOwners.find(this.database, 'hash = $1', [hashOf(key)]);
+    const found = await ownedKeys.find(this.database, 'hash = $1', [hashOf(key)]);
     if (!found) return undefined;
-    const { lastUsedAt, ...owner } = found;
-    if (isUnnoted({ lastUsedAt })) noteUse(this.database, 'company_keys', 'key_id', [owner.keyId]);
-    return owner;
+    const { keyId, name, companyId } = found;
+    if (isUnnoted(found)) noteUse(this.database, 'company_keys', 'key_id', [keyId]);
+    return { keyId, name, companyId };
   }
 
   /** By name. Undefined: no such company. */
@@ -175,11 +165,7 @@ export class Keys {
   }
 
   /** Makes a key; `key` is the only sight there is of it. */
-  create(
-    companyId: string,
-    name: string,
-    actor: Actor,
-  ): Promise<(CompanyKey & { key: string }) | 'unknown company' | 'name taken'> {
+  create(companyId: string, name: string, actor: Actor) {
     const key = makeCredential('rlk_');
     return this.database.transaction(async (queries) => {
       if (!(await exists(queries, 'companies WHERE company_id = $1 FOR KEY SHARE', [companyId]))) return 'unknown company';
@@ -197,8 +183,8 @@ export class Keys {
   }
 }
 
-function isUnnoted({ lastUsedAt }: { lastUsedAt?: Date }): boolean {
-  return Number(lastUsedAt ?? 0) < Date.now() - 60_000;
+function isUnnoted({ lastUsedAt }: { lastUsedAt?: string | Date }): boolean {
+  return lastUsedAt === undefined || new Date(lastUsedAt).getTime() < Date.now() - 60_000;
 }
 
 /** Notes a use, at most once a minute. Nobody waits for it, nobody fails with it, and it waits for nobody. */

@@ -41,14 +41,13 @@ export async function exists(queries: Queries, from: string, parameters: readonl
   return (await queries.query(`SELECT 1 FROM ${from}`, parameters)).length > 0;
 }
 
-/** A part of a list. */
+/** A part of a list, and where the next one begins, unless this is the last. */
 export interface Page<Item> {
   items: Item[];
-  /** Where the next part begins; absent on the last one. */
   nextCursor?: string;
 }
 
-/** Which part of a list: at most `limit` items after the cursor, which is the `nextCursor` of the part before. */
+/** At most `limit` items after the `nextCursor` of the part before. */
 export interface PageRequest {
   limit: number;
   cursor?: string;
@@ -76,7 +75,6 @@ export class Table<Noun extends z.ZodObject> {
     return read(queries, this.noun, `SELECT ${this.columns} FROM ${this.name} WHERE ${where}`, parameters);
   }
 
-  /** The first that `select` finds. */
   async find(queries: Queries, where: string, parameters: readonly Parameter[]): Promise<z.infer<Noun> | undefined> {
     return (await this.select(queries, where, parameters))[0];
   }
@@ -122,7 +120,8 @@ export class Table<Noun extends z.ZodObject> {
     const fields = Object.keys(this.noun.shape).filter((field) => !fixedFields.includes(field));
     const columns = fields.map(columnOf).join(', ');
     const record = `json_populate_record(NULL::${this.name}, $${parameters.length + 1}::text::json)`;
-    const statement = `UPDATE ${this.name} SET (${columns}) = (SELECT ${columns} FROM ${record}), updated_at = now() WHERE ${where}`;
+    const set = `(${columns}) = (SELECT ${columns} FROM ${record}), updated_at = now()`;
+    const statement = `UPDATE ${this.name} SET ${set} WHERE ${where}`;
     const [row] = await this.write(queries, statement, [...parameters, recordOf(values)]);
     if (!row) throw new Error(`A row of ${this.name} vanished while it was locked`);
     return row;

@@ -1,9 +1,7 @@
 /**
- * The store's database on a laptop: PGlite, PostgreSQL inside this process. Only the sandbox imports it.
- *
- * What it promises: a commit has been written to the operating system before it is acknowledged, so that it survives the
- * death of the process (kill -9) at any moment. It does not survive a power cut: PGlite has no fsync. It takes no lock
- * either: whoever opens a directory makes sure that nobody else does.
+ * The store's database on a laptop: PGlite, PostgreSQL inside this process. A commit is with the operating system before it is
+ * acknowledged: it survives kill -9, but no power cut, since PGlite has no fsync. It takes no lock: whoever opens a directory
+ * makes sure that nobody else does.
  */
 
 import { existsSync } from 'node:fs';
@@ -13,13 +11,11 @@ import { PGlite } from '@electric-sql/pglite';
 import { type Database, queriesOf } from './database.js';
 import { migrated } from './migrations.js';
 
-/**
- * Opens the database in the directory, which is made where there is none, and brings the schema up to date.
- * Without a directory it lives in memory.
- */
+/** Opens the database in the directory, which is made where there is none; without one it lives in memory. */
 export async function openEmbedded(directory?: string): Promise<Database> {
-  if (directory !== undefined && !existsSync(join(directory, 'PG_VERSION'))) await initialise(resolve(directory));
-  const pglite = await openPglite(directory === undefined ? 'memory://' : resolve(directory));
+  const dataDir = directory === undefined ? 'memory://' : resolve(directory);
+  if (directory !== undefined && !existsSync(join(dataDir, 'PG_VERSION'))) await initialise(dataDir);
+  const pglite = await openPglite(dataDir);
   return migrated({
     ...queriesOf(pglite),
     transaction: (work) => pglite.transaction((transaction) => work(queriesOf(transaction))),

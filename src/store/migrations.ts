@@ -116,16 +116,16 @@ export class NewerSchemaError extends StartError {
   override readonly name = 'NewerSchemaError';
 }
 
-/**
- * Brings the schema up to date, in one transaction. Processes that start together wait for each other.
- * @throws NewerSchemaError
- */
+/** Brings the schema up to date, in one transaction. Processes that start together wait for each other. */
 export async function migrate(database: Database, migrations = steps): Promise<void> {
   await database.transaction(async (queries) => {
     await queries.query('SELECT pg_advisory_xact_lock($1::bigint)', [lock]);
     await queries.query('CREATE TABLE IF NOT EXISTS relay_schema (version integer NOT NULL)');
-    const [found] = await read(queries, z.object({ version: z.int() }), 'SELECT version FROM relay_schema');
-    const version = found?.version ?? 0;
+    const [{ version } = { version: 0 }] = await read(
+      queries,
+      z.object({ version: z.int() }),
+      'SELECT version FROM relay_schema',
+    );
     if (version > migrations.length) {
       throw new NewerSchemaError(
         `The database has schema version ${version}, and this program knows versions up to ${migrations.length}:` +
@@ -133,18 +133,16 @@ export async function migrate(database: Database, migrations = steps): Promise<v
       );
     }
     for (const statement of migrations.slice(version).flat()) await queries.query(statement);
-    if (found === undefined) await queries.query('INSERT INTO relay_schema (version) VALUES ($1::int)', [migrations.length]);
-    else await queries.query('UPDATE relay_schema SET version = $1::int', [migrations.length]);
+    await queries.query('DELETE FROM relay_schema');
+    await queries.query('INSERT INTO relay_schema VALUES ($1::int)', [migrations.length]);
   });
 }
 
 /** An open database with its schema up to date; closed where that fails. */
 export async function migrated(database: Database): Promise<Database> {
-  try {
-    await migrate(database);
-    return database;
-  } catch (error) {
+  await migrate(database).catch(async (error: unknown) => {
     await database.close();
     throw error;
-  }
+  });
+  return database;
 }

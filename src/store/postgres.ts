@@ -5,14 +5,23 @@ import { StartError } from '../service/config.js';
 import { type Database, queriesOf } from './database.js';
 import { migrated } from './migrations.js';
 
-/**
- * Connects and brings the schema up to date.
- * @param databaseUrl `postgres://user:password@host:port/database`
- * @throws StartError that names DATABASE_URL and never shows it.
- */
+/** Connects and brings the schema up to date. @throws StartError that names DATABASE_URL and never shows it. */
 export async function openPostgres(databaseUrl: string): Promise<Database> {
-  const pool = new pg.Pool(settings(databaseUrl));
-  // A connection that breaks while idle: the pool has already dropped it, and the next query takes another.
+  const config: pg.PoolConfig = {
+    connectionString: databaseUrl,
+    application_name: 'relay',
+    connectionTimeoutMillis: 5_000,
+    query_timeout: 30_000,
+    keepAlive: true,
+  };
+  try {
+    // Reads the URL and connects to nothing. Its own error would carry the URL, password and all.
+    new pg.Client(config);
+  } catch {
+    throw new StartError('DATABASE_URL is not a PostgreSQL URL such as postgres://user:password@host:5432/database');
+  }
+  const pool = new pg.Pool(config);
+  // A connection that breaks while idle has already been dropped: the next query takes another.
   pool.on('error', () => {});
   await pool.query('SELECT 1').catch(async (error: unknown) => {
     await pool.end();
@@ -43,23 +52,6 @@ export async function openPostgres(databaseUrl: string): Promise<Database> {
     },
     close: () => pool.end(),
   });
-}
-
-function settings(databaseUrl: string): pg.PoolConfig {
-  const config = {
-    connectionString: databaseUrl,
-    application_name: 'relay',
-    connectionTimeoutMillis: 5_000,
-    query_timeout: 30_000,
-    keepAlive: true,
-  };
-  try {
-    // Reads the URL and connects to nothing. Its own error would carry the URL, password and all.
-    new pg.Client(config);
-  } catch {
-    throw new StartError('DATABASE_URL is not a PostgreSQL URL such as postgres://user:password@host:5432/database');
-  }
-  return config;
 }
 
 /** A refused connection to several addresses has no message of its own, only a code. */

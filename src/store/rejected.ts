@@ -3,7 +3,7 @@
 import type { Actor } from '../contract/audit.js';
 import { makeId } from '../contract/credential.js';
 import { type ListedRejectedRequest, type RejectedRequest, rejectedSchema, wholeRejectedSchema } from '../contract/problem.js';
-import { recordChange } from './audit.js';
+import { recordEvent } from './audit.js';
 import { type Database, exists, type Page, type PageRequest, Table } from './database.js';
 
 const listed = new Table('rejected_requests', rejectedSchema);
@@ -11,7 +11,7 @@ const whole = new Table('rejected_requests', wholeRejectedSchema);
 
 /** How many of each reason are kept of a company: a flood of one kind does not push out the others. */
 export const keptOfReason = 100;
-const keptDays = 30;
+const young = "received_at > now() - interval '30 days'";
 
 /** `problem`: as the company may read it, who learns more of a 401 than was answered. `elements`: the actions, without tokens. */
 export interface NewRejectedRequest extends Pick<ListedRejectedRequest, 'reason' | 'problem' | 'relayIds' | 'idempotencyKey'> {
@@ -19,8 +19,6 @@ export interface NewRejectedRequest extends Pick<ListedRejectedRequest, 'reason'
   receivedAt: Date;
   elements: unknown;
 }
-
-const young = `received_at > now() - interval '${keptDays} days'`;
 
 export class RejectedRequests {
   constructor(private readonly database: Database) {}
@@ -52,14 +50,12 @@ export class RejectedRequests {
 
   /** Notes that the request runs as a chain; the first note stays. */
   async noteResent(companyId: string, rejectedId: string, chainId: string, actor: Actor): Promise<void> {
+    const event = { actor, action: 'rejected.resend', companyId, details: { rejectedId, chainId } };
+    const note = `UPDATE rejected_requests SET chain_id = $3, resent_at = now()
+      WHERE company_id = $1 AND rejected_id = $2 AND chain_id IS NULL RETURNING 1`;
     await this.database.transaction(async (queries) => {
-      const noted = await queries.query(
-        `UPDATE rejected_requests SET chain_id = $3, resent_at = now()
-         WHERE company_id = $1 AND rejected_id = $2 AND chain_id IS NULL RETURNING 1`,
-        [companyId, rejectedId, chainId],
-      );
-      if (noted.length > 0)
-        await recordChange(queries, { actor, action: 'rejected.resend', companyId, details: { rejectedId, chainId } });
+      const noted = await queries.query(note, [companyId, rejectedId, chainId]);
+      if (noted.length > 0) await recordEvent(queries, event);
     });
   }
 }

@@ -5,15 +5,17 @@
  */
 
 import { z } from 'zod';
-import type { Pause } from '../chain/pause.js';
-import { companySchema, pauseSchema, type StoredCompany } from '../contract/company.js';
+import { isOn, type Pause } from '../chain/pause.js';
+import { type Company, companySchema, pauseSchema } from '../contract/company.js';
 import { type Rule, ruleSchema } from '../contract/rule.js';
 import { type Database, read, Table } from './database.js';
 
+const withoutTimes = { createdAt: true, updatedAt: true } as const;
 /** A time as PostgreSQL writes it in JSON. */
 const time = z.string().transform((text) => new Date(text).toISOString());
-const companyRow = companySchema.extend({ createdAt: time, updatedAt: time });
-const ruleRow = ruleSchema.omit({ createdAt: true, updatedAt: true }).extend({ companyId: z.string() });
+const companyRow = companySchema.omit(withoutTimes);
+const ruleRow = ruleSchema.omit(withoutTimes).extend({ companyId: z.string() });
+const pauseRow = pauseSchema.extend({ since: time, until: time.optional() });
 const tokenRow = z.object({
   tokenId: z.string(),
   relayId: z.string(),
@@ -24,7 +26,6 @@ const tokenRow = z.object({
   lastUsedAt: z.coerce.date().optional(),
 });
 export type TokenHash = z.infer<typeof tokenRow>;
-const pauseRow = pauseSchema.extend({ since: time, until: time.optional() });
 
 const changeRow = z.object({
   companyId: z.string(),
@@ -37,10 +38,10 @@ const changeRow = z.object({
 
 /** What is known of a company. */
 export interface CompanySettings {
-  company: StoredCompany;
+  company: Company;
   rules: ReadonlyMap<string, Rule>;
   tokens: readonly TokenHash[];
-  /** Those that were on when they were read. */
+  /** Those that are on. */
   pauses: readonly Pause[];
 }
 
@@ -76,8 +77,8 @@ export class Settings {
     const age = performance.now() - this.#readAt;
     if (age > longestAgeMs || this.#readAt <= this.#outdatedAt) await this.refresh();
     const settings = this.#companies.get(companyId);
-    const isOn = ({ until }: Pause) => until === undefined || Date.parse(until) > Date.now();
-    return settings?.pauses.every(isOn) === false ? { ...settings, pauses: settings.pauses.filter(isOn) } : settings;
+    if (!settings || settings.pauses.length === 0) return settings;
+    return { ...settings, pauses: settings.pauses.filter((pause) => isOn(pause, Date.now())) };
   }
 
   /** Reads what has changed up to now. Before a refusal, since another process may have allowed a moment ago what is asked. */

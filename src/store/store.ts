@@ -1,11 +1,10 @@
-/** What the relay remembers outside Temporal, and the questions that the rest of the code may ask of it. */
+/** What the relay remembers outside Temporal. */
 
 import { Audit } from './audit.js';
-import { Companies, Pauses } from './companies.js';
+import { Companies, Pauses, Rules } from './companies.js';
 import { Keys, Tokens } from './credentials.js';
 import type { Database } from './database.js';
 import { RejectedRequests } from './rejected.js';
-import { Rules } from './rules.js';
 import { Settings } from './settings.js';
 
 export type Store = ReturnType<typeof createStore>;
@@ -13,12 +12,12 @@ export type Store = ReturnType<typeof createStore>;
 /** The store in an open database: see openPostgres, and openEmbedded for the sandbox. */
 export function createStore(opened: Database) {
   const settings = new Settings(opened);
+  /** Its transactions change settings. */
   const database: Database = {
     ...opened,
     transaction: (work) => opened.transaction(work).finally(() => settings.outdate()),
   };
   return {
-    /** What requests and effects go by, without asking the database. */
     settings,
     companies: new Companies(database),
     rules: new Rules(database),
@@ -26,7 +25,7 @@ export function createStore(opened: Database) {
     keys: new Keys(database),
     audit: new Audit(database),
     pauses: new Pauses(database),
-    rejected: new RejectedRequests(database),
+    rejected: new RejectedRequests(opened),
     /** Rejects where the database cannot be reached. */
     async ping() {
       await database.query('SELECT 1');

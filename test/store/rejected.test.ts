@@ -81,6 +81,8 @@ for (const { name, open, skip } of testDatabases) {
 
     it('note what became of them once, and who did it', async () => {
       const rejectedId = await kept(request('acme'));
+      const revisionOf = () => database.query('SELECT revision FROM settings_revision');
+      const revision = await revisionOf();
       await store.rejected.noteResent('acme', rejectedId, 'chain-1', admin);
       await store.rejected.noteResent('acme', rejectedId, 'chain-2', admin);
       const { chainId, resentAt } = (await store.rejected.get('acme', rejectedId)) ?? assert.fail();
@@ -88,6 +90,7 @@ for (const { name, open, skip } of testDatabases) {
       const { items } = await store.audit.list({ companyId: 'acme', limit: 2 });
       assert.deepEqual(items[0]?.details, { rejectedId, chainId: 'chain-1' });
       assert.notEqual(items[1]?.action, 'rejected.resend');
+      assert.deepEqual(await revisionOf(), revision, 'no setting has changed');
     });
   });
 }

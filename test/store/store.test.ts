@@ -3,8 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { Actor } from '../../src/contract/audit.js';
 import type { Company } from '../../src/contract/company.js';
+import type { CreatedRule, NewRule } from '../../src/store/companies.js';
 import type { Database, Queries } from '../../src/store/database.js';
-import type { CreatedRule, NewRule } from '../../src/store/rules.js';
 import { createStore, type Store } from '../../src/store/store.js';
 import { testDatabases } from './databases.js';
 
