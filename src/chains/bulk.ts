@@ -18,11 +18,10 @@ export interface BulkOptions extends SteerOptions {
   taskQueue: string;
 }
 
-export interface BulkRequest {
+/** `assignmentId`, `relayId` and `reason` also choose among the chains' actions; without `companyId` all companies are meant. */
+interface BulkRequest {
   verb: BulkVerb;
-  /** Which chains; `assignmentId`, `relayId` and `reason` also choose among their actions. */
   filter: ChainFilter;
-  /** Absent: of all companies. */
   companyId?: string;
 }
 

@@ -1,7 +1,7 @@
 /** Lists of chains, from Temporal's visibility: they need no worker, and are a moment behind. */
 
 import { createHash } from 'node:crypto';
-import type { Client } from '@temporalio/client';
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { z } from 'zod';
 import { chainLinks, type Links, relayIdPattern, relayIdRule } from '../chain/chain.js';
@@ -10,10 +10,7 @@ import type { ChainList, ListedChain } from '../contract/chain-resource.js';
 import { Problem } from '../contract/problem.js';
 import { statusOf } from './read.js';
 
-/**
- * Not with characters that a visibility store reads as its own: SQLite's would take what stands behind a quotation mark for a
- * query, and splits at the heart.
- */
+/** SQLite's visibility store would take what stands behind a quotation mark for a query, and splits at the heart. */
 const searchable = z
   .string()
   .min(1)
@@ -21,7 +18,6 @@ const searchable = z
   .regex(/^[^"\\♡\p{Cc}]*$/u, 'must not contain quotation marks, backslashes or control characters: it cannot be searched for');
 const time = z.iso.datetime({ offset: true, error: 'must be an ISO 8601 time with a zone, such as 2026-07-01T12:00:00Z' });
 
-/** Which chains. */
 export const chainFilterSchema = z.strictObject({
   status: z.enum(chainStatuses).optional(),
   assignmentId: searchable.optional().describe('With an action for this assignment.'),
@@ -45,7 +41,6 @@ const statusQueries: Record<(typeof chainStatuses)[number], string> = {
   terminated: "ExecutionStatus = 'Terminated'",
 };
 
-/** @param more - further conditions, in the language of visibility. */
 export function visibilityQuery(filter: ChainFilter, companyId: string | undefined, more: readonly string[] = []): string {
   const { status, assignmentId, relayId, reason, since, until } = filter;
   return [
@@ -59,41 +54,36 @@ export function visibilityQuery(filter: ChainFilter, companyId: string | undefin
     until !== undefined && `StartTime < ${quoted(new Date(until).toISOString())}`,
     ...more,
   ]
-    .filter((condition) => condition !== false)
+    .filter(Boolean)
     .join(' AND ');
 }
 
-/** A text that may come from anywhere; `searchable` has refused what quoting does not make harmless in every visibility store. */
+/** A text from anywhere. @throws RangeError where quoting does not make it harmless in every visibility store. */
 export function quoted(text: string): string {
   if (!searchable.safeParse(text).success) throw new RangeError('this text cannot be searched for');
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-export interface ListRequest {
+/** `companyId` is absent where all companies are meant; `more` are further conditions, in the language of visibility. */
+interface ListRequest {
   filter: ChainFilter;
-  /** Absent: of all companies. */
   companyId?: string;
-  /** Further conditions, in the language of visibility. */
   more?: readonly string[];
   limit: number;
-  /** Of the part before. */
   cursor?: string;
 }
 
 /** `nextCursor` of a list of chains: a hash of its query, and Temporal's token. */
 export const chainCursor = /^([0-9a-f]{8})\.([\w-]{1,2000})$/;
 
-/** Of a Temporal server. */
+/** The most that a Temporal server gives at a time. */
 const largestPage = 1000;
-/** For each part that it is asked for. */
+/** For each of its answers. */
 const timeoutMs = 10_000;
 
-/**
- * Open chains first, the newest first; then closed ones, the last to close first. Each chain is there once, also when a reset has
- * left older runs.
- * @throws Problem invalid-query
- */
+/** Each chain once: the open ones, the newest first, then the closed ones, the last to close first. @throws Problem invalid-query */
 export async function listChains(client: Client, links: Links, request: ListRequest): Promise<ChainList> {
+  const { assignmentId, relayId } = request.filter;
   const query = visibilityQuery(request.filter, request.companyId, request.more);
   const hash = createHash('sha256').update(query).digest('hex').slice(0, 8);
   const [, hashBefore, tokenBefore = ''] = chainCursor.exec(request.cursor ?? '') ?? [];
@@ -107,17 +97,15 @@ export async function listChains(client: Client, links: Links, request: ListRequ
     const ask = { namespace: client.options.namespace, query, pageSize, nextPageToken: token };
     const page = await client.withDeadline(Date.now() + timeoutMs, () => client.workflowService.listWorkflowExecutions(ask));
     const shown = (await withoutOldRuns(client, page.executions)).map((run) => listed(run, links));
-    items.push(...shown.filter((chain) => matches(chain, request.filter)));
+    // SQLite compares lists of keywords without regard to case.
+    items.push(...shown.filter((chain) => has(chain.assignmentIds, assignmentId) && has(chain.relayIds, relayId)));
     token = page.nextPageToken;
   } while (token.length > 0 && items.length < request.limit);
   return { items, nextCursor: token.length > 0 ? `${hash}.${Buffer.from(token).toString('base64url')}` : undefined };
 }
 
-/** SQLite compares lists of keywords without regard to case. */
-function matches({ assignmentIds, relayIds }: ListedChain, { assignmentId, relayId }: ChainFilter): boolean {
-  return (
-    (assignmentId === undefined || assignmentIds.includes(assignmentId)) && (relayId === undefined || relayIds.includes(relayId))
-  );
+function has(ids: readonly string[], wanted: string | undefined): boolean {
+  return wanted === undefined || ids.includes(wanted);
 }
 
 type Run = Awaited<ReturnType<Client['workflowService']['listWorkflowExecutions']>>['executions'][number];
@@ -126,7 +114,7 @@ type Run = Awaited<ReturnType<Client['workflowService']['listWorkflowExecutions'
 async function withoutOldRuns(client: Client, runs: Run[]): Promise<Run[]> {
   const closed = new Set(runs.flatMap(({ closeTime, execution }) => (closeTime && execution?.workflowId) || []));
   if (closed.size === 0) return runs;
-  const last = new Map<string, { runId: string; startTime: Date }>();
+  const last = new Map<string, WorkflowExecutionInfo>();
   const query = `WorkflowId IN (${[...closed].map(quoted).join(', ')})`;
   await client.withDeadline(Date.now() + timeoutMs, async () => {
     for await (const run of client.workflow.list({ query, pageSize: largestPage })) {

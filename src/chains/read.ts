@@ -9,11 +9,11 @@ import { ApplicationFailure, defaultPayloadConverter } from '@temporalio/common'
 import { z } from 'zod';
 import { type Chain, chainLinks, chainWorkflowId, initialStatus, type Links } from '../chain/chain.js';
 import { chainStatus, hasEnded } from '../chain/outcome.js';
-import { type ActionResource, actionSchema, type ChainResource, viewSchema } from '../contract/chain-resource.js';
+import { type ActionResource, actionSchema, viewSchema } from '../contract/chain-resource.js';
 import { needsAttentionKey } from '../contract/search-attributes.js';
 
 type View = z.infer<typeof viewSchema>;
-const partialChainSchema = z.custom<Chain>((value) => typeof value === 'object' && value !== null && 'actions' in value);
+const startedSchema = z.custom<Chain>((value) => typeof value === 'object' && value !== null && 'actions' in value);
 
 /** What a workflow leaves behind: a chain its view, delayed actions their list. */
 const endSchema = z.union([
@@ -21,19 +21,11 @@ const endSchema = z.union([
   z.array(actionSchema).transform((actions): View => ({ status: chainStatus(actions), actions })),
 ]);
 
-/**
- * How long the workflows of a chain have to end a workflow task that is under way (its local tries take 2 seconds at most), and
- * to answer.
- */
+/** For the workflows of a chain to end a workflow task, whose local tries take 2 seconds at most, and to answer. */
 const answerTimeoutMs = 4_000;
 
 /** @returns undefined where the company has no such chain. */
-export async function readChain(
-  client: Client,
-  links: Links,
-  companyId: string,
-  chainId: string,
-): Promise<ChainResource | undefined> {
+export async function readChain(client: Client, links: Links, companyId: string, chainId: string) {
   const workflowId = chainWorkflowId({ companyId, chainId });
   const deadline = Date.now() + answerTimeoutMs;
   const description = await describeChain(client, workflowId, deadline);
@@ -56,7 +48,7 @@ export async function readChain(
   };
 }
 
-/** The workflow once no workflow task of it is pending, or as it is when that takes too long; undefined where there is none. */
+/** The workflow, once no workflow task of it is pending or it is too late for that; undefined where there is none. */
 export async function describeChain(client: Client, workflowId: string, deadline: number) {
   try {
     for (let pauseMs = 20; ; pauseMs *= 2) {
@@ -71,9 +63,8 @@ export async function describeChain(client: Client, workflowId: string, deadline
 }
 
 /**
- * Whether a workflow task is pending, in which local activities may run. A query that is answered then can make Temporal tell the
- * workflow of an activity's end one workflow task later than a replay will, so that the replay fails: such a workflow is not
- * queried.
+ * Whether a workflow task is pending, in which local activities may run. It is not queried then: Temporal might tell the workflow
+ * of an activity's end one workflow task later than a replay will, which would fail.
  */
 export function isBusy({ status, raw }: WorkflowExecutionDescription): boolean {
   return status.name === 'RUNNING' && Boolean(raw.pendingWorkflowTask);
@@ -113,7 +104,7 @@ async function startedWith(client: Client, { workflowId, runId, status }: Workfl
     maximumPageSize: 1,
   });
   const payload = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads?.[0];
-  const chain = partialChainSchema.parse(payload && defaultPayloadConverter.fromPayload(payload));
+  const chain = startedSchema.parse(payload && defaultPayloadConverter.fromPayload(payload));
   return { status: statusOf(status.code), actions: chain.actions.map((action) => initialStatus(chain, action)) };
 }
 
@@ -127,34 +118,29 @@ export function statusOf(code: number): View['status'] {
 function withAttempts(actions: ActionResource[], { raw }: Pick<WorkflowExecutionDescription, 'raw'>): ActionResource[] {
   return actions.map((action) => {
     const pending = (raw.pendingActivities ?? []).filter(({ activityId }) => activityId?.startsWith(`${action.index}/`));
-    const failing = pending.find(({ lastFailure }) => lastFailure);
-    const attempt = Math.max(0, ...pending.map(({ attempt }) => attempt ?? 0));
     if (hasEnded(action.state) || pending.length === 0) return action;
-    const before = action.attempts ?? (action.state === 'retrying' ? 1 : 0);
-    const failure = failing?.lastFailure;
+    const attempts = action.attempts ?? (action.state === 'retrying' ? 1 : 0);
+    const failure = pending.find(({ lastFailure }) => lastFailure)?.lastFailure;
+    if (!failure) return { ...action, attempts };
     return {
       ...action,
-      state: failing && action.state === 'running' ? 'retrying' : action.state,
-      attempts: before + (failing ? attempt - 1 : 0),
-      error: failure
-        ? { type: failure.applicationFailureInfo?.type ?? 'Timeout', message: failure.message ?? '', retryable: true }
-        : action.error,
+      state: action.state === 'running' ? 'retrying' : action.state,
+      attempts: attempts + Math.max(...pending.map(({ attempt }) => attempt ?? 0)) - 1,
+      error: { type: failure.applicationFailureInfo?.type ?? 'Timeout', message: failure.message ?? '', retryable: true },
     };
   });
 }
 
 /**
- * The state of delayed actions that are due comes from their own workflow, which tells the chain only what others have to know at
- * once.
+ * The state of delayed actions that are due comes from their own workflow, which tells the chain only what others have to know.
  * @param deadline - as for readView; 0 where no worker answers: then what the server knows is all there is.
  */
 async function withDelayed(client: Client, actions: ActionResource[], deadline: number): Promise<ActionResource[]> {
-  const due = actions.filter(
-    ({ state, runAt, workflowId }) => workflowId && !hasEnded(state) && runAt && Date.parse(runAt) <= Date.now(),
+  const due = actions.flatMap(({ state, runAt = '', workflowId = [] }) =>
+    !hasEnded(state) && Date.parse(runAt) <= Date.now() ? workflowId : [],
   );
-  const workflowIds = new Set(due.flatMap(({ workflowId }) => workflowId ?? []));
   const asked = await Promise.all(
-    [...workflowIds].map(async (workflowId) => {
+    [...new Set(due)].map(async (workflowId) => {
       const description = await describeChain(client, workflowId, deadline);
       if (!description) return [];
       const { view, partial } = await readView(client, description, deadline);
@@ -162,5 +148,5 @@ async function withDelayed(client: Client, actions: ActionResource[], deadline: 
     }),
   );
   const fresh = new Map(asked.flat().map((action) => [action.index, action]));
-  return actions.map((action) => (action.workflowId ? fresh.get(action.index) : undefined) ?? action);
+  return actions.map((action) => (action.workflowId && fresh.get(action.index)) || action);
 }

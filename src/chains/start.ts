@@ -5,27 +5,23 @@ import { type Client, WorkflowIdReusePolicy, WorkflowNotFoundError } from '@temp
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { type Chain, type ChainAction, chainWorkflowId } from '../chain/chain.js';
+import { type Chain, chainWorkflowId } from '../chain/chain.js';
 import { chainDetails, chainSummary } from '../chain/web-ui.js';
 import { Problem, Rejection } from '../contract/problem.js';
 import { searchAttributesOf } from '../contract/search-attributes.js';
 import type { RuleChain } from '../workflows/rule-chain.js';
 
-export interface StartOptions {
+export interface StartOptions extends Pick<Chain, 'retryBudgetSeconds' | 'attentionWindowSeconds'> {
   client: Client;
   taskQueue: string;
   /** Whether a worker shares the client's connection: the first workflow task may then come with the answer. */
   eager: boolean;
-  retryBudgetSeconds: number;
-  attentionWindowSeconds: number;
   log: Logger;
 }
 
-interface AcceptedRequest {
-  companyId: string;
-  actions: ChainAction[];
+interface AcceptedRequest extends Pick<Chain, 'companyId' | 'actions'> {
   idempotencyKey?: string;
-  /** What the request asks for, without tokens: the same for the same request. */
+  /** See `hashRequest`. */
   hash: string;
 }
 
@@ -35,10 +31,10 @@ export interface StartedChain {
   replayed: boolean;
 }
 
-/** What is said of a start that Temporal did not confirm, by whether a chain of this key runs all the same. */
+/** What is said of a start that Temporal did not confirm, by whether there is such a chain all the same. */
 const notStarted = {
-  yes: 'The chain is known, but cannot be read at the moment.',
-  no: 'The chain could not be started. Nothing has run. Send the request again.',
+  some: 'The chain is known, but cannot be read at the moment.',
+  none: 'The chain could not be started. Nothing has run. Send the request again.',
   unknown:
     'Temporal does not answer: whether the chain was started is not known. Send the request again, with the same idempotency ' +
     'key.',
@@ -49,29 +45,24 @@ const memoSchema = z.object({ receivedAt: z.string(), hash: z.string(), request:
 /** How long Temporal has to accept a start. */
 const startTimeoutMs = 10_000;
 
-/**
- * With more starts under way than these, first workflow tasks are polled for rather than taken with the answer: they would run in
- * this process at once, ahead of the answers to the others, and a burst is done no sooner for it.
- */
+/** With more starts under way, first workflow tasks are polled for: taken with the answer, they would delay other answers. */
 const mostEagerStarts = 4;
 let startsUnderWay = 0;
 
-/**
- * @returns once Temporal has durably accepted the start.
- * @throws Rejection idempotency-key-reused; Problem temporal-unavailable
- */
+/** @returns once Temporal has durably accepted it. @throws Rejection idempotency-key-reused; Problem temporal-unavailable */
 export async function startChain(options: StartOptions, accepted: AcceptedRequest): Promise<StartedChain> {
-  const { client, log } = options;
+  const { client, log, retryBudgetSeconds, attentionWindowSeconds } = options;
+  const { companyId, actions, idempotencyKey } = accepted;
   const chain: Chain = {
-    companyId: accepted.companyId,
-    chainId: accepted.idempotencyKey === undefined ? randomUUID() : keyedChainId(accepted.companyId, accepted.idempotencyKey),
+    companyId,
+    chainId: idempotencyKey === undefined ? randomUUID() : keyedChainId(companyId, idempotencyKey),
     receivedAt: new Date().toISOString(),
-    actions: accepted.actions,
-    retryBudgetSeconds: options.retryBudgetSeconds,
-    attentionWindowSeconds: options.attentionWindowSeconds,
+    actions,
+    retryBudgetSeconds,
+    attentionWindowSeconds,
   };
   const workflowId = chainWorkflowId(chain);
-  const summary = chainSummary(chain, chain.actions);
+  const summary = chainSummary(chain, actions);
   const request = randomUUID();
   startsUnderWay += 1;
   try {
@@ -83,39 +74,38 @@ export async function startChain(options: StartOptions, accepted: AcceptedReques
         workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
         requestEagerStart: options.eager && startsUnderWay <= mostEagerStarts,
         memo: { receivedAt: chain.receivedAt, hash: accepted.hash, request, summary },
-        typedSearchAttributes: searchAttributesOf(chain, chain.actions),
+        typedSearchAttributes: searchAttributesOf(chain, actions),
         staticSummary: summary,
-        staticDetails: chainDetails(chain, chain.actions),
-        priority: { fairnessKey: chain.companyId },
+        staticDetails: chainDetails(chain, actions),
+        priority: { fairnessKey: companyId },
       }),
     );
     return { chain, replayed: false };
   } catch (error) {
     // What was started is found, also when the answer to the start was lost.
-    const { found, sure } = await findStarted(options, workflowId);
-    if (found?.request === request) return { chain, replayed: false };
-    if (found?.hash === accepted.hash) return { chain: { ...chain, receivedAt: found.receivedAt }, replayed: true };
-    if (found) {
+    const found = await findStarted(client, workflowId);
+    if (typeof found === 'object') {
+      if (found.request === request) return { chain, replayed: false };
+      if (found.hash === accepted.hash) return { chain: { ...chain, receivedAt: found.receivedAt }, replayed: true };
       const detail = 'This idempotency key was used before with another body. Use a new key for a new request.';
       throw new Rejection('idempotency-key-reused', 'idempotency-key-reused', detail);
     }
     log.error({ err: error, workflowId }, 'Temporal did not accept a chain');
-    const known = error instanceof WorkflowExecutionAlreadyStartedError;
-    throw new Problem('temporal-unavailable', notStarted[known ? 'yes' : sure ? 'no' : 'unknown']);
+    const there = error instanceof WorkflowExecutionAlreadyStartedError ? 'some' : found;
+    throw new Problem('temporal-unavailable', notStarted[there]);
   } finally {
     startsUnderWay -= 1;
   }
 }
 
-/** @returns `sure`: where nothing is found, there is nothing. */
-async function findStarted({ client }: StartOptions, workflowId: string) {
+/** What a chain of this id was started with, or whether there is one. */
+async function findStarted(client: Client, workflowId: string) {
   try {
-    const { memo } = await client.withDeadline(Date.now() + startTimeoutMs / 2, () =>
-      client.workflow.getHandle(workflowId).describe(),
-    );
-    return { found: memoSchema.safeParse(memo).data, sure: false };
+    const deadline = Date.now() + startTimeoutMs / 2;
+    const { memo } = await client.withDeadline(deadline, () => client.workflow.getHandle(workflowId).describe());
+    return memoSchema.safeParse(memo).data ?? 'unknown';
   } catch (error) {
-    return { found: undefined, sure: error instanceof WorkflowNotFoundError };
+    return error instanceof WorkflowNotFoundError ? 'none' : 'unknown';
   }
 }
 

@@ -47,9 +47,7 @@ export async function cancelChain(
 }
 
 /**
- * Passes the order on to the chain, which is opened again for a retry where it has closed.
- * @param order - `seconds`, for `reschedule`: how many from now the action is to run.
- * @returns whether it was opened again.
+ * Passes an order on to the chain. @returns whether that was opened again, for a retry.
  * @throws Problem already-ended, not-steerable, temporal-unavailable
  */
 export async function steerAction(
@@ -57,7 +55,7 @@ export async function steerAction(
   companyId: string,
   chain: ChainResource,
   action: ActionResource,
-  { verb, seconds }: { verb: SteeringVerb; seconds?: number },
+  { verb, seconds }: { verb: SteeringVerb } & Pick<Steering, 'seconds'>,
   actor: Actor,
 ): Promise<boolean> {
   const { chainId, workflowId } = chain;
@@ -72,16 +70,14 @@ export async function steerAction(
   const reopens = needsReopening(chain, action, verb);
   const details = { chainId, index, seconds, reopened: reopens || undefined };
   await store.audit.record({ actor, action: `chain.${verb}`, companyId, details });
-  try {
-    return await steer(reopens);
-  } catch (error) {
+  return steer(reopens).catch(async (error: unknown) => {
     if (!(error instanceof WorkflowNotFoundError)) throw error;
     // It has closed just now: what failed can be done after all.
     const closed = await readChain(client, links, companyId, chainId);
     const ended = closed?.actions.find((action) => action.index === index);
     if (!closed || !ended) throw alreadyEnded(`chain ${chainId} has ended`);
     return steer(needsReopening(closed, ended, verb));
-  }
+  });
 }
 
 /** @throws Problem where the signal would have no effect. */
@@ -108,8 +104,7 @@ const tries = 4;
  * Retries an action of a chain, also when the chain has closed: then its workflow is reset to its end, where it waits a moment
  * for the signal that says what is to be done after all (see `retries` in workflows/rule-chain.ts). What was done is not done
  * again, save a send or ticket update in its very last workflow task, under the same key.
- * @throws WorkflowNotFoundError where the chain is gone; Problem where it could not be opened, or was cancelled before it
- * closed.
+ * @throws WorkflowNotFoundError where the chain is gone; Problem where it cannot be opened, as when it was cancelled.
  */
 export async function retryChain(
   client: Client,
@@ -117,19 +112,15 @@ export async function retryChain(
   steering: Steering,
 ): Promise<void> {
   const handle = client.workflow.getHandle(workflowId);
-  for (let tried = 1; tried <= tries; tried += 1) {
+  for (let tried = 1; ; tried += 1) {
     try {
       return await handle.signal(steeringSignals.retry, steering);
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw error;
     }
-    if (tried < tries) await open();
-  }
-  throw new Problem('temporal-unavailable', 'The chain could not be opened again. Try again.');
-
-  async function open(): Promise<void> {
+    if (tried === tries) throw new Problem('temporal-unavailable', 'The chain could not be opened again. Try again.');
     const { runId, status, raw } = await handle.describe();
-    if (status.name === 'RUNNING') return; // Somebody else has opened it meanwhile.
+    if (status.name === 'RUNNING') continue; // Somebody else has opened it meanwhile.
     // Opened again, it would begin cancelled, and cancel what is to be done after all.
     if (raw.workflowExtendedInfo?.cancelRequested) throw alreadyEnded(`chain ${chainId} was cancelled`);
     const workflowExecution = { workflowId, runId };
@@ -144,10 +135,7 @@ export async function retryChain(
   }
 }
 
-/**
- * The end of the run's last workflow task; of one that was opened before and waited in vain to be told more, of that with which
- * it began to wait: after it the wait begins anew.
- */
+/** The end of the run's last workflow task; of one that was opened and waited in vain, of that with which it began to wait. */
 async function resetPoint(client: Client, execution: { workflowId: string; runId: string }) {
   const { history } = await client.workflowService.getWorkflowExecutionHistoryReverse({
     namespace: client.options.namespace,
@@ -165,12 +153,14 @@ async function resetPoint(client: Client, execution: { workflowId: string; runId
   return point;
 }
 
-/** Tells every workflow of the company that waits for the end of a pause to look again. */
+/** Has every workflow of the company that waits for the end of a pause look again. */
 export async function resumeChains(client: Client, companyId: string): Promise<void> {
   const query = `RelayCompanyId = ${quoted(companyId)} AND RelayPaused = true AND ExecutionStatus = 'Running'`;
   for await (const { workflowId } of client.workflow.list({ query })) {
-    const handle = client.workflow.getHandle(workflowId);
     // One that has just closed waits for nothing.
-    await handle.signal(resumeSignal).catch(() => {});
+    await client.workflow
+      .getHandle(workflowId)
+      .signal(resumeSignal)
+      .catch(() => {});
   }
 }
