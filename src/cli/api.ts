@@ -1,16 +1,67 @@
-/** Asks the relay's API over HTTP. A refusal and silence are errors. */
+/** The relay's API over HTTP: where it is, what opens it, and how it is asked. A refusal and silence are errors. */
 
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { z } from 'zod';
 import { problemSchema } from '../contract/problem.js';
-import type { Address } from './address.js';
 import { UsageError } from './terminal.js';
+
+export interface Address {
+  /** Without a slash at the end. */
+  url: string;
+  /** Whether it is this machine. */
+  loopback: boolean;
+  /** The admin token or a company's key, and what to name when it is refused. */
+  credential?: { bearer: string; from: string; kind: 'admin' | 'key' };
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * `--url`, RELAY_URL, or this machine at PORT. The bearer is RELAY_ADMIN_TOKEN, RELAY_KEY, or, for a relay on this machine, what
+ * `npm start` keeps in its data directory.
+ * @throws UsageError that never shows what it was given.
+ */
+export function readAddress(given: string | undefined, env: Environment): Address {
+  const name = given === undefined ? 'RELAY_URL' : '--url';
+  const text = given ?? (env.RELAY_URL || `http://127.0.0.1:${env.PORT || '8080'}`);
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol)) throw new UsageError(`${name} must be a URL such as https://relay.example.com`);
+  if (url.username || url.password || url.search || url.hash)
+    throw new UsageError(
+      `${name} must have no user, password, query or fragment: credentials go into RELAY_ADMIN_TOKEN or RELAY_KEY`,
+    );
+  const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
+  const credential = readCredential(env, loopback);
+  return { url: url.href.replace(/\/+$/, ''), loopback, ...(credential && { credential }) };
+}
+
+function readCredential(env: Environment, loopback: boolean): Address['credential'] {
+  if (env.RELAY_ADMIN_TOKEN) return credentialOf(env.RELAY_ADMIN_TOKEN, 'RELAY_ADMIN_TOKEN', 'admin');
+  if (env.RELAY_KEY) return credentialOf(env.RELAY_KEY, 'RELAY_KEY', 'key');
+  const file = join(env.RELAY_DATA_DIR || '.relay', 'admin-token');
+  const kept = loopback ? readIfThere(file) : undefined;
+  return kept === undefined ? undefined : credentialOf(kept, file, 'admin');
+}
+
+function readIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function credentialOf(text: string, from: string, kind: 'admin' | 'key') {
+  const bearer = text.trim();
+  if (/^[\x21-\x7e]+$/.test(bearer)) return { bearer, from, kind };
+  throw new UsageError(`${from} does not hold a token: it must be one word of plain characters`);
+}
 
 export type Problem = z.infer<typeof problemSchema>;
 
 /** An answer with a status of success. */
-export interface Answer<Body = unknown> {
-  status: number;
-  headers: Headers;
+export interface Answer<Body> extends Pick<Response, 'status' | 'headers'> {
   /** The body as it came; empty where there is none. */
   text: string;
   body: Body;
@@ -25,8 +76,7 @@ export class Refused extends Error {
     /** The document as it came. */
     readonly text: string,
     /** Seconds, where the API named them. */
-    readonly retryAfter: string | undefined,
-    readonly address: Address,
+    readonly retryAfter: string | null,
     readonly question: Question,
   ) {
     super(problem.title);
@@ -38,7 +88,6 @@ export class Unreachable extends Error {
   override readonly name = 'Unreachable';
 
   constructor(
-    readonly address: Address,
     message: string,
     /** Whether the API may have had the request all the same. */
     readonly mayHaveArrived: boolean,
@@ -61,8 +110,6 @@ export interface Question {
   nextStep?: (problem: Problem) => string | undefined;
 }
 
-type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-
 /** The API itself waits up to 15 seconds for Temporal. */
 const patienceMs = 30_000;
 
@@ -70,47 +117,47 @@ export class Api {
   constructor(readonly address: Address) {}
 
   /** @param schema - the form of the answer's body. @throws Refused, Unreachable */
-  async ask<Body>(method: Method, path: string, schema: z.ZodType<Body>, question: Question = {}): Promise<Answer<Body>> {
-    const { response, text } = await this.#exchange(method, path, question);
-    const { status, headers } = response;
-    if (response.ok || status === question.alsoAnswer) {
-      const { success, data } = schema.safeParse(parseJson(text));
+  async ask<Body>(
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    path: string,
+    schema: z.ZodType<Body>,
+    question: Question = {},
+  ): Promise<Answer<Body>> {
+    const { status, ok, headers, text } = await this.#exchange(method, path, question);
+    const json = parseJson(text);
+    if (ok || status === question.alsoAnswer) {
+      const { success, data } = schema.safeParse(json);
       if (success) return { status, headers, text, body: data };
       throw this.#unlike('answers in a form that this command does not know');
     }
-    const { data: problem } = problemSchema.safeParse(parseJson(text));
-    if (problem) throw new Refused(problem, text, headers.get('Retry-After') ?? undefined, this.address, question);
+    const { data: problem } = problemSchema.safeParse(json);
+    if (problem) throw new Refused(problem, text, headers.get('Retry-After'), question);
     const target = headers.get('Location') ?? '';
-    const elsewhere = status >= 300 && status < 400 && URL.canParse(target) ? new URL(target).origin : undefined;
-    throw this.#unlike(elsewhere ? `sends on to ${elsewhere}` : `answers ${status}`);
+    throw this.#unlike(URL.canParse(target) ? `sends on to ${new URL(target).origin}` : `answers ${status}`);
   }
 
-  async #exchange(method: string, path: string, { body, headers, query, bearer = true }: Question) {
+  async #exchange(method: string, path: string, { body, headers: more, query = {}, bearer = true }: Question) {
     const url = new URL(this.address.url + path);
-    for (const [name, value] of Object.entries(query ?? {})) if (value !== undefined) url.searchParams.set(name, String(value));
+    for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, String(value));
+    const headers = new Headers({ Accept: 'application/json', ...more });
     const { credential } = this.address;
+    if (bearer && credential) headers.set('Authorization', `Bearer ${credential.bearer}`);
+    // All changes are merged with what is there (RFC 7396).
+    if (body !== undefined) headers.set('Content-Type', method === 'PATCH' ? 'application/merge-patch+json' : 'application/json');
+    const sent = body instanceof Uint8Array ? body : JSON.stringify(body);
     try {
-      const response = await fetch(url, {
-        method,
-        headers: {
-          Accept: 'application/json',
-          ...(bearer && credential && { Authorization: `Bearer ${credential.bearer}` }),
-          ...(body !== undefined && { 'Content-Type': 'application/json' }),
-          ...headers,
-        },
-        body: body instanceof Uint8Array ? body : JSON.stringify(body),
-        redirect: 'manual',
-        signal: AbortSignal.timeout(patienceMs),
-      });
-      return { response, text: await response.text() };
+      const signal = AbortSignal.timeout(patienceMs);
+      const response = await fetch(url, { method, headers, body: sent, redirect: 'manual', signal });
+      const { status, ok } = response;
+      return { status, ok, headers: response.headers, text: await response.text() };
     } catch (error) {
       const { reason, mayHaveArrived } = silence(error);
-      throw new Unreachable(this.address, `The relay's API cannot be reached at ${this.address.url}: ${reason}.`, mayHaveArrived);
+      throw new Unreachable(`The relay's API cannot be reached at ${this.address.url}: ${reason}.`, mayHaveArrived);
     }
   }
 
   #unlike(what: string): Unreachable {
-    return new Unreachable(this.address, `${this.address.url} ${what}: this is not the API that the command was made for.`, true);
+    return new Unreachable(`${this.address.url} ${what}: this is not the API that the command was made for.`, true);
   }
 }
 
@@ -130,7 +177,8 @@ export function parseJson(json: string | Uint8Array): unknown {
   }
 }
 
-const reasons: Record<string, string> = {
+/** Why a request was not even sent, by the code of the error. */
+const unsent: Record<string, string> = {
   ECONNREFUSED: 'nothing listens there',
   ENOTFOUND: 'there is no such host',
   EAI_AGAIN: 'the name of the host cannot be looked up',
@@ -146,5 +194,5 @@ function silence(error: unknown): { reason: string; mayHaveArrived: boolean } {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : undefined;
   const code = cause && 'code' in cause ? String(cause.code) : '';
   const failed = `the connection failed (${code || cause?.message || 'no reason given'})`;
-  return { reason: reasons[code] ?? failed, mayHaveArrived: reasons[code] === undefined };
+  return { reason: unsent[code] ?? failed, mayHaveArrived: !(code in unsent) };
 }

@@ -1,26 +1,28 @@
 /** What went wrong, in words on standard error: what, where, and what to do next. */
 
 import { problemTypeList } from '../contract/problem-types.js';
-import type { Address } from './address.js';
-import { type Problem, Refused, Unreachable } from './api.js';
+import { type Address, type Problem, Refused, Unreachable } from './api.js';
+import type { Session } from './session.js';
 import { exitCodes, NotConfirmed, UsageError } from './terminal.js';
 import { aligned, type Line } from './text.js';
 
-/** @returns undefined for an error that nobody expected. */
-export function explain(error: unknown): { exitCode: number; lines: Line[] } | undefined {
+/** @throws the error, if nobody expected it. */
+export function explain(error: unknown, session: Session): { exitCode: number; lines: Line[] } {
   if (error instanceof UsageError || error instanceof NotConfirmed)
     return { exitCode: exitCodes.usage, lines: [error.message.replace(/(?<!\?)$/, '.')] };
   if (error instanceof Unreachable) {
-    const start = error.address.loopback ? 'Start a relay here with `npm start`, or say where it is' : 'Say where the API is';
+    const start = session.api.address.loopback
+      ? 'Start a relay here with `npm start`, or say where it is'
+      : 'Say where the API is';
     return { exitCode: exitCodes.unreachable, lines: [error.message, `${start} with --url or RELAY_URL.`] };
   }
   if (error instanceof Refused) {
-    const next = error.question.nextStep?.(error.problem) ?? nextStep(error);
+    const next = error.question.nextStep?.(error.problem) ?? nextStep(error, session.api.address);
     const { type } = error.problem;
-    const page = type.startsWith('/') ? error.address.url + type : type;
+    const page = type.startsWith('/') ? session.api.address.url + type : type;
     return { exitCode: exitCodes.refused, lines: [...problemLines(error.problem), ...(next ? [next] : []), `More: ${page}`] };
   }
-  return undefined;
+  throw error;
 }
 
 /** What the problem is, and every mistake with its place. */
@@ -34,11 +36,13 @@ export function problemLines({ title, status, detail, errors = [] }: Problem): L
 
 /** Places in a chain or in settings, with what is said of each. */
 export function issueLines(issues: readonly { pointer: string; detail: string }[]): Line[] {
-  const said = issues.map(({ pointer, detail }) => [pointer || '(all)', detail] as const);
-  return aligned(said, '  ');
+  return aligned(
+    issues.map(({ pointer, detail }) => [pointer || '(all)', detail]),
+    '  ',
+  );
 }
 
-function nextStep({ problem, retryAfter, address, question }: Refused): string | undefined {
+function nextStep({ problem, retryAfter, question }: Refused, address: Address): string | undefined {
   switch (problem.status) {
     case 401:
       return unauthorized(address, question.bearer ?? true);

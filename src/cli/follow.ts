@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Accepted, type ActionResource, type ChainResource, chainSchema } from '../contract/chain-resource.js';
-import { type Answer, path, type Question, Refused, Unreachable } from './api.js';
+import { type Answer, type Problem, path, Refused, Unreachable } from './api.js';
 import { actionLine, exitCodeOf, listed, statusWords, troubleLines } from './chain-lines.js';
 import { issueLines } from './explain.js';
 import type { Session } from './session.js';
@@ -15,12 +15,7 @@ const longestPauseMs = 5_000;
 const patienceMs = 60_000;
 
 /** Shows what the API says to a chain that it accepts, and with `wait` what becomes of it until it has ended or needs attention. */
-export async function showAccepted(
-  session: Session,
-  companyId: string,
-  asked: Promise<Answer<Accepted>>,
-  wait: boolean | undefined,
-): Promise<void> {
+export async function showAccepted(session: Session, companyId: string, asked: Promise<Answer<Accepted>>, wait?: boolean) {
   const answer = await asked;
   const { chainId, receivedAt, actions, warnings, links } = answer.body;
   const replayed = answer.headers.get('Idempotency-Replayed') === 'true';
@@ -53,12 +48,11 @@ export async function followChain(
   companyId: string,
   chainId: string,
   rests: (chain: ChainResource) => boolean,
-  nextStep?: Question['nextStep'],
-): Promise<Answer<ChainResource>> {
+) {
   const shown = new Map<number, string>();
   let pause = shortestPauseMs;
   for (;;) {
-    const answer = await askPatiently(session, path`/co/${companyId}/chains/${chainId}`, nextStep);
+    const answer = await askPatiently(session, companyId, chainId);
     const changed = answer.body.actions.filter((action) => shown.get(action.index) !== stateOf(action));
     for (const action of changed) shown.set(action.index, stateOf(action));
     session.print(changed.map(actionLine));
@@ -72,11 +66,11 @@ function stateOf({ state, attempts }: ActionResource): string {
   return state === 'retrying' ? `${state} ${attempts}` : state;
 }
 
-async function askPatiently(session: Session, chain: string, nextStep: Question['nextStep']): Promise<Answer<ChainResource>> {
+async function askPatiently(session: Session, companyId: string, chainId: string): Promise<Answer<ChainResource>> {
   const until = Date.now() + patienceMs;
   for (let attempt = 1; ; attempt++) {
     try {
-      return await session.api.ask('GET', chain, chainSchema, { nextStep });
+      return await askChain(session, companyId, chainId);
     } catch (error) {
       const passes = error instanceof Unreachable || (error instanceof Refused && [429, 500, 503].includes(error.problem.status));
       if (!passes || Date.now() > until) throw error;
@@ -84,4 +78,14 @@ async function askPatiently(session: Session, chain: string, nextStep: Question[
       await sleep(Math.min(shortestPauseMs * 2 ** attempt, longestPauseMs));
     }
   }
+}
+
+export function askChain({ api }: Session, companyId: string, chainId: string): Promise<Answer<ChainResource>> {
+  const nextStep = ({ status }: Problem) => (status === 404 ? seeWhichThereAre(companyId) : undefined);
+  return api.ask('GET', path`/co/${companyId}/chains/${chainId}`, chainSchema, { nextStep });
+}
+
+/** What to do where there is no such chain. */
+export function seeWhichThereAre(companyId: string): string {
+  return `See which there are: npx relay chains list ${companyId}`;
 }

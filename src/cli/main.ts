@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The `relay` command. */
 
-import { runCommandLine } from './run.js';
+import { runCommandLine } from './program.js';
 import { processTerminal } from './terminal.js';
 
 // Whoever reads our output may stop early: `relay chains list demo | head`.

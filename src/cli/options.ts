@@ -56,9 +56,6 @@ export function withSettings<Args extends unknown[], Options extends OptionValue
     .option('--file <file>', 'JSON with the fields of the API; - is standard input; options come on top');
 }
 
-/** How the API tells settings to be merged (RFC 7396) from settings that replace others. */
-export const mergePatch = { 'Content-Type': 'application/merge-patch+json' };
-
 /** Fields as the API takes them. */
 export type Settings = Record<string, unknown>;
 const settingsSchema = z.record(z.string(), z.unknown());

@@ -1,7 +1,9 @@
-/** The program that commander runs: its options, its commands, and how its help looks. */
+/** The program that commander runs: its options, its commands, how its help looks, and what is said of a wrong command line. */
 
-import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
+import { Command, CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
+import { distance } from 'fastest-levenshtein';
 import packageJson from '../../package.json' with { type: 'json' };
+import { Refused } from './api.js';
 import { bulk } from './commands/bulk.js';
 import { chains, steer } from './commands/chains.js';
 import { companies } from './commands/companies.js';
@@ -10,8 +12,10 @@ import { audit, health, notices, pause } from './commands/operations.js';
 import { rejected } from './commands/rejected.js';
 import { rules } from './commands/rules.js';
 import { send } from './commands/send.js';
+import { explain } from './explain.js';
 import { Session } from './session.js';
-import { exitCodes, type Terminal } from './terminal.js';
+import { exitCodes, type Terminal, UsageError } from './terminal.js';
+import { render } from './text.js';
 
 /** In the order of `relay --help`. A new one is a file in `commands/` and its name here, or a part of the file of its subject. */
 const commands = [companies, rules, tokens, keys, send, chains, steer, bulk, pause, notices, rejected, audit, health];
@@ -47,8 +51,75 @@ export function program(terminal: Terminal) {
   return { relay, session };
 }
 
+/** @returns the exit code: see exitCodes. Rejects only for an error that nobody expected. */
+export async function runCommandLine(commandLine: readonly string[], terminal: Terminal): Promise<number> {
+  const { relay, session } = program(terminal);
+  let found: CommandUnknownOpts | undefined;
+  for (const parent of [relay, ...relay.commands])
+    parent.hook('preSubcommand', (group, command) => {
+      if (command.name() === 'list') requireList(group, command);
+      found = command;
+    });
+  try {
+    const [first, ...others] = commandLine;
+    await relay.parseAsync(first === 'help' ? [...others, '--help'] : commandLine, { from: 'user' });
+    return session.exitCode;
+  } catch (thrown) {
+    if (thrown instanceof CommanderError && thrown.exitCode === 0) return exitCodes.ok; // --help, --version
+    if (thrown instanceof CommanderError && thrown.code === 'commander.help') return exitCodes.usage;
+    const error = thrown instanceof CommanderError ? usageError(thrown, found ?? relay) : thrown;
+    const { exitCode, lines } = explain(error, session);
+    if (session.json && error instanceof Refused) terminal.err(`${error.text.trimEnd()}\n`);
+    else terminal.err(lines.map((line) => `${render(line, false)}\n`).join(''));
+    if (error instanceof UsageError)
+      terminal.err(found ? `Usage: relay ${usageOf(found)} (--help says more)\n` : 'relay --help lists the commands.\n');
+    return exitCode;
+  }
+}
+
+/**
+ * Without a verb, a group of commands lists, unless the word in its place looks like a mistyped verb.
+ * @throws UsageError
+ */
+function requireList(group: CommandUnknownOpts, list: CommandUnknownOpts): void {
+  const [word] = group.args;
+  const needed = list.usage().includes('<');
+  const verbs = group.commands.map((command) => command.name());
+  if (word === undefined ? needed : !verbs.includes(word) && nearest(word, verbs)) throw noSuchCommand(group, word);
+}
+
+function usageError({ code, message }: CommanderError, command: CommandUnknownOpts): UsageError {
+  const [, name = ''] = /'([^'=]*)/.exec(message) ?? [];
+  switch (code) {
+    case 'commander.unknownCommand':
+      return noSuchCommand(command, name);
+    case 'commander.unknownOption': {
+      const [, near] = /\n\(Did you mean (.*)\?\)$/.exec(message) ?? [];
+      return new UsageError(`Unknown option '${name}'${near === undefined ? '' : `; did you mean ${near}?`}`);
+    }
+    case 'commander.missingArgument':
+      return new UsageError(`<${name}> is missing`);
+    case 'commander.excessArguments':
+      return new UsageError('There are too many arguments');
+    default:
+      return new UsageError(message.replace('error: o', 'O'));
+  }
+}
+
+function noSuchCommand(group: CommandUnknownOpts, word: string | undefined): UsageError {
+  const names = group.commands.map((command) => command.name());
+  const near = word === undefined ? undefined : nearest(word, names);
+  const meant = near === undefined ? '' : `; did you mean ${near}?`;
+  if (group.parent === null) return new UsageError(`There is no command ${word}${meant}`);
+  return new UsageError(`relay ${group.name()} has ${names.join(', ')}${word === undefined ? '' : `, and no ${word}${meant}`}`);
+}
+
+function nearest(word: string, names: readonly string[]): string | undefined {
+  return names.find((name) => name[0] === word[0] && distance(word, name) <= name.length / 2);
+}
+
 /** `rules show <companyId> <relayId>`. */
-export function usageOf(command: CommandUnknownOpts): string {
+function usageOf(command: CommandUnknownOpts): string {
   const group = command.parent?.parent ? `${command.parent.name()} ` : '';
   return `${group}${command.name()} ${command.usage().replace(/\[options\] ?/, '')}`.trimEnd();
 }

@@ -1,8 +1,7 @@
 /** One run of the command: the API that it asks, how it shows what comes back, and how it ends. */
 
 import { z } from 'zod';
-import { readAddress } from './address.js';
-import { type Answer, Api } from './api.js';
+import { type Answer, Api, readAddress } from './api.js';
 import { exitCodes, NotConfirmed, type Terminal, UsageError } from './terminal.js';
 import { type Columns, type Line, render, table } from './text.js';
 

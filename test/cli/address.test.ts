@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { readAddress } from '../../src/cli/address.js';
+import { readAddress } from '../../src/cli/api.js';
 import { UsageError } from '../../src/cli/terminal.js';
 
 describe('the address of the API', () => {

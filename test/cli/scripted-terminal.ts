@@ -1,6 +1,6 @@
 /** A terminal without a person: what is typed is given, what is shown is kept. */
 
-import { runCommandLine } from '../../src/cli/run.js';
+import { runCommandLine } from '../../src/cli/program.js';
 import type { Terminal } from '../../src/cli/terminal.js';
 
 export interface Shown {

@@ -2,10 +2,10 @@
 
 import { z } from 'zod';
 import { chainStatuses } from '../../chain/outcome.js';
-import { type ChainResource, chainListSchema, chainSchema } from '../../contract/chain-resource.js';
+import { type ChainResource, chainListSchema } from '../../contract/chain-resource.js';
 import { type Problem, path } from '../api.js';
 import { chainColumns, chainLines, exitCodeOf } from '../chain-lines.js';
-import { followChain } from '../follow.js';
+import { askChain, followChain, seeWhichThereAre } from '../follow.js';
 import { type Commands, command, settingsOf, withFilter, withParts } from '../options.js';
 import { UsageError } from '../terminal.js';
 import { readDuration } from '../time.js';
@@ -38,11 +38,8 @@ export const chains: Commands = (relay, session) => {
     .option('--watch', 'tell of every change until the chain has ended')
     .action(async (companyId, given, { watch }) => {
       const chainId = chainIdOf(companyId, given);
-      const nextStep = ({ status }: Problem) => (status === 404 ? seeWhichThereAre(companyId) : undefined);
       const ended = ({ status }: ChainResource) => status !== 'running' && status !== 'needs-attention';
-      const answer = watch
-        ? await followChain(session, companyId, chainId, ended, nextStep)
-        : await session.api.ask('GET', path`/co/${companyId}/chains/${chainId}`, chainSchema, { nextStep });
+      const answer = await (watch ? followChain(session, companyId, chainId, ended) : askChain(session, companyId, chainId));
       session.exitCode = exitCodeOf(answer.body.status);
       if (watch) session.print(['']);
       await session.show(answer, (chain) => chainLines(companyId, chain, session.terminal.columns));
@@ -96,10 +93,6 @@ export const steer: Commands = (relay, session) => {
     };
   }
 };
-
-function seeWhichThereAre(companyId: string): string {
-  return `See which there are: npx relay chains list ${companyId}`;
-}
 
 /**
  * People name a chain by its id, or by its workflow's, as Temporal and the notices show it.

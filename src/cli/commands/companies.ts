@@ -2,16 +2,7 @@
 
 import { companiesResponse, companySchema, type StoredCompany } from '../../contract/company.js';
 import { type Answer, path, Refused } from '../api.js';
-import {
-  type Commands,
-  command,
-  mergePatch,
-  readSettings,
-  type Settings,
-  withParts,
-  withSettings,
-  yesOption,
-} from '../options.js';
+import { type Commands, command, readSettings, type Settings, withParts, withSettings, yesOption } from '../options.js';
 import { UsageError } from '../terminal.js';
 import { fields } from '../text.js';
 
@@ -71,7 +62,7 @@ export const companies: Commands = (relay, session) => {
   async function changeOrMake(companyId: string, body: Settings): Promise<Answer<StoredCompany>> {
     const target = path`/admin/companies/${companyId}`;
     try {
-      return await session.api.ask('PATCH', target, companySchema, { body, headers: mergePatch });
+      return await session.api.ask('PATCH', target, companySchema, { body });
     } catch (error) {
       if (!(error instanceof Refused && error.problem.status === 404)) throw error;
       if (body.name === undefined) throw new UsageError(`There is no company ${companyId} yet; to make it, give --name`);

@@ -4,7 +4,7 @@ import { Option } from '@commander-js/extra-typings';
 import { companySchema } from '../../contract/company.js';
 import { createdRuleResponse, ruleSchema, rulesResponse } from '../../contract/rule.js';
 import { path } from '../api.js';
-import { type Commands, command, mergePatch, readSettings, withParts, withSettings, yesOption } from '../options.js';
+import { type Commands, command, readSettings, withParts, withSettings, yesOption } from '../options.js';
 import { UsageError } from '../terminal.js';
 import { fields } from '../text.js';
 
@@ -98,7 +98,7 @@ export const rules: Commands = (relay, session) => {
     );
 
   async function change(companyId: string, relayId: string, body: object): Promise<void> {
-    const changed = session.api.ask('PATCH', pathOf(companyId, relayId), ruleSchema, { body, headers: mergePatch });
+    const changed = session.api.ask('PATCH', pathOf(companyId, relayId), ruleSchema, { body });
     await session.show(changed, (rule) => [`Rule ${relayId} of company ${companyId} is changed.`, '', ...fields(rule)]);
   }
 };
