@@ -35,6 +35,6 @@ await runProcess(async (closers, stop) => {
   log.info({ version: packageJson.version, host, port }, 'the API listens');
 
   // Meanwhile requests are answered with 503.
-  const known = reach(temporal, () => registerSearchAttributes(parts.connection, temporal.namespace), { log, stop });
+  const known = reach(temporal, () => registerSearchAttributes(parts.client), { log, stop });
   return { running: known.then(() => log.info('Temporal can be reached')).then(() => new Promise(() => {})) };
 });

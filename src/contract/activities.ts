@@ -1,10 +1,7 @@
-/**
- * What the workflows may ask of the world: the names, inputs and results of every activity. Their inputs and results enter the
- * history, so no secret may.
- */
+/** What the workflows may ask of the world. Inputs and results of activities enter the history, so no secret may. */
 
 import type { ActionError, ActionStatus } from '../chain/action-status.js';
-import type { ChainAction } from '../chain/chain.js';
+import type { Chain, ChainAction } from '../chain/chain.js';
 import type { Condition, Verdict } from '../chain/condition.js';
 import type { Connector, Pauses } from '../chain/pause.js';
 import type { BulkOrder } from './bulk.js';
@@ -13,12 +10,8 @@ import type { ChainNotice, Notice } from './notices.js';
 import type { ContactResult } from './notify.js';
 import type { Rule } from './rule.js';
 
-/** One action of one chain: whose settings apply, and under which key its effects are done. */
-export interface ActionRef {
-  companyId: string;
-  chainId: string;
-  index: number;
-  relayId: string;
+/** Whose settings apply, and under which key the action's effects are done. */
+export interface ActionRef extends Pick<Chain, 'companyId' | 'chainId'>, Pick<ChainAction, 'index' | 'relayId'> {
   /** A `Retry-After` longer than this makes the action need attention at once, so that people know; it is obeyed all the same. */
   retryBudgetSeconds: number;
 }
@@ -28,11 +21,10 @@ export interface Timed {
   tookMs: number;
 }
 
-/** What an effect came to. */
 export interface EffectResult extends Timed {
   /** The attempt that ended it, from 1. */
   attempts: number;
-  /** Set where nothing was done because nothing was to be done: the rule is disabled. */
+  /** Why nothing was to be done: the rule is disabled, or gone. */
   skipped?: string;
   /** How many the other side says it reached. */
   recipients?: number;
@@ -46,11 +38,8 @@ export interface FailureDetails extends Omit<ActionError, 'type' | 'message'> {
   attempt: number;
 }
 
-/** What the rule says about trouble, as it stands now. */
-export interface RulePolicy extends Pick<Rule, 'onFailure' | 'onUnknown'> {
-  /** Why its actions are not done at all: it is disabled, or gone. */
-  skips?: string;
-}
+/** What the rule says about trouble; `skips`: why its actions are not done at all, where it is disabled, or gone. */
+export type RulePolicy = Pick<Rule, 'onFailure' | 'onUnknown'> & { skips?: string };
 
 /** The one table from action to activity; `sendEmails` is not in it, since it is one `sendEmail` for each recipient. */
 export const effectActivities = {
@@ -69,7 +58,6 @@ export type EffectActivities = {
   ) => Promise<EffectResult>;
 };
 
-/** One or more. */
 export type SomeOf<Item> = [Item, ...Item[]];
 
 /** What became of one of several effects: its result, or the failure that its own activity would have thrown. */
@@ -85,11 +73,9 @@ export interface Activities extends EffectActivities {
    * @returns what became of each. Those behind one that failed, or for which no time was left, were not tried and are not in it.
    */
   doEffects(inputs: SomeOf<EffectInput>): Promise<SomeOf<EffectOutcome>>;
-  /** Asks the platform for the assignment and evaluates the condition on it. */
+  /** Evaluates the condition on the assignment as the platform has it. */
   checkCondition(input: ActionRef & { assignmentId: string; condition: Condition }): Promise<Verdict & Timed>;
-  /** Sends one message to one recipient. */
   sendEmail(input: ActionRef & { recipient: string; subject: string; body: string; bodyHtml: string }): Promise<EffectResult>;
-  /** The rule's policy as it stands now. */
   readPolicy(input: { companyId: string; relayId: string }): Promise<RulePolicy>;
   /** The pauses of the company, now and since a time (ISO 8601). Of an action that waits, people are told once for each rule. */
   readPauses(input: { companyId: string; since: string; waiting?: { relayId: string; connector: Connector } }): Promise<Pauses>;
@@ -100,7 +86,6 @@ export interface Activities extends EffectActivities {
   notifyFailure(input: { notice: ChainNotice; notifier?: string }): Promise<string | undefined>;
   /** Brings a notice to everybody whom it concerns; a test only once. @returns what became of it at each contact. */
   deliverNotice(notice: Notice): Promise<ContactResult[]>;
-  /** Steers these chains. */
   steerChains(input: { order: BulkOrder; workflowIds: string[] }): Promise<BulkProgress>;
   /** Waits until a `DelayedAction` that this run did not start has closed. @returns what it says of its actions. */
   awaitDelayed(input: { workflowId: string }): Promise<ActionStatus[]>;

@@ -7,14 +7,14 @@ import type { Issue } from '../chain/request.js';
 import type { ContactResult } from './notify.js';
 import type { RejectionReason } from './problem.js';
 
-export type FailureKind =
-  | 'needs-attention' // held: somebody has to decide
-  | 'failed' // ended without success, and the chain goes on (onFailure: continue)
-  | 'partly-failed' // an e-mail that did not reach everybody
-  | 'gave-up'; // nobody decided within the attention window
-
-/** `recovered`: the relay's own retry came through. */
-export type NoticeKind = FailureKind | 'recovered';
+export const noticeKinds = [
+  'needs-attention', // held: somebody has to decide
+  'failed', // ended without success, and the chain goes on (onFailure: continue)
+  'partly-failed', // an e-mail that did not reach everybody
+  'gave-up', // nobody decided within the attention window
+  'recovered', // the relay's own retry came through
+] as const;
+export type NoticeKind = (typeof noticeKinds)[number];
 
 interface AboutRule {
   companyId: string;
@@ -30,7 +30,6 @@ export interface ChainNotice extends AboutRule {
   chainId: string;
   /** The run of the chain's workflow. */
   runId?: string;
-  /** The action that the notice is about. */
   index: number;
   receivedAt: string;
   /** All actions of the chain as they stood then. */
@@ -39,21 +38,20 @@ export interface ChainNotice extends AboutRule {
 
 /** What all failures have in common that one `Notifier` tells of. */
 export interface Cause {
-  /** The same for all of them, and another for every other cause of the company. */
+  /** Unique within the company. */
   id: string;
   companyId: string;
   /** A rule whose contacts are told, as those of all of them are. */
   relayId: string;
-  kind: FailureKind;
+  kind: Exclude<NoticeKind, 'recovered'>;
   /** That of the first. */
   reason: Pick<ActionError, 'type' | 'message'>;
 }
 
 /** An action that failed for a cause. */
-export interface Member extends Pick<ActionStatus, 'index' | 'relayId' | 'assignmentId' | 'state' | 'heldUntil'> {
-  chainId: string;
-  runId?: string;
-  receivedAt: string;
+export interface Member
+  extends Pick<ActionStatus, 'index' | 'relayId' | 'assignmentId' | 'state' | 'heldUntil'>,
+    Pick<ChainNotice, 'chainId' | 'runId' | 'receivedAt'> {
   /** Since when it is in its state; ISO 8601, UTC. */
   at: string;
   /** What was wrong, cut short. */
@@ -69,30 +67,31 @@ export interface News {
 /** To a `Notifier`: an action is not held for its cause any more. */
 export type Over = Pick<Member, 'chainId' | 'index' | 'state' | 'at'>;
 
-/** Several failed for the same cause. */
-export interface ManyNotice extends AboutRule {
-  kind: 'many';
+interface AboutCause extends AboutRule {
   cause: Cause;
+  /** When the earliest of their requests came in. */
+  since: string;
+}
+
+/** Several failed for the same cause. */
+export interface ManyNotice extends AboutCause {
+  kind: 'many';
   /** Chains. */
   count: number;
   actions: number;
   /** The first ten, one of each chain. */
   first: Member[];
-  /** When the earliest of their requests came in. */
-  since: string;
 }
 
 /** None of several is held any more, and at least one went on. */
-export interface ThroughNotice extends AboutRule {
+export interface ThroughNotice extends AboutCause {
   kind: 'through';
-  cause: Cause;
   /** Chains that went on. */
   through: number;
   /** How many actions ended in each way, or are held for another reason now. */
   ended: Partial<Record<ActionState, number>>;
   /** Actions of which nobody knows. */
   open: number;
-  since: string;
 }
 
 /** A request of the rule was refused. */
@@ -105,7 +104,7 @@ export interface RejectedNotice extends AboutRule {
 }
 
 /** A condition of the rule asks for a property that the assignment does not have. */
-export interface MissingPropertyNotice extends AboutRule {
+interface MissingPropertyNotice extends AboutRule {
   kind: 'missing-property';
   chainId: string;
   index: number;
@@ -115,17 +114,14 @@ export interface MissingPropertyNotice extends AboutRule {
 }
 
 /** Actions of the rule wait for the end of a pause, which began at `at`. */
-export interface PausedNotice extends AboutRule, Omit<Pause, 'since'> {
+interface PausedNotice extends AboutRule, Omit<Pause, 'since'> {
   kind: 'paused';
 }
 
 export type RuleNotice = RejectedNotice | MissingPropertyNotice | PausedNotice;
 
 /** Somebody wants to see whether notices arrive. */
-export interface TestNotice extends Omit<AboutRule, 'relayId'> {
-  kind: 'test';
-  relayId?: string;
-}
+export type TestNotice = Pick<AboutRule, 'companyId' | 'at'> & { kind: 'test'; relayId?: string };
 
 export type Notice = ChainNotice | ManyNotice | ThroughNotice | RuleNotice | TestNotice;
 

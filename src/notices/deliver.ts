@@ -74,7 +74,7 @@ export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): 
   if (kind === 'test') return results;
 
   const isDelivered = open.length === 0 && isTold();
-  deps.metrics.notice(kind, isDelivered ? 'delivered' : 'undelivered');
+  deps.metrics.notices.inc({ kind, result: isDelivered ? 'delivered' : 'undelivered' });
   if (!isDelivered) {
     const why =
       open[0]?.error ??

@@ -1,41 +1,36 @@
-/**
- * The life of a process: start, run until somebody asks it to stop, stop in the reverse order of starting. And the composition
- * root: what the API, the worker and the all-in-one process are made of, from the same configuration.
- */
+/** The life of a process, and the composition root: what the API, the worker and the all-in-one process are made of. */
 
 import { Client, type Connection } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
+import type { Links } from '../chain/chain.js';
 import { createConnectors } from '../connectors/connectors.js';
-import { type Config, linksOf, StartError } from '../service/config.js';
+import { type Config, StartError } from '../service/config.js';
 import { type Log, Metrics } from '../service/telemetry.js';
-import type { TemporalAddress } from '../service/temporal.js';
+import { reasonOf, type TemporalAddress } from '../service/temporal.js';
 import type { Database } from '../store/database.js';
 import { createStore } from '../store/store.js';
 
 /** What has been started, to be stopped last in first out. */
 export class Closers {
-  readonly #closers: { name: string; close: () => unknown }[] = [];
+  readonly #closers: [name: string, close: () => unknown][] = [];
 
   add(name: string, close: () => unknown): void {
-    this.#closers.push({ name, close });
+    this.#closers.push([name, close]);
   }
 
   /** Stops everything; one that fails to stop does not keep the others from it. */
   async close(report: (name: string, error: unknown) => void): Promise<void> {
-    for (let closer = this.#closers.pop(); closer; closer = this.#closers.pop()) {
-      try {
-        await closer.close();
-      } catch (error) {
-        report(closer.name, error);
-      }
-    }
+    for (const [name, close] of this.#closers.splice(0).reverse())
+      await Promise.resolve()
+        .then(close)
+        .catch((error: unknown) => report(name, error));
   }
 }
 
 /**
  * Runs a process until SIGINT or SIGTERM, or until what it runs ends. Exit code: 0 when it was asked to stop, otherwise 1.
  * A StartError is said in one line, every other error with its stack.
- * @param start starts everything; `running` settles only when something went wrong
+ * @param start - starts everything; `running` settles only when something went wrong.
  */
 export async function runProcess(
   start: (closers: Closers, stop: AbortSignal) => Promise<{ running: Promise<unknown> }>,
@@ -58,15 +53,11 @@ export async function runProcess(
   } catch (error) {
     if (!stop.signal.aborted) {
       code = 1;
-      say(error instanceof Error && !(error instanceof StartError) ? (error.stack ?? error.message) : messageOf(error));
+      say(error instanceof Error && !(error instanceof StartError) ? (error.stack ?? error.message) : reasonOf(error));
     }
   }
-  await closers.close((name, error) => say(`${name} did not stop cleanly: ${messageOf(error)}`));
+  await closers.close((name, error) => say(`${name} did not stop cleanly: ${reasonOf(error)}`));
   process.exit(code);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 interface PartsOptions<TemporalConnection> {
@@ -75,14 +66,11 @@ interface PartsOptions<TemporalConnection> {
   database: Database;
   temporal: TemporalAddress;
   connect: () => TemporalConnection | Promise<TemporalConnection>;
-  /** Absent: no e-mail is sent by this process, or only through the companies' own mail servers. */
+  /** The operator's own. */
   smtpUrl?: string;
 }
 
-/**
- * Opens everything else; `closers` closes it, the database too, also where a later part cannot be opened.
- * @returns the parts under the names that the options of the API and the worker have
- */
+/** Opens everything else; `closers` closes it, the database too, also where a later part cannot be opened. */
 export async function openParts<TemporalConnection extends Connection | NativeConnection>(
   closers: Closers,
   { config, log, database, temporal: { namespace, uiUrl }, connect, smtpUrl }: PartsOptions<TemporalConnection>,
@@ -109,5 +97,13 @@ export async function openParts<TemporalConnection extends Connection | NativeCo
     retryBudgetSeconds: config.RELAY_RETRY_BUDGET_SECONDS,
     attentionWindowSeconds: config.RELAY_ATTENTION_WINDOW_SECONDS,
     noticeDigestSeconds: config.RELAY_NOTICE_DIGEST_SECONDS,
+  };
+}
+
+function linksOf(config: Config, namespace: string, webUi = config.TEMPORAL_UI_URL): Links {
+  const host = config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST;
+  return {
+    api: (config.RELAY_PUBLIC_URL ?? `http://${host}:${config.PORT}`).replace(/\/+$/, ''),
+    webUi: webUi && `${webUi.replace(/\/+$/, '')}/namespaces/${encodeURIComponent(namespace)}`,
   };
 }

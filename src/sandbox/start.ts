@@ -42,7 +42,7 @@ await runProcess(async (closers, stop) => {
   const database = await (config.DATABASE_URL ? openPostgres(config.DATABASE_URL) : openEmbedded(inDirectory('store')));
   const connect = () => reach(temporal, () => NativeConnection.connect(temporal.connection));
   const parts = await openParts(closers, { config, log, database, temporal, connect, smtpUrl: mail.smtpUrl });
-  await reach(temporal, () => registerSearchAttributes(parts.connection, parts.namespace));
+  await reach(temporal, () => registerSearchAttributes(parts.client));
   const worker = await startWorker(parts);
   closers.add('the worker', worker.stop);
   const admin = adminToken(config, inDirectory('admin-token'));

@@ -1,4 +1,4 @@
-/** Listening on ports: a Hono app, with problem documents for what never reaches it, or any other server. */
+/** Listens on ports: with a Hono app, and problem documents for what never reaches it, or any other server. */
 
 import { once } from 'node:events';
 import { createServer, STATUS_CODES } from 'node:http';
@@ -16,24 +16,18 @@ export interface Listening {
   variable?: string;
 }
 
-/** A Hono app, of whatever environment. */
-interface App {
-  fetch(request: Request, env: HttpBindings | Http2Bindings): Response | Promise<Response>;
-}
+type Bindings = HttpBindings | Http2Bindings;
 
-interface ServeOptions extends Listening {
-  /** How long a request may take to arrive, headers and body. */
-  requestTimeoutMs?: number;
-  /** How long requests under way may go on when the server is closed. */
-  graceMs?: number;
-}
-
-/** @throws StartError when the port cannot be listened on. */
+/**
+ * @param options.requestTimeoutMs - how long a request may take to arrive, headers and body.
+ * @param options.graceMs - how long requests under way may go on when the server is closed.
+ * @throws StartError when the port cannot be listened on.
+ */
 export async function serveHttp(
-  app: App,
-  { requestTimeoutMs = 15_000, graceMs = 10_000, ...at }: ServeOptions,
-): Promise<{ url: string; close(): Promise<void> }> {
-  const answer = async (request: Request, env: HttpBindings | Http2Bindings): Promise<Response> => {
+  app: { fetch(request: Request, env: Bindings): Response | Promise<Response> },
+  { requestTimeoutMs = 15_000, graceMs = 10_000, ...at }: Listening & { requestTimeoutMs?: number; graceMs?: number },
+) {
+  const answer = async (request: Request, env: Bindings): Promise<Response> => {
     const response = await app.fetch(request, env);
     const { headers, readableEnded } = env.incoming;
     const hasBody = Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined;
@@ -56,7 +50,7 @@ export async function serveHttp(
   const address = await listen(server, at);
   return {
     url: `http://${address}`,
-    async close() {
+    async close(): Promise<void> {
       const closed = once(server, 'close');
       server.close();
       if (graceMs === 0) server.closeAllConnections();
@@ -77,10 +71,7 @@ const broken: Record<string, Problem> = {
 
 /** Answers what is no HTTP request, or arrives too slowly, and hangs up. */
 async function answerBroken({ code = '' }: NodeJS.ErrnoException, socket: Duplex): Promise<void> {
-  if (!socket.writable || code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
+  if (!socket.writable || code === 'ECONNRESET') return void socket.destroy();
   const problem = broken[code] ?? unreadable;
   const body = await problemResponse(problem).text();
   const status = `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`;
@@ -88,10 +79,7 @@ async function answerBroken({ code = '' }: NodeJS.ErrnoException, socket: Duplex
   socket.end(`${status}\r\n${head}\r\n\r\n${body}`, () => socket.destroy());
 }
 
-/**
- * @returns `host:port`, as a client on this machine writes it
- * @throws StartError that names the variable to change
- */
+/** @returns `host:port`, as a client on this machine writes it. @throws StartError that names the variable to change. */
 export async function listen(server: Server, { host, port, variable = 'PORT' }: Listening): Promise<string> {
   server.listen(port, host);
   try {
@@ -118,11 +106,7 @@ export function authority(host: string, port: number): string {
   return name.includes(':') ? `[${name}]:${port}` : `${name}:${port}`;
 }
 
-/**
- * @param variable the environment variable that sets this port
- * @returns `host:port`
- * @throws StartError when the port cannot be listened on
- */
+/** As `listen` does. */
 export async function assertPortFree(host: string, port: number, variable: string): Promise<string> {
   const server = createTcpServer();
   const address = await listen(server, { host, port, variable });

@@ -19,30 +19,30 @@ export function createLog(level: string, destination?: pino.DestinationStream): 
 
 /** For Prometheus. Labels are names from our own code, never a company or an id: their number is bounded. */
 export class Metrics {
-  readonly #registry = new Registry();
+  readonly registry = new Registry();
   readonly #requests = new Histogram({
     name: 'relay_http_request_duration_seconds',
     help: 'Requests to the API by method, route and status.',
     labelNames: ['method', 'route', 'status'],
-    registers: [this.#registry],
+    registers: [this.registry],
   });
   readonly #activities = new Counter({
     name: 'relay_activities_total',
     help: 'Attempts at activities by result: ok, or the type of the failure.',
     labelNames: ['activity', 'result'],
-    registers: [this.#registry],
+    registers: [this.registry],
   });
-  readonly #notices = new Counter({
+  readonly notices = new Counter({
     name: 'relay_notices_total',
     help:
       'Attempts at notices by kind and result: delivered, or undelivered where a contact that may still be reached, ' +
       'or everybody, has not got it.',
     labelNames: ['kind', 'result'],
-    registers: [this.#registry],
+    registers: [this.registry],
   });
 
   constructor() {
-    collectDefaultMetrics({ register: this.#registry });
+    collectDefaultMetrics({ register: this.registry });
   }
 
   get middleware(): MiddlewareHandler {
@@ -70,15 +70,6 @@ export class Metrics {
     ]);
     return Object.fromEntries(counted);
   }
-
-  notice(kind: string, result: 'delivered' | 'undelivered'): void {
-    this.#notices.inc({ kind, result });
-  }
-
-  /** The text that Prometheus reads. */
-  async expose(): Promise<Response> {
-    return new Response(await this.#registry.metrics(), { headers: { 'Content-Type': this.#registry.contentType } });
-  }
 }
 
 function failureType(error: unknown): string {
@@ -88,23 +79,14 @@ function failureType(error: unknown): string {
 
 const healthTimeoutMs = 3_000;
 
-export interface HealthOptions {
-  client: Client;
-  /** Its `ping` rejects where the database cannot be reached. */
-  store: { ping(): Promise<void> };
-  metrics: Metrics;
-}
+export type HealthOptions = { client: Client; store: { ping(): Promise<void> }; metrics: Metrics };
 
-export function healthRoutes({ client, store, metrics }: HealthOptions): Hono {
+export function healthRoutes({ client, store, metrics: { registry } }: HealthOptions): Hono {
   const unreached = 'cannot be reached';
-  const state = (check: Promise<unknown>) =>
-    Promise.race([
-      check.then(
-        () => 'ok',
-        () => unreached,
-      ),
-      sleep(healthTimeoutMs, unreached, { ref: false }),
-    ]);
+  const state = (check: Promise<unknown>) => {
+    const checked = check.then(() => 'ok').catch(() => unreached);
+    return Promise.race([checked, sleep(healthTimeoutMs, unreached, { ref: false })]);
+  };
   return new Hono()
     .get('/healthz', (c) => c.json({ status: 'ok' }))
     .get('/readyz', async (c) => {
@@ -116,5 +98,5 @@ export function healthRoutes({ client, store, metrics }: HealthOptions): Hono {
       const ready = temporal === 'ok' && database === 'ok';
       return c.json({ status: ready ? 'ready' : 'not ready', temporal, database }, ready ? 200 : 503);
     })
-    .get('/metrics', () => metrics.expose());
+    .get('/metrics', async (c) => c.body(await registry.metrics(), 200, { 'Content-Type': registry.contentType }));
 }

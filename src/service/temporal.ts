@@ -1,7 +1,7 @@
-/** How the processes reach Temporal: the address from the environment, and the search attributes that the server must know. */
+/** How processes reach Temporal: by the address from the environment, with the search attributes that the server must know. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, type ConnectionLike } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { searchAttributeKeys } from '../contract/search-attributes.js';
 import { StartError } from './config.js';
@@ -10,14 +10,10 @@ import type { Log } from './telemetry.js';
 export interface TemporalAddress {
   connection: ReturnType<typeof loadClientConnectConfig>['connectionOptions'];
   namespace: string;
-  /** Address of the Web UI, where it is known. */
   uiUrl?: string;
 }
 
-/**
- * The address from TEMPORAL_ADDRESS and the other variables that `@temporalio/envconfig` reads.
- * @throws StartError where they make no sense together, or name a file that cannot be read.
- */
+/** @throws StartError where the variables make no sense together, or name a file that cannot be read. */
 export function temporalAddress(): TemporalAddress {
   try {
     const { connectionOptions, namespace } = loadClientConnectConfig();
@@ -29,7 +25,7 @@ export function temporalAddress(): TemporalAddress {
 
 /**
  * Does what needs Temporal when a process starts.
- * @param again where Temporal cannot be reached, it is logged and tried again every two seconds; absent: one try
+ * @param again - where Temporal cannot be reached, it is logged and tried again every two seconds; absent: one try.
  * @throws StartError, of `work` or one that names the address and what to do.
  */
 export async function reach<Value>(
@@ -52,27 +48,24 @@ export async function reach<Value>(
   }
 }
 
-// `number` is that of temporal.api.enums.v1.IndexedValueType.
-const types = {
-  KEYWORD: { number: 2, name: 'Keyword' },
-  BOOL: { number: 5, name: 'Bool' },
-  KEYWORD_LIST: { number: 7, name: 'KeywordList' },
-};
+// The numbers are those of temporal.api.enums.v1.IndexedValueType.
+const types = { KEYWORD: [2, 'Keyword'], BOOL: [5, 'Bool'], KEYWORD_LIST: [7, 'KeywordList'] } as const;
 
 /**
  * Registers the search attributes that the server does not know yet, and waits until they can be used.
  * @throws StartError with the command to run, where the server does not let us.
  */
-export async function registerSearchAttributes(connection: ConnectionLike, namespace: string): Promise<void> {
-  const client = new Client({ connection, namespace });
-  const { customAttributes } = await client.connection.operatorService.listSearchAttributes({ namespace });
+export async function registerSearchAttributes(client: Client): Promise<void> {
+  const { namespace } = client.options;
+  const { operatorService } = client.connection;
+  const { customAttributes } = await operatorService.listSearchAttributes({ namespace });
   const missing = searchAttributeKeys.filter(({ name }) => !(name in (customAttributes ?? {})));
   if (missing.length > 0) {
     try {
-      const searchAttributes = Object.fromEntries(missing.map(({ name, type }) => [name, types[type].number]));
-      await client.connection.operatorService.addSearchAttributes({ namespace, searchAttributes });
+      const searchAttributes = Object.fromEntries(missing.map(({ name, type }) => [name, types[type][0]]));
+      await operatorService.addSearchAttributes({ namespace, searchAttributes });
     } catch (error) {
-      const flags = missing.map(({ name, type }) => `--name ${name} --type ${types[type].name}`);
+      const flags = missing.map(({ name, type }) => `--name ${name} --type ${types[type][1]}`);
       throw new StartError(
         `the Temporal namespace ${namespace} lacks the search attributes ${missing.map(({ name }) => name).join(', ')}, ` +
           'and this process may not register them. Run:\n' +
@@ -91,8 +84,8 @@ export async function registerSearchAttributes(connection: ConnectionLike, names
   }
 }
 
-/** What a gRPC error says of the cause; the native client's is found in its message. */
-function reasonOf(error: unknown): string {
+/** The message; of a gRPC error what it says of the cause, which in the native client's is the message. */
+export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return 'details' in error && typeof error.details === 'string' && error.details !== '' ? error.details : error.message;
 }

@@ -3,7 +3,7 @@
 import { NativeConnection } from '@temporalio/worker';
 import packageJson from '../../package.json' with { type: 'json' };
 import { openParts, runProcess } from '../process/process.js';
-import { deploymentVersion, needed, readConfig } from '../service/config.js';
+import { needed, readConfig, StartError } from '../service/config.js';
 import { serveHttp } from '../service/server.js';
 import { createLog, healthRoutes } from '../service/telemetry.js';
 import { reach, registerSearchAttributes, temporalAddress } from '../service/temporal.js';
@@ -16,14 +16,19 @@ await runProcess(async (closers, stop) => {
     DATABASE_URL: 'the worker reads companies and rules from PostgreSQL (the embedded store is for npm start)',
     SMTP_URL: 'without a mail server nobody could be told of a failure',
   });
-  const deployment = deploymentVersion(config);
+  const { TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_WORKER_BUILD_ID: buildId } = config;
+  const deployment = deploymentName && buildId ? { deploymentName, buildId } : undefined;
+  if (!deployment && (deploymentName || buildId))
+    throw new StartError(
+      'TEMPORAL_DEPLOYMENT_NAME and TEMPORAL_WORKER_BUILD_ID make a versioned worker together: set both, or none',
+    );
   const log = createLog(config.RELAY_LOG_LEVEL);
   installRuntime(log);
   const temporal = temporalAddress();
   const connect = () => reach(temporal, () => NativeConnection.connect(temporal.connection), { log, stop });
   const database = await openPostgres(DATABASE_URL);
   const parts = await openParts(closers, { config, log, database, temporal, connect, smtpUrl: SMTP_URL });
-  await reach(temporal, () => registerSearchAttributes(parts.connection, temporal.namespace), { log, stop });
+  await reach(temporal, () => registerSearchAttributes(parts.client), { log, stop });
   const worker = await startWorker({ ...parts, version: deployment });
   closers.add('the worker', worker.stop);
   if (config.RELAY_METRICS_PORT !== undefined) {

@@ -14,7 +14,6 @@ import {
   type Steering,
   type SteeringName,
   statusQuery,
-  steeringHelp,
   steeringSignals,
 } from '../contract/messages.js';
 import type { ActionRunner } from './action-runner.js';
@@ -56,7 +55,7 @@ export function takeSteering(options: SteeringOptions): void {
   setHandler(resumeSignal, () => lock.arrive(() => runner.resume()), { description: 'From the relay: a pause has ended.' });
   for (const name of Object.keys(steeringSignals) as SteeringName[])
     setHandler(steeringSignals[name], (argument: unknown) => lock.arrive(() => take(options, name, argument)), {
-      description: steeringHelp[name],
+      description: steeringSignals[name].description,
     });
   // The last, since it takes what has no handler yet.
   const names = Object.keys(steeringSignals).join(', ');

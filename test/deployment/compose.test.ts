@@ -8,7 +8,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { environmentVariables } from '../../src/service/config.js';
+import { environment } from '../../src/service/config.js';
 
 const root = new URL('../../../', import.meta.url);
 const serviceSchema = z.object({
@@ -58,7 +58,7 @@ const documented: Record<string, string[]> = {
   ],
   'temporalio/ui': ['TEMPORAL_ADDRESS'],
   'axllent/mailpit': [],
-  relay: [...environmentVariables, 'TEMPORAL_NAMESPACE'],
+  relay: [...Object.keys(environment.shape), 'TEMPORAL_NAMESPACE'],
 };
 
 describe('docker-compose.yml', () => {

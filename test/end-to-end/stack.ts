@@ -77,8 +77,8 @@ export async function startStack({
   const address = await temporalAddress(closers);
   const connection = await NativeConnection.connect({ address });
   closers.add('the connection', () => connection.close());
-  await registerSearchAttributes(connection, 'default');
   const client = new Client({ connection });
+  await registerSearchAttributes(client);
 
   const port = await freePort('127.0.0.1');
   const links = { api: `http://127.0.0.1:${port}`, webUi: 'http://127.0.0.1:8233/namespaces/default' };
