@@ -1,7 +1,4 @@
-/**
- * Tokens of rules, and the named keys with which a company reads and steers its own chains: how they are shown, made, recognised
- * and kept. The credential itself is shown once, when it is made.
- */
+/** Tokens of rules, and the named keys with which a company reads and steers its own chains: shown once, when they are made. */
 
 import { createHash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -21,8 +18,7 @@ export const tokenSchema = z
   .meta({ id: 'Token' });
 export type Token = z.infer<typeof tokenSchema>;
 
-/** The newest first. */
-export const tokensResponse = z.object({ tokens: z.array(tokenSchema) });
+export const tokensResponse = z.object({ tokens: z.array(tokenSchema) }); // The newest first.
 
 export const rotationRequest = z
   .strictObject({
@@ -30,10 +26,7 @@ export const rotationRequest = z
   })
   .meta({ id: 'Rotation' });
 export const rotatedTokenResponse = z
-  .object({
-    tokenId: z.string(),
-    relayAccessToken: z.string().describe('The only time that it is shown.'),
-  })
+  .object({ tokenId: z.string(), relayAccessToken: z.string().describe('The only time that it is shown.') })
   .meta({ id: 'RotatedToken' });
 
 export const keySchema = z
@@ -51,17 +44,15 @@ export const createdKeyResponse = keySchema
   .extend({ key: z.string().describe('The only time that it is shown.') })
   .meta({ id: 'CreatedKey' });
 
-/** `rlt_…` is a rule's token, `rlk_…` a company's key. */
-type CredentialPrefix = 'rlt_' | 'rlk_';
-
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** log2(62 ** 30) is 178 bits. */
-const secretLength = 30;
-/** 62 ** 6 holds 32 bits. */
-const checksumLength = 6;
+const secretLength = 30; // log2(62 ** 30) is 178 bits.
+const checksumLength = 6; // 62 ** 6 holds 32 bits.
 
-/** The prefix, 178 random bits and their CRC-32, in base 62. */
-export function makeCredential(prefix: CredentialPrefix): string {
+/**
+ * The prefix, 178 random bits and their CRC-32, in base 62.
+ * @param prefix - of a rule's token or a company's key.
+ */
+export function makeCredential(prefix: 'rlt_' | 'rlk_'): string {
   const secret = prefix + randomText(secretLength);
   return secret + checksum(secret);
 }
@@ -88,11 +79,8 @@ function randomText(length: number): string {
 }
 
 function checksum(text: string): string {
-  let rest = crc32(text);
-  let digits = '';
-  while (digits.length < checksumLength) {
-    digits = base62.charAt(rest % 62) + digits;
-    rest = Math.floor(rest / 62);
-  }
-  return digits;
+  const digit = (place: number) => base62.charAt(Math.floor(crc32(text) / 62 ** place) % 62);
+  return Array.from({ length: checksumLength }, (_, place) => digit(place))
+    .reverse()
+    .join('');
 }

@@ -4,18 +4,19 @@ import { z } from 'zod';
 import { isEmailAddress } from '../chain/address.js';
 import { mask, secret } from './secrets.js';
 
-/** A name that people give to something. */
 export const label = z.string().trim().min(1, 'must not be blank').max(200);
 
 export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).max(2048);
 
+const emailText = z.string().trim().max(320);
+const secretText = z.string().min(1).max(4096);
+const signs = 'Signs what the webhook gets, as Standard Webhooks says; `relay` format only.';
+
 export const notifySchema = z.strictObject({
-  emails: z.array(z.string().trim().max(320)).max(20).optional(),
-  // Its path is what makes a Slack URL work.
+  emails: z.array(emailText).max(20).optional(),
+  /** Secret is its path, which makes a Slack URL work. */
   webhookUrl: secret(httpUrl, (url) => `${new URL(url).origin}/${mask}`).optional(),
-  webhookSecret: secret(z.string().min(1).max(4096))
-    .optional()
-    .describe('Signs what the webhook gets, as Standard Webhooks says; `relay` format only.'),
+  webhookSecret: secret(secretText).optional().describe(signs),
   webhookFormat: z
     .enum(['relay', 'slack'], 'must be relay or slack')
     .optional()
@@ -25,24 +26,16 @@ export const notifySchema = z.strictObject({
 });
 export type Notify = z.infer<typeof notifySchema>;
 
-/** Whether it names somebody to tell. */
 export function hasContact({ emails = [], webhookUrl }: Notify): boolean {
   return emails.length > 0 || webhookUrl !== undefined;
 }
 
 /** As a request gives it: every address one to which mail can be sent, the secret one to sign with. */
-export const notifyRequest = notifySchema.check(({ value, issues }) => {
-  for (const [index, email] of (value.emails ?? []).entries()) {
-    if (!isEmailAddress(email))
-      issues.push({ code: 'custom', input: email, path: ['emails', index], message: 'is no e-mail address' });
-  }
-  if (value.webhookSecret !== undefined && !isWebhookSecret(value.webhookSecret))
-    issues.push({
-      code: 'custom',
-      input: undefined,
-      path: ['webhookSecret'],
-      message: 'must be whsec_ and 24 to 64 bytes in base64',
-    });
+export const notifyRequest = notifySchema.extend({
+  emails: z.array(emailText.refine(isEmailAddress, 'is no e-mail address')).max(20).optional(),
+  webhookSecret: secret(secretText.refine(isWebhookSecret, 'must be whsec_ and 24 to 64 bytes in base64'))
+    .optional()
+    .describe(signs),
 });
 
 export function isWebhookSecret(text: string): boolean {
@@ -51,7 +44,6 @@ export function isWebhookSecret(text: string): boolean {
   return bytes.length >= 24 && bytes.length <= 64 && bytes.toString('base64') === base64;
 }
 
-/** A test of whether notices arrive. */
 export const noticeTestRequest = z.strictObject({
   relayId: z.string().max(32).optional().describe('A rule, whose own contacts get it as well.'),
 });

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { onFailureSchema, onUnknownSchema } from '../chain/action-status.js';
 import { relayIdPattern, relayIdRule } from '../chain/chain.js';
-import { isMistyped } from './credential.js';
+import { isMistyped, rotatedTokenResponse } from './credential.js';
 import { label, notifyRequest, notifySchema } from './notify.js';
 
 /** A rule as answers show it, its secrets redacted. */
@@ -23,20 +23,20 @@ export type StoredRule = z.infer<typeof ruleSchema> & { companyId: string };
 export type Rule = Omit<StoredRule, 'createdAt' | 'updatedAt'>;
 
 export const rulesResponse = z.object({ rules: z.array(ruleSchema), nextCursor: z.string().optional() });
-export const createdRuleResponse = ruleSchema
-  .extend({
-    relayAccessToken: z.string().describe('The only time that it is shown.'),
-    tokenId: z.string(),
-  })
-  .meta({ id: 'CreatedRule' });
+export const createdRuleResponse = ruleSchema.extend(rotatedTokenResponse.shape).meta({ id: 'CreatedRule' });
 
-const notify = notifyRequest.nullish().describe("Who is told when something of this rule fails, beside the company's contacts.");
+const settings = z.strictObject({
+  name: label,
+  notify: notifyRequest.nullish().describe("Who is told when something of this rule fails, beside the company's contacts."),
+  onFailure: onFailureSchema,
+  onUnknown: onUnknownSchema,
+  enabled: z.boolean(),
+});
 
 /** A rule as POST takes it. An id and token in use elsewhere can be taken over, so that existing webhooks keep working. */
-export const newRuleRequest = z
-  .strictObject({
-    name: label,
-    notify,
+export const newRuleRequest = settings
+  .omit({ enabled: true })
+  .extend({
     onFailure: onFailureSchema.default('hold'),
     onUnknown: onUnknownSchema.default('resend'),
     relayId: z
@@ -56,12 +56,4 @@ export const newRuleRequest = z
   .meta({ id: 'NewRule' });
 
 /** What PATCH changes; what is left out stays as it is. `notify` as in a company's PUT. */
-export const ruleChange = z
-  .strictObject({
-    name: label.optional(),
-    notify,
-    onFailure: onFailureSchema.optional(),
-    onUnknown: onUnknownSchema.optional(),
-    enabled: z.boolean().optional(),
-  })
-  .meta({ id: 'RuleChange' });
+export const ruleChange = settings.partial().meta({ id: 'RuleChange' });
