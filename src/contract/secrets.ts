@@ -1,8 +1,7 @@
 /**
- * Secrets in settings are write-only. They are marked where their fields are declared, and the walks over a schema and a value
- * find them by that mark. An answer shows that there is one as `***`, or as an address with `***` in it. A request that leaves it
- * out, or sends back what was shown, keeps it; `null` removes it. It is kept only while its destination stays: none goes to
- * another host.
+ * Secrets in settings are write-only, and marked where their fields are declared. An answer shows that there is one as `***`, or
+ * as an address with `***` in it. A request that leaves it out, or sends back what was shown, keeps it, but only while its
+ * destination stays: none goes to another host. `null` removes it.
  */
 
 import { z } from 'zod';
@@ -13,21 +12,18 @@ export const mask = '***';
 type Schema = z.core.$ZodType;
 type JsonObject = Record<string, unknown>;
 
-interface Secret {
-  /** As an answer shows a part of it; absent: `***`. */
-  shown?(value: string): string;
-}
+/** `shown`: as an answer shows a part of it; absent: `***`. */
+type Secret = { shown?(value: string): string };
 const secrets = z.registry<Secret>();
 
-/** Marks a field as a secret, shown as `***` unless `shown` says otherwise. */
+/** Marks a field as a secret. */
 export function secret<Field extends z.ZodType<string>>(schema: Field, shown?: Secret['shown']): Field {
-  // A clone, since the same schema may serve for fields that are none.
-  const marked = schema.clone();
+  const marked = schema.clone(); // The same schema may serve for fields that are none.
   secrets.add(marked, { shown });
   return marked;
 }
 
-/** The value with its secrets as an answer shows them. */
+/** As an answer shows it. */
 export function redact<Noun extends z.ZodType>(schema: Noun, value: z.infer<Noun>): z.infer<Noun> {
   return mapSecrets(schema, value, (text, { shown = () => mask }) => shown(text));
 }
@@ -48,17 +44,13 @@ export function mapSecrets<Noun extends z.ZodType>(
   return walk(schema, value) as z.infer<Noun>;
 }
 
+export type Merge = (schema: z.ZodType, given: unknown, stored: unknown) => ReturnType<typeof merge>;
+
 /** A request that replaces what is stored, except for what it leaves out and is a secret or holds one. */
-export function replaceKeepingSecrets(schema: z.ZodType, given: unknown, stored: unknown): Merged {
-  return merge(schema, given, stored, false);
-}
+export const replaceKeepingSecrets: Merge = (...settings) => merge(...settings, false);
 
 /** A JSON merge patch (RFC 7396); settings that become those of another `kind` or `type` begin anew. */
-export function mergePatch(schema: z.ZodType, given: unknown, stored: unknown): Merged {
-  return merge(schema, given, stored, true);
-}
-
-export type Merged = ReturnType<typeof merge>;
+export const mergePatch: Merge = (...settings) => merge(...settings, true);
 
 /** @returns what the request comes to, for the schema to check, and the secrets that cannot be kept. */
 function merge(root: z.ZodType, given: unknown, stored: unknown, patch: boolean) {
@@ -126,7 +118,7 @@ function merge(root: z.ZodType, given: unknown, stored: unknown, patch: boolean)
   return { value: walk(root, given, stored, ''), problems };
 }
 
-/** Where settings with a `baseUrl` send their secrets: none is carried over to another kind or origin. */
+/** Where settings with a `baseUrl` send their secrets. */
 function destination({ kind, baseUrl }: JsonObject): string {
   return JSON.stringify([kind, typeof baseUrl === 'string' && URL.canParse(baseUrl) ? new URL(baseUrl).origin : undefined]);
 }
@@ -148,10 +140,8 @@ function variant(schema: Schema, value: JsonObject): Schema | undefined {
   const type = base(schema);
   if (!(type instanceof z.ZodDiscriminatedUnion)) return type;
   const { discriminator } = type.def;
-  return type.options.find((option) => {
-    const tag = fieldOf(option, discriminator);
-    return tag instanceof z.ZodLiteral && tag.values.has(value[discriminator] as z.core.util.Literal);
-  });
+  const hasTag = (tag: Schema | undefined) => tag && z.safeParse(tag, value[discriminator]).success;
+  return type.options.find((option) => hasTag(fieldOf(option, discriminator)));
 }
 
 function fieldOf(type: Schema | undefined, name: string): Schema | undefined {
@@ -163,8 +153,7 @@ function holdsSecret(schema: Schema): boolean {
   const type = base(schema);
   if (type instanceof z.ZodObject) return Object.values(type.shape).some(holdsSecret);
   if (type instanceof z.ZodRecord) return holdsSecret(type.valueType);
-  if (type instanceof z.ZodDiscriminatedUnion) return type.options.some(holdsSecret);
-  return secrets.get(type) !== undefined;
+  return type instanceof z.ZodDiscriminatedUnion ? type.options.some(holdsSecret) : secrets.has(type);
 }
 
 function isObject(value: unknown): value is JsonObject {

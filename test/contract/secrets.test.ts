@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { companyRequest, companySchema, type StoredCompany } from '../../src/contract/company.js';
-import { type Merged, mapSecrets, mergePatch, redact, replaceKeepingSecrets } from '../../src/contract/secrets.js';
+import { type Merge, mapSecrets, mergePatch, redact, replaceKeepingSecrets } from '../../src/contract/secrets.js';
 
 const settings = {
   name: 'Acme',
@@ -47,7 +47,6 @@ describe('secrets', () => {
     );
   });
 
-  type Merge = typeof mergePatch;
   const name = settings.name;
   /** `changed`: the sections that come out differently from what is stored; undefined for those that are gone. */
   const cases: { title: string; merge: Merge; given: object; changed?: object; problem?: string }[] = [
@@ -162,7 +161,7 @@ describe('secrets', () => {
   ];
   for (const { title, merge, given, changed, problem } of cases) {
     it(title, () => {
-      const { value, problems }: Merged = merge(companyRequest, given, stored);
+      const { value, problems } = merge(companyRequest, given, stored);
       const { companyId, createdAt, updatedAt, ...before } = stored;
       const expected = Object.entries({ ...before, ...changed }).filter(([, section]) => section !== undefined);
       assert.deepEqual(value, Object.fromEntries(expected));
