@@ -15,6 +15,7 @@ export const noticeKinds = [
   'recovered', // the relay's own retry came through
 ] as const;
 export type NoticeKind = (typeof noticeKinds)[number];
+export type FailureKind = Exclude<NoticeKind, 'recovered'>;
 
 interface AboutRule {
   companyId: string;
@@ -43,7 +44,7 @@ export interface Cause {
   companyId: string;
   /** A rule whose contacts are told, as those of all of them are. */
   relayId: string;
-  kind: Exclude<NoticeKind, 'recovered'>;
+  kind: FailureKind;
   /** That of the first. */
   reason: Pick<ActionError, 'type' | 'message'>;
 }
@@ -104,7 +105,7 @@ export interface RejectedNotice extends AboutRule {
 }
 
 /** A condition of the rule asks for a property that the assignment does not have. */
-interface MissingPropertyNotice extends AboutRule {
+export interface MissingPropertyNotice extends AboutRule {
   kind: 'missing-property';
   chainId: string;
   index: number;
@@ -114,7 +115,7 @@ interface MissingPropertyNotice extends AboutRule {
 }
 
 /** Actions of the rule wait for the end of a pause, which began at `at`. */
-interface PausedNotice extends AboutRule, Omit<Pause, 'since'> {
+export interface PausedNotice extends AboutRule, Omit<Pause, 'since'> {
   kind: 'paused';
 }
 
