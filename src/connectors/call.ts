@@ -14,21 +14,16 @@ export class ConnectorError extends Error {
   override readonly name = 'ConnectorError';
 
   constructor(
-    /**
-     * - `permanent`: the other side said no, and would say no again (4xx, SMTP 5yz, bad settings).
-     * - `retryable`: nothing was done, or doing it again under the same key is safe (network, time-out, HTTP 5xx, SMTP 4yz, …).
-     * - `unknown`: the other side may have done it, and repeating it would be noticed by people (a mail body that had left).
-     */
-    readonly kind: 'permanent' | 'retryable' | 'unknown',
+    readonly kind:
+      | 'permanent' // the other side said no, and would say no again: 4xx, SMTP 5yz, bad settings
+      | 'retryable' // nothing was done, or doing it again under the same key is safe: network, time-out, 5xx, SMTP 4yz
+      | 'unknown', // the other side may have done it, and people would notice a repetition: a mail body that had left
     /** What was asked, what came back, what to do: `POST http://…/send answered 404: no such assignment`. */
     message: string,
     readonly facts: {
-      /** HTTP status or SMTP reply code. */
-      status?: number;
-      /** From `Retry-After`, at most 3600. */
-      retryAfterSeconds?: number;
-      /** The request may have arrived, and no answer came. */
-      unanswered?: boolean;
+      status?: number; // HTTP's, or SMTP's reply code
+      retryAfterSeconds?: number; // at most 3600
+      unanswered?: boolean; // the request may have arrived, and no answer came
     } = {},
   ) {
     super(message);
@@ -54,7 +49,6 @@ export function excerpt(text: string, secrets: string[] = [], max = 200): string
   return cutShort(clean.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Z}]+/gu, ' ').trim(), max);
 }
 
-/** The user and password of a URL such as `https://user:password@host/`, as basic auth. */
 export function authIn({ username, password }: URL) {
   if (username === '' && password === '') return undefined;
   return { type: 'basic' as const, username: percentDecoded(username), password: percentDecoded(password) };

@@ -37,7 +37,6 @@ export function createConnectors({ allowPrivateNetworks, smtpUrl, mailFrom }: Co
     return missing(companyId, 'mail server', '{"mail": {"smtpUrl": "smtp://user:password@mail.example.com:587"}}');
   }
 
-  /** Whom the company's e-mails are from and where answers go, ready for a Message. */
   function senderOf({ mail }: Company): { from: string; replyTo?: string } {
     return { from: mail?.from ?? mailFrom, ...(mail?.replyTo !== undefined && { replyTo: mail.replyTo }) };
   }

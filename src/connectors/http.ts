@@ -67,12 +67,10 @@ export function createHttpClient({ allowPrivateNetworks }: { allowPrivateNetwork
 
   return {
     /**
-     * @returns the JSON of a 2xx response. Where the method is not GET the status alone says that it was done: then `undefined`
-     * for a body that is not JSON, larger than 1 MiB or broken off.
-     * @throws ConnectorError `retryable` for network errors, time-outs, 408, 425, 429 and 5xx, else `permanent`; never `unknown`
+     * @returns the answer's JSON; `undefined` where it cannot be read and the method is not GET: then the status says enough.
+     * @throws ConnectorError `retryable` for network errors, time-outs, 408, 425, 429 and 5xx, else `permanent`
      */
     request: (request: HttpRequest) => withDeadline(request.call.timeoutMs, (signal) => exchange(request, signal)),
-    /** Closes all connections; requests under way fail. */
     close: () => agent.destroy(),
   };
 }
@@ -130,10 +128,7 @@ async function jsonOf({ label, secrets }: Asked, status: number, body: Dispatche
 /** Deep enough for any real answer, shallow enough for every recursive function (`JSON.stringify` overflows at 200,000). */
 const mostLevels = 100;
 
-/**
- * The value, without `__proto__` keys.
- * @throws SyntaxError if the text is not JSON or is nested too deep
- */
+/** Without `__proto__` keys. @throws SyntaxError also where it is nested too deep. */
 export function parseJson(text: string): unknown {
   if (isNestedDeeper(text, mostLevels)) throw new SyntaxError(`nested deeper than ${mostLevels} levels`);
   // A reviver costs several times the parsing, so only where the key could be there; its letters may be written as \u escapes.

@@ -23,11 +23,7 @@ export interface Message {
 
 export type Mailer = ReturnType<typeof createMailer>;
 
-/**
- * @param smtpUrl - user and password percent-encoded; default ports 587 and 465
- * @param options.allowPrivateNetworks - without it, only public addresses are connected to, and passwords go over TLS only
- * @throws ConnectorError `permanent` if `smtpUrl` is no such URL
- */
+/** Without `allowPrivateNetworks`, only public addresses are connected to, and passwords go over TLS only. */
 export function createMailer(smtpUrl: string, { allowPrivateNetworks = false }: { allowPrivateNetworks?: boolean } = {}) {
   const { host, port, secure, auth } = parseSmtpUrl(smtpUrl);
 
@@ -100,12 +96,7 @@ function parseSmtpUrl(smtpUrl: string) {
   return { host, port, secure: url.protocol === 'smtps:' || port === 465, auth: authIn(url) };
 }
 
-/**
- * Reads exactly one address, as people write it: `ada@example.com`, `"Lovelace, Ada" <ada@example.com>`. A list or a line break
- * is refused, so that no other recipient and no header can be slipped in.
- * @returns the name without quotes, empty where there is none
- * @throws ConnectorError `permanent`
- */
+/** Reads exactly one address: a list or a line break is refused, so that no other recipient and no header can be slipped in. */
 export function parseEmailAddress(text: string): { name: string; address: string } {
   const address = bareAddress(text);
   if (address === undefined) throw new ConnectorError('permanent', `"${excerpt(text)}" is not an e-mail address`);

@@ -1,8 +1,4 @@
-/**
- * Which addresses companies may make the relay connect to: public ones only, unless the operator says otherwise. Without this,
- * settings such as `http://169.254.169.254/` would let a company read what only the relay's own network may see. And what an
- * error of the network means.
- */
+/** Keeps companies' settings, such as `http://169.254.169.254/`, out of the relay's own network; what network errors mean. */
 
 import { lookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
@@ -42,7 +38,6 @@ INTERNAL.addSubnet('2001:db8::', 32, 'ipv6'); // documentation
 INTERNAL.addSubnet('2002::', 16, 'ipv6'); // 6to4 wraps any IPv4 address
 INTERNAL.addSubnet('3fff::', 20, 'ipv6'); // documentation
 
-/** Whether an IP address, as Node writes it, belongs to the public internet. */
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 4) return !INTERNAL.check(address, 'ipv4');
   return GLOBAL_V6.check(address, 'ipv6') && !INTERNAL.check(address, 'ipv6');
@@ -60,19 +55,13 @@ export class InternalAddressError extends Error {
   }
 }
 
-/**
- * Refuses a host that is itself an internal address, for which Node makes no look-up. Brackets around IPv6 are allowed.
- * @throws InternalAddressError
- */
+/** Refuses a host that is itself an internal address, for which Node makes no look-up. Brackets around IPv6 are allowed. */
 export function assertPublicHost(host: string): void {
   const address = host.replace(/^\[(.*)\]$/, '$1');
   if (isIP(address) !== 0 && !isPublicAddress(address)) throw new InternalAddressError(host);
 }
 
-/**
- * `dns.lookup` for sockets, which fails with an InternalAddressError if any address found is internal. The socket connects
- * to what was checked here, so a name whose answer changes between a check and the connection (DNS rebinding) gains nothing.
- */
+/** `dns.lookup` that refuses internal addresses. The socket connects to what was checked here: DNS rebinding gains nothing. */
 export const publicLookup: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, addresses) => {
     if (error) return callback(error, []);
@@ -104,17 +93,12 @@ const WORDS: Record<string, string> = {
   ETLS: 'TLS could not be established',
 };
 
-/** OpenSSL's and Node's codes for a certificate that does not verify. */
 const CERTIFICATE = /CERT|ISSUER|LEAF_SIGNATURE|HOSTNAME_MISMATCH|^INVALID_(CA|PURPOSE)$/;
 
 /** Codes of a connection that broke after it had been made, or answered nonsense: the request may have arrived. */
 const UNANSWERED = /^(ECONNRESET|EPIPE|UND_ERR_SOCKET|HTTPParserError)$/;
 
-/**
- * `permanent` for an internal address and a certificate that does not verify, since people must put them right; else `retryable`.
- * @param signal - that of `withDeadline`
- * @throws the error itself if it has no code: then it comes from a mistake in the program, not from the network
- */
+/** @throws the error itself if it has no code: then it comes from a mistake in the program, not from the network. */
 export function networkFailure(error: unknown, signal: AbortSignal): Pick<ConnectorError, 'kind' | 'message' | 'facts'> {
   if (signal.aborted) return { kind: 'retryable', message: signal.reason.message, facts: { unanswered: true } };
   if (error instanceof InternalAddressError) return { kind: 'permanent', message: error.message, facts: {} };

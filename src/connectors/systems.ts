@@ -1,7 +1,4 @@
-/**
- * The systems that a company's chains act on, the assignment platform and the ticket system, and the kind `http` of both: any
- * system that speaks the relay's own connector API (docs/connecting-systems.md).
- */
+/** The systems that chains act on, of the kind `http`: any that speak the relay's own API (docs/connecting-systems.md). */
 
 import { z } from 'zod';
 import type { PlatformSettings, TicketingSettings } from '../contract/company.js';
@@ -35,10 +32,7 @@ export function createHttpPlatform({ baseUrl, auth }: Extract<PlatformSettings, 
       );
     },
 
-    /**
-     * Sends the assignment to the workers of these groups within the radius. No groups: the platform decides.
-     * A success that reached nobody is a success; `recipients` is the number reached, where the platform tells.
-     */
+    /** To the workers of these groups within the radius; without groups the platform decides. May reach nobody. */
     async sendAssignment(
       assignmentId: string,
       body: { groupIds: string[]; radiusMiles?: number },
@@ -63,12 +57,9 @@ export function createHttpTicketing({ baseUrl, auth }: Extract<TicketingSettings
   };
 }
 
-/**
- * `{baseUrl}/{segments…}` with every segment percent-encoded. The base keeps its path and query, a slash at its end is dropped.
- * @throws ConnectorError `permanent` for a segment that no URL can carry: blank, `.` or `..` (servers read `%2e` as a dot, too)
- */
+/** `{baseUrl}/{segments…}`: the base keeps its path and query, a slash at its end is dropped. */
 export function resourceUrl(baseUrl: string, ...segments: string[]): URL {
-  // A lone surrogate has no UTF-8 form.
+  // No URL can carry a blank segment, dots (servers read `%2e` as one, too) or half a surrogate pair.
   const unusable = segments.find((segment) => /^\s*$|^\.\.?$|\p{Cs}/u.test(segment));
   if (unusable !== undefined)
     throw new ConnectorError(

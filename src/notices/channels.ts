@@ -9,7 +9,6 @@ import type { Company } from '../contract/company.js';
 import type { Notify } from '../contract/notify.js';
 import { isCommand, type RenderedNotice } from './frame.js';
 
-/** The way to one contact. */
 export interface NoticeChannel {
   /** Without secrets, one for each contact: `ada@example.com`, `webhook 1f0a93c2 at https://chat.example`. */
   contact: string;
@@ -19,7 +18,6 @@ export interface NoticeChannel {
 
 type Ways = Pick<Connectors, 'noticeMailOf' | 'http'>;
 
-/** One for every contact. */
 export function channelsOf({ noticeMailOf, http }: Ways, company: Company, notify: Notify): NoticeChannel[] {
   const { mailer, from } = noticeMailOf(company);
   const { emails = [], webhookUrl } = notify;

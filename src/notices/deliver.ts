@@ -32,9 +32,7 @@ export interface DeliveryDeps {
 const lastAttemptAlone = 7;
 
 /**
- * One attempt, within an activity.
- * @param key - the same for every attempt at the same notice.
- * @returns what became of it at each contact.
+ * One attempt, within an activity, under the key that every attempt at this notice has.
  * @throws ApplicationFailure `NoticeNotDelivered` while somebody may still be reached, or nobody was; not for a test.
  */
 export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): Promise<ContactResult[]> {
@@ -90,7 +88,6 @@ export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): 
 
 /** @returns why it did not arrive. */
 async function tryOnce(channel: NoticeChannel, rendered: RenderedNotice, key: string): Promise<ConnectorError | undefined> {
-  // The same for every attempt at the same notice to the same contact.
   const idempotencyKey = `${createHash('sha256').update(`${key}\n${channel.contact}`).digest('hex').slice(0, 40)}@relay.invalid`;
   const timeoutMs = Math.min(activityInfo().startToCloseTimeoutMs - 300, 15_000);
   try {

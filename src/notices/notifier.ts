@@ -13,10 +13,8 @@ import type { Store } from '../store/store.js';
 const answerTimeoutMs = 10_000;
 
 /**
- * Signals the notifier, and starts it where there is none.
- * @param deps.noticeDigestSeconds - failures for the same cause within this time are told as one; 0: each by itself.
+ * Signals the notifier, and starts it where there is none. Its workflow id is returned.
  * @param notifier - the one that has the failure of which this is the recovery.
- * @returns its workflow id.
  */
 export async function handToNotifier(
   { client, store, noticeDigestSeconds }: { client: Client; store: Pick<Store, 'rules'>; noticeDigestSeconds: number },
@@ -80,7 +78,6 @@ export function foldedReason(action: ActionStatus): string {
   return `${type}: ${folded}`;
 }
 
-/** A pattern for the text itself. */
 function literal(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 }

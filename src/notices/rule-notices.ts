@@ -1,7 +1,4 @@
-/**
- * Starts the deliveries of notices about which no notifier has to decide: those about a rule, at most one an hour or day for each
- * distinct mistake, and tests.
- */
+/** Starts what no notifier decides about: notices of a rule, at most one an hour or day for each distinct mistake, and tests. */
 
 import { randomUUID } from 'node:crypto';
 import { type Client, WorkflowIdReusePolicy } from '@temporalio/client';
