@@ -43,33 +43,20 @@ export function issueLines(issues: readonly { pointer: string; detail: string }[
 }
 
 function nextStep({ problem, retryAfter, question }: Refused, address: Address): string | undefined {
-  switch (problem.status) {
-    case 401:
-      return unauthorized(address, question.bearer ?? true);
-    case 404:
-      return 'See what there is: npx relay companies list, rules list <companyId>, chains list <companyId>.';
-    case 429:
-    case 503:
-      return `Try again${retryAfter ? ` in ${retryAfter} seconds` : ' in a moment'}.`;
-    case 500:
-      return "The relay's log says more.";
-    case 400: // Its errors say what to do.
-      return undefined;
-    default:
-      return problemTypeList.find(({ slug }) => problem.type.endsWith(`/${slug}`))?.whatToDo;
-  }
+  const { status, type } = problem;
+  if (status === 400) return undefined; // Its errors say what to do.
+  if (status === 401) return unauthorized(address, question.bearer ?? true);
+  if (status === 404) return 'See what there is: npx relay companies list, rules list <companyId>, chains list <companyId>.';
+  if (status === 429 || status === 503) return `Try again${retryAfter ? ` in ${retryAfter} seconds` : ' in a moment'}.`;
+  if (status === 500) return "The relay's log says more.";
+  return problemTypeList.find(({ slug }) => type.endsWith(`/${slug}`))?.whatToDo;
 }
 
 function unauthorized({ url, credential }: Address, bearer: boolean): string {
-  if (!credential || !bearer)
-    return [
-      'Set RELAY_ADMIN_TOKEN, or RELAY_KEY for the chains of one company.',
-      'For a relay on this machine, run this where its data directory (.relay) is, or set RELAY_DATA_DIR.',
-    ].join(' ');
-  if (credential.kind === 'key')
-    return `${credential.from} was sent: a company's key opens its own chains only; all else needs RELAY_ADMIN_TOKEN.`;
-  return [
-    `What ${credential.from} holds was sent, and is not the admin token of the relay at ${url}.`,
-    'Set RELAY_ADMIN_TOKEN to that token, or for a relay on this machine unset it and set RELAY_DATA_DIR to its data directory.',
-  ].join(' ');
+  const here = 'For a relay on this machine, run this where its data directory (.relay) is, or set RELAY_DATA_DIR.';
+  if (!credential || !bearer) return `Set RELAY_ADMIN_TOKEN, or RELAY_KEY for the chains of one company. ${here}`;
+  const { from, kind } = credential;
+  if (kind === 'key') return `${from} was sent: a company's key opens its own chains only; all else needs RELAY_ADMIN_TOKEN.`;
+  const wrong = `What ${from} holds was sent, and is not the admin token of the relay at ${url}. Set RELAY_ADMIN_TOKEN to that`;
+  return `${wrong} token, or for a relay on this machine unset it and set RELAY_DATA_DIR to its data directory.`;
 }

@@ -25,9 +25,7 @@ export const waitOption = new Option('--wait', 'follow the chain until it has en
 
 /** For lists that the API answers in parts. */
 export function withParts<Args extends unknown[], Options extends OptionValues>(command: Command<Args, Options>) {
-  return command
-    .option('--limit <n>', 'at most so many; default: 50', (text) => readCount(text, '--limit must be a whole number from 1'))
-    .option('--all', 'all there are');
+  return command.option('--limit <n>', 'at most so many; default: 50', readCount('--limit')).option('--all', 'all there are');
 }
 
 /** Which chains are meant: each option is read as the field of the API's filter. */
@@ -59,30 +57,30 @@ export function withSettings<Args extends unknown[], Options extends OptionValue
 /** Fields as the API takes them. */
 export type Settings = Record<string, unknown>;
 const settingsSchema = z.record(z.string(), z.unknown());
-/** By the name of an option, the fields that it sets. */
-type Given = Readonly<Record<string, Settings | undefined>>;
 
-/**
- * The settings of a file, if there is one, with those of the options on top. Mistakes in them are for the API to name.
- * @throws UsageError, without what the file holds.
- */
-export async function readSettings(terminal: Terminal, file: string | undefined, given: Given): Promise<Settings> {
-  if (file === undefined) return settingsOf(given);
+/** Of options and a `--file`. Mistakes in them are for the API to name. @throws UsageError, without what the file holds. */
+export async function readSettings(terminal: Terminal, options: { file?: string }): Promise<Settings> {
+  const { file } = options;
+  if (file === undefined) return settingsOf(options);
   const name = file === '-' ? 'Standard input' : file;
   const content = parseJson(await readInput(terminal, file));
   if (content === undefined) throw new UsageError(`${name} is not JSON`);
   const { data } = settingsSchema.safeParse(content);
   if (!data) throw new UsageError(`${name} must hold a JSON object`);
-  return settingsOf(given, data);
+  return settingsOf(options, data);
 }
 
-/** What the options come to, on top of what a file says: a section, such as `mail`, keeps the file's other fields. */
-export function settingsOf(given: Given, file: Settings = {}): Settings {
+/**
+ * What the options come to that were read as fields, on top of what a file says: a section, such as `mail`, keeps the file's other
+ * fields.
+ */
+export function settingsOf(options: object, file: Settings = {}): Settings {
   const settings = { ...file };
-  for (const [name, value] of Object.values(given).flatMap((fields) => Object.entries(fields ?? {}))) {
-    const section = settingsSchema.safeParse(value).data;
-    settings[name] = section ? { ...settingsSchema.safeParse(settings[name]).data, ...section } : value;
-  }
+  for (const fields of Object.values(options).map((option) => settingsSchema.safeParse(option).data ?? {}))
+    for (const [name, value] of Object.entries(fields)) {
+      const section = settingsSchema.safeParse(value).data;
+      settings[name] = section ? { ...settingsSchema.safeParse(settings[name]).data, ...section } : value;
+    }
   return settings;
 }
 
@@ -102,8 +100,10 @@ export async function readInput(terminal: Terminal, file: string): Promise<Uint8
   }
 }
 
-/** @throws UsageError with `otherwise`. */
-export function readCount(text: string, otherwise: string): number {
-  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
-  throw new UsageError(otherwise);
+/** For an option with a number. */
+export function readCount(name: string) {
+  return (text: string) => {
+    if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
+    throw new UsageError(`${name} must be a whole number from 1`);
+  };
 }

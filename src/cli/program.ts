@@ -77,10 +77,7 @@ export async function runCommandLine(commandLine: readonly string[], terminal: T
   }
 }
 
-/**
- * Without a verb, a group of commands lists, unless the word in its place looks like a mistyped verb.
- * @throws UsageError
- */
+/** Without a verb, a group of commands lists, unless the word in its place looks like a mistyped verb. @throws UsageError */
 function requireList(group: CommandUnknownOpts, list: CommandUnknownOpts): void {
   const [word] = group.args;
   const needed = list.usage().includes('<');
@@ -90,20 +87,12 @@ function requireList(group: CommandUnknownOpts, list: CommandUnknownOpts): void 
 
 function usageError({ code, message }: CommanderError, command: CommandUnknownOpts): UsageError {
   const [, name = ''] = /'([^'=]*)/.exec(message) ?? [];
-  switch (code) {
-    case 'commander.unknownCommand':
-      return noSuchCommand(command, name);
-    case 'commander.unknownOption': {
-      const [, near] = /\n\(Did you mean (.*)\?\)$/.exec(message) ?? [];
-      return new UsageError(`Unknown option '${name}'${near === undefined ? '' : `; did you mean ${near}?`}`);
-    }
-    case 'commander.missingArgument':
-      return new UsageError(`<${name}> is missing`);
-    case 'commander.excessArguments':
-      return new UsageError('There are too many arguments');
-    default:
-      return new UsageError(message.replace('error: o', 'O'));
-  }
+  if (code === 'commander.unknownCommand') return noSuchCommand(command, name);
+  if (code === 'commander.missingArgument') return new UsageError(`<${name}> is missing`);
+  if (code === 'commander.excessArguments') return new UsageError('There are too many arguments');
+  if (code !== 'commander.unknownOption') return new UsageError(message.replace('error: o', 'O'));
+  const [, near] = /\n\(Did you mean (.*)\?\)$/.exec(message) ?? [];
+  return new UsageError(`Unknown option '${name}'${near === undefined ? '' : `; did you mean ${near}?`}`);
 }
 
 function noSuchCommand(group: CommandUnknownOpts, word: string | undefined): UsageError {

@@ -95,11 +95,7 @@ export class Session {
     if (!/^y(es)?$/i.test(reply.trim())) throw new NotConfirmed('Nothing was done');
   }
 
-  /**
-   * Deletes what is at the path, once that is confirmed.
-   * @param what - that, as people call it: `rule 4711 of company acme`.
-   * @throws UsageError, NotConfirmed
-   */
+  /** Deletes what is at the path, `what` as people call it, once that is confirmed. @throws UsageError, NotConfirmed */
   async delete(path: string, yes: boolean | undefined, what: string, verb: 'Delete' | 'Revoke' = 'Delete'): Promise<void> {
     const { api } = this; // An address that cannot be used is said before anybody is asked.
     await this.confirm(yes, `${verb} ${what}?`);

@@ -33,15 +33,13 @@ export const bulk: Commands = (relay, session) => {
       )
       .option('--status <status>', statuses, (status) => ({ status }))
       .option('--all-companies', 'instead of a company: in all of them')
-      .option('--confirm <count>', 'do it if it concerns so many chains, without asking', (text) =>
-        readCount(text, '--confirm must be the number of chains'),
-      )
+      .option('--confirm <count>', 'do it if it concerns so many chains, without asking', readCount('--confirm'))
       .addOption(yesOption)
-      .action(async (companyId, { yes, confirm, allCompanies, ...filter }) => {
-        if ((companyId === undefined) !== (allCompanies === true))
+      .action(async (companyId, options) => {
+        if ((companyId === undefined) !== (options.allCompanies === true))
           throw new UsageError('Name the company, or say --all-companies');
-        const order = { verb, filter: settingsOf(filter) };
-        const count = confirm ?? (await askFirst(companyId, order, yes));
+        const order = { verb, filter: settingsOf(options) };
+        const count = options.confirm ?? (await askFirst(companyId, order, options.yes));
         if (count > 0) await steer(companyId, { ...order, confirm: count });
       });
   }

@@ -19,18 +19,15 @@ export const chains: Commands = (relay, session) => {
   withParts(withFilter(command(chains, 'list [companyId]', 'acme --status needs-attention', order)))
     .option('--status <status>', `one of ${chainStatuses.join(', ')}`, (status) => ({ status }))
     .option('--paused', 'with an action that waits for the end of a pause')
-    .action((companyId, { limit, all, paused, ...filter }) =>
-      session.list(
-        { limit, all },
-        {
-          path: companyId === undefined ? '/chains' : path`/co/${companyId}/chains`,
-          query: { ...settingsOf(filter), paused },
-          field: 'items',
-          schema: chainListSchema,
-          columns: companyId === undefined ? { COMPANY: 'companyId', ...chainColumns } : chainColumns,
-          none: 'There is no such chain.',
-        },
-      ),
+    .action((companyId, options) =>
+      session.list(options, {
+        path: companyId === undefined ? '/chains' : path`/co/${companyId}/chains`,
+        query: { ...settingsOf(options), paused: options.paused },
+        field: 'items',
+        schema: chainListSchema,
+        columns: companyId === undefined ? { COMPANY: 'companyId', ...chainColumns } : chainColumns,
+        none: 'There is no such chain.',
+      }),
     );
 
   command(chains, 'show <companyId> <chainId>', `acme ${exampleId} --watch`, 'show how a chain stands, action by action')

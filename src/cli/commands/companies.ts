@@ -8,6 +8,7 @@ import { fields } from '../text.js';
 
 export const companies: Commands = (relay, session) => {
   const companies = relay.command('companies').summary('who uses the relay, and with which settings');
+  const pathOf = (companyId: string) => path`/admin/companies/${companyId}`;
 
   withParts(command(companies, 'list', '', 'list the companies')).action((options) =>
     session.list(options, {
@@ -21,7 +22,7 @@ export const companies: Commands = (relay, session) => {
 
   command(companies, 'show <companyId>', 'acme', 'show the settings of a company')
     .description('Secrets are shown as ***.')
-    .action((companyId) => session.show(session.api.ask('GET', path`/admin/companies/${companyId}`, companySchema), fields));
+    .action((companyId) => session.show(session.api.ask('GET', pathOf(companyId), companySchema), fields));
 
   const signed = 'its webhooks are signed with it; nothing unsigned is taken then';
   const example = 'acme --name "Acme Field Services" --notify-email office@acme.example';
@@ -41,8 +42,8 @@ export const companies: Commands = (relay, session) => {
     .option('--mail-reply-to <address>', 'where replies go', (replyTo) => ({ mail: { replyTo } }))
     .option('--mail-smtp-url <url>', "the company's own mail server", (smtpUrl) => ({ mail: { smtpUrl } }))
     .option('--webhook-secret <whsec_…>', signed, (webhookSecret) => ({ webhookSecret }))
-    .action(async (companyId, { file, ...given }) => {
-      const answer = await changeOrMake(companyId, await readSettings(session.terminal, file, given));
+    .action(async (companyId, options) => {
+      const answer = await changeOrMake(companyId, await readSettings(session.terminal, options));
       const made = answer.status === 201;
       await session.show(answer, (company) => [
         `Company ${companyId} is ${made ? 'made' : 'changed'}.`,
@@ -54,19 +55,17 @@ export const companies: Commands = (relay, session) => {
 
   command(companies, 'delete <companyId>', 'acme --yes', 'delete a company with its rules, tokens and keys')
     .addOption(yesOption)
-    .action((companyId, { yes }) => {
-      const target = path`/admin/companies/${companyId}`;
-      return session.delete(target, yes, `company ${companyId} with its rules, tokens and keys`);
-    });
+    .action((companyId, { yes }) =>
+      session.delete(pathOf(companyId), yes, `company ${companyId} with its rules, tokens and keys`),
+    );
 
   async function changeOrMake(companyId: string, body: Settings): Promise<Answer<StoredCompany>> {
-    const target = path`/admin/companies/${companyId}`;
     try {
-      return await session.api.ask('PATCH', target, companySchema, { body });
+      return await session.api.ask('PATCH', pathOf(companyId), companySchema, { body });
     } catch (error) {
       if (!(error instanceof Refused && error.problem.status === 404)) throw error;
       if (body.name === undefined) throw new UsageError(`There is no company ${companyId} yet; to make it, give --name`);
-      return session.api.ask('PUT', target, companySchema, { body });
+      return session.api.ask('PUT', pathOf(companyId), companySchema, { body });
     }
   }
 };

@@ -6,7 +6,7 @@ import { pausable } from '../../chain/pause.js';
 import { actorName, auditResponse } from '../../contract/audit.js';
 import { endedPausesResponse, pausesResponse } from '../../contract/company.js';
 import { noticeTestResponse } from '../../contract/notify.js';
-import { type Answer, path } from '../api.js';
+import { path } from '../api.js';
 import { type Commands, command, withParts } from '../options.js';
 import { exitCodes } from '../terminal.js';
 import { fields, flatten } from '../text.js';
@@ -20,16 +20,11 @@ export const pause: Commands = (relay, session) => {
 
   const example = 'acme --what platform --reason "new version" --until 2h';
   command(relay, 'pause <companyId>', example, 'let the actions of a company wait, for planned downtime')
-    .description(
-      'Without --what everything of the company. What waits goes on in order when the pause is over; ' +
-        'nothing is lost, and no time runs out.',
-    )
+    .description('Without --what everything. What waits goes on in order afterwards; nothing is lost, and no time runs out.')
     .addOption(whatOption)
     .option('--reason <words>', 'for those who wonder why their actions wait')
-    .option('--until <time>', 'when it ends by itself: 2026-07-01T12:00:00Z, or 2h for in two hours', (text) =>
-      readMoment(text, 'ahead'),
-    )
-    .action((companyId, body) => showPauses(companyId, session.api.ask('PUT', pauseOf(companyId), pausesResponse, { body })));
+    .option('--until <time>', 'when it ends by itself: 2026-07-01T12:00:00Z, or 2h from now', (text) => readMoment(text, 'ahead'))
+    .action((companyId, body) => showPauses(companyId, 'PUT', body));
 
   command(relay, 'unpause <companyId>', 'acme', 'end a pause; without --what, whatever is paused')
     .addOption(whatOption)
@@ -41,12 +36,10 @@ export const pause: Commands = (relay, session) => {
       return session.show(asked, ({ ended }) => [`No longer paused: ${ended.join(', ')}. What waits goes on now.`]);
     });
 
-  command(relay, 'pauses <companyId>', 'acme', 'show what of a company is paused').action((companyId) =>
-    showPauses(companyId, session.api.ask('GET', pauseOf(companyId), pausesResponse)),
-  );
+  command(relay, 'pauses <companyId>', 'acme', 'show what is paused').action((companyId) => showPauses(companyId, 'GET'));
 
-  function showPauses(companyId: string, asked: Promise<Answer<z.infer<typeof pausesResponse>>>): Promise<void> {
-    return session.show(asked, ({ pauses }) => {
+  function showPauses(companyId: string, method: 'GET' | 'PUT', body?: object): Promise<void> {
+    return session.show(session.api.ask(method, pauseOf(companyId), pausesResponse, { body }), ({ pauses }) => {
       if (pauses.length === 0) return ['Nothing is paused.'];
       const lines = session.table(pauses, {
         PAUSED: 'what',

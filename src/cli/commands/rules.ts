@@ -1,6 +1,6 @@
 /** `relay rules`: the rules of a company. */
 
-import { Option } from '@commander-js/extra-typings';
+import type { Command, OptionValues } from '@commander-js/extra-typings';
 import { companySchema } from '../../contract/company.js';
 import { createdRuleResponse, ruleSchema, rulesResponse } from '../../contract/rule.js';
 import { path } from '../api.js';
@@ -8,11 +8,15 @@ import { type Commands, command, readSettings, withParts, withSettings, yesOptio
 import { UsageError } from '../terminal.js';
 import { fields } from '../text.js';
 
-const failed = 'what becomes of the actions after one that fails';
-const unknown = 'when nobody can say whether an effect took place';
-const nameOption = new Option('--name <name>', 'what people call it').argParser((name) => ({ name }));
-const onFailureOption = new Option('--on-failure <hold|continue>', failed).argParser((onFailure) => ({ onFailure }));
-const onUnknownOption = new Option('--on-unknown <resend|hold>', unknown).argParser((onUnknown) => ({ onUnknown }));
+/** What a new rule and a change take alike. */
+function withRule<Args extends unknown[], Options extends OptionValues>(command: Command<Args, Options>) {
+  const failed = 'what becomes of the actions after one that fails';
+  const unknown = 'when nobody can say whether an effect took place';
+  return withSettings(command)
+    .option('--name <name>', 'what people call it', (name) => ({ name }))
+    .option('--on-failure <hold|continue>', failed, (onFailure) => ({ onFailure }))
+    .option('--on-unknown <resend|hold>', unknown, (onUnknown) => ({ onUnknown }));
+}
 
 export const rules: Commands = (relay, session) => {
   const rules = relay.command('rules').summary('the rules of a company');
@@ -39,15 +43,12 @@ export const rules: Commands = (relay, session) => {
   );
 
   const example = 'acme --name "Alert the office" --notify-email office@acme.example';
-  withSettings(command(rules, 'create <companyId>', example, 'make a rule, and show its token, once'))
-    .addOption(nameOption)
-    .addOption(onFailureOption)
-    .addOption(onUnknownOption)
+  withRule(command(rules, 'create <companyId>', example, 'make a rule, and show its token, once'))
     .option('--relay-id <digits>', 'an id that is in use elsewhere, to take it over', (relayId) => ({ relayId }))
     .option('--token <token>', 'its token, so that existing webhooks keep working', (relayAccessToken) => ({ relayAccessToken }))
-    .action(async (companyId, { file, ...given }) => {
+    .action(async (companyId, options) => {
       const { api, terminal } = session;
-      const body = await readSettings(terminal, file, given);
+      const body = await readSettings(terminal, options);
       // Asked first: once the token is made, nothing may keep it from being shown.
       const { body: company } = await api.ask('GET', path`/admin/companies/${companyId}`, companySchema);
       const url = `${api.address.url}${path`/co/${companyId}/relay`}`;
@@ -64,32 +65,25 @@ export const rules: Commands = (relay, session) => {
           `A first chain, which sends one e-mail${isGiven ? '; put the token in' : ''}:`,
           '',
           firstChain(url, relayId, isGiven ? '<RELAY_ACCESS_TOKEN>' : relayAccessToken, email),
-          ...(company.webhookSecret === undefined
-            ? []
-            : ['', 'The company takes only what is signed: `npx relay send --webhook-secret` signs it.']),
+          ...(company.webhookSecret
+            ? ['', 'The company takes only what is signed: `npx relay send --webhook-secret` signs it.']
+            : []),
         ];
       });
     });
 
-  withSettings(command(rules, 'set <companyId> <relayId>', 'acme 4711 --on-failure continue', 'change a rule'))
+  withRule(command(rules, 'set <companyId> <relayId>', 'acme 4711 --on-failure continue', 'change a rule'))
     .description('What is not named stays as it is. "notify": null in --file leaves notices to the contacts of the company.')
-    .addOption(nameOption)
-    .addOption(onFailureOption)
-    .addOption(onUnknownOption)
-    .action(async (companyId, relayId, { file, ...given }) => {
-      const body = await readSettings(session.terminal, file, given);
+    .action(async (companyId, relayId, options) => {
+      const body = await readSettings(session.terminal, options);
       if (Object.keys(body).length === 0) throw new UsageError('There is nothing to change');
-      await change(companyId, relayId, body);
+      await change(body)(companyId, relayId);
     });
 
-  command(rules, 'enable <companyId> <relayId>', 'acme 4711', 'let a rule run again').action((companyId, relayId) =>
-    change(companyId, relayId, { enabled: true }),
-  );
+  command(rules, 'enable <companyId> <relayId>', 'acme 4711', 'let a rule run again').action(change({ enabled: true }));
 
   const disable = 'refuse requests of a rule; its actions that wait are skipped when they are due';
-  command(rules, 'disable <companyId> <relayId>', 'acme 4711', disable).action((companyId, relayId) =>
-    change(companyId, relayId, { enabled: false }),
-  );
+  command(rules, 'disable <companyId> <relayId>', 'acme 4711', disable).action(change({ enabled: false }));
 
   command(rules, 'delete <companyId> <relayId>', 'acme 4711 --yes', 'delete a rule with its tokens')
     .addOption(yesOption)
@@ -97,9 +91,11 @@ export const rules: Commands = (relay, session) => {
       session.delete(pathOf(companyId, relayId), yes, `rule ${relayId} of company ${companyId} with its tokens`),
     );
 
-  async function change(companyId: string, relayId: string, body: object): Promise<void> {
-    const changed = session.api.ask('PATCH', pathOf(companyId, relayId), ruleSchema, { body });
-    await session.show(changed, (rule) => [`Rule ${relayId} of company ${companyId} is changed.`, '', ...fields(rule)]);
+  function change(body: object) {
+    return (companyId: string, relayId: string) => {
+      const asked = session.api.ask('PATCH', pathOf(companyId, relayId), ruleSchema, { body });
+      return session.show(asked, (rule) => [`Rule ${relayId} of company ${companyId} is changed.`, '', ...fields(rule)]);
+    };
   }
 };
 

@@ -81,13 +81,9 @@ export function fillIn(bytes: Uint8Array, { rule, token }: { rule: string | unde
   return new TextEncoder().encode(JSON.stringify(filled));
 }
 
-const plannedAction = z.looseObject({
-  index: z.number(),
-  action: z.string(),
-  comment: z.string().optional(),
-  outcome: z.string().default(''),
-  reason: z.string().optional(),
-});
+const words = z.string();
+const more = words.optional();
+const plannedAction = z.looseObject({ index: z.number(), action: words, comment: more, outcome: words, reason: more });
 const dryRunSchema = z.looseObject({ actions: z.array(plannedAction), warnings: acceptedSchema.shape.warnings });
 
 /** What would become of each action, and whatever else the API tells of it, by name. */
@@ -96,7 +92,7 @@ function dryRunLines({ actions, warnings }: z.infer<typeof dryRunSchema>): Line[
     'Dry run: nothing has been done.',
     ...actions.flatMap(({ index, action, comment, outcome, reason, ...more }): Line[] => [
       '',
-      line`${titleOf({ index, action, comment })}: ${stateCell(outcome)}${reason === undefined ? '' : `: ${reason}`}`,
+      line`${titleOf({ index, action, comment })}: ${stateCell(outcome)}${reason && `: ${reason}`}`,
       ...fields(more, '  '),
     ]),
     ...listed('Warnings:', issueLines(warnings)),
