@@ -8,7 +8,7 @@ import { mistake } from './failure.js';
 export function updateUdf(deps: Deps): Activities['updateUdf'] {
   return effectActivity(deps, 'ticketing', async ({ action }, company, call) => {
     const value = fieldValue(action, company.timeZone);
-    if ('error' in value) throw mistake('DataMistake', value.error);
+    if (!value.ok) throw mistake('DataMistake', value.error);
     await deps.connectors.ticketingOf(company).updateField(action.ticketId, { name: action.field, value: value.text }, call);
   });
 }

@@ -32,8 +32,8 @@ export function ruledText(wrong: (text: string) => string | undefined) {
 export interface Issues {
   /** Wrong in the rule itself: rejects the request with 400. What concerns one field alone belongs in its schema. */
   problem(field: string, detail: string): void;
-  /** Wrong in the event's data: the action will need attention. */
-  mistake(field: string, detail: string): void;
+  /** Wrong in the event's data: the action will need attention. Undefined: nothing is wrong. */
+  mistake(field: string, detail: string | undefined): void;
   /** Worth knowing; the action runs all the same. */
   warning(field: string, detail: string): void;
 }

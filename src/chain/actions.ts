@@ -3,16 +3,9 @@
 import { z } from 'zod';
 import { defineAction, ruledText, shortText, text } from './action-definition.js';
 import { readRecipients } from './address.js';
-import { blankness, cutShort, isBlank, unsubstituted } from './text.js';
+import { blankness, cutShort, leftover, type Parsed, unsubstituted } from './text.js';
 import { formatTimestamp, parsePattern } from './timestamp/pattern.js';
 import { readTimestamp } from './timestamp/read.js';
-
-const assignmentEffect = z.object({
-  /** The union of `groupId` and `sendToGroups`, in order, without duplicates or blanks. */
-  groupIds: z.array(z.string()).optional().describe('Absent: the platform decides.'),
-  radiusMiles: z.number().optional(),
-});
-export type SendAssignment = z.infer<typeof assignmentEffect>;
 
 export const sendAssignment = defineAction({
   name: 'platform_sendAssignment',
@@ -28,28 +21,28 @@ export const sendAssignment = defineAction({
       .optional()
       .describe('Search radius around the assignment, in miles.'),
   },
-  effect: assignmentEffect,
-  read(fields, issues) {
-    const sent: SendAssignment = {};
-    if (fields.groupId !== undefined || fields.sendToGroups !== undefined) {
-      const listed = { groupId: [fields.groupId ?? ''], sendToGroups: (fields.sendToGroups ?? '').split(',') };
-      const ids = Object.values(listed).flatMap((ids) => ids.map((id) => id.trim()));
-      sent.groupIds = [...new Set(ids.filter((id) => !isBlank(id)))];
-      if (sent.groupIds.length === 0) {
-        const field = fields.sendToGroups === undefined ? 'groupId' : 'sendToGroups';
-        issues.mistake(field, 'names no group: a blank list is never "send to everybody"');
-      } else {
-        for (const [field, ids] of Object.entries(listed))
-          for (const id of ids.filter((id) => id.trim() !== '' && isBlank(id)))
-            issues.warning(field, `"${cutShort(id.trim(), 80)}" was not substituted and is left out`);
-      }
-    }
-    if (fields.sendRadius !== undefined) {
-      if (isBlank(fields.sendRadius))
-        issues.mistake('sendRadius', `${blankness(fields.sendRadius)}: a number of miles is needed`);
-      else sent.radiusMiles = Number(fields.sendRadius);
-    }
-    return sent;
+  effect: z.object({
+    /** The union of `groupId` and `sendToGroups`, in order, without duplicates or blanks. */
+    groupIds: z.array(z.string()).optional().describe('Absent: the platform decides.'),
+    radiusMiles: z.number().optional(),
+  }),
+  read({ groupId, sendToGroups, sendRadius }, issues): { groupIds?: string[]; radiusMiles?: number } {
+    const listed = Object.entries({ groupId: [groupId ?? ''], sendToGroups: sendToGroups?.split(',') ?? [] });
+    const ids = listed.flatMap(([field, ids]) => ids.map((id) => ({ field, id: id.trim() })));
+    const groupIds = [...new Set(ids.flatMap(({ id }) => (blankness(id) ? [] : id)))];
+    const isNamed = groupId !== undefined || sendToGroups !== undefined;
+    if (isNamed && groupIds.length === 0) {
+      const field = sendToGroups === undefined ? 'groupId' : 'sendToGroups';
+      issues.mistake(field, 'names no group: a blank list is never "send to everybody"');
+    } else
+      for (const { field, id } of ids)
+        if (unsubstituted(id)) issues.warning(field, `"${cutShort(id, 80)}" was not substituted and is left out`);
+    const blank = blankness(sendRadius);
+    issues.mistake('sendRadius', blank && `${blank}: a number of miles is needed`);
+    return {
+      groupIds: isNamed ? groupIds : undefined,
+      radiusMiles: sendRadius === undefined || blank ? undefined : Number(sendRadius),
+    };
   },
 });
 
@@ -94,21 +87,11 @@ export const sendEmails = defineAction({
         if (element.trim() === '') issues.warning(`emails/${index}`, 'is blank and is left out');
     for (const field of ['subject', 'body', 'bodyHtml'] as const) {
       const left = unsubstituted(fields[field]);
-      if (left) issues.warning(field, `${cutShort(left, 80)} was not substituted and is sent as it stands`);
+      if (left) issues.warning(field, `${left} was not substituted and is sent as it stands`);
     }
     return { recipients, subject: fields.subject, body: fields.body, bodyHtml: fields.bodyHtml };
   },
 });
-
-const fieldEffect = z.object({
-  ticketId: z.string(),
-  field: z.string(),
-  value: z.string().describe("As it would be written: a timestamp already in its format and in the company's time zone."),
-});
-/** `dateFormat` is the Java timestamp pattern to write the value in; absent: as it is. */
-export interface UpdateUdf extends z.infer<typeof fieldEffect> {
-  dateFormat?: string;
-}
 
 export const updateUdf = defineAction({
   name: 'ticket_updateUDF',
@@ -124,48 +107,38 @@ export const updateUdf = defineAction({
       .optional()
       .describe('Java timestamp pattern in which a timestamp in cfValue is written.'),
   },
-  effect: fieldEffect,
-  read(fields, issues): UpdateUdf {
-    for (const field of ['externalSystemTicketId', 'cfName'] as const) {
-      if (isBlank(fields[field])) issues.mistake(field, blankness(fields[field]));
-    }
-    const left = unsubstituted(fields.cfValue);
-    if (left) issues.mistake('cfValue', `contains ${cutShort(left, 80)}, which was not substituted`);
-    const format = fields.cfTargetDateFormat;
-    if (format !== undefined && isBlank(format)) issues.mistake('cfTargetDateFormat', blankness(format));
-    else if (format !== undefined) {
-      const parsed = parsePattern(format);
-      for (const warning of parsed.ok ? parsed.warnings : []) issues.warning('cfTargetDateFormat', warning);
-    }
-    return {
-      ticketId: fields.externalSystemTicketId.trim(),
-      field: fields.cfName,
-      value: fields.cfValue,
-      ...(format !== undefined && { dateFormat: format }),
-    };
+  effect: z.object({
+    ticketId: z.string(),
+    field: z.string(),
+    value: z.string().describe("As it would be written: a timestamp already in its format and in the company's time zone."),
+  }),
+  read(fields, issues): { ticketId: string; field: string; value: string; dateFormat?: string } {
+    for (const field of ['externalSystemTicketId', 'cfName', 'cfTargetDateFormat'] as const)
+      issues.mistake(field, blankness(fields[field]));
+    issues.mistake('cfValue', leftover(fields.cfValue));
+    const { cfTargetDateFormat: dateFormat } = fields;
+    const warnings = dateFormat === undefined || unsubstituted(dateFormat) ? [] : parsePattern(dateFormat).warnings;
+    for (const warning of warnings ?? []) issues.warning('cfTargetDateFormat', warning);
+    return { ticketId: fields.externalSystemTicketId.trim(), field: fields.cfName, value: fields.cfValue, dateFormat };
   },
-  preview(effect, timeZone) {
-    const value = fieldValue(effect, timeZone);
-    if ('error' in value) return { obstacle: value.error };
-    return { effect: { ticketId: effect.ticketId, field: effect.field, value: value.text } };
+  preview({ ticketId, field, ...written }, timeZone) {
+    const value = fieldValue(written, timeZone);
+    return value.ok ? { effect: { ticketId, field, value: value.text } } : { obstacle: value.error };
   },
 });
 
-/** The text to write: the value as it is, or its timestamp as the pattern says, in the zone. */
-export function fieldValue(
-  { value, dateFormat }: Pick<UpdateUdf, 'value' | 'dateFormat'>,
-  timeZone: string,
-): { text: string } | { error: string } {
-  if (dateFormat === undefined) return { text: value };
-  const pattern = parsePattern(dateFormat);
-  if (!pattern.ok) return { error: `cfTargetDateFormat ${pattern.error}` };
-  const timestamp = readTimestamp(value, timeZone);
-  if (!timestamp.ok) return { error: `cfValue ${timestamp.error}` };
+/** The text to write: the value as it is, or its timestamp as the Java pattern `dateFormat` says, in the zone. */
+export function fieldValue(field: { value: string; dateFormat?: string }, timeZone: string): Parsed<{ text: string }> {
+  if (field.dateFormat === undefined) return { ok: true, text: field.value };
+  const parsed = parsePattern(field.dateFormat);
+  if (!parsed.ok) return { ok: false, error: `cfTargetDateFormat ${parsed.error}` };
+  const timestamp = readTimestamp(field.value, timeZone);
+  if (!timestamp.ok) return { ok: false, error: `cfValue ${timestamp.error}` };
   try {
-    return { text: formatTimestamp(pattern.pattern, timestamp.epochMillis, timeZone) };
+    return { ok: true, text: formatTimestamp(parsed.pattern, timestamp.epochMillis, timeZone) };
   } catch (error) {
-    if (error instanceof RangeError) return { error: `cfTargetDateFormat cannot write ${cutShort(value, 80)}: ${error.message}` };
-    throw error;
+    if (!(error instanceof RangeError)) throw error;
+    return { ok: false, error: `cfTargetDateFormat cannot write ${cutShort(field.value, 80)}: ${error.message}` };
   }
 }
 

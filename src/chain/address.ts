@@ -1,6 +1,6 @@
 /** E-mail addresses as people write them: bare, with a display name, several in one field. */
 
-import { isBlank } from './text.js';
+import { unsubstituted } from './text.js';
 
 const local = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
 const domainLabel = /[\p{L}\p{N}]([\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?/u.source;
@@ -36,7 +36,7 @@ export function readRecipients(emails: readonly string[]): { recipients: string[
   const dropped: string[] = [];
   for (const entry of emails.flatMap(splitList)) {
     const address = bareAddress(entry);
-    if (address === undefined || isBlank(address)) {
+    if (address === undefined || unsubstituted(address)) {
       if (entry !== '') dropped.push(entry);
     } else if (!recipients.has(address.toLowerCase())) recipients.set(address.toLowerCase(), entry);
   }

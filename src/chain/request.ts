@@ -6,7 +6,7 @@ import { type ActionDefinition, type Issues, parseFields, ruledText, shortText, 
 import { type ActionEffect, actionDefinitions } from './actions.js';
 import { type ChainAction, maxDelaySeconds, relayIdPattern, relayIdRule } from './chain.js';
 import { asksIncomingValue, parseCondition } from './condition.js';
-import { blankness, cutShort, isBlank, unsubstituted } from './text.js';
+import { blankness, cutShort, leftover } from './text.js';
 
 /** What is wrong at one place of the request. `pointer` is a JSON pointer (RFC 6901): `/1/delayInSeconds`. */
 export interface Issue {
@@ -80,6 +80,7 @@ function readAction(
     problem: (field, detail) => problems.push({ pointer: at(field), detail }),
     warning: (field, detail) => warnings.push({ pointer: at(field), detail }),
     mistake: (field, detail) => {
+      if (detail === undefined) return;
       mistakes.push(`${field} ${detail}`);
       warnings.push({ pointer: at(field), detail: `${detail}; this action will need attention` });
     },
@@ -92,68 +93,44 @@ function readAction(
   checkNames(fields, definition, issues);
   const common = parseFields(commonSchema, fields, issues);
   const effect: ActionEffect | undefined = definition?.parse(fields, issues);
-  const asked = asksAssignment(fields.actionCondition);
-  const assignment = readAssignment(fields.platformAssignmentId, definition, asked, asked ? schedulingIssues : issues);
+  const parsed = typeof fields.actionCondition === 'string' ? parseCondition(fields.actionCondition).condition : undefined;
+  const asked = parsed !== undefined && !asksIncomingValue(parsed);
+  const assignmentId = readAssignment(fields.platformAssignmentId, definition, asked, asked ? schedulingIssues : issues);
   if (!common || !effect) return undefined;
-  if ((common.comment ?? '').length > maxCommentLength)
-    issues.warning('comment', `is longer than ${maxCommentLength} characters and is cut`);
+
+  const { delayInSeconds, actionCondition, incomingValue, comment = '' } = common;
+  const noDelay = blankness(delayInSeconds);
+  schedulingIssues.mistake('delayInSeconds', noDelay);
+  const left = leftover(actionCondition);
+  schedulingIssues.mistake('actionCondition', left);
+  const condition = left ? undefined : parsed;
+  if (condition && asksIncomingValue(condition)) schedulingIssues.mistake('incomingValue', leftover(incomingValue));
+  if (comment.length > maxCommentLength) issues.warning('comment', `is longer than ${maxCommentLength} characters and is cut`);
   return {
     ...effect,
     index,
     relayId: common.relayId,
-    ...assignment,
-    ...readTiming(common, schedulingIssues),
-    ...(common.incomingValue !== undefined && { incomingValue: common.incomingValue }),
-    ...(common.comment !== undefined && { comment: cutShort(common.comment, maxCommentLength) }),
-    ...(cannotSchedule.length > 0 && { cannotSchedule: cannotSchedule.join('; ') }),
-    ...(invalidData.length > 0 && { invalidData: invalidData.join('; ') }),
+    assignmentId,
+    delaySeconds: delayInSeconds === undefined || noDelay ? undefined : Number(delayInSeconds),
+    condition,
+    incomingValue,
+    comment: common.comment && cutShort(common.comment, maxCommentLength),
+    cannotSchedule: cannotSchedule.join('; ') || undefined,
+    invalidData: invalidData.join('; ') || undefined,
   };
 }
 
-/** Whether the condition, if it is one, asks the platform for the assignment. */
-function asksAssignment(condition: unknown): boolean {
-  if (typeof condition !== 'string') return false;
-  const parsed = parseCondition(condition);
-  return parsed.ok && !asksIncomingValue(parsed.condition);
-}
-
 /** The assignment's id, which is required if the action or its condition needs the assignment. */
-function readAssignment(
-  id: unknown,
-  definition: ActionDefinition | undefined,
-  asked: boolean,
-  issues: Issues,
-): Pick<ChainAction, 'assignmentId'> {
+function readAssignment(id: unknown, definition: ActionDefinition | undefined, asked: boolean, issues: Issues) {
   const needed = definition?.needsAssignment || asked;
   if (id === undefined && needed) {
     const where = definition?.needsAssignment ? `for ${definition.name}` : 'where actionCondition asks about the assignment';
     issues.problem('platformAssignmentId', `is required ${where}`);
   }
-  if (typeof id !== 'string') return {};
-  if (!isBlank(id)) return { assignmentId: id.trim() };
-  if (needed) issues.mistake('platformAssignmentId', blankness(id));
-  return {};
-}
-
-/** The delay and the condition. */
-function readTiming(common: z.infer<typeof commonSchema>, issues: Issues): Pick<ChainAction, 'delaySeconds' | 'condition'> {
-  const timing: Pick<ChainAction, 'delaySeconds' | 'condition'> = {};
-  const delay = common.delayInSeconds;
-  if (delay !== undefined) {
-    if (isBlank(delay)) issues.mistake('delayInSeconds', blankness(delay));
-    else timing.delaySeconds = Number(delay);
-  }
-  if (common.actionCondition !== undefined) {
-    const left = unsubstituted(common.actionCondition);
-    const parsed = parseCondition(common.actionCondition);
-    if (left) issues.mistake('actionCondition', `contains ${cutShort(left, 80)}, which was not substituted`);
-    else if (parsed.ok) {
-      timing.condition = parsed.condition;
-      const incoming = asksIncomingValue(parsed.condition) ? unsubstituted(common.incomingValue ?? '') : undefined;
-      if (incoming) issues.mistake('incomingValue', `contains ${cutShort(incoming, 80)}, which was not substituted`);
-    }
-  }
-  return timing;
+  if (typeof id !== 'string') return undefined;
+  const blank = blankness(id);
+  if (needed) issues.mistake('platformAssignmentId', blank);
+  return blank ? undefined : id.trim();
 }
 
 /** With safe numbers and booleans made texts, also within arrays; everything else stays for the schema to refuse. */

@@ -1,7 +1,9 @@
 /** Texts: cut to fit where they are shown, and what the webhook's substitution leaves blank or not filled in. */
 
 /** What a text says, or what is wrong with it. */
-export type Parsed<Said> = ({ ok: true; error?: undefined } & Said) | { ok: false; error: string };
+export type Parsed<Said> =
+  | ({ ok: true; error?: undefined } & Said)
+  | ({ ok: false; error: string } & { [Name in keyof Said]?: undefined });
 
 /** At most `length` UTF-16 units, never half a surrogate pair, with `…` where something is missing. */
 export function cutShort(text: string, length = 200): string {
@@ -43,21 +45,22 @@ export function oneLine(text: string): string {
   return text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
 }
 
-const variable = /\$\{[^{}]*\}/;
-
-/** The first `${variable}` that the webhook left unsubstituted. */
-export function unsubstituted(text: string): string | undefined {
-  return variable.exec(text)?.[0];
+/** The first `${variable}` that the webhook left unsubstituted, cut short. */
+export function unsubstituted(text = ''): string | undefined {
+  const variable = /\$\{[^{}]*\}/.exec(text)?.[0];
+  return variable && cutShort(variable, 80);
 }
 
-/** Whether a field that decides what is done says nothing: empty, white space, or a `${variable}` left unsubstituted. */
-export function isBlank(text: string): boolean {
-  return text.trim() === '' || variable.test(text);
+/** What is wrong with a text in which a variable is left: `contains ${owner}, which was not substituted`. */
+export function leftover(text: string | undefined): string | undefined {
+  const variable = unsubstituted(text);
+  return variable && `contains ${variable}, which was not substituted`;
 }
 
-/** What to say of a text for which `isBlank` holds: `is blank`, or `is "${owner}", not substituted`. */
-export function blankness(text: string): string {
-  return text.trim() === '' ? 'is blank' : `is "${cutShort(text.trim(), 80)}", not substituted`;
+/** What is wrong with a field that must say something: `is blank`, or `is "${owner}", not substituted`. */
+export function blankness(text: string | undefined): string | undefined {
+  if (text?.trim() === '') return 'is blank';
+  return text && unsubstituted(text) && `is "${cutShort(text.trim(), 80)}", not substituted`;
 }
 
 /** Whether more brackets than `levels` are open at once in the text, those inside strings not counted. It need not be JSON. */

@@ -171,7 +171,7 @@ const notAsked = ['action', 'index', 'comment', 'delaySeconds', 'condition', 'bo
 
 /** The remaining fields: `groupIds 501, 502; radiusMiles 25`. */
 function asked(action: ChainAction): string {
-  const fields = Object.entries(action).filter(([name]) => !notAsked.includes(name));
+  const fields = Object.entries(action).filter(([name, value]) => value !== undefined && !notAsked.includes(name));
   return escapeMarkdown(fields.map(([name, value]) => `${name} ${Array.isArray(value) ? value.join(', ') : value}`).join('; '));
 }
 

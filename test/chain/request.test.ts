@@ -34,7 +34,7 @@ describe('the chains of the specification', () => {
     const action = 'platform_sendAssignment';
     const { subject, body, bodyHtml } = mail;
     assert.deepEqual(warnings, []);
-    assert.deepEqual(actions, [
+    assert.deepEqual(JSON.parse(JSON.stringify(actions)), [
       { action, groupIds: ['501', '502'], radiusMiles: 10, index: 0, relayId: '7', assignmentId: '1001' },
       { action, groupIds: ['501', '502'], radiusMiles: 25, index: 1, relayId: '7', assignmentId: '1001', delaySeconds: 1800 },
       {

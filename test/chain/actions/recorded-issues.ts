@@ -11,7 +11,10 @@ export interface Reading<Effect> {
 
 export function readAs<Effect>(definition: ActionDefinition<Effect>, fields: Record<string, unknown>): Reading<Effect> {
   const [problems, mistakes, warnings]: [string[], string[], string[]] = [[], [], []];
-  const noteIn = (list: string[]) => (field: string, detail: string) => void list.push(`${field}: ${detail}`);
+  const noteIn = (list: string[]) => (field: string, detail?: string) => {
+    if (detail !== undefined) list.push(`${field}: ${detail}`);
+  };
   const effect = definition.parse(fields, { problem: noteIn(problems), mistake: noteIn(mistakes), warning: noteIn(warnings) });
-  return { effect, problems, mistakes, warnings };
+  // As JSON, which has no facts that are undefined.
+  return { effect: effect && JSON.parse(JSON.stringify(effect)), problems, mistakes, warnings };
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type UpdateUdf, updateUdf } from '../../../src/chain/actions.js';
+import { updateUdf } from '../../../src/chain/actions.js';
 import { type Reading, readAs } from './recorded-issues.js';
 
 const fields = { externalSystemTicketId: 'T-1', cfName: 'Checked in', cfValue: '1709672829' };
-const effect: UpdateUdf & { action: string } = {
+const effect = {
   action: 'ticket_updateUDF',
   ticketId: 'T-1',
   field: 'Checked in',
@@ -12,7 +12,7 @@ const effect: UpdateUdf & { action: string } = {
 };
 
 describe('ticket_updateUDF', () => {
-  const cases: [what: string, fields: Record<string, unknown>, reading: Partial<Reading<Partial<UpdateUdf>>>][] = [
+  const cases: [what: string, fields: Record<string, unknown>, reading: Partial<Reading<object>>][] = [
     ['a value as it is', {}, { effect: {} }],
     ['a blank value: clears the field', { cfValue: '' }, { effect: { value: '' } }],
     ['a ticket with blanks around', { externalSystemTicketId: ' T-2 ' }, { effect: { ticketId: 'T-2' } }],
