@@ -1,7 +1,6 @@
 /**
- * The directory that holds all state of an all-in-one relay, for one process at a time: PGlite takes no lock of its own.
- * A process that wants the directory puts a claim into it, a file named by its pid and start time. The directory is its own
- * if no other process with a claim lives.
+ * The directory that holds all state of an all-in-one relay, for one process at a time. A process that wants it puts a claim
+ * into it, a file named by its pid and start time; the directory is its own if no other process with a claim lives.
  */
 
 import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,8 +11,7 @@ import { StartError } from '../service/config.js';
 import { isRunning, startOf } from './processes.js';
 
 /**
- * Makes the directory (mode 0700) if it is not there, and takes it for this process. A process that was killed no longer has
- * it, even when its pid is in use again. Processes in another container are not seen.
+ * Makes the directory (mode 0700) if it is not there, and takes it for this process. Those in another container are not seen.
  * @returns its absolute path, symbolic links followed, and what gives it back
  * @throws StartError when it cannot be written, or another process has it
  */
@@ -27,7 +25,7 @@ export async function openDataDirectory(path: string): Promise<{ path: string; r
   }
 }
 
-/** Leaves a claim only if nobody else has a live one; claims of the dead are swept away. */
+/** Leaves a claim only if nobody else has a live one. */
 function stakeClaim(path: string): { claim: string; holder?: number } {
   try {
     makeDirectory(path);
@@ -57,10 +55,7 @@ function reasonOf(error: unknown): string {
     : (getSystemErrorMap().get(Number(error.errno))?.[1] ?? String(error.code));
 }
 
-/**
- * Makes a directory and what leads to it, for its owner only. Node's own `recursive` never returns where the file system answers
- * ENOENT, as in `/proc`.
- */
+/** For its owner only, with what leads to it. Node's own `recursive` never returns where ENOENT is answered, as in `/proc`. */
 export function makeDirectory(path: string): void {
   const absolute = resolve(path);
   if (existsSync(absolute)) return;

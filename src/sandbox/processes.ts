@@ -8,13 +8,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** A pid is used again, a pid with its start time is not. */
 interface RunningProcess {
   pid: number;
-  /** When it started, as `startOf` has it: letters and digits, good in a file name. */
   start: string;
 }
 
 const hasProc = existsSync('/proc/self/stat');
 
-/** When the process with this pid started: on Linux ticks and boot, elsewhere what `ps` says. Undefined: none, or a zombie. */
+/** When the process with this pid started, in letters and digits. Undefined: there is none, or it is a zombie. */
 export function startOf(pid: number): string | undefined {
   if (!hasProc) {
     const [state, ...started] = ps(pid, 'stat=,lstart=').split(/\s+/);
@@ -24,8 +23,7 @@ export function startOf(pid: number): string | undefined {
   // The second field is the command in parentheses, and may itself hold spaces and parentheses.
   const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
   if (fields === undefined || fields[0] === 'Z' || fields[0] === 'X') return undefined;
-  const boot = read('/proc/sys/kernel/random/boot_id')?.slice(0, 8) ?? '';
-  return `${fields[19]}b${boot}`;
+  return `${fields[19]}b${read('/proc/sys/kernel/random/boot_id')?.slice(0, 8)}`;
 }
 
 export function isRunning(process: RunningProcess): boolean {
@@ -68,7 +66,7 @@ export async function superviseChild(child: ChildProcess, signal?: AbortSignal) 
   }
 }
 
-/** The last line of an output that says something, without credentials in URLs. */
+/** The last line that says something, without credentials in URLs. */
 export function lastLineOf(output: string): string {
   const line = output.split('\n').findLast((candidate) => candidate.trim() !== '') ?? '';
   return line.trim().replace(/\/\/[^@/\s]*@/g, '//***@');

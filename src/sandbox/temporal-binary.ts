@@ -1,9 +1,9 @@
 /** Finds the program of the Temporal dev server: on PATH, in a cache, by the SDK's own download, or built with Go. */
 
 import { execFile, spawn } from 'node:child_process';
-import { accessSync, constants, existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { delimiter, isAbsolute, join } from 'node:path';
+import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { StartError } from '../service/config.js';
@@ -13,7 +13,7 @@ import { superviseChild } from './processes.js';
 /** The newest version that `go install` takes: later ones carry a replace directive. */
 const version = '1.5.1';
 const goPackage = `github.com/temporalio/cli/cmd/temporal@v${version}`;
-const isMac = process.platform === 'darwin';
+const sdkDownload = { script: fileURLToPath(new URL('./temporal-download.js', import.meta.url)), patienceMs: 15_000 };
 
 export interface Search {
   dataDir: string;
@@ -21,45 +21,40 @@ export interface Search {
   say: (line: string) => void;
   /** Ends a download or a build. */
   signal?: AbortSignal;
-  /** PATH, HOME, XDG_CACHE_HOME, and what Go reads. */
   environment?: NodeJS.ProcessEnv;
   /** `script` is run with the folder to download into; `patienceMs` is how long nothing may come. */
-  download?: { script: string; patienceMs: number };
+  download?: typeof sdkDownload;
 }
-
-const sdkDownload = { script: fileURLToPath(new URL('./temporal-download.js', import.meta.url)), patienceMs: 15_000 };
 
 /**
  * The path of a `temporal` program that runs.
  * @throws StartError when there is none, with what was tried and what to install
  */
-export async function findTemporal(search: Search): Promise<string> {
-  const environment = search.environment ?? process.env;
+export async function findTemporal({ environment = process.env, ...search }: Search): Promise<string> {
   const { XDG_CACHE_HOME = '', HOME = homedir() } = environment;
-  const ofUser = isAbsolute(XDG_CACHE_HOME) ? XDG_CACHE_HOME : join(HOME, ...(isMac ? ['Library', 'Caches'] : ['.cache']));
-  const caches = [join(search.dataDir, 'cache'), join(ofUser, 'relay')] as const;
-  const tried: string[] = [];
+  const userCache = join(HOME, ...(process.platform === 'darwin' ? ['Library', 'Caches'] : ['.cache']));
+  const caches = [join(isAbsolute(XDG_CACHE_HOME) ? XDG_CACHE_HOME : userCache, 'relay'), join(search.dataDir, 'cache')];
 
   const onPath = which('temporal', environment);
-  if (onPath !== undefined && (await runs(onPath))) return onPath;
-  tried.push(onPath === undefined ? '"temporal" is not on PATH' : `${onPath} does not run`);
+  for (const program of [...onPath, ...caches.flatMap(cachedPrograms)]) if (await runs(program)) return program;
+  const tried = [onPath.length === 0 ? '"temporal" is not on PATH' : `${onPath.join(', ')} does not run`, 'no copy is cached'];
 
-  for (const program of caches.flatMap(cachedPrograms)) if (await runs(program)) return program;
-  tried.push('no copy is cached');
-
-  const cache = writableFolder(caches);
-  for (const [name, obtain] of [['download', download] as const, ['build with Go', build] as const]) {
-    try {
-      return await inWorkFolder(cache, async (folder) => {
+  const folder = workFolder(caches);
+  try {
+    for (const [way, obtain] of Object.entries({ download, 'build with Go': build })) {
+      try {
         const program = await obtain(folder, { ...search, environment });
         if (!(await runs(join(folder, program)))) throw new Error('what came does not run here');
-        renameSync(join(folder, program), join(cache, program));
-        return join(cache, program);
-      });
-    } catch (error) {
-      search.signal?.throwIfAborted();
-      tried.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+        const kept = join(dirname(folder), program);
+        renameSync(join(folder, program), kept);
+        return kept;
+      } catch (error) {
+        search.signal?.throwIfAborted();
+        tried.push(`${way}: ${error instanceof Error ? error.message : String(error)}`);
+      }
     }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
   }
   throw new StartError(
     `no Temporal server (${tried.join('; ')}): install the Temporal CLI (docs.temporal.io/cli) or Go 1.25, ` +
@@ -70,41 +65,37 @@ export async function findTemporal(search: Search): Promise<string> {
 /** Puts a program into the folder. @returns its name there */
 type Obtain = (folder: string, search: Search & { environment: NodeJS.ProcessEnv }) => Promise<string>;
 
-/**
- * The download that `@temporalio/testing` makes. It has no function for the download alone: it starts a server and stops it
- * again. It does so in a child process, which can be ended when the host is out of reach, and has a native runtime of its own.
- */
+/** The download that `@temporalio/testing` makes, in a child process that can be ended when the host is out of reach. */
 const download: Obtain = async (folder, { say, signal, environment, download: { script, patienceMs } = sdkDownload }) => {
   const env = withoutTemporal(environment);
   const child = spawn(process.execPath, [script, folder], { env, detached: true, stdio: ['pipe', 'ignore', 'pipe'] });
   const givenUp = new AbortController();
   const ended = superviseChild(child, AbortSignal.any([givenUp.signal, ...(signal ? [signal] : [])]));
+  const patience = setTimeout(() => givenUp.abort(), patienceMs);
   let seen = '';
-  let moved = Date.now();
   const watch = setInterval(() => {
-    const [file] = readdirSync(folder);
-    const now = file === undefined ? '' : `${file} ${statSync(join(folder, file), { throwIfNoEntry: false })?.size}`;
-    if (seen === '' && now !== '') say('downloading the Temporal dev server, once');
-    if (now !== seen) moved = Date.now();
-    seen = now;
-    if (Date.now() - moved > patienceMs) givenUp.abort();
+    const now = readdirSync(folder).map((file) => `${statSync(join(folder, file), { throwIfNoEntry: false })?.size}`);
+    if (`${now}` === seen) return;
+    if (seen === '') say('downloading the Temporal dev server, once');
+    seen = `${now}`;
+    patience.refresh();
   }, 250);
-  const { lastLine } = await ended.finally(() => clearInterval(watch));
+  const { lastLine } = await ended.finally(() => {
+    for (const timer of [watch, patience]) clearTimeout(timer);
+  });
   const [program = ''] = readdirSync(folder);
   if (program !== '' && !program.endsWith('.downloading')) return program;
   throw new Error(givenUp.signal.aborted ? `nothing came for ${patienceMs / 1000} s` : lastLine || 'nothing came');
 };
 
 const build: Obtain = async (folder, { say, signal, environment }) => {
-  const go = which('go', environment);
+  const [go] = which('go', environment);
   if (go === undefined) throw new Error('Go is not installed');
   say('building the Temporal dev server with Go: about 3 minutes, once');
-  const started = Date.now();
-  const seconds = () => Math.round((Date.now() - started) / 1000);
-  const progress = setInterval(() => say(`still building the Temporal dev server (${seconds()} s)`), 30_000);
-  const { GOOS: _os, GOARCH: _arch, ...env } = environment;
-  const how = { cwd: folder, env: { ...env, GOBIN: folder }, detached: true };
-  const child = spawn(go, ['install', goPackage], { ...how, stdio: ['ignore', 'ignore', 'pipe'] });
+  const progress = setInterval(() => say('still building the Temporal dev server'), 30_000);
+  const { GOOS: _os, GOARCH: _arch, ...rest } = environment;
+  const env = { ...rest, GOBIN: folder };
+  const child = spawn(go, ['install', goPackage], { cwd: folder, env, detached: true, stdio: ['ignore', 'ignore', 'pipe'] });
   const { code, lastLine } = await superviseChild(child, signal).finally(() => clearInterval(progress));
   if (code !== 0) throw new Error(lastLine || `go install ended with ${code}`);
   renameSync(join(folder, 'temporal'), join(folder, `temporal-${version}`));
@@ -126,50 +117,27 @@ export function withoutTemporal(environment: NodeJS.ProcessEnv): NodeJS.ProcessE
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('TEMPORAL_')));
 }
 
-function which(program: string, environment: NodeJS.ProcessEnv): string | undefined {
-  const folders = (environment.PATH ?? '').split(delimiter).filter(isAbsolute);
-  return folders.map((folder) => join(folder, program)).find(isExecutable);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
+function which(program: string, { PATH = '' }: NodeJS.ProcessEnv): string[] {
+  const folders = PATH.split(delimiter).filter(isAbsolute);
+  return folders.map((folder) => join(folder, program)).filter(existsSync);
 }
 
 function cachedPrograms(cache: string): string[] {
-  const names = existsSync(cache) ? readdirSync(cache).filter((name) => name.startsWith('temporal-')) : [];
-  return names.map((name) => join(cache, name)).filter(isExecutable);
+  const names = existsSync(cache) ? readdirSync(cache) : [];
+  return names.filter((name) => name.startsWith('temporal-')).map((name) => join(cache, name));
 }
 
-/** The user's cache folder if it can be written, since other checkouts look there too; otherwise that in the data directory. */
-function writableFolder([inData, ofUser]: readonly [string, string]): string {
-  const writable = [ofUser, inData].find((folder) => {
+/** A folder in the first cache that can be written, so that what is obtained moves there in one step. Those of another day are removed. */
+function workFolder(caches: string[]): string {
+  for (const cache of caches) {
     try {
-      makeDirectory(folder);
-      accessSync(folder, constants.W_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
-  if (writable !== undefined) return writable;
-  throw new StartError(`no Temporal server is cached, and neither ${ofUser} nor ${inData} can be written to fetch one`);
-}
-
-/** A folder beside the result, so that it can be moved there in one step. What an earlier attempt left is removed after a day. */
-async function inWorkFolder<T>(cache: string, work: (folder: string) => Promise<T>): Promise<T> {
-  for (const name of readdirSync(cache).filter((name) => name.startsWith('work-'))) {
-    const left = statSync(join(cache, name), { throwIfNoEntry: false });
-    if (left !== undefined && Date.now() - left.mtimeMs > 86_400_000) rmSync(join(cache, name), { recursive: true, force: true });
+      makeDirectory(cache);
+      for (const name of readdirSync(cache).filter((name) => name.startsWith('work-'))) {
+        const left = statSync(join(cache, name), { throwIfNoEntry: false });
+        if (left && Date.now() - left.mtimeMs > 86_400_000) rmSync(join(cache, name), { recursive: true, force: true });
+      }
+      return mkdtempSync(join(cache, 'work-'));
+    } catch {}
   }
-  const folder = mkdtempSync(join(cache, 'work-'));
-  try {
-    return await work(folder);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  throw new StartError(`no Temporal server is cached, and neither ${caches.join(' nor ')} can be written to fetch one`);
 }

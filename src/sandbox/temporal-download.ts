@@ -1,7 +1,4 @@
-/**
- * A child process that has the Temporal SDK download its dev server into the folder that is its argument. The SDK downloads
- * only in order to start the server, so one is started on a free port and stopped again.
- */
+/** A child process that has the Temporal SDK download its dev server into a folder: the SDK does so only to start the server. */
 
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 

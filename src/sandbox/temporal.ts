@@ -12,28 +12,14 @@ import { z } from 'zod';
 import { StartError } from '../service/config.js';
 import { assertPortFree, authority, freePort } from '../service/server.js';
 import { commandLine, endProcess, isRunning, lastLineOf, startOf } from './processes.js';
-import { findTemporal, withoutTemporal } from './temporal-binary.js';
+import { findTemporal, type Search, withoutTemporal } from './temporal-binary.js';
 
-/** A server that runs: where it listens, in which namespace, and which process it is. */
-const runSchema = z.object({
-  host: z.string(),
-  port: z.number(),
-  uiPort: z.number(),
-  namespace: z.string(),
-  pid: z.number(),
-  start: z.string(),
-});
+const atSchema = z.object({ host: z.string(), port: z.number(), uiPort: z.number(), namespace: z.string() });
+type At = z.infer<typeof atSchema>;
+
+/** A server that runs: where it listens, and which process it is. */
+const runSchema = atSchema.extend({ pid: z.number(), start: z.string() });
 type Run = z.infer<typeof runSchema>;
-
-/** Of the ports, 0 takes any free one. */
-interface TemporalOptions extends Pick<Run, 'host' | 'port' | 'uiPort' | 'namespace'> {
-  /** A directory that this process alone uses. */
-  dataDir: string;
-  /** Gets a line on what is going on while it takes long. */
-  say: (line: string) => void;
-  /** Ends the search, a download, a build or the wait for the server, and leaves nothing running. */
-  signal?: AbortSignal;
-}
 
 export type TemporalServer = ReturnType<typeof server>;
 
@@ -41,8 +27,13 @@ export type TemporalServer = ReturnType<typeof server>;
 const startMs = 60_000;
 const adoptMs = 20_000;
 
-/** @throws StartError when a port is taken, no program can be had, or the server does not come up */
-export async function startTemporal(options: TemporalOptions): Promise<TemporalServer> {
+/**
+ * @param options.dataDir this process alone uses it
+ * @param options.port and `uiPort`: 0 takes any free one
+ * @param options.signal ends the search, a download, a build or the wait for the server, and leaves nothing running
+ * @throws StartError when a port is taken, no program can be had, or the server does not come up
+ */
+export async function startTemporal(options: At & Pick<Search, 'dataDir' | 'say' | 'signal'>): Promise<TemporalServer> {
   const { host, namespace, say, signal } = options;
   const dataDir = realpathSync(options.dataDir);
   const left = leftBehind(dataDir);
@@ -67,12 +58,15 @@ export async function startTemporal(options: TemporalOptions): Promise<TemporalS
   const run = launch(program, { host, port, uiPort, namespace }, dataDir, log);
   const started = server(run, dataDir, false);
   if (await untilReady(run, startMs, signal)) return started;
-  const ended = !isRunning(run);
+  const why = isRunning(run) ? `no answer within ${startMs / 1000} s` : lastLineOf(readFileSync(log, 'utf8'));
   await started.stop();
   signal?.throwIfAborted();
-  const why = ended ? lastLineOf(readFileSync(log, 'utf8')) : `no answer within ${startMs / 1000} s`;
   throw new StartError(`the Temporal server did not start (${why}): see ${log}`);
 }
+
+/** Which process serves the database. */
+const pidFile = (dataDir: string) => join(dataDir, 'temporal.pid');
+const databaseFile = (dataDir: string) => join(dataDir, 'temporal.db');
 
 /** The server of an earlier run, if it lives and is on this database. */
 function leftBehind(dataDir: string): Run | undefined {
@@ -85,12 +79,8 @@ function leftBehind(dataDir: string): Run | undefined {
   }
 }
 
-/** Which process serves the database. */
-const pidFile = (dataDir: string) => join(dataDir, 'temporal.pid');
-const databaseFile = (dataDir: string) => join(dataDir, 'temporal.db');
-
 /** Starts the server in a process group of its own, so that a Ctrl-C does not take it before its workers. */
-function launch(program: string, at: Omit<Run, 'pid' | 'start'>, dataDir: string, logFile: string): Run {
+function launch(program: string, at: At, dataDir: string, logFile: string): Run {
   const settings = [
     ...['--ip', at.host, '--port', `${at.port}`, '--ui-port', `${at.uiPort}`, '--namespace', at.namespace],
     ...['--db-filename', databaseFile(dataDir), '--sqlite-pragma', 'journal_mode=wal', '--sqlite-pragma', 'synchronous=1'],
@@ -101,11 +91,8 @@ function launch(program: string, at: Omit<Run, 'pid' | 'start'>, dataDir: string
   ];
   if (existsSync(logFile)) renameSync(logFile, `${logFile}.old`);
   const log = openSync(logFile, 'w', 0o600);
-  const child = spawn(program, ['server', 'start-dev', ...settings], {
-    detached: true,
-    stdio: ['ignore', log, log],
-    env: withoutTemporal(process.env),
-  });
+  const env = withoutTemporal(process.env);
+  const child = spawn(program, ['server', 'start-dev', ...settings], { detached: true, stdio: ['ignore', log, log], env });
   closeSync(log);
   child.on('error', () => {}).unref();
   const { pid = -1 } = child;
@@ -115,7 +102,7 @@ function launch(program: string, at: Omit<Run, 'pid' | 'start'>, dataDir: string
 }
 
 /** Whether it answers within `ms` milliseconds; false at once when its process ends or `signal` aborts. */
-async function untilReady(run: Run, ms: number, signal: AbortSignal | undefined): Promise<boolean> {
+async function untilReady(run: Run, ms: number, signal?: AbortSignal): Promise<boolean> {
   const { host, port, namespace } = run;
   const connection = Connection.lazy({
     address: authority(host, port),
@@ -137,11 +124,9 @@ async function untilReady(run: Run, ms: number, signal: AbortSignal | undefined)
 /** @param adopted whether an earlier relay started it and was killed */
 function server(run: Run, dataDir: string, adopted: boolean) {
   return {
-    /** `host:port` for a client on this machine. */
     address: authority(run.host, run.port),
     uiUrl: `http://${authority(run.host, run.uiPort)}`,
     adopted,
-    /** Ends the server, adopted or not. */
     async stop() {
       await endProcess(run);
       rmSync(pidFile(dataDir), { force: true });
