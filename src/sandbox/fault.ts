@@ -19,40 +19,40 @@ export class Fault<Failure extends { times?: number }> {
     if (failure.times !== undefined) this.now = failure.times > 1 ? { ...failure, times: failure.times - 1 } : undefined;
     return failure;
   }
-
-  heal(): void {
-    this.now = undefined;
-  }
 }
 
 /** @param more what `GET /control` shows beside the failure */
 export function faultRoutes<Failure extends { times?: number }>(
   fault: Fault<Failure>,
   schema: z.ZodType<Failure>,
-  more: () => object = () => ({}),
+  more = {},
 ): Hono {
-  const shown = () => ({ fail: fault.now ?? null, ...more() });
-  const heal = button(() => fault.heal());
+  const set = (failure?: Failure) => {
+    fault.now = failure;
+    return { fail: failure ?? null, ...more };
+  };
+  const fail = button(({ failure, path }) => set(schema.parse({ ...JSON.parse(String(failure)), ...(path ? { path } : {}) })));
+  const heal = button(() => set());
   return new Hono()
-    .get('/control', (c) => c.json(shown()))
-    .put('/control/fail', async (c) => {
-      fault.now = schema.parse((await jsonBody(c)) ?? {});
-      return c.json(shown());
-    })
-    .delete('/control/fail', (c) => {
-      fault.heal();
-      return c.json(shown());
-    })
+    .get('/control', (c) => c.json(set(fault.now)))
+    .put('/control/fail', async (c) => c.json(set(schema.parse((await jsonBody(c)) ?? {}))))
+    .delete('/control/fail', (c) => c.json(set()))
+    .post('/page/fail', fail)
     .post('/page/heal', heal);
+}
+
+/** The buttons of a form that set a failure, or heal. */
+export function faultButtons(failures: Record<string, object>): Html {
+  return html`${Object.entries(failures).map(
+    ([label, failure]) => html`<button name="failure" value="${JSON.stringify(failure)}">${label}</button>`,
+  )}
+<button formaction="/page/heal">Heal</button>`;
 }
 
 /** The failure in the words of `PUT /control/fail`. */
 export function faultCard({ now }: Fault<{ times?: number }>): Html {
-  return html`<p class="card">${
-    now
-      ? html`<strong class="bad">Failing:</strong> <code>${JSON.stringify(now)}</code>`
-      : html`<strong class="good">Well:</strong> whatever comes is answered as it should be.`
-  }</p>`;
+  const failing = html`<strong class="bad">Failing:</strong> <code>${JSON.stringify(now)}</code>`;
+  return html`<p class="card">${now ? failing : html`<strong class="good">Well:</strong> nothing fails.`}</p>`;
 }
 
 /** How the mail catcher fails; one of `code` and `dropAfterBody`. */
@@ -64,7 +64,6 @@ export const mailFailureSchema = z
     dropAfterBody: z.boolean().optional(),
     /** Only recipients that contain this, in any case. */
     to: z.string().optional(),
-    /** Heals after so many failures. */
     times: z.int().min(1).optional(),
   })
   .refine(
@@ -84,9 +83,7 @@ export const platformFailureSchema = z
     retryAfterSeconds: z.int().min(0).optional(),
     /** Does what it was asked to, and only then fails to say so. */
     afterActing: z.boolean().optional(),
-    /** Heals after this number of calls. */
     times: z.int().min(1).optional(),
-    /** Only these calls. */
     path: z.enum(['send', 'assignments', 'tickets']).optional(),
   })
   .transform((failure) =>

@@ -41,6 +41,12 @@ export function refusal(error: unknown): { status: number; body: { error: string
   return { status, body: { error: error instanceof Error ? error.message : String(error) } };
 }
 
+/** @throws HTTPException that says what is not there */
+export function found<Found>(record: Found | undefined, what: string): Found {
+  if (record === undefined) throw new HTTPException(404, { message: `no ${what}` });
+  return record;
+}
+
 /** The body as JSON; undefined where it is none. */
 export function jsonBody(c: Context): Promise<unknown> {
   return c.req.json().catch(() => undefined);
@@ -56,10 +62,7 @@ export function button(act: (form: Record<string, unknown>) => void) {
 
 /** A moment as people in front of this machine read it. */
 export function time(at: string): Html {
-  const moment = new Date(at);
-  const today = moment.toDateString() === new Date().toDateString();
-  const text = moment.toLocaleString('en-GB', { dateStyle: today ? undefined : 'medium', timeStyle: 'medium' });
-  return html`<time datetime="${at}">${text}</time>`;
+  return html`<time datetime="${at}">${new Date(at).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })}</time>`;
 }
 
 const policy =

@@ -4,7 +4,7 @@ import { type Context, Hono } from 'hono';
 import { html } from 'hono/html';
 import type { Address, Mailbox as NamedAddress } from 'postal-mime';
 import type { Html } from '../../api/page.js';
-import { type Fault, faultCard, type MailFailure } from '../fault.js';
+import { type Fault, faultButtons, faultCard, type MailFailure } from '../fault.js';
 import { button, sendPage, time } from '../page.js';
 import type { Mailbox, Message } from './mailbox.js';
 
@@ -14,51 +14,46 @@ export function inbox(mailbox: Mailbox, fault: Fault<MailFailure>): Hono {
     const matching = all.filter((message) => matches(message, c.req.query('query') ?? ''));
     return c.json({ total: all.length, messages_count: matching.length, messages: matching.map(summary) });
   };
-  /** Shows a message that is there. */
-  const showing = (show: (c: Context, message: Message) => Response | Promise<Response>) => (c: Context) => {
-    const message = mailbox.get(c.req.param('id') ?? '');
-    return message === undefined ? c.notFound() : show(c, message);
-  };
-  const fail = button(({ code }) => {
-    fault.now = { code: Number(code) };
-  });
   const empty = button(() => mailbox.empty());
   return new Hono()
     .get('/api/v1/messages', list)
     .get('/api/v1/search', list)
-    .get('/api/v1/message/:id', showing(wholeMessage))
-    .get('/api/v1/message/:id/raw', showing(rawMessage))
+    .get('/api/v1/message/:id', (c) => {
+      const message = mailbox.get(c.req.param('id'));
+      return c.json({ ...summary(message), Text: message.email.text ?? '', HTML: message.email.html ?? '' });
+    })
+    .get('/api/v1/message/:id/raw', (c) => {
+      const headers = { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' };
+      return c.body(new Uint8Array(mailbox.get(c.req.param('id')).raw), 200, headers);
+    })
     .delete('/api/v1/messages', (c) => {
       mailbox.empty();
       return c.text('ok');
     })
-    .get('/', (c) => sendPage(c, { title: 'Inbox', header: listHeader(), main: listMain(mailbox, fault), live: true }))
-    .get('/message/:id', showing(messagePage))
-    .get('/view/:id', showing(messageHtml))
-    .post('/page/fail/:code{4\\d\\d|5\\d\\d}', fail)
+    .get('/', (c) => sendPage(c, { title: 'Inbox', header: listHeader, main: listMain(mailbox, fault), live: true }))
+    .get('/message/:id', (c) => {
+      const message = mailbox.get(c.req.param('id'));
+      const title = subject(message);
+      const header = html`<p><a href="/">← Inbox</a></p><h1>${title}</h1>`;
+      return sendPage(c, { title, header, main: messageMain(message), live: false });
+    })
+    .get('/view/:id', (c) => {
+      c.header('Content-Security-Policy', messagePolicy);
+      c.header('Referrer-Policy', 'no-referrer');
+      return c.html(`<!doctype html><base target="_blank">${mailbox.get(c.req.param('id')).email.html ?? ''}`);
+    })
     .post('/page/empty', empty);
 }
 
-function wholeMessage(c: Context, message: Message): Response {
-  const { text = '', html = '' } = message.email;
-  return c.json({ ...summary(message), Text: text, HTML: html });
-}
-
-function rawMessage(c: Context, { raw }: Message): Response {
-  const headers = { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' };
-  return c.body(new Uint8Array(raw), 200, headers);
-}
+/** A message's HTML is a stranger's: no scripts, nothing fetched, no access to this page; its links open elsewhere. */
+const messagePolicy =
+  "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'; " +
+  'sandbox allow-popups allow-popups-to-escape-sandbox';
 
 function summary({ id, email: { messageId = '', from, to, subject = '' }, receivedAt }: Message) {
   const named = (of: Addresses) => mailboxes(of).map(({ name, address }) => ({ Name: name, Address: address }));
-  return {
-    ID: id,
-    MessageID: messageId.replace(/^<|>$/g, ''),
-    From: named(from)[0] ?? null,
-    To: named(to),
-    Subject: subject,
-    Created: receivedAt,
-  };
+  const MessageID = messageId.replace(/^<|>$/g, '');
+  return { ID: id, MessageID, From: named(from)[0] ?? null, To: named(to), Subject: subject, Created: receivedAt };
 }
 
 /** Whether it has this text, in any case; after `to:`, among its recipients. */
@@ -81,24 +76,19 @@ function mailboxes(of: Addresses = []): NamedAddress[] {
   return [of].flat().flatMap((address) => address.group ?? [address]);
 }
 
-function listHeader(): Html {
-  return html`<h1>Inbox</h1>
+const listHeader = html`<h1>Inbox</h1>
 <p class="soft">Every e-mail that the relay sends on this machine ends here. None leaves it.</p>
-<form method="post" class="row">
-<button formaction="/page/fail/451">Refuse for now (451)</button>
-<button formaction="/page/fail/550">Refuse for good (550)</button>
-<button formaction="/page/heal">Heal</button>
+<form method="post" action="/page/fail" class="row">
+${faultButtons({ 'Refuse for now (451)': { code: 451 }, 'Refuse for good (550)': { code: 550 } })}
 <button formaction="/page/empty">Empty the inbox</button>
 </form>`;
-}
 
 const messagesShown = 200;
 
 function listMain(mailbox: Mailbox, fault: Fault<MailFailure>): Html {
   const messages = mailbox.list();
-  const more = messages.length > messagesShown ? `, the newest ${messagesShown} shown` : '';
   return html`${faultCard(fault)}
-<h2>${messages.length === 1 ? '1 message' : `${messages.length} messages`}${more}</h2>
+<h2>${messages.length} messages <span class="soft">(the newest ${messagesShown} are here)</span></h2>
 ${messages.slice(0, messagesShown).map(
   (message) => html`<a class="card mail" href="/message/${message.id}">
 <div class="row spread"><h3>${subject(message)}</h3><span class="soft">${time(message.receivedAt)}</span></div>
@@ -107,8 +97,7 @@ ${messages.slice(0, messagesShown).map(
 )}`;
 }
 
-function messagePage(c: Context, message: Message) {
-  const { email, id, receivedAt } = message;
+function messageMain({ email, id, receivedAt }: Message): Html {
   const { from, to, cc, replyTo, text } = email;
   const rows = {
     From: written(from),
@@ -117,32 +106,16 @@ function messagePage(c: Context, message: Message) {
     'Reply-To': written(replyTo),
     Received: time(receivedAt),
   };
-  const header = html`<p><a href="/">← Inbox</a></p><h1>${subject(message)}</h1>`;
-  const main = html`<div class="scroll"><table>
+  const frame = html`<h2>HTML</h2>
+<iframe title="The HTML" referrerpolicy="no-referrer"
+ sandbox="allow-popups allow-popups-to-escape-sandbox" src="/view/${id}"></iframe>`;
+  return html`<div class="scroll"><table>
 ${Object.entries(rows).map(([name, value]) => value && html`<tr><th>${name}</th><td>${value}</td></tr>`)}
 </table></div>
 ${text && html`<h2>Text</h2><pre class="card">${text}</pre>`}
-${
-  email.html &&
-  html`<h2>HTML</h2>
-<iframe title="The HTML" referrerpolicy="no-referrer"
- sandbox="allow-popups allow-popups-to-escape-sandbox" src="/view/${id}"></iframe>`
-}
+${email.html && frame}
 <details><summary>Headers</summary><pre class="card">${email.headerLines.map(({ line }) => `${line}\n`)}</pre></details>
 <p><a href="/api/v1/message/${id}/raw">Raw message</a></p>`;
-  return sendPage(c, { title: subject(message), header, main, live: false });
-}
-
-/** A message's HTML is a stranger's: no scripts, nothing fetched, no access to this page; its links open elsewhere. */
-const messagePolicy =
-  "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'; " +
-  'sandbox allow-popups allow-popups-to-escape-sandbox';
-
-function messageHtml(c: Context, { email }: Message): Response | Promise<Response> {
-  if (email.html === undefined) return c.notFound();
-  c.header('Content-Security-Policy', messagePolicy);
-  c.header('Referrer-Policy', 'no-referrer');
-  return c.html(`<!doctype html><base target="_blank">${email.html}`);
 }
 
 function subject({ email }: Message): string {

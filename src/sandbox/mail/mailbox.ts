@@ -3,6 +3,7 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import PostalMime, { type Email } from 'postal-mime';
+import { found } from '../page.js';
 
 export interface Message {
   /** Sorts by arrival. */
@@ -51,8 +52,9 @@ export class Mailbox {
     return [...this.#messages.values()].reverse();
   }
 
-  get(id: string): Message | undefined {
-    return this.#messages.get(id);
+  /** @throws HTTPException when it is not there */
+  get(id: string): Message {
+    return found(this.#messages.get(id), `message ${id}`);
   }
 
   empty(): void {

@@ -5,11 +5,9 @@
 
 import { Hono } from 'hono';
 import { html } from 'hono/html';
-import { HTTPException } from 'hono/http-exception';
-import { z } from 'zod';
 import type { Html } from '../../api/page.js';
-import { faultCard, faultRoutes, type PlatformFailure, platformFailureSchema } from '../fault.js';
-import { button, jsonBody, sendPage, time } from '../page.js';
+import { faultButtons, faultCard, faultRoutes, platformFailureSchema } from '../fault.js';
+import { button, found, jsonBody, sendPage, time } from '../page.js';
 import { type Assignment, type Call, changeSchema, type PlatformState, type Ticket } from './state.js';
 import { groups } from './world.js';
 
@@ -21,93 +19,58 @@ const requests = {
   'POST /control/assignments/:id/status': { status: 'accepted' },
   'POST /control/reset': null,
 };
+
 const statusSchema = changeSchema.pick({ status: true }).required();
 
 export function controlApi(state: PlatformState): Hono {
-  const control = () => ({
-    assignments: [...state.assignments.keys()],
-    tickets: [...state.tickets.keys()],
-    calls: state.calls.size,
-    requests,
-  });
-  return faultRoutes(state.fault, platformFailureSchema, control)
+  return faultRoutes(state.fault, platformFailureSchema, { requests })
     .get('/journal', (c) => c.json([...state.calls.values()]))
-    .delete('/journal', (c) => {
-      state.clearJournal();
-      return c.json([]);
-    })
     .post('/control/reset', (c) => {
       state.reset();
-      return c.json(control());
+      return c.json({ requests });
     })
     .post('/control/assignments', async (c) => {
       const change = changeSchema.parse(await jsonBody(c));
-      const { id = nextId(state) } = change;
-      const status = state.assignments.has(id) ? 200 : 201;
-      return c.json(state.change(id, change), status);
+      const status = state.assignments.has(change.id) ? 200 : 201;
+      return c.json(state.change(change), status);
     })
     .post('/control/assignments/:id/status', async (c) => {
-      const id = c.req.param('id');
-      const change = statusSchema.parse(await jsonBody(c));
-      if (!state.assignments.has(id)) throw new HTTPException(404, { message: `no assignment ${id}` });
-      return c.json(state.change(id, change));
+      const { status } = statusSchema.parse(await jsonBody(c));
+      const { id } = found(state.assignments.get(c.req.param('id')), `assignment ${c.req.param('id')}`);
+      return c.json(state.change({ id, status }));
     });
-}
-
-function nextId(state: PlatformState): string {
-  const numbers = [...state.assignments.keys()].map(Number).filter(Number.isSafeInteger);
-  return String(Math.max(1000, ...numbers) + 1);
 }
 
 const callsShown = 50;
 const assignmentsShown = 100;
-
-/** What the buttons make of it. */
-const failures: [label: string, failure: PlatformFailure][] = [
-  ['Answer 503', { status: 503 }],
-  ['Answer 422', { status: 422 }],
-  ['Be slow (20 s)', { delayMs: 20_000 }],
-  ['Break connections', { dropConnection: true }],
-];
-
-/** What a failure may be confined to, in the words of the page. */
-const subjects = { send: 'sends', assignments: 'assignment reads', tickets: 'ticket calls' };
-
-const failFormSchema = z.object({ failure: z.string(), path: z.string() });
-const changeFormSchema = changeSchema
-  .pick({ id: true })
-  .required()
-  .extend({ status: z.string().default('draft') });
+const changeFormSchema = changeSchema.pick({ id: true, status: true });
 
 export function overviewPage(state: PlatformState): Hono {
-  const setStatus = button((form) => {
-    const { id, status } = changeFormSchema.parse(form);
-    state.change(id, { status });
-  });
-  const fail = button((form) => {
-    const { failure, path } = failFormSchema.parse(form);
-    state.fault.now = platformFailureSchema.parse({ ...JSON.parse(failure), path: path || undefined });
-  });
   const reset = button(() => state.reset());
+  const setStatus = button((form) => state.change({ status: 'draft', ...changeFormSchema.parse(form) }));
   return new Hono()
-    .get('/', (c) => sendPage(c, { title: 'Pretend platform', header: header(), main: overview(state), live: true }))
-    .post('/page/fail', fail)
+    .get('/', (c) => sendPage(c, { title: 'Pretend platform', header, main: overview(state), live: true }))
     .post('/page/reset', reset)
     .post('/page/assignments', setStatus)
     .post('/page/assignments/:id', setStatus);
 }
 
-function header(): Html {
-  return html`<h1>Pretend platform</h1>
+const header = html`<h1>Pretend platform</h1>
 <p class="soft">It stands in for the assignment platform and the ticket system. Nothing here is real.</p>
 <form method="post" action="/page/fail" class="row">
 <label for="path">Make</label>
 <select name="path" id="path">
 <option value="">all calls</option>
-${Object.entries(subjects).map(([subject, name]) => html`<option value="${subject}">${name}</option>`)}
+<option value="send">sends</option>
+<option value="assignments">assignment reads</option>
+<option value="tickets">ticket calls</option>
 </select> fail:
-${failures.map(([label, failure]) => html`<button name="failure" value="${JSON.stringify(failure)}">${label}</button>`)}
-<button formaction="/page/heal">Heal</button>
+${faultButtons({
+  'Answer 503': { status: 503 },
+  'Answer 422': { status: 422 },
+  'Be slow (20 s)': { delayMs: 20_000 },
+  'Break connections': { dropConnection: true },
+})}
 <button formaction="/page/reset">Start over</button>
 </form>
 <form method="post" action="/page/assignments" class="row small">
@@ -115,7 +78,6 @@ ${failures.map(([label, failure]) => html`<button name="failure" value="${JSON.s
 <input name="id" id="id" size="12" required pattern="[A-Za-z0-9_\\-]{1,64}" placeholder="2001">
 <button>Make a draft</button>
 </form>`;
-}
 
 function overview(state: PlatformState): Html {
   const calls = [...state.calls.values()].slice(-callsShown).reverse();

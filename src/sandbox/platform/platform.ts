@@ -8,11 +8,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
-import { HTTPException } from 'hono/http-exception';
 import { z } from 'zod';
 import { serveHttp } from '../../service/server.js';
 import type { PlatformFailure } from '../fault.js';
-import { pageServer, refusal } from '../page.js';
+import { found, pageServer, refusal } from '../page.js';
 import { controlApi, overviewPage } from './control.js';
 import { type Answer, fieldSchema, PlatformState } from './state.js';
 import { workersReached } from './world.js';
@@ -106,7 +105,7 @@ function send(state: PlatformState, id: string, body: unknown): Answer['body'] {
   const workers = open ? workersReached(assignment.location, wanted) : [];
   const status = workers.length > 0 ? 'sent' : assignment.status;
   const sends = [...assignment.sends, { at: new Date().toISOString(), ...wanted, workers }].slice(-sendsKept);
-  state.change(id, { status, sends });
+  state.change({ id, status, sends });
   return { id, status, recipients: workers.length, workers };
 }
 
@@ -119,11 +118,6 @@ function updateTicket(state: PlatformState, id: string, body: unknown): Answer['
   const ticket = { id, userDefinedFields, updatedAt: new Date().toISOString() };
   state.put('tickets', id, ticket);
   return ticket;
-}
-
-function found<Found>(record: Found | undefined, what: string): Found {
-  if (record === undefined) throw new HTTPException(404, { message: `no ${what}` });
-  return record;
 }
 
 /** JSON, or else the text; undefined where there is none. */

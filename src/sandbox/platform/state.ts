@@ -37,7 +37,11 @@ const assignmentSchema = z.object({
 export type Assignment = z.infer<typeof assignmentSchema>;
 
 /** What is asked of an assignment that is made or changed from outside. */
-export const changeSchema = assignmentSchema.omit({ sends: true }).extend({ location: location.partial() }).partial();
+export const changeSchema = assignmentSchema
+  .omit({ sends: true })
+  .extend({ location: location.partial() })
+  .partial()
+  .required({ id: true });
 
 export const fieldSchema = z.object({ name: z.string().min(1), value: z.string() });
 
@@ -109,10 +113,10 @@ export class PlatformState {
   }
 
   /** Makes an assignment, or changes it. */
-  change(id: string, { location, ...facts }: z.infer<typeof changeSchema> & Pick<Partial<Assignment>, 'sends'>): Assignment {
-    const before = this.assignments.get(id) ?? blankAssignment;
-    const assignment = { ...before, ...facts, id, location: { ...before.location, ...location } };
-    this.put('assignments', id, assignment);
+  change({ location, ...facts }: z.infer<typeof changeSchema> & Pick<Partial<Assignment>, 'sends'>): Assignment {
+    const before = this.assignments.get(facts.id) ?? blankAssignment;
+    const assignment = { ...before, ...facts, location: { ...before.location, ...location } };
+    this.put('assignments', facts.id, assignment);
     return assignment;
   }
 
@@ -124,21 +128,16 @@ export class PlatformState {
     return arrived;
   }
 
-  clearJournal(): void {
-    this.calls.clear();
-    this.rewrite();
-  }
-
   /** Back to the beginning. */
   reset(): void {
     for (const table of tableNames) this[table].clear();
-    this.fault.heal();
+    this.fault.now = undefined;
     this.seed();
     this.rewrite();
   }
 
   private seed(): void {
-    for (const assignment of firstAssignments) this.change(assignment.id, assignment);
+    for (const assignment of firstAssignments) this.change(assignment);
     for (const ticket of firstTickets) this.put('tickets', ticket.id, ticket);
   }
 

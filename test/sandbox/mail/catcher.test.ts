@@ -153,8 +153,9 @@ describe('the mail catcher', () => {
     assert.match(page.text, /message-id: &lt;a\.0\.x@relay&gt;/i);
     assert.equal((await api(catcher, 'GET', '/message/none')).status, 404);
 
-    const press = (path: string) => fetch(catcher.uiUrl + path, { method: 'POST', redirect: 'manual' });
-    assert.equal((await press('/page/fail/451')).status, 303);
+    const press = (path: string, form = {}) =>
+      fetch(catcher.uiUrl + path, { method: 'POST', redirect: 'manual', body: new URLSearchParams(form) });
+    assert.equal((await press('/page/fail', { failure: '{"code":451}' })).status, 303);
     assert.match((await api(catcher, 'GET', '/')).text, /Failing:<\/strong> <code>{&quot;code&quot;:451}/);
     await press('/page/heal');
     await press('/page/empty');

@@ -101,7 +101,7 @@ describe('the pretend platform', () => {
     ]);
     assert.deepEqual(journal.at('0.body'), { groupIds: ['501'], radiusMiles: 5 });
     assert.ok(Date.parse(String(journal.at('0.at'))) > 0);
-    await call('DELETE', '/journal');
+    await call('POST', '/control/reset');
     assert.deepEqual((await call('GET', '/journal')).at(''), []);
   });
 
@@ -165,13 +165,14 @@ describe('the pretend platform', () => {
   });
 
   it('takes assignments and their status from a test', async () => {
-    const made = await call('POST', '/control/assignments', { title: 'Mine', location: { zip: '10001' } });
+    const made = await call('POST', '/control/assignments', { id: '1006', title: 'Mine', location: { zip: '10001' } });
     assert.deepEqual([made.status, made.at('id'), made.at('status'), made.at('location.zip')], [201, '1006', 'draft', '10001']);
     assert.equal((await call('POST', '/control/assignments', { id: '1006', title: 'Yours' })).status, 200);
     await call('POST', '/control/assignments/1006/status', { status: 'accepted' });
     assert.equal(await statusOf('1006'), 'accepted');
     assert.equal((await call('POST', '/control/assignments/1007/status', { status: 'x' })).status, 404);
     assert.equal((await call('POST', '/control/assignments', { id: '../x' })).status, 400);
+    assert.equal((await call('POST', '/control/assignments', { title: 'Whose' })).status, 400);
   });
 
   it('shows all of it on a page, escaped, and obeys its buttons', async () => {
