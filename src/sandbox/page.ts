@@ -34,20 +34,18 @@ export function pageServer(): Hono {
     });
 }
 
-/** What the caller is told of an error. */
 export function refusal(error: unknown): { status: number; body: { error: string } } {
   if (error instanceof z.ZodError) return { status: 400, body: { error: z.prettifyError(error) } };
   const status = error instanceof HTTPException ? error.status : 500;
   return { status, body: { error: error instanceof Error ? error.message : String(error) } };
 }
 
-/** @throws HTTPException that says what is not there */
 export function found<Found>(record: Found | undefined, what: string): Found {
   if (record === undefined) throw new HTTPException(404, { message: `no ${what}` });
   return record;
 }
 
-/** The body as JSON; undefined where it is none. */
+/** Undefined where it is no JSON. */
 export function jsonBody(c: Context): Promise<unknown> {
   return c.req.json().catch(() => undefined);
 }
@@ -60,7 +58,6 @@ export function button(act: (form: Record<string, unknown>) => void) {
   };
 }
 
-/** A moment as people in front of this machine read it. */
 export function time(at: string): Html {
   return html`<time datetime="${at}">${new Date(at).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })}</time>`;
 }
@@ -82,18 +79,15 @@ setInterval(async () => {
 
 const style = `${sharedStyle}
 :root { --good: light-dark(#16794a, #5fd39b); --bad: light-dark(#b3261e, #ff8f86); --wait: light-dark(#8a5a00, #f0c060); }
-header { padding-bottom: 0; }
-.card { overflow-wrap: anywhere; }
+header { padding-bottom: 0; } .card { overflow-wrap: anywhere; } ul { margin: .4rem 0 0; padding-left: 1.1rem; }
 .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 20rem), 1fr)); gap: .75rem; }
-.row { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; }
-.spread { justify-content: space-between; }
+.row { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; } .spread { justify-content: space-between; }
 .badge { border: 1px solid currentColor; border-radius: 99px; padding: 0 .6rem; font-size: .85rem; font-weight: 600; }
 .good { color: var(--good); } .bad { color: var(--bad); } .wait { color: var(--wait); }
 button, select, input { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--line);
   border-radius: 8px; padding: .3rem .7rem; }
 button { cursor: pointer; } button:hover, a.mail:hover { border-color: var(--accent); }
 .small { margin-top: .5rem; } .small button { font-size: .85rem; min-height: 1.8rem; padding: .1rem .5rem; }
-ul { margin: .4rem 0 0; padding-left: 1.1rem; }
 .scroll { overflow-x: auto; } .scroll :is(th, td) { padding: .4rem .75rem; } td { max-width: 30rem; min-width: 6rem; }
 th, time, .tight, .badge { white-space: nowrap; }
 iframe { width: 100%; height: 26rem; border: 1px solid var(--line); border-radius: 10px; background: #fff; resize: vertical; }

@@ -3,6 +3,7 @@
 import { type ChildProcess, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A pid is used again, a pid with its start time is not. */
@@ -49,17 +50,13 @@ export async function endProcess(target: RunningProcess, graceMs = 10_000): Prom
  * @returns its exit code, and the last line that it wrote to stderr, without credentials
  */
 export async function superviseChild(child: ChildProcess, signal?: AbortSignal) {
-  let tail = '';
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    tail = (tail + text).slice(-4000);
-  });
   const end = () => child.pid !== undefined && sendSignal(-child.pid, 'SIGTERM');
   process.once('exit', end);
   signal?.addEventListener('abort', end);
   if (signal?.aborted) end();
   try {
-    await once(child, 'close');
-    return { code: child.exitCode, lastLine: lastLineOf(tail) };
+    const [said] = await Promise.all([child.stderr ? text(child.stderr) : '', once(child, 'close')]);
+    return { code: child.exitCode, lastLine: lastLineOf(said) };
   } finally {
     process.removeListener('exit', end);
     signal?.removeEventListener('abort', end);

@@ -3,7 +3,7 @@
  * its page: whom assignments reached, what became of tickets, which calls came in.
  */
 
-import { Hono } from 'hono';
+import type { Hono } from 'hono';
 import { html } from 'hono/html';
 import type { Html } from '../../api/page.js';
 import { faultButtons, faultCard, faultRoutes, platformFailureSchema } from '../fault.js';
@@ -21,8 +21,11 @@ const requests = {
 };
 
 const statusSchema = changeSchema.pick({ status: true }).required();
+const formSchema = changeSchema.pick({ id: true, status: true });
 
-export function controlApi(state: PlatformState): Hono {
+export function controlOf(state: PlatformState): Hono {
+  const reset = button(() => state.reset());
+  const setStatus = button((form) => state.change({ status: 'draft', ...formSchema.parse(form) }));
   return faultRoutes(state.fault, platformFailureSchema, { requests })
     .get('/journal', (c) => c.json([...state.calls.values()]))
     .post('/control/reset', (c) => {
@@ -38,17 +41,7 @@ export function controlApi(state: PlatformState): Hono {
       const { status } = statusSchema.parse(await jsonBody(c));
       const { id } = found(state.assignments.get(c.req.param('id')), `assignment ${c.req.param('id')}`);
       return c.json(state.change({ id, status }));
-    });
-}
-
-const callsShown = 50;
-const assignmentsShown = 100;
-const changeFormSchema = changeSchema.pick({ id: true, status: true });
-
-export function overviewPage(state: PlatformState): Hono {
-  const reset = button(() => state.reset());
-  const setStatus = button((form) => state.change({ status: 'draft', ...changeFormSchema.parse(form) }));
-  return new Hono()
+    })
     .get('/', (c) => sendPage(c, { title: 'Pretend platform', header, main: overview(state), live: true }))
     .post('/page/reset', reset)
     .post('/page/assignments', setStatus)
@@ -79,34 +72,28 @@ ${faultButtons({
 <button>Make a draft</button>
 </form>`;
 
-function overview(state: PlatformState): Html {
-  const calls = [...state.calls.values()].slice(-callsShown).reverse();
-  return html`${faultCard(state.fault)}
+const callsShown = 50;
+const cardsShown = 100;
+
+function overview({ fault, assignments, tickets, calls }: PlatformState): Html {
+  const latest = [...calls.values()].slice(-callsShown).reverse();
+  return html`${faultCard(fault)}
 <h2>Assignments</h2>
-<div class="cards">${[...state.assignments.values()].slice(-assignmentsShown).map(assignmentCard)}</div>
+<div class="cards">${[...assignments.values()].slice(-cardsShown).map(assignmentCard)}</div>
 <h2>Tickets</h2>
-<div class="cards">${[...state.tickets.values()].slice(-assignmentsShown).map(ticketCard)}</div>
+<div class="cards">${[...tickets.values()].slice(-cardsShown).map(ticketCard)}</div>
 <h2>Groups and their workers</h2>
 <div class="cards">${groups.map(
     (group) => html`<section class="card"><h3>${group.id} · ${group.name}</h3>
 <ul>${group.workers.map((worker) => html`<li>${worker.name} <span class="soft">${worker.city}</span></li>`)}</ul></section>`,
   )}</div>
 <h2>Calls received <span class="soft">(the latest ${callsShown})</span></h2>
-${
-  calls.length === 0
-    ? html`<p class="soft">None yet.</p>`
-    : html`<div class="scroll"><table>
-<tr><th>Time</th><th>Call</th><th>Answer</th><th>Body</th><th>Idempotency key</th></tr>${calls.map(callRow)}</table></div>`
-}`;
+<div class="scroll"><table>
+<tr><th>Time</th><th>Call</th><th>Answer</th><th>Body</th><th>Idempotency key</th></tr>${latest.map(callRow)}</table></div>`;
 }
 
 /** How a status looks. */
-const tones = new Map<unknown, string>([
-  ['draft', 'wait'],
-  ['waiting', 'wait'],
-  ['sent', 'good'],
-  ['accepted', 'good'],
-]);
+const tones = new Map<unknown, string>(Object.entries({ draft: 'wait', waiting: 'wait', sent: 'good', accepted: 'good' }));
 
 function assignmentCard({ id, title, status, location, ownerEmail, customFields, sends }: Assignment): Html {
   const others = ['draft', 'accepted', 'cancelled'].filter((other) => other !== status);

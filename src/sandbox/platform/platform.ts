@@ -1,7 +1,6 @@
 /**
- * The pretend platform: an assignment platform and a ticket system to try the relay with, on one HTTP port. It speaks the
- * protocol of the generic connectors: what it is asked to do is done once for an idempotency key, and every call is entered in
- * the journal, whatever becomes of it.
+ * The pretend platform: an assignment platform and a ticket system that speak the protocol of the generic connectors. What it is
+ * asked to do is done once for an idempotency key, and every call is entered in the journal, whatever becomes of it.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,7 +11,7 @@ import { z } from 'zod';
 import { serveHttp } from '../../service/server.js';
 import type { PlatformFailure } from '../fault.js';
 import { found, pageServer, refusal } from '../page.js';
-import { controlApi, overviewPage } from './control.js';
+import { controlOf } from './control.js';
 import { type Answer, fieldSchema, PlatformState } from './state.js';
 import { workersReached } from './world.js';
 
@@ -24,10 +23,7 @@ import { workersReached } from './world.js';
 export async function startPlatform({ host, port, stateFile }: { host: string; port: number; stateFile?: string }) {
   const closing = new AbortController();
   const state = new PlatformState(stateFile);
-  const app = pageServer()
-    .route('/', connectorApi(state, closing.signal))
-    .route('/', controlApi(state))
-    .route('/', overviewPage(state));
+  const app = pageServer().route('/', connectorApi(state, closing.signal)).route('/', controlOf(state));
   const server = await serveHttp(app, { host, port, variable: 'RELAY_SANDBOX_PORT', graceMs: 0 });
   return {
     url: server.url,
@@ -42,10 +38,8 @@ const sendBodySchema = z.object({ groupIds: z.array(z.string()).default([]), rad
 const patchBodySchema = z.object({ userDefinedFields: z.array(fieldSchema).min(1) });
 const sendsKept = 50;
 
-/** What a call does to what is kept, and what is answered. */
 type Act = (state: PlatformState, id: string, body: unknown) => Answer['body'];
 
-/** @param closing aborts the waiting of slow answers */
 function connectorApi(state: PlatformState, closing: AbortSignal): Hono<{ Bindings: HttpBindings }> {
   /** Journal, failure, delay and idempotency around one act. */
   const endpoint = (subject: PlatformFailure['path'], act: Act) => async (c: Context<{ Bindings: HttpBindings }, '/:id'>) => {
@@ -54,8 +48,8 @@ function connectorApi(state: PlatformState, closing: AbortSignal): Hono<{ Bindin
     const idempotencyKey = c.req.header('idempotency-key');
     const body = parsed(await c.req.text());
     const call = state.arrived({ method, path, idempotencyKey, body });
-    const failure = state.fault.meet(({ path: only = subject }) => only === subject) ?? {};
-    const { status, dropConnection = false, delayMs, afterActing, retryAfterSeconds } = failure;
+    const met = state.fault.meet(({ path: only = subject }) => only === subject);
+    const { status, dropConnection = false, delayMs, afterActing, retryAfterSeconds } = met ?? {};
     const fails = status !== undefined || dropConnection;
     if (delayMs !== undefined) await sleep(delayMs, undefined, { signal: closing });
 
@@ -77,14 +71,8 @@ function connectorApi(state: PlatformState, closing: AbortSignal): Hono<{ Bindin
     return Response.json(answer.body, { status: answer.status, headers });
   };
   return new Hono<{ Bindings: HttpBindings }>()
-    .get(
-      '/assignments/:id',
-      endpoint('assignments', ({ assignments }, id) => found(assignments.get(id), `assignment ${id}`)),
-    )
-    .get(
-      '/tickets/:id',
-      endpoint('tickets', ({ tickets }, id) => found(tickets.get(id), `ticket ${id}`)),
-    )
+    .get('/assignments/:id', endpoint('assignments', readAssignment))
+    .get('/tickets/:id', endpoint('tickets', readTicket))
     .post('/assignments/:id/send', endpoint('send', send))
     .patch('/tickets/:id', endpoint('tickets', updateTicket));
 }
@@ -97,9 +85,12 @@ function answerOf(act: () => Answer['body']): Answer {
   }
 }
 
+const readAssignment = ({ assignments }: PlatformState, id: string) => found(assignments.get(id), `assignment ${id}`);
+const readTicket = ({ tickets }: PlatformState, id: string) => found(tickets.get(id), `ticket ${id}`);
+
 /** An assignment that is past being sent (accepted, cancelled …) reaches nobody and stays as it is. */
 function send(state: PlatformState, id: string, body: unknown): Answer['body'] {
-  const assignment = found(state.assignments.get(id), `assignment ${id}`);
+  const assignment = readAssignment(state, id);
   const wanted = sendBodySchema.parse(body);
   const open = assignment.status === 'draft' || assignment.status === 'sent';
   const workers = open ? workersReached(assignment.location, wanted) : [];

@@ -1,7 +1,6 @@
 /**
- * What the pretend platform keeps. Every record is appended to the file, if there is one, as a line of JSON before the call is
- * answered, so that nothing that was answered is lost with the process. Opening the file rewrites it, atomically, to what it
- * amounts to.
+ * What the pretend platform keeps. A record is in the file, if there is one, as a line of JSON before the call is answered, so
+ * that nothing that was answered is lost with the process. Opening the file rewrites it to what it amounts to.
  */
 
 import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -19,7 +18,6 @@ const assignmentSchema = z.object({
     .trim()
     .regex(/^[A-Za-z0-9_-]{1,64}$/),
   title: z.string(),
-  /** `draft` and `sent` are the platform's own; any other is set from outside. */
   status: z.string().min(1),
   location,
   customFields: z.record(z.string(), z.string()),
@@ -51,7 +49,6 @@ export type Ticket = z.infer<typeof ticketSchema>;
 const callSchema = z.object({
   /** Counts the calls in the order in which they arrived, from 1. */
   number: z.number(),
-  /** When it arrived. */
   at: z.string(),
   method: z.string(),
   path: z.string(),
@@ -70,7 +67,7 @@ export type Answer = z.infer<typeof answerSchema>;
 
 const recordsKept = 10_000;
 
-/** Records of one kind by their keys: the newest ones. */
+/** The newest records of one kind by their keys. */
 class Table<Value> extends Map<string, Value> {
   constructor(readonly schema: z.ZodType<Value>) {
     super();
@@ -93,10 +90,9 @@ export class PlatformState {
   readonly tickets = new Table(ticketSchema);
   /** What was answered under an idempotency key, by method, path and key. */
   readonly answers = new Table(answerSchema);
-  /** By number, in the order of arrival. */
   readonly calls = new Table(callSchema);
   readonly fault = new Fault<PlatformFailure>();
-  private lastCall = 0;
+  private lastCall: number;
 
   constructor(private readonly path?: string) {
     const lines = path !== undefined && existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [];
@@ -106,7 +102,6 @@ export class PlatformState {
     this.rewrite();
   }
 
-  /** Sets a record, and keeps it. */
   put<Name extends Line['table']>(table: Name, key: string, value: z.infer<PlatformState[Name]['schema']>): void {
     this[table].keep(key, value);
     if (this.path !== undefined) appendFileSync(this.path, jsonLine({ table, key, value }));
@@ -128,7 +123,6 @@ export class PlatformState {
     return arrived;
   }
 
-  /** Back to the beginning. */
   reset(): void {
     for (const table of tableNames) this[table].clear();
     this.fault.now = undefined;

@@ -54,10 +54,7 @@ export const firstTickets = [
   { id: '7001', userDefinedFields: [{ name: 'Site', value: 'Minneapolis' }], updatedAt: '2026-01-05T09:00:00.000Z' },
 ];
 
-/**
- * The workers of the named groups (of all groups, if none is named) within the radius (anywhere, without one), nearest first
- * and each once. A group that does not exist has no workers.
- */
+/** Workers of the named groups (of all, if none is named) within the radius (anywhere, without one), nearest first. */
 export function workersReached(place: Place, { groupIds, radiusMiles }: { groupIds: string[]; radiusMiles?: number }) {
   const named = groups.filter(({ id }) => groupIds.length === 0 || groupIds.includes(id));
   return [...new Set(named.flatMap(({ workers }) => workers))]
