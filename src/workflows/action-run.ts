@@ -4,6 +4,8 @@ import {
   ActivityCancellationType,
   CancellationScope,
   CancelledFailure,
+  isCancellation,
+  log,
   proxyActivities,
   proxyLocalActivities,
 } from '@temporalio/workflow';
@@ -19,7 +21,6 @@ import type { Alarm, Lock } from './lock.js';
 /** How hard to try: through the retry budget, or once, as an ordinary activity (the relay's own try during a hold). */
 export type RetryMode = 'budget' | 'once';
 
-/** What a try came to: done, skipped or failed. */
 export interface AttemptResult extends Omit<EffectResult, keyof Timed> {
   failure?: ActionError;
 }
@@ -38,7 +39,7 @@ export class ActionRun {
   waitsForPause = false;
   /** Attempts made through the budget before a wait in which nothing was tried: they count. */
   made = 0;
-  /** Set where it was cancelled; `by` is absent where that was the whole chain. */
+  /** `by` is absent where that was the whole chain. */
   cancelled: { by?: string } | undefined;
   readonly #alarm: Alarm = {};
   #scope: CancellationScope | undefined;
@@ -46,7 +47,6 @@ export class ActionRun {
   constructor(
     readonly chain: Chain,
     readonly action: ChainAction,
-    /** The actions behind it, in order. */
     readonly behind: readonly ChainAction[],
     /** What became of effects that were tried together with one before them, by index. */
     readonly early: Map<number, EffectOutcome>,
@@ -65,7 +65,7 @@ export class ActionRun {
     return { companyId, chainId, retryBudgetSeconds, index: this.action.index, relayId: this.action.relayId };
   }
 
-  /** Whether an e-mail has reached somebody, in this attempt or an earlier one. */
+  /** Whether an e-mail has reached somebody, now or in an earlier attempt. */
   get reachedSome(): boolean {
     return this.status.deliveries?.some(({ sent }) => sent) ?? false;
   }
@@ -88,7 +88,6 @@ export class ActionRun {
     return new Date(this.lock.now + fromNow).toISOString();
   }
 
-  /** How many attempts there may be now. */
   attemptsLeft(mode: RetryMode): number {
     return mode === 'once' ? 1 : Math.max(1, attemptsWithin(this.chain.retryBudgetSeconds) - this.made);
   }
@@ -97,11 +96,7 @@ export class ActionRun {
     return summaryOf([this.action], doing);
   }
 
-  /**
-   * A local activity, during which the lock is kept. The workflow sees no query and no signal meanwhile, hence at most two
-   * seconds.
-   * @throws CancelledFailure where the action has been cancelled.
-   */
+  /** A local activity. It keeps the lock, and the workflow sees no query and no signal: hence two seconds. @throws CancelledFailure */
   local<Value>(summary: string, call: (activities: Activities) => Promise<Value>, maximumAttempts = 1): Promise<Value> {
     this.#assertWanted();
     const options = { ...waitForOutcome, startToCloseTimeout: 2000, retry: { maximumAttempts }, summary };
@@ -109,9 +104,20 @@ export class ActionRun {
   }
 
   /**
-   * Activities visible in the Web UI with their attempts; to be begun with `begin` or `outside`.
-   * @param made - attempts made just before.
+   * About the settings, by a local activity that is attempted twice.
+   * @returns what it says, or `otherwise` where nobody can. @throws CancelledFailure
    */
+  async ask<Value>(asks: string, call: (activities: Activities) => Promise<Value>, otherwise: Value): Promise<Value> {
+    try {
+      return await this.local(asks, call, 2);
+    } catch (error) {
+      if (isCancellation(error)) throw error;
+      log.warn('the settings of a company could not be read', { asks, error });
+      return otherwise;
+    }
+  }
+
+  /** Activities visible in the Web UI, to be begun with `begin` or `outside`. @param made - attempts made just before. */
   ordinary(name: string, doing: string | undefined, attempts: number, made = 0): Activities {
     return proxyActivities<Activities>({
       ...waitForOutcome,
@@ -122,14 +128,14 @@ export class ActionRun {
     });
   }
 
-  /** Begins what is cancelled with the action. @throws CancelledFailure where that has happened. */
+  /** Begins what is cancelled with the action. @throws CancelledFailure */
   begin<Value>(work: () => Promise<Value>): Promise<Value> {
     this.#assertWanted();
     this.#scope ??= new CancellationScope();
     return this.#scope.run(work);
   }
 
-  /** Begins it and lets the lock go until it has ended. */
+  /** Begins it, and lets the lock go until it has ended. */
   outside<Value>(work: () => Promise<Value>): Promise<Value> {
     return this.lock.outside(this.begin(work));
   }
@@ -146,7 +152,7 @@ export class ActionRun {
     this.#alarm.ring?.();
   }
 
-  /** A pause has ended. */
+  /** A pause has ended: whoever waits for that looks again. */
   resume(): void {
     if (this.waitsForPause) this.#alarm.ring?.();
   }

@@ -3,12 +3,12 @@
 import { isCancellation } from '@temporalio/workflow';
 import type { Chain, ChainAction } from '../chain/chain.js';
 import { hasEnded, isToRedo } from '../chain/outcome.js';
-import type { EffectOutcome } from '../contract/activities.js';
+import type { EffectOutcome, RulePolicy } from '../contract/activities.js';
 import { ActionRun, type Decision, type Notify, type RetryMode } from './action-run.js';
 import type { ActionStates } from './action-states.js';
 import { attempt } from './attempt.js';
 import { wasTried } from './failures.js';
-import { Hold, readPolicy } from './hold.js';
+import { Hold } from './hold.js';
 import type { Lock } from './lock.js';
 import { waitAWhile, waitForPauseEnd } from './pause.js';
 
@@ -24,7 +24,6 @@ export class ActionRunner {
     private readonly notify: Notify,
   ) {}
 
-  /** Whether everything was cancelled. */
   get cancelled(): boolean {
     return this.#cancelled;
   }
@@ -57,7 +56,6 @@ export class ActionRunner {
     for (const run of this.#runs.values()) run.cancel();
   }
 
-  /** A pause has ended: whoever waits for that looks again. */
   resume(): void {
     for (const run of this.#runs.values()) run.resume();
   }
@@ -77,7 +75,10 @@ export class ActionRunner {
   }
 }
 
+const heldByDefault: RulePolicy = { onFailure: 'hold', onUnknown: 'hold' };
+
 async function toEnd(run: ActionRun): Promise<void> {
+  const { companyId, relayId } = run.ref;
   const hold = new Hold(run);
   let waits = 0;
   for (let mode: RetryMode | undefined = 'budget'; mode; ) {
@@ -104,7 +105,9 @@ async function toEnd(run: ActionRun): Promise<void> {
     if (!failure) return run.end({ state: 'done', ...(recipients !== undefined && { result: { recipients } }) }, recovered);
     const { message: reason } = failure;
     if (run.reachedSome) return run.end({ state: 'partly-failed', reason }, 'partly-failed');
-    const policy = await readPolicy(run);
+    // Where the policy cannot be read, an action is rather held than passed over.
+    const asks = run.summary(`does rule ${relayId} hold or continue?`);
+    const policy = await run.ask(asks, (activities) => activities.readPolicy({ companyId, relayId }), heldByDefault);
     if (policy.skips !== undefined) return run.end({ state: 'skipped', reason: policy.skips }, recovered);
     if (policy.onFailure === 'continue' && tried) return run.end({ state: 'failed', reason }, 'failed');
     mode = await hold.untilDecided(failure, policy, mode);

@@ -11,7 +11,7 @@ import { standingOf } from '../contract/search-attributes.js';
 export type Change = Partial<Omit<ActionStatus, 'index'>>;
 
 export class ActionStates {
-  /** The last signals that had no effect, with why; the latest last. */
+  /** The last three signals that had no effect, with why. */
   ignored: string[] = [];
   readonly #actions: Map<number, ActionStatus>;
   #changed = true;
@@ -26,7 +26,6 @@ export class ActionStates {
     this.#searchable = standingOf(this.actions).map(({ value }) => JSON.stringify(value));
   }
 
-  /** All actions in array order. */
   get actions(): ActionStatus[] {
     return [...this.#actions.values()];
   }
@@ -51,12 +50,10 @@ export class ActionStates {
     this.update(index, { ...over, endedAt: new Date(this.clock.now).toISOString(), ...change });
   }
 
-  /** Ends what has not ended. */
   cancelRest(): void {
     for (const { index, state } of this.actions) if (!hasEnded(state)) this.end(index, { state: 'cancelled' });
   }
 
-  /** Puts an action's status as a whole, as another workflow tells it. */
   replace(after: ActionStatus): void {
     this.#actions.set(after.index, after);
     this.#changed = true;
@@ -69,7 +66,6 @@ export class ActionStates {
     this.#changed = true;
   }
 
-  /** Shows what has changed since the last time in the Web UI's details and the search attributes. */
   publish(): void {
     if (!this.#changed) return;
     this.#changed = false;

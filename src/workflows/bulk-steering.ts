@@ -6,10 +6,9 @@ import { addProgress, type BulkOrder, noProgress } from '../contract/bulk.js';
 import type { BulkProgress } from '../contract/chain-resource.js';
 import { progressQuery } from '../contract/messages.js';
 
-/** So many chains in one activity. */
+/** Chains in one activity. */
 const batchSize = 20;
 
-/** @param workflowIds - the chains. @returns what came of it. */
 export async function BulkSteering(order: BulkOrder, workflowIds: string[]): Promise<BulkProgress> {
   let progress = noProgress;
   setHandler(progressQuery, () => progress);

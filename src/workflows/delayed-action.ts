@@ -11,8 +11,7 @@ import type { ActionStatus } from '../chain/action-status.js';
 import { type Chain, type ChainAction, chainWorkflowId, dueAt } from '../chain/chain.js';
 import { chainStatus, hasEnded, isToRedo } from '../chain/outcome.js';
 import { shownTime, summaryOf } from '../chain/web-ui.js';
-import { type Report, reportSignal, type Steering, steeringSignals } from '../contract/messages.js';
-import type { NoticeKind } from '../contract/notices.js';
+import { type Report, reportSignal, steeringSignals } from '../contract/messages.js';
 import { ActionRunner } from './action-runner.js';
 import { ActionStates } from './action-states.js';
 import { actionsFailed } from './failures.js';
@@ -20,9 +19,8 @@ import { type Alarm, Lock } from './lock.js';
 import { lastSummary, takeSteering } from './steering.js';
 
 /**
- * @param chain - the chain with the actions of this delay only.
- * @returns what became of them.
- * @throws ApplicationFailure `ActionsFailed` with the same as details when one ended `failed` or `not-run`.
+ * @param chain - with the actions of this delay only.
+ * @throws ApplicationFailure `ActionsFailed`, when one ended `failed` or `not-run`; its details are what else is returned.
  */
 export async function DelayedAction(chain: Chain): Promise<ActionStatus[]> {
   const root = CancellationScope.current();
@@ -34,7 +32,7 @@ export async function DelayedAction(chain: Chain): Promise<ActionStatus[]> {
     });
     const states: ActionStates = new ActionStates(chain, lock);
     const reports: Reports = new Reports(chainWorkflowId(chain), states, lock);
-    const runner = new ActionRunner(chain, states, lock, (kind, index) => reports.notice(kind, index));
+    const runner = new ActionRunner(chain, states, lock, (kind, index) => reports.notices.push({ kind, index }));
     const groups: DelayGroups = new DelayGroups(states, lock, runner);
 
     const [first] = chain.actions;
@@ -43,11 +41,11 @@ export async function DelayedAction(chain: Chain): Promise<ActionStatus[]> {
       lock,
       states,
       runner,
-      ignored: (signal) => reports.ignored(signal),
+      ignored: (signal) => reports.send({ actions: [], ignored: signal }),
       // The chain passed it on before it had heard that the action has failed, and does it again itself.
       passOn(name, steering) {
-        const late = name === 'retry' && states.has(steering.index) && isToRedo(states.of(steering.index).state);
-        if (late) reports.passBack(steering);
+        const late = name === 'retry' && isToRedo(states.of(steering.index).state);
+        if (late) reports.signal((chain) => chain.signal(steeringSignals.retry, steering));
         return late;
       },
       moveTo: (index, dueAt) => groups.move(index, dueAt),
@@ -87,7 +85,6 @@ class DelayGroups {
     private readonly runner: ActionRunner,
   ) {}
 
-  /** @param dueAt - Unix milliseconds. */
   open(actions: ChainAction[], dueAt: number): void {
     const group = { actions, dueAt, alarm: {} };
     this.#groups.push(group);
@@ -108,7 +105,6 @@ class DelayGroups {
     for (const group of this.#groups) if (this.#left(group).length === 0) group.alarm.ring?.();
   }
 
-  /** Waits until the group is due, or empty, then runs it. */
   async #run(group: DelayGroup): Promise<void> {
     const { lock, states, runner } = this;
     const due = `due ${shownTime(new Date(group.dueAt).toISOString())}`;
@@ -126,7 +122,8 @@ class DelayGroups {
 
 /** What the chain is told: only what it has to act on or show before this workflow has closed. */
 class Reports {
-  #notices: NonNullable<Report['notices']> = [];
+  /** About which actions the chain is to tell people. */
+  readonly notices: NonNullable<Report['notices']> = [];
   /** The statuses as the chain knows them. */
   readonly #told: Map<number, ActionStatus>;
   readonly #unsent: ((chain: ExternalWorkflowHandle) => Promise<void>)[] = [];
@@ -139,35 +136,20 @@ class Reports {
     this.#told = new Map(states.actions.map((action) => [action.index, action]));
   }
 
-  /** Asks the chain to tell people about an action. */
-  notice(kind: NoticeKind, index: number): void {
-    this.#notices.push({ kind, index });
-  }
-
-  /** Tells the chain of a signal that had no effect. */
-  ignored(signal: string): void {
-    this.#signal((chain) => chain.signal(reportSignal, { actions: [], ignored: signal }));
-  }
-
-  /**
-   * Tells what has changed since the last time, if the chain has to know: a hold, a pause, a time that was moved, a cancellation.
-   */
+  /** Tells what has changed, if the chain has to know: a hold, a pause, a time that was moved, a cancellation. */
   publish(): void {
     const changed = this.states.actions.filter((action) => this.#told.get(action.index) !== action);
     const matters = changed.some((action) => standing(action) !== standing(this.#told.get(action.index)));
-    if (!matters && this.#notices.length === 0) return;
+    if (!matters && this.notices.length === 0) return;
     for (const action of changed) this.#told.set(action.index, action);
-    const notices = this.#notices;
-    this.#notices = [];
-    this.#signal((chain) => chain.signal(reportSignal, { actions: changed, notices }));
+    this.send({ actions: changed, notices: this.notices.splice(0) });
   }
 
-  /** Gives the chain back what a person asked of an action that has failed. */
-  passBack(steering: Steering): void {
-    this.#signal((chain) => chain.signal(steeringSignals.retry, steering));
+  send(report: Report): void {
+    this.signal((chain) => chain.signal(reportSignal, report));
   }
 
-  #signal(signal: (chain: ExternalWorkflowHandle) => Promise<void>): void {
+  signal(signal: (chain: ExternalWorkflowHandle) => Promise<void>): void {
     this.#unsent.push(signal);
     if (this.#unsent.length === 1) this.lock.start(() => this.#sendAll());
   }

@@ -25,7 +25,7 @@ import { searchAttributesOf } from '../contract/search-attributes.js';
 import type { DelayedAction } from './delayed-action.js';
 import type { Lock } from './lock.js';
 
-/** What a child says became of its actions, and how it closed where it did not say it of all. */
+/** `how` it closed, where it did not say of all actions what became of them. */
 interface ChildEnd {
   actions: ActionStatus[];
   how?: string;
@@ -44,7 +44,6 @@ export class DelayedActions {
   /** After a reset: the end of one that this run did not start. */
   #foundEnd: Promise<ChildEnd> | undefined;
 
-  /** Issues the start; the command goes out with the workflow task. */
   constructor(
     chain: Chain,
     readonly actions: ChainAction[],
@@ -66,11 +65,7 @@ export class DelayedActions {
     this.#ended = this.#started.then((child) => child.result()).then((actions) => ({ actions }), readEnd);
   }
 
-  has(index: number): boolean {
-    return this.actions.some((action) => action.index === index);
-  }
-
-  /** Lets the lock go until it has closed, however it did. */
+  /** Waits until it has closed, however it did. */
   async ended(): Promise<ChildEnd> {
     let end = await this.lock.outside(this.#ended);
     if (end.how === runsAlready) end = await this.lock.outside(this.#awaitFound());

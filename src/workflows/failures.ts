@@ -1,4 +1,4 @@
-/** Failures: what became of a failed activity, read out of what the SDK throws; and how a workflow fails when its actions did. */
+/** What the SDK throws for a failed activity, read; and how a workflow fails when its actions did. */
 
 import { ActivityFailure, ApplicationFailure, isCancellation, TimeoutFailure } from '@temporalio/workflow';
 import type { ActionError, ActionStatus } from '../chain/action-status.js';

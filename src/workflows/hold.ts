@@ -1,6 +1,5 @@
 /** A held action: who may end the hold, and when. */
 
-import { isCancellation, log } from '@temporalio/workflow';
 import type { ActionError } from '../chain/action-status.js';
 import { hasEnded } from '../chain/outcome.js';
 import { automaticRetrySeconds } from '../chain/retry.js';
@@ -10,10 +9,7 @@ import type { ActionRun, RetryMode } from './action-run.js';
 import { wasTried } from './failures.js';
 import { windowEnd } from './pause.js';
 
-/**
- * The relay's own tries leave the larger part of what Temporal allows a history, 50 MiB and 51,200 events, to people. Part of the
- * replay contract.
- */
+/** The relay's own tries leave people the larger part of a history, 50 MiB and 51,200 events. Part of the replay contract. */
 const longestHistory = { bytes: 20_000_000, events: 20_000 };
 
 export class Hold {
@@ -27,8 +23,7 @@ export class Hold {
   constructor(private readonly run: ActionRun) {}
 
   /**
-   * Holds until there is something to do next. A person's failed retry begins a new window and is noticed; an automatic one does
-   * neither.
+   * A person's failed retry begins a new window and is noticed; an automatic one does neither.
    * @returns how to try again; undefined: the action has ended.
    */
   async untilDecided(failure: ActionError, policy: RulePolicy, after: RetryMode): Promise<RetryMode | undefined> {
@@ -79,19 +74,5 @@ export class Hold {
         run.states.end(index, { state: 'not-run', reason: `action ${run.action.index} before it failed` });
     const until = shownTime(new Date(this.#heldUntil).toISOString());
     run.end({ state: 'failed', reason: `nobody decided until ${until}` }, 'gave-up');
-  }
-}
-
-/** The rule's policy now; where it cannot be read, an action is rather held than passed over. */
-export async function readPolicy(run: ActionRun): Promise<RulePolicy> {
-  const { companyId } = run.chain;
-  const { relayId } = run.action;
-  try {
-    const asks = run.summary(`does rule ${relayId} hold or continue?`);
-    return await run.local(asks, (activities) => activities.readPolicy({ companyId, relayId }), 2);
-  } catch (error) {
-    if (isCancellation(error)) throw error;
-    log.warn('the policy of a rule could not be read: its action is held', { relayId, error });
-    return { onFailure: 'hold', onUnknown: 'hold' };
   }
 }

@@ -3,7 +3,7 @@
 import { fieldsOf } from '../contract/messages.js';
 import type { ManyNotice, Member, News, Over, ThroughNotice } from '../contract/notices.js';
 
-/** A ledger as it goes from one run of the workflow to the next. */
+/** As it goes from one run of the workflow to the next. */
 export interface LedgerState extends Counts {
   /** Members that are held, or untold. */
   open: [key: string, Open][];
@@ -40,14 +40,12 @@ const mostGone = 1_000;
 /** A member whose end nobody tells is waited for so much longer than it is held, in milliseconds. */
 const graceMs = 24 * 3600 * 1000;
 
-/** What a ledger says of a notice. */
 type Finding<Notice> = Omit<Notice, 'cause' | 'companyId' | 'relayId' | 'at'>;
 
 function memberKey({ chainId, index }: Pick<Member, 'chainId' | 'index'>): string {
   return `${chainId}/${index}`;
 }
 
-/** The chain in a member's key. */
 function chainOf(key: string): string {
   return key.slice(0, key.lastIndexOf('/'));
 }
@@ -84,16 +82,15 @@ export class Ledger {
     return this.#counts.beyond > 0 || [...this.#open.values()].some(({ told }) => !told);
   }
 
-  /** Whether several are held, and all that is known of them is told. */
   get waits(): boolean {
     return this.#isOfSeveral && this.open > 0;
   }
 
-  /** Whether several were held, and none is any more. */
   get isThrough(): boolean {
     return this.#isOfSeveral && this.open === 0;
   }
 
+  /** Whether several are or were held, and all that is known of them is told. */
   get #isOfSeveral(): boolean {
     return this.holds && this.members > 1 && !this.untold;
   }

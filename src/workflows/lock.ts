@@ -10,7 +10,7 @@
 
 import { CancellationScope, isCancellation, log, sleep, workflowInfo } from '@temporalio/workflow';
 
-/** A wait that the holder of the lock can end; nothing rings where nobody waits. */
+/** Ends a wait; there is nothing to ring where nobody waits. */
 export interface Alarm {
   ring?: () => void;
 }
@@ -25,7 +25,6 @@ export class Lock {
   readonly #allOver: Alarm = {};
   /** What the holder itself has brought about: goes before everything from outside. */
   readonly #inside: (() => void)[] = [];
-  /** Events in the order of their arrival. */
   readonly #outside: (() => void)[] = [];
 
   /**
@@ -39,7 +38,7 @@ export class Lock {
     return this.#moment.now;
   }
 
-  /** How long the history was when that event arrived. */
+  /** When that event arrived. */
   get history(): { events: number; bytes: number } {
     return this.#moment;
   }
@@ -49,7 +48,7 @@ export class Lock {
     return this.#keptMs;
   }
 
-  /** Notes how long a local activity took, as it says itself. */
+  /** A local activity says how long it took. */
   passed(milliseconds: number): void {
     this.#keptMs += milliseconds;
     this.#moment.now += milliseconds;
@@ -108,7 +107,6 @@ export class Lock {
     });
   }
 
-  /** Cancels what runs in a scope. */
   cancel(scope: CancellationScope | undefined): void {
     this.#cancelled = true;
     scope?.cancel();
@@ -139,7 +137,6 @@ export class Lock {
     }
   }
 
-  /** Hands the lock to whoever is next. */
   #letGo(): void {
     this.#keptMs = 0;
     if (this.#inside.length === 0) this.publish();

@@ -1,8 +1,7 @@
 /**
  * Decides what people are told of one cause: the first action that fails is told at once, those that fail for the same reason
- * within the window as one, and once more when all of them are through. Chains reach it by the activity `notifyFailure` and the
- * signals `news` and `over`. Each notice is delivered by a workflow of its own, so that a contact that cannot be reached keeps
- * nothing else waiting.
+ * within the window as one, and once more when all of them are through. Each notice is delivered by a workflow of its own, so that
+ * a contact that cannot be reached keeps nothing else waiting.
  */
 
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
@@ -24,7 +23,6 @@ import type { ContactResult } from '../contract/notify.js';
 import { companyKey } from '../contract/search-attributes.js';
 import { isNews, isOver, Ledger, type LedgerState } from './ledger.js';
 
-/** What goes on in the next run. */
 interface Before {
   ledger: LedgerState;
   /** When the window closes at the latest, in Unix milliseconds; 0: none is open. */
@@ -32,8 +30,8 @@ interface Before {
 }
 
 /**
- * @param windowSeconds - those that fail within this time after the first are told as one: when none has come for a third of it,
- *   at the latest after twice this time. 0: each is told by itself.
+ * @param windowSeconds - those that fail within this time after the first are told as one, when none has come for a third of it or
+ * after twice this time. 0: each is told by itself.
  */
 export async function Notifier(cause: Cause, windowSeconds: number, before?: Before): Promise<void> {
   const ledger = new Ledger(cause.kind === 'needs-attention', before?.ledger);
@@ -115,10 +113,7 @@ export const dayOfAttempts = {
   maximumAttempts: 104,
 } as const;
 
-/**
- * Brings one notice to everybody whom it concerns.
- * @throws ActivityFailure where a day was not enough to reach everybody.
- */
+/** Brings one notice to everybody whom it concerns. @throws ActivityFailure where a day was not enough. */
 export async function NoticeDelivery(notice: Notice): Promise<ContactResult[]> {
   const isTest = notice.kind === 'test';
   const { deliverNotice } = proxyActivities<Activities>({

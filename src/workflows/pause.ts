@@ -1,20 +1,15 @@
 /** Waiting where nothing was tried, which costs no attempt and no budget: for the end of a pause, or for a while. */
 
-import { isCancellation, log } from '@temporalio/workflow';
 import { type Connector, type Pauses, pauseOf, pauseText } from '../chain/pause.js';
 import { shownTime } from '../chain/web-ui.js';
 import type { ActionRun } from './action-run.js';
 
-/**
- * Seconds between two looks at a pause: 30 at first, doubled each time up to this. Somebody may end it without telling the
- * workflow.
- */
+/** Seconds between two looks at a pause, which somebody may end without telling the workflow: 30 at first, doubled up to this. */
 const longestLook = 600;
 
 /**
- * Waits before what was not tried for the relay's own reasons is tried again: 1 second, 2, 4, … 120, and up to as many more, so that
- * those who wait do not all come at once.
- * @param waits - how many waits in a row this makes.
+ * Waits before what was not tried for the relay's own reasons is tried again: 1 second, 2, 4, … 120 by the number of waits in a row,
+ * and up to as many more, so that those who wait do not all come at once.
  */
 export async function waitAWhile(run: ActionRun, reason: string, waits: number): Promise<void> {
   const wait = Math.round(Math.min(2 ** (waits - 1), 120) * 1000 * (1 + Math.random()));
@@ -49,16 +44,13 @@ export async function windowEnd(run: ActionRun, since: number): Promise<number> 
 }
 
 /** Where nobody can say, what waits rather goes on waiting. */
-async function readPauses(run: ActionRun, since: string, connector?: Connector): Promise<Pauses> {
-  const { companyId } = run.chain;
-  const { relayId } = run.action;
-  const asks = connector ? `is the ${connector} still paused?` : 'how long was the company paused?';
+function readPauses(run: ActionRun, since: string, connector?: Connector): Promise<Pauses> {
+  const { companyId, relayId } = run.ref;
   const waiting = connector && { relayId, connector };
-  try {
-    return await run.local(asks, (activities) => activities.readPauses({ companyId, since, waiting }), 2);
-  } catch (error) {
-    if (isCancellation(error)) throw error;
-    log.warn('whether the company is paused could not be read', { error });
-    return { current: [{ what: 'all', since, reason: 'the relay cannot read whether this has ended' }], seconds: 0 };
-  }
+  const unknown = { what: 'all', since, reason: 'the relay cannot read whether this has ended' } as const;
+  return run.ask(
+    connector ? `is the ${connector} still paused?` : 'how long was the company paused?',
+    (activities) => activities.readPauses({ companyId, since, waiting }),
+    { current: [unknown], seconds: 0 },
+  );
 }

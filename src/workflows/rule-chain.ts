@@ -1,7 +1,4 @@
-/**
- * One accepted request: arms its delayed actions, runs the immediate ones in order, stays open until every action has ended, and
- * has people told on the way when something needs them.
- */
+/** One accepted request: arms its delayed actions, runs the immediate ones in order, and stays open until every action has ended. */
 
 import { CancellationScope, CancelledFailure, log, setHandler, upsertMemo, workflowInfo } from '@temporalio/workflow';
 import { type Chain, planChain, toRedo } from '../chain/chain.js';
@@ -15,10 +12,7 @@ import { type Alarm, Lock } from './lock.js';
 import { ChainNotices } from './notices.js';
 import { lastSummary, takeSteering } from './steering.js';
 
-/**
- * @returns how the chain ended: `{ status, actions }`.
- * @throws ApplicationFailure `ChainFailed` with the same as its details when an action ended `failed` or `not-run`.
- */
+/** @throws ApplicationFailure `ChainFailed`, when an action ended `failed` or `not-run`; its details are what else is returned. */
 export async function RuleChain(chain: Chain): Promise<ChainView> {
   const root = CancellationScope.current();
   return CancellationScope.nonCancellable(async () => {
@@ -106,7 +100,9 @@ class ChainRun {
 
   /** The child that runs an action, until it has closed or the action is done again from here. */
   #childOf(index: number): DelayedActions | undefined {
-    return this.#redone.has(index) ? undefined : this.children.find((child) => !child.closed && child.has(index));
+    return this.#redone.has(index)
+      ? undefined
+      : this.children.find((child) => !child.closed && child.actions.some((action) => action.index === index));
   }
 
   #takeReport(argument: unknown): void {

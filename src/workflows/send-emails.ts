@@ -1,4 +1,4 @@
-/** `sendEmails`: one message to each recipient, each an activity of its own, those that an earlier try reached left out. */
+/** One message to each recipient, each an activity of its own, those that an earlier try reached left out. */
 
 import { isCancellation } from '@temporalio/workflow';
 import type { ChainAction } from '../chain/chain.js';
@@ -44,7 +44,7 @@ export async function sendEmails(run: ActionRun, mode: RetryMode, action: SendEm
   if (failure) return { attempts: made, failure };
   return skipped === undefined ? { attempts: made, recipients: deliveries.size } : { attempts: made, skipped };
 
-  /** Never rejects: what became of it is in the lists above. */
+  /** Never rejects. */
   async function sendTo(recipient: string): Promise<void> {
     const activities = run.ordinary(`sendEmail/${action.recipients.indexOf(recipient)}`, `to ${recipient}`, attempts);
     try {

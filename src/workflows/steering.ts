@@ -1,7 +1,4 @@
-/**
- * Where people's signals arrive: `retry`, `skip`, `runNow`, `cancelAction`, `reschedule`. What makes no sense now has no effect
- * and is never an error.
- */
+/** Where people's signals arrive. What makes no sense now has no effect and is never an error. */
 
 import { setDefaultSignalHandler, setHandler } from '@temporalio/workflow';
 import type { ActionStatus } from '../chain/action-status.js';
@@ -22,10 +19,8 @@ import type { Lock } from './lock.js';
 
 /** On the timer with which a workflow of failed actions takes the retries that came last. */
 export function lastSummary(actions: readonly ActionStatus[]): string {
-  return summaryOf(
-    actions.filter(({ state }) => isToRedo(state)),
-    'takes what arrived last',
-  );
+  const failed = actions.filter(({ state }) => isToRedo(state));
+  return summaryOf(failed, 'takes what arrived last');
 }
 
 /** What a workflow does with people's signals beyond what its runner does. */
@@ -33,7 +28,7 @@ interface SteeringOptions {
   lock: Lock;
   states: ActionStates;
   runner: ActionRunner;
-  /** Is told of a signal that had no effect, with why, beside the states. */
+  /** Is told of a signal that had no effect, with why. */
   ignored?(signal: string): void;
   /** Takes the signal elsewhere; false: it is for here. `here` takes it here after all. */
   passOn?(name: SteeringName, steering: Steering, here: () => void): boolean;
@@ -69,11 +64,14 @@ function take(options: SteeringOptions, name: SteeringName, argument: unknown): 
   const usable = steering && (name === 'reschedule') === (steering.seconds !== undefined);
   if (!usable) {
     const wanted = name === 'reschedule' ? '[index, seconds from now]' : 'an index or [index]';
-    ignore(options, `${name}${shownInput(argument)}: its input must be ${wanted}`);
-    return;
+    const input = argument === undefined ? '' : ` ${cutShort(JSON.stringify(argument) ?? '', 60)}`;
+    ignore(options, `${name}${input}: its input must be ${wanted}`);
+  } else if (!options.states.has(steering.index)) {
+    ignore(options, `${name} [${steering.index}]: there is no action ${steering.index}`);
+  } else {
+    const here = () => steer(options, name, steering);
+    if (!options.passOn?.(name, steering, here)) here();
   }
-  const here = () => steer(options, name, steering);
-  if (!options.passOn?.(name, steering, here)) here();
 }
 
 function ignore({ states, ignored }: SteeringOptions, signal: string): void {
@@ -81,24 +79,17 @@ function ignore({ states, ignored }: SteeringOptions, signal: string): void {
   ignored?.(signal);
 }
 
-function shownInput(argument: unknown): string {
-  return argument === undefined ? '' : ` ${cutShort(JSON.stringify(argument) ?? '', 60)}`;
-}
-
 function steer(options: SteeringOptions, name: SteeringName, { index, seconds = 0, by = 'hand' }: Steering): void {
   const { lock, states, runner, redo, moveTo } = options;
-  if (!states.has(index)) {
-    ignore(options, `${name} [${index}]: there is no action ${index}`);
-    return;
-  }
   const { state } = states.of(index);
   const verb: SteeringVerb = name === 'cancelAction' ? 'cancel' : name;
+  const move = moveTo && (() => moveTo(index, lock.now + seconds * 1000));
   const effects: Record<SteeringVerb, (() => void) | undefined> = {
     retry: state === 'needs-attention' ? () => runner.decide(index, { verb: 'retry' }) : redo && (() => redo(index)),
     skip: () => runner.decide(index, { verb: 'skip', by }),
     cancel: () => runner.cancel(index, by),
-    runNow: moveTo && (() => moveTo(index, lock.now)),
-    reschedule: moveTo && (() => moveTo(index, lock.now + seconds * 1000)),
+    runNow: move,
+    reschedule: move,
   };
   const effect = isOpenTo(verb, state) ? effects[verb] : undefined;
   if (!effect) {
