@@ -1,4 +1,7 @@
-/** Waits, after a reset, for a delayed action that was started before it. */
+/**
+ * Waits, after a reset, for a delayed action that was started before it, which may run for a year. Each attempt only looks whether the
+ * workflow has closed, and else fails: the next begins after a back-off, which holds no slot of the worker.
+ */
 
 import { activityInfo } from '@temporalio/activity';
 import { WorkflowFailedError } from '@temporalio/client';
@@ -8,10 +11,6 @@ import { backoffSeconds } from '../chain/retry.js';
 import type { Activities } from '../contract/activities.js';
 import type { Deps } from './effect.js';
 
-/**
- * A delayed action may run for a year, and an attempt at an activity holds one of the worker's slots. So each attempt only looks
- * whether the workflow has closed. If it has not, the attempt fails, and the next begins after a back-off, which holds no slot.
- */
 export function awaitDelayed({ client }: Pick<Deps, 'client'>): Activities['awaitDelayed'] {
   return async ({ workflowId }) => {
     const handle = client.workflow.getHandle<() => Promise<ActionStatus[]>>(workflowId);

@@ -6,7 +6,6 @@ import {
   type EffectActivities,
   type EffectInput,
   type EffectOutcome,
-  type EffectResult,
   effectActivities,
   type FailureDetails,
   type SomeOf,
@@ -15,7 +14,6 @@ import {
 /** A further effect is begun within this time, in milliseconds, so that it has a second for its call before the activity has to end. */
 const longestRowMs = 700;
 
-/** @param effects - the activities that do one. */
 export function doEffects(effects: EffectActivities): Activities['doEffects'] {
   return async ([first, ...others]) => {
     const begun = Date.now();
@@ -30,9 +28,8 @@ export function doEffects(effects: EffectActivities): Activities['doEffects'] {
   };
 
   async function tryOne(input: EffectInput, begun: number): Promise<EffectOutcome> {
-    const effect: (input: never, begun: number) => Promise<EffectResult> = effects[effectActivities[input.action.action]];
     try {
-      return await effect(input as never, begun);
+      return await effects[effectActivities[input.action.action]](input as never, begun);
     } catch (error) {
       if (!(error instanceof ApplicationFailure)) throw error;
       const [details] = error.details as [FailureDetails];

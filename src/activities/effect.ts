@@ -25,12 +25,9 @@ export interface Deps extends DeliveryDeps {
 }
 
 /**
- * Makes the activity of an effect.
- * @param connector - the outside system that `act` calls.
- * @param act - does it with one call; may throw an ApplicationFailure of its own.
- * @returns the activity. Its result says `skipped` where the rule is disabled or gone. It throws ApplicationFailures: those of
- * `readActionContext`, `InFlight.run` and `effectFailure`, `Paused`, and in a local try `UseOrdinary`; under a rule with
- * `onUnknown: "hold"` also `OutcomeUnknown` where an earlier attempt was lost.
+ * Makes the activity of an effect, which throws ApplicationFailures: those of `readActionContext`, `InFlight.run` and `effectFailure`,
+ * `Paused`, and under `onUnknown: "hold"` also `UseOrdinary` and, where an earlier attempt was lost, `OutcomeUnknown`.
+ * @param act - does it with one call of the connector; may throw an ApplicationFailure of its own.
  */
 export function effectActivity<Input extends ActionRef>(
   deps: Pick<Deps, 'store' | 'inFlight' | 'log'>,
@@ -65,10 +62,7 @@ export function effectActivity<Input extends ActionRef>(
 /** Reading and one call fit into an activity's 30 seconds, so that a database that hangs does not look like a lost effect. */
 const longestReadMs = 8_000;
 
-/**
- * Reads the company, the rule and the pauses that are on; or why nothing is to be done, because the rule is disabled or gone.
- * @throws ApplicationFailure `ConfigurationMistake` where the company is gone, `NotTried` where they cannot be read.
- */
+/** @throws ApplicationFailure `ConfigurationMistake` where the company is gone, `NotTried` where the settings cannot be read. */
 export async function readActionContext(
   { store, log }: Pick<Deps, 'store' | 'log'>,
   { companyId, relayId }: ActionRef,
@@ -99,16 +93,12 @@ export function skipReason(rule: Rule | undefined, relayId: string): string {
   return rule ? `rule ${relayId} is disabled` : `there is no rule ${relayId} any more`;
 }
 
-/** @throws ApplicationFailure `Paused` */
 export function assertNotPaused(pauses: readonly Pause[], connector: Connector): void {
   const pause = pauseOf(pauses, connector);
   if (pause) throw notTried('Paused', pauseText(pause), { paused: connector });
 }
 
-/**
- * Milliseconds for one call: what the activity has, less what reading the settings and answering takes; at most 20 seconds.
- * @param begun - when the activity began, in Unix milliseconds, if it has done something else before.
- */
+/** Milliseconds for one call: what an activity that began then has left, less what answering takes; at most 20 seconds. */
 export function callTimeoutMs(begun = Date.now()): number {
   return Math.min(begun + activityInfo().startToCloseTimeoutMs - 300 - Date.now(), 20_000);
 }

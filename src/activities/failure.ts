@@ -9,7 +9,6 @@ import type { ActionRef, FailureDetails } from '../contract/activities.js';
 const failureTypes: Record<Connector, string> = { platform: 'PlatformError', ticketing: 'TicketingError', mail: 'MailError' };
 
 /**
- * The failure of a call.
  * @param options.once - for `onUnknown: "hold"`: Temporal repeats nothing, and a call without an answer is `OutcomeUnknown`.
  * @throws the error itself where it is not a ConnectorError.
  */

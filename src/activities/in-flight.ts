@@ -1,8 +1,4 @@
-/**
- * Bounds on the calls that one company has under way in a worker, so that one whose systems are slow leaves slots to the others.
- * What may not be tried costs neither attempt nor budget: instead of a local try the workflow schedules an ordinary activity, and
- * beyond the bound of both it waits by a timer, which holds no slot.
- */
+/** Bounds on the calls that one company has under way in a worker, so that one whose systems are slow leaves slots to the others. */
 
 import { activityInfo } from '@temporalio/activity';
 import type { Connector } from '../chain/pause.js';

@@ -1,6 +1,6 @@
 /** All activities of a worker. Every attempt at one is counted in the metrics; of several effects in one activity, that at each. */
 
-import type { Activities, EffectActivities } from '../contract/activities.js';
+import type { Activities } from '../contract/activities.js';
 import { awaitDelayed } from './await-delayed.js';
 import { doEffects } from './do-effects.js';
 import type { Deps } from './effect.js';
@@ -14,11 +14,8 @@ import { updateUdf } from './update-udf.js';
 
 export function createActivities(options: Omit<Deps, 'inFlight'>): Activities {
   const deps = { ...options, inFlight: new InFlight() };
-  const effects = deps.metrics.count<EffectActivities>({
-    sendAssignment: sendAssignment(deps),
-    updateUdf: updateUdf(deps),
-  });
-  const others = deps.metrics.count<Omit<Activities, keyof EffectActivities | 'doEffects'>>({
+  const effects = deps.metrics.count({ sendAssignment: sendAssignment(deps), updateUdf: updateUdf(deps) });
+  const others = deps.metrics.count({
     awaitDelayed: awaitDelayed(deps),
     checkCondition: checkCondition(deps),
     deliverNotice: deliverNotice(deps),

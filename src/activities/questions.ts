@@ -36,7 +36,6 @@ export function checkCondition(deps: Deps): Activities['checkCondition'] {
   };
 }
 
-/** What a rule says now about failures and unknown outcomes. */
 export function readPolicy({ store }: Deps): Activities['readPolicy'] {
   return async ({ companyId, relayId }) => {
     const rule = await store.rules.get(companyId, relayId);

@@ -17,7 +17,7 @@ const answerTimeoutMs = 10_000;
 /** After so many, chains that do not answer count as failed. */
 const mostAttempts = 5;
 
-/** What an attempt leaves to the next by its heartbeat: how many actions it has steered in each chain that is through. */
+/** What an attempt leaves to the next by its heartbeat: how many actions it has steered in each chain. */
 const steeredSchema = z.record(z.string(), z.number());
 
 export function steerChains({ client, log }: Pick<Deps, 'client' | 'log'>): Activities['steerChains'] {
@@ -48,7 +48,6 @@ export function steerChains({ client, log }: Pick<Deps, 'client' | 'log'>): Acti
   };
 }
 
-/** @returns how many actions were steered. */
 async function steer(client: Client, workflowId: string, { verb, actions, by, bulkId }: BulkOrder): Promise<number> {
   const handle = client.workflow.getHandle(workflowId);
   const deadline = Date.now() + answerTimeoutMs;

@@ -25,7 +25,6 @@ export interface AttemptResult extends Omit<EffectResult, keyof Timed> {
   failure?: ActionError;
 }
 
-/** Tells people about an action; never waits. */
 export type Notify = (kind: NoticeKind, index: number) => void;
 
 /** A person's word on a held action. */
@@ -59,7 +58,6 @@ export class ActionRun {
     return this.states.of(this.action.index);
   }
 
-  /** Whose settings apply, and under which key the effect is done. */
   get ref(): ActionRef {
     const { companyId, chainId, retryBudgetSeconds } = this.chain;
     return { companyId, chainId, retryBudgetSeconds, index: this.action.index, relayId: this.action.relayId };
@@ -81,11 +79,6 @@ export class ActionRun {
 
   notify(kind: NoticeKind | undefined): void {
     if (kind) this.tell(kind, this.action.index);
-  }
-
-  /** ISO 8601, UTC; some milliseconds from now. */
-  time(fromNow = 0): string {
-    return new Date(this.lock.now + fromNow).toISOString();
   }
 
   attemptsLeft(mode: RetryMode): number {
@@ -135,7 +128,6 @@ export class ActionRun {
     return this.#scope.run(work);
   }
 
-  /** Begins it, and lets the lock go until it has ended. */
   outside<Value>(work: () => Promise<Value>): Promise<Value> {
     return this.lock.outside(this.begin(work));
   }
@@ -152,7 +144,6 @@ export class ActionRun {
     this.#alarm.ring?.();
   }
 
-  /** A pause has ended: whoever waits for that looks again. */
   resume(): void {
     if (this.waitsForPause) this.#alarm.ring?.();
   }

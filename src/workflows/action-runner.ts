@@ -18,9 +18,9 @@ export class ActionRunner {
   #cancelled = false;
 
   constructor(
-    private readonly chain: Chain,
-    private readonly states: ActionStates,
-    private readonly lock: Lock,
+    readonly chain: Chain,
+    readonly states: ActionStates,
+    readonly lock: Lock,
     private readonly notify: Notify,
   ) {}
 
@@ -28,7 +28,6 @@ export class ActionRunner {
     return this.#cancelled;
   }
 
-  /** Whether something has failed that people may want to have done after all. */
   get mayBeRetried(): boolean {
     return !this.#cancelled && this.states.actions.some(({ state }) => isToRedo(state));
   }
@@ -39,7 +38,6 @@ export class ActionRunner {
       if (!hasEnded(this.states.of(action.index).state)) await this.#runOne(action, actions);
   }
 
-  /** Tries a held action again, or ends it as `skipped`; what stands behind it goes on. */
   decide(index: number, decision: Decision): void {
     this.#runs.get(index)?.decide(decision);
   }
@@ -84,7 +82,7 @@ async function toEnd(run: ActionRun): Promise<void> {
   for (let mode: RetryMode | undefined = 'budget'; mode; ) {
     // The relay's own try leaves a held action held: people may still decide, and nobody is told anything new.
     const held = mode === 'once' && run.status.state === 'needs-attention';
-    const begun = { state: 'running', startedAt: run.time(), heldUntil: undefined, reason: undefined } as const;
+    const begun = { state: 'running', startedAt: run.lock.time(), heldUntil: undefined, reason: undefined } as const;
     run.update({ ...(!held && begun), nextAttemptAt: undefined });
     const { attempts, failure, skipped, recipients } = await attempt(run, mode);
     const tried = !failure || wasTried(failure);

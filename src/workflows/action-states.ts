@@ -6,6 +6,7 @@ import { type Chain, initialStatus } from '../chain/chain.js';
 import { hasEnded } from '../chain/outcome.js';
 import { currentDetails, shownTime } from '../chain/web-ui.js';
 import { standingOf } from '../contract/search-attributes.js';
+import type { Lock } from './lock.js';
 
 /** A change of an action's status; `undefined` takes a fact away. */
 export type Change = Partial<Omit<ActionStatus, 'index'>>;
@@ -20,7 +21,7 @@ export class ActionStates {
 
   constructor(
     private readonly chain: Chain,
-    private readonly clock: { readonly now: number },
+    private readonly lock: Lock,
   ) {
     this.#actions = new Map(chain.actions.map((action) => [action.index, initialStatus(chain, action)]));
     this.#searchable = standingOf(this.actions).map(({ value }) => JSON.stringify(value));
@@ -47,7 +48,7 @@ export class ActionStates {
   /** Ends an action: the facts of a hold or a wait go, the last error stays. */
   end(index: number, change: Change): void {
     const over = { heldUntil: undefined, nextAttemptAt: undefined, pausedSince: undefined, reason: undefined };
-    this.update(index, { ...over, endedAt: new Date(this.clock.now).toISOString(), ...change });
+    this.update(index, { ...over, endedAt: this.lock.time(), ...change });
   }
 
   cancelRest(): void {
@@ -62,7 +63,7 @@ export class ActionStates {
   /** Keeps a signal that had no effect, with why: whoever sent it was told that it succeeded. */
   ignore(signal: string): void {
     log.warn(`a signal had no effect: ${signal}`);
-    this.ignored = [...this.ignored, `${shownTime(new Date(this.clock.now).toISOString())}, ${signal}`].slice(-3);
+    this.ignored = [...this.ignored, `${shownTime(this.lock.time())}, ${signal}`].slice(-3);
     this.#changed = true;
   }
 

@@ -1,7 +1,4 @@
-/**
- * One try at an action: its condition, then its effect. What may be repeated under its key is tried once as a local activity,
- * then goes on as an ordinary one; an e-mail is an ordinary activity from the start.
- */
+/** One try at an action: its condition, then its effect. An e-mail is an ordinary activity from the start, the others a local one. */
 
 import { ApplicationFailure } from '@temporalio/workflow';
 import { asksIncomingValue, conditionText, evaluateCondition } from '../chain/condition.js';
@@ -45,10 +42,7 @@ function invalidData(message: string): AttemptResult {
 
 async function effect(run: ActionRun, mode: RetryMode, input: EffectInput): Promise<AttemptResult> {
   const name = effectActivities[input.action.action];
-  const call = (activities: Activities) => {
-    const effect: (input: never) => Promise<EffectResult> = activities[name];
-    return effect(input as never);
-  };
+  const call = (activities: Activities) => activities[name](input as never);
   const early = run.early.get(input.index);
   run.early.delete(input.index);
   const local = early ? () => resultOf(early) : () => inRow(run, input, call);
@@ -82,20 +76,15 @@ function resultOf(outcome: EffectOutcome): EffectResult {
 }
 
 interface Tries<Value> {
-  /** The activity's. */
   name: string;
   call: Call<Value>;
   asks?: string;
-  /** The local try, where it is not just the call. */
+  /** Where the local try is not just the call. */
   local?: () => Value | Promise<Value>;
-  /** Whether that has been made already. */
   isMade?: boolean;
 }
 
-/**
- * A row of local tries goes on for so many milliseconds; then an ordinary activity lets queries, signals and cancels in. Part of
- * the replay contract.
- */
+/** Of local tries in a row; then an ordinary activity lets queries, signals and cancels in. Part of the replay contract. */
 const longestLocalMs = 2000;
 
 /** Tries once as a local activity, then through the budget as an ordinary one. @returns also the attempts before the `value`. */
@@ -121,7 +110,7 @@ async function localFirst<Value extends Timed>(
         if (isLast || !wasTried(failed.failure)) return failed;
         earlier = 1;
         const wait = Math.max(backoffSeconds(run.made + 1), retryAfterSeconds);
-        run.update({ state: 'retrying', error: failed.failure, nextAttemptAt: run.time(wait * 1000) });
+        run.update({ state: 'retrying', error: failed.failure, nextAttemptAt: run.lock.time(wait * 1000) });
         await run.wait(wait * 1000, `tried again after ${wait} s`);
       }
     }

@@ -1,4 +1,4 @@
-/** Runs the actions of one delay when they are due: the child workflow of a `RuleChain`. */
+/** Runs the actions of one delay, and knows no others, when they are due: the child workflow of a `RuleChain`. */
 
 import {
   CancellationScope,
@@ -18,10 +18,7 @@ import { actionsFailed } from './failures.js';
 import { type Alarm, Lock } from './lock.js';
 import { lastSummary, takeSteering } from './steering.js';
 
-/**
- * @param chain - with the actions of this delay only.
- * @throws ApplicationFailure `ActionsFailed`, when one ended `failed` or `not-run`; its details are what else is returned.
- */
+/** @throws ApplicationFailure `ActionsFailed`, when an action ended `failed` or `not-run`; its details are what else is returned. */
 export async function DelayedAction(chain: Chain): Promise<ActionStatus[]> {
   const root = CancellationScope.current();
   return CancellationScope.nonCancellable(async () => {
@@ -33,13 +30,11 @@ export async function DelayedAction(chain: Chain): Promise<ActionStatus[]> {
     const states: ActionStates = new ActionStates(chain, lock);
     const reports: Reports = new Reports(chainWorkflowId(chain), states, lock);
     const runner = new ActionRunner(chain, states, lock, (kind, index) => reports.notices.push({ kind, index }));
-    const groups: DelayGroups = new DelayGroups(states, lock, runner);
+    const groups: DelayGroups = new DelayGroups(runner);
 
     const [first] = chain.actions;
     if (first) groups.open([...chain.actions], dueAt(chain, first));
     takeSteering({
-      lock,
-      states,
       runner,
       ignored: (signal) => reports.send({ actions: [], ignored: signal }),
       // The chain passed it on before it had heard that the action has failed, and does it again itself.
@@ -79,16 +74,12 @@ interface DelayGroup {
 class DelayGroups {
   readonly #groups: DelayGroup[] = [];
 
-  constructor(
-    private readonly states: ActionStates,
-    private readonly lock: Lock,
-    private readonly runner: ActionRunner,
-  ) {}
+  constructor(private readonly runner: ActionRunner) {}
 
   open(actions: ChainAction[], dueAt: number): void {
     const group = { actions, dueAt, alarm: {} };
     this.#groups.push(group);
-    this.lock.start(() => this.#run(group));
+    this.runner.lock.start(() => this.#run(group));
   }
 
   move(index: number, dueAt: number): void {
@@ -96,17 +87,17 @@ class DelayGroups {
     const group = this.#groups.find(({ actions }) => actions.some(isMoved));
     const [action] = group?.actions.splice(group.actions.findIndex(isMoved), 1) ?? [];
     if (!action) return;
-    this.states.update(index, { runAt: new Date(dueAt).toISOString() });
+    this.runner.states.update(index, { runAt: new Date(dueAt).toISOString() });
     this.open([action], dueAt);
   }
 
-  /** Ends the wait of groups that have nothing to do any more. */
   wakeEmpty(): void {
     for (const group of this.#groups) if (this.#left(group).length === 0) group.alarm.ring?.();
   }
 
   async #run(group: DelayGroup): Promise<void> {
-    const { lock, states, runner } = this;
+    const { runner } = this;
+    const { lock, states } = runner;
     const due = `due ${shownTime(new Date(group.dueAt).toISOString())}`;
     const wait = group.dueAt - lock.now;
     if (wait > 0 && this.#left(group).length > 0) await lock.wait(group.alarm, wait, summaryOf(this.#left(group), due));
@@ -116,13 +107,12 @@ class DelayGroups {
 
   /** Nothing is left to do where everything was cancelled. */
   #left({ actions }: DelayGroup): ChainAction[] {
-    return this.runner.cancelled ? [] : actions.filter(({ index }) => !hasEnded(this.states.of(index).state));
+    return this.runner.cancelled ? [] : actions.filter(({ index }) => !hasEnded(this.runner.states.of(index).state));
   }
 }
 
 /** What the chain is told: only what it has to act on or show before this workflow has closed. */
 class Reports {
-  /** About which actions the chain is to tell people. */
   readonly notices: NonNullable<Report['notices']> = [];
   /** The statuses as the chain knows them. */
   readonly #told: Map<number, ActionStatus>;

@@ -33,7 +33,6 @@ interface ChildEnd {
 
 const runsAlready = 'runs already';
 
-/** One `DelayedAction` child: the actions of one delay. */
 export class DelayedActions {
   closed = false;
   readonly #workflowId: string;
@@ -65,7 +64,6 @@ export class DelayedActions {
     this.#ended = this.#started.then((child) => child.result()).then((actions) => ({ actions }), readEnd);
   }
 
-  /** Waits until it has closed, however it did. */
   async ended(): Promise<ChildEnd> {
     let end = await this.lock.outside(this.#ended);
     if (end.how === runsAlready) end = await this.lock.outside(this.#awaitFound());
@@ -85,7 +83,6 @@ export class DelayedActions {
     }
   }
 
-  /** Cancels it; `ended` tells when it has closed. */
   cancel(): void {
     this.lock.cancel(this.#scope);
     if (this.#foundEnd) this.#cancelFound();

@@ -11,11 +11,7 @@ export interface FailedAttempt {
   failure: ActionError;
 }
 
-/**
- * A failed local activity throws a bare `ApplicationFailure`, an ordinary one (and a local one's time-out) an `ActivityFailure`
- * around its cause.
- * @throws the error itself when it is a cancellation.
- */
+/** An ordinary activity, and a local one's time-out, wraps the cause in an `ActivityFailure`. @throws a cancellation again. */
 export function readFailure(error: unknown): FailedAttempt {
   if (isCancellation(error)) throw error;
   const cause = error instanceof ActivityFailure ? error.cause : error;
@@ -42,7 +38,6 @@ export function wasTried({ type, paused }: ActionError): boolean {
   return !paused && type !== 'NotTried';
 }
 
-/** How a workflow ends when an action of it ended `failed` or `not-run`. */
 export function actionsFailed(type: string, chain: Chain, actions: ActionStatus[], details: unknown): ApplicationFailure {
   const failure = ApplicationFailure.nonRetryable(failureMessage(chain, actions), type, details);
   failure.stack = ''; // Where in the code it arose says nothing, and would hide the details in the Web UI.

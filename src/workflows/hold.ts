@@ -40,7 +40,7 @@ export class Hold {
     const left = Math.max(0, this.#heldUntil - lock.now);
     const tries = automatic && wait < left;
     const heldUntil = new Date(this.#heldUntil).toISOString();
-    const nextAttemptAt = tries ? run.time(wait) : undefined;
+    const nextAttemptAt = tries ? run.lock.time(wait) : undefined;
     run.update({ state: 'needs-attention', heldUntil, nextAttemptAt });
     // People hear of it again where they rely on the relay's own tries and these end.
     if (after === 'budget' || (this.#goesOn && !automatic)) run.notify('needs-attention');
@@ -65,7 +65,6 @@ export class Hold {
     return undefined;
   }
 
-  /** Nobody has decided: what stands behind the action is not run either. */
   #giveUp(): void {
     const { run } = this;
     // Those behind it first: a chain hears of its delayed actions as soon as one has failed, and a retry then does them all.

@@ -3,9 +3,7 @@
 import { fieldsOf } from '../contract/messages.js';
 import type { ManyNotice, Member, News, Over, ThroughNotice } from '../contract/notices.js';
 
-/** As it goes from one run of the workflow to the next. */
 export interface LedgerState extends Counts {
-  /** Members that are held, or untold. */
   open: [key: string, Open][];
   /** The last members that are not open any more: when they left, and whether one recovery tells of them and others. */
   gone: [key: string, Gone][];
@@ -16,7 +14,6 @@ interface Counts extends Pick<ThroughNotice, 'ended' | 'through'>, Pick<ManyNoti
   members: number;
   /** Untold members beyond those that are known one by one. */
   beyond: number;
-  /** Members that were waited for in vain. */
   expired: number;
 }
 
@@ -142,7 +139,6 @@ export class Ledger {
     return !this.#gone.get(key)?.many;
   }
 
-  /** Milliseconds until a member is not waited for any longer. */
   left(now: number): number {
     return Math.max(1000, Math.min(...[...this.#open.values()].map(({ until }) => until)) - now);
   }
@@ -162,7 +158,6 @@ export class Ledger {
     return this.holds && members > 1 && through > 0 ? { kind: 'through', ended, through, since, open } : undefined;
   }
 
-  /** Those that were not told, which are from now on. */
   take(): Pick<ManyNotice, 'count' | 'actions' | 'first' | 'since'> {
     const { first, since, beyond } = this.#counts;
     const untold = [...this.#open].filter(([, { told }]) => !told);

@@ -1,16 +1,13 @@
 /**
- * One lock for everything in a workflow that may issue commands, so that a replay issues them in the same order.
- *
- * Temporal can tell a workflow one workflow task late that a local activity has ended (when somebody queries it at that moment),
- * after the events of that task. A replay tells it in the earlier task, before those events. So whoever awaits a local activity
- * keeps the lock, and what comes from outside (signals, cancels, timers, results) queues: each event is dealt with until
- * everything waits again, then the next one enters. Time and history size are those at which the event arrived, since these too
- * differ between the two tasks.
+ * One lock for everything in a workflow that may issue commands, so that a replay issues them in the same order. Temporal can tell a
+ * workflow one task late that a local activity has ended (when somebody queries it at that moment), after the events of that task;
+ * a replay tells it before them. So whoever awaits a local activity keeps the lock, and what comes from outside (signals, cancels,
+ * timers, results) queues: each event is dealt with until everything waits again, then the next one enters. Time and history size
+ * are those at which the event arrived, since these too differ between the two tasks.
  */
 
 import { CancellationScope, isCancellation, log, sleep, workflowInfo } from '@temporalio/workflow';
 
-/** Ends a wait; there is nothing to ring where nobody waits. */
 export interface Alarm {
   ring?: () => void;
 }
@@ -27,10 +24,7 @@ export class Lock {
   readonly #inside: (() => void)[] = [];
   readonly #outside: (() => void)[] = [];
 
-  /**
-   * Made by the workflow's main function, which holds it from then on, in the scope in which everything is to run.
-   * @param publish - called whenever everything waits again: shows and tells what has changed.
-   */
+  /** The workflow's main function holds it from then on. @param publish - called whenever everything waits again. */
   constructor(private readonly publish: () => void) {}
 
   /** Unix milliseconds at which the event arrived that is being dealt with, and what local activities have taken since. */
@@ -38,7 +32,11 @@ export class Lock {
     return this.#moment.now;
   }
 
-  /** When that event arrived. */
+  /** The same in ISO 8601, UTC; some milliseconds from now. */
+  time(fromNow = 0): string {
+    return new Date(this.now + fromNow).toISOString();
+  }
+
   get history(): { events: number; bytes: number } {
     return this.#moment;
   }
@@ -48,7 +46,6 @@ export class Lock {
     return this.#keptMs;
   }
 
-  /** A local activity says how long it took. */
   passed(milliseconds: number): void {
     this.#keptMs += milliseconds;
     this.#moment.now += milliseconds;
@@ -112,10 +109,7 @@ export class Lock {
     scope?.cancel();
   }
 
-  /**
-   * Lets go until everything that was started is over, and publishes. What has arrived meanwhile may still be queued, and whether it
-   * has differs between the two tasks: who has to know waits once more.
-   */
+  /** Lets go until all that was started is over. What has arrived may still be queued: who has to know waits once more. */
   async allOver(): Promise<void> {
     for (;;) {
       this.publish(); // This may start something.

@@ -11,7 +11,6 @@ import type { ActionStates } from './action-states.js';
 import type { Alarm, Lock } from './lock.js';
 import { dayOfAttempts } from './notifier.js';
 
-/** A hold that people are told of. */
 interface Hold {
   index: number;
   /** Has the failure. */
@@ -41,7 +40,13 @@ export class ChainNotices {
     if (before) before.next = hold;
     while (!this.#isOver(hold)) await this.lock.wait(hold.over);
     // Held anew for the same cause, its notifier hears of the end of that hold.
-    if (hold.next?.notifier !== hold.notifier) await this.#tellOver(hold.notifier, index);
+    if (hold.next?.notifier === hold.notifier) return;
+    const over = { chainId: this.chain.chainId, index, state: this.states.of(index).state, at: this.lock.time() };
+    try {
+      await this.lock.outside(getExternalWorkflowHandle(hold.notifier).signal(overSignal, over));
+    } catch {
+      // It has closed: it was about this action alone.
+    }
   }
 
   /** Looks which holds are over. To be called whenever everything waits again. */
@@ -53,7 +58,6 @@ export class ChainNotices {
     return hasEnded(this.states.of(index).state) || next !== undefined;
   }
 
-  /** @returns the notifier that has it, if one was reached. */
   async #hand(kind: NoticeKind, index: number, notifier: string | undefined): Promise<string | undefined> {
     const { companyId, chainId, receivedAt } = this.chain;
     // The recipients of the others are left out: with those of 100 e-mails a notice could be larger than Temporal takes.
@@ -61,7 +65,7 @@ export class ChainNotices {
       action.index === index && deliveries ? { ...action, deliveries } : action,
     );
     const { relayId } = this.states.of(index);
-    const notice: ChainNotice = { kind, companyId, relayId, chainId, index, at: this.#now(), receivedAt, actions };
+    const notice: ChainNotice = { kind, companyId, relayId, chainId, index, at: this.lock.time(), receivedAt, actions };
     const { notifyFailure } = proxyActivities<Activities>({
       startToCloseTimeout: '2 minutes',
       retry: dayOfAttempts,
@@ -73,19 +77,5 @@ export class ChainNotices {
       if (!isCancellation(error)) log.error('a notice reached nobody within a day', { kind, index, error });
       return undefined;
     }
-  }
-
-  async #tellOver(notifier: string, index: number): Promise<void> {
-    const { state } = this.states.of(index);
-    const over = { chainId: this.chain.chainId, index, state, at: this.#now() };
-    try {
-      await this.lock.outside(getExternalWorkflowHandle(notifier).signal(overSignal, over));
-    } catch {
-      // It has closed: it was about this action alone.
-    }
-  }
-
-  #now(): string {
-    return new Date(this.lock.now).toISOString();
   }
 }

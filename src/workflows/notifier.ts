@@ -1,7 +1,6 @@
 /**
- * Decides what people are told of one cause: the first action that fails is told at once, those that fail for the same reason
- * within the window as one, and once more when all of them are through. Each notice is delivered by a workflow of its own, so that
- * a contact that cannot be reached keeps nothing else waiting.
+ * Decides what people are told of one cause: the first failure at once, those within a window after it as one, and once more when
+ * all are through. Each notice has a workflow of its own, so that a contact that cannot be reached keeps nothing else waiting.
  */
 
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
@@ -29,10 +28,7 @@ interface Before {
   closesAt: number;
 }
 
-/**
- * @param windowSeconds - those that fail within this time after the first are told as one, when none has come for a third of it or
- * after twice this time. 0: each is told by itself.
- */
+/** @param windowSeconds - in which all are told as one: when none comes for a third of it or after twice it. 0: each by itself. */
 export async function Notifier(cause: Cause, windowSeconds: number, before?: Before): Promise<void> {
   const ledger = new Ledger(cause.kind === 'needs-attention', before?.ledger);
   const { companyId, relayId } = cause;

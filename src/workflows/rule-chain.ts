@@ -26,7 +26,7 @@ export async function RuleChain(chain: Chain): Promise<ChainView> {
 
     const { immediate, delayed } = planChain(chain.actions);
     const children = delayed.map((actions) => new DelayedActions(chain, actions, lock));
-    const run = new ChainRun(chain, states, lock, runner, notices, children);
+    const run = new ChainRun(runner, notices, children);
     if (root.consideredCancelled) run.cancel();
     else root.cancelRequested.catch(() => lock.arrive(() => run.cancel()));
 
@@ -45,19 +45,15 @@ class ChainRun {
   #redos = 0;
 
   constructor(
-    private readonly chain: Chain,
-    private readonly states: ActionStates,
-    private readonly lock: Lock,
     private readonly runner: ActionRunner,
     private readonly notices: ChainNotices,
     private readonly children: DelayedActions[],
   ) {
+    const { lock, states } = runner;
     for (const child of children) lock.start(() => this.#awaitEnd(child));
     const take = (report: unknown) => lock.arrive(() => this.#takeReport(report));
     setHandler(reportSignal, take, { description: 'From a delayed action: how it stands.' });
     takeSteering({
-      lock,
-      states,
       runner,
       passOn: (name, steering, here) => {
         const child = this.#childOf(steering.index);
@@ -79,12 +75,9 @@ class ChainRun {
     this.#told.ring?.();
   }
 
-  /**
-   * Takes retries of what has failed: those that have arrived already; and where the chain had closed and was reset in order to be
-   * opened again (`retryChain` in src/chains/steer.ts), those that come within seconds.
-   */
+  /** Takes retries that have arrived; where `retryChain` (src/chains/steer.ts) has opened a closed chain, also those to come. */
   async retries(): Promise<void> {
-    await this.#awaitRetries(1, lastSummary(this.states.actions));
+    await this.#awaitRetries(1, lastSummary(this.runner.states.actions));
     const { runId, firstExecutionRunId } = workflowInfo();
     if (runId !== firstExecutionRunId) await this.#awaitRetries(5000, reopenedSummary);
   }
@@ -92,8 +85,8 @@ class ChainRun {
   async #awaitRetries(milliseconds: number, summary: string): Promise<void> {
     while (this.runner.mayBeRetried) {
       const before = this.#redos;
-      await this.lock.wait(this.#told, milliseconds, summary);
-      await this.lock.allOver();
+      await this.runner.lock.wait(this.#told, milliseconds, summary);
+      await this.runner.lock.allOver();
       if (this.#redos === before) return;
     }
   }
@@ -106,19 +99,19 @@ class ChainRun {
   }
 
   #takeReport(argument: unknown): void {
-    const report = readReport(argument, (index) => this.states.has(index));
+    const report = readReport(argument, (index) => this.runner.states.has(index));
     if (!report) {
       log.warn('a report was ignored: it is none', { argument });
       return;
     }
-    for (const status of report.actions) if (this.#childOf(status.index)) this.states.replace(status);
-    if (report.ignored !== undefined) this.states.ignore(report.ignored);
-    for (const { kind, index } of report.notices ?? []) this.lock.start(() => this.notices.tell(kind, index));
+    for (const status of report.actions) if (this.#childOf(status.index)) this.runner.states.replace(status);
+    if (report.ignored !== undefined) this.runner.states.ignore(report.ignored);
+    for (const { kind, index } of report.notices ?? []) this.runner.lock.start(() => this.notices.tell(kind, index));
   }
 
   /** What a child says in the end counts; of what it leaves open, a child that somebody ended tells no more. */
   async #awaitEnd(child: DelayedActions): Promise<void> {
-    const { states } = this;
+    const { states } = this.runner;
     const { actions, how } = await child.ended();
     const open = ({ index }: { index: number }) => !this.#redone.has(index) && !hasEnded(states.of(index).state);
     for (const status of actions.filter(open)) states.replace(status);
@@ -127,22 +120,21 @@ class ChainRun {
     for (const { index } of left)
       states.end(index, how === 'cancelled' ? { state: 'cancelled' } : { state: 'failed', reason: `its workflow ${how}` });
     const [first] = left;
-    if (first && how !== 'cancelled') this.lock.start(() => this.notices.tell('failed', first.index));
+    if (first && how !== 'cancelled') this.runner.lock.start(() => this.notices.tell('failed', first.index));
   }
 
   #redo(index: number): void {
-    const actions = toRedo(this.chain.actions, this.states.actions, index);
+    const actions = toRedo(this.runner.chain.actions, this.runner.states.actions, index);
     for (const { index } of actions) {
       this.#redone.add(index);
-      this.states.update(index, { state: 'pending', endedAt: undefined, reason: undefined, workflowId: undefined });
+      this.runner.states.update(index, { state: 'pending', endedAt: undefined, reason: undefined, workflowId: undefined });
     }
     this.#redos += 1;
-    this.lock.start(() => this.runner.run(actions));
+    this.runner.lock.start(() => this.runner.run(actions));
     this.#told.ring?.();
   }
 }
 
-/** The workflow's end is the chain's: Completed, Failed or Cancelled. */
 function close(chain: Chain, states: ActionStates, wasCancelled: boolean): ChainView {
   states.cancelRest();
   const { actions } = states;

@@ -14,8 +14,6 @@ import {
   steeringSignals,
 } from '../contract/messages.js';
 import type { ActionRunner } from './action-runner.js';
-import type { ActionStates } from './action-states.js';
-import type { Lock } from './lock.js';
 
 /** On the timer with which a workflow of failed actions takes the retries that came last. */
 export function lastSummary(actions: readonly ActionStatus[]): string {
@@ -25,29 +23,26 @@ export function lastSummary(actions: readonly ActionStatus[]): string {
 
 /** What a workflow does with people's signals beyond what its runner does. */
 interface SteeringOptions {
-  lock: Lock;
-  states: ActionStates;
   runner: ActionRunner;
-  /** Is told of a signal that had no effect, with why. */
   ignored?(signal: string): void;
   /** Takes the signal elsewhere; false: it is for here. `here` takes it here after all. */
   passOn?(name: SteeringName, steering: Steering, here: () => void): boolean;
   /** A scheduled action is to run at this time, in Unix milliseconds, apart from the others of its group. */
   moveTo?(index: number, dueAt: number): void;
-  /** An action that failed, or an e-mail that missed somebody, is to be done after all. */
   redo?(index: number): void;
 }
 
-/** Answers the query, and takes each signal in its turn. */
 export function takeSteering(options: SteeringOptions): void {
-  const { lock, states, runner } = options;
+  const { lock, states } = options.runner;
   const status = () => ({
     status: chainStatus(states.actions),
     actions: states.actions,
     ...(states.ignored.length > 0 && { ignored: states.ignored }),
   });
   setHandler(statusQuery, status, { description: 'How each action stands.' });
-  setHandler(resumeSignal, () => lock.arrive(() => runner.resume()), { description: 'From the relay: a pause has ended.' });
+  setHandler(resumeSignal, () => lock.arrive(() => options.runner.resume()), {
+    description: 'From the relay: a pause has ended.',
+  });
   for (const name of Object.keys(steeringSignals) as SteeringName[])
     setHandler(steeringSignals[name], (argument: unknown) => lock.arrive(() => take(options, name, argument)), {
       description: steeringSignals[name].description,
@@ -66,7 +61,7 @@ function take(options: SteeringOptions, name: SteeringName, argument: unknown): 
     const wanted = name === 'reschedule' ? '[index, seconds from now]' : 'an index or [index]';
     const input = argument === undefined ? '' : ` ${cutShort(JSON.stringify(argument) ?? '', 60)}`;
     ignore(options, `${name}${input}: its input must be ${wanted}`);
-  } else if (!options.states.has(steering.index)) {
+  } else if (!options.runner.states.has(steering.index)) {
     ignore(options, `${name} [${steering.index}]: there is no action ${steering.index}`);
   } else {
     const here = () => steer(options, name, steering);
@@ -74,13 +69,14 @@ function take(options: SteeringOptions, name: SteeringName, argument: unknown): 
   }
 }
 
-function ignore({ states, ignored }: SteeringOptions, signal: string): void {
-  states.ignore(signal);
+function ignore({ runner, ignored }: SteeringOptions, signal: string): void {
+  runner.states.ignore(signal);
   ignored?.(signal);
 }
 
 function steer(options: SteeringOptions, name: SteeringName, { index, seconds = 0, by = 'hand' }: Steering): void {
-  const { lock, states, runner, redo, moveTo } = options;
+  const { runner, redo, moveTo } = options;
+  const { lock, states } = runner;
   const { state } = states.of(index);
   const verb: SteeringVerb = name === 'cancelAction' ? 'cancel' : name;
   const move = moveTo && (() => moveTo(index, lock.now + seconds * 1000));
@@ -97,6 +93,6 @@ function steer(options: SteeringOptions, name: SteeringName, { index, seconds = 
     return;
   }
   effect();
-  const steered = { at: new Date(lock.now).toISOString(), by, verb };
+  const steered = { at: lock.time(), by, verb };
   states.update(index, { steered: [...(states.of(index).steered ?? []), steered].slice(-20) });
 }
