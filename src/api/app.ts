@@ -1,16 +1,18 @@
 /** The HTTP API, put together. */
 
 import { Hono, type MiddlewareHandler } from 'hono';
+import { z } from 'zod';
 import type { Links } from '../chain/chain.js';
 import type { StartOptions } from '../chains/start.js';
 import { RuleNotices } from '../notices/rule-notices.js';
-import type { Metrics } from '../service/telemetry.js';
+import { healthRoutes, type Metrics } from '../service/telemetry.js';
 import type { Store } from '../store/store.js';
 import { actorReader, createGuard } from './bearer-authentication.js';
 import { bulkRoutes } from './bulk.js';
 import { chainRoutes } from './chains.js';
 import { companyRoutes } from './companies.js';
 import { keyRoutes, tokenRoutes } from './credentials.js';
+import { docsRoutes } from './docs.js';
 import { type DryRunOptions, dryRun, dryRunSchema } from './dry-run.js';
 import { type Limits, limitFailures } from './limits.js';
 import { auditRoutes, noticeRoutes, pauseRoutes } from './operating.js';
@@ -18,9 +20,8 @@ import { answerProblems } from './problems.js';
 import { rejectedRoutes } from './rejected.js';
 import { Rejections } from './rejections.js';
 import { relayRoute } from './relay.js';
-import { appOf, type Route } from './route.js';
+import { appOf, type Route, route } from './route.js';
 import { ruleRoutes } from './rules.js';
-import { docsRoutes, serviceRoutes } from './service.js';
 
 interface AdminOptions {
   store: Store;
@@ -82,5 +83,25 @@ export function adminRoutes({ store, operatorEmail }: AdminOptions): Route[] {
     ...tokenRoutes(store),
     ...keyRoutes(store),
     ...auditRoutes(store),
+  ];
+}
+
+/** Whether the process is alive, can do its work, and what it has counted: open to everybody. */
+function serviceRoutes(options: ApiOptions): Route[] {
+  const health = healthRoutes(options);
+  const ofHealth = (path: string, id: string, summary: string, answers: Route['answers']): Route =>
+    route(`GET ${path}`, id, summary, { access: 'public', answers, handle: (c) => health.fetch(c.req.raw) });
+  const readiness = (status: string) => z.object({ status: z.literal(status), temporal: z.string(), database: z.string() });
+  return [
+    ofHealth('/healthz', 'getHealth', 'Whether the process is alive', {
+      200: ['It is.', z.object({ status: z.literal('ok') })],
+    }),
+    ofHealth('/readyz', 'getReadiness', 'Whether Temporal and the database can be reached', {
+      200: ['Both can.', readiness('ready')],
+      503: ['One cannot.', readiness('not ready')],
+    }),
+    ofHealth('/metrics', 'getMetrics', 'What the process has counted, for Prometheus', {
+      200: ['In the text format of Prometheus.', 'text/plain'],
+    }),
   ];
 }

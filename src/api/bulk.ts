@@ -22,9 +22,8 @@ const bulkRequest = z
     verb: z
       .enum(bulkVerbs)
       .describe(
-        '`retry` and `skip` what needs attention, `retry` also what has failed (`status: "failed"`: the chains are opened ' +
-          'again), `runNow` what is scheduled, `cancel` what has not ended; of a chain of which nothing else is left, the ' +
-          'whole.',
+        '`retry` and `skip` what needs attention, `retry` also what has failed (`status: "failed"`: the chains are opened again), ' +
+          '`runNow` what is scheduled, `cancel` what has not ended; of a chain of which nothing else is left, the whole.',
       ),
     filter: filterSchema
       .default({})
@@ -38,47 +37,47 @@ const anyBulkRequest = bulkRequest
   .meta({ id: 'AnyBulkRequest' });
 
 export function bulkRoutes(options: BulkOptions): Route[] {
-  return [...routesAt('/co/:companyId', options), ...routesAt('', options)];
+  return [
+    ...routesAt('/co/:companyId', ['steerChains', 'Steer many chains at once'], 'getBulk', bulkRequest, options),
+    ...routesAt('', ['steerAllChains', 'Steer many chains across companies'], 'getBulkOfAll', anyBulkRequest, options),
+  ];
 }
 
-function routesAt(base: '/co/:companyId' | '', options: BulkOptions): Route[] {
-  const ofAll = base === '';
-  const body: z.ZodType<z.infer<typeof anyBulkRequest>> = ofAll ? anyBulkRequest : bulkRequest;
+function routesAt(
+  base: '/co/:companyId' | '',
+  [steer, summary]: [id: string, summary: string],
+  read: string,
+  body: z.ZodType<z.infer<typeof anyBulkRequest>>,
+  options: BulkOptions,
+): Route[] {
   const find = async (bulkId: string, companyId: string | undefined): Promise<Bulk> =>
     found(/^[\w-]{1,64}$/.test(bulkId) && (await readBulk(options, bulkId, companyId)), `bulk ${bulkId}`);
   return [
-    route(
-      `POST ${base}/chains/bulk`,
-      ofAll ? 'steerAllChains' : 'steerChains',
-      ofAll ? 'Steer many chains across companies' : 'Steer many chains at once',
-      {
-        description:
-          'Without `confirm` nothing is done: the answer says how many chains it would concern, and shows the first ten. With' +
-          ' that count as `confirm` it is done, in the background.',
-        body,
-        answers: {
-          200: ['What it would concern.', bulkPreviewSchema],
-          202: ['It is being done.', bulkSchema, { Location: 'Where to see how far it is.' }],
-        },
-        problems: ['not-found', 'count-changed', 'temporal-unavailable'],
-        async handle(c, { actor, body: { verb, filter, confirm } }) {
-          const inPath = c.req.param('companyId');
-          const { companyId = inPath, ...rest } = filter;
-          const request = { verb, filter: rest, companyId };
-          const chains = await findChains(options, request);
-          const count = chains.length;
-          if (confirm === undefined) return c.json(bulkPreviewSchema.parse({ verb, count, first: chains.slice(0, 10) }));
-          if (confirm !== count) {
-            const detail = `This concerns ${count} chains now, not ${confirm}. Look again, then confirm with ${count}.`;
-            throw new Problem('count-changed', detail);
-          }
-          const bulkId = await steerChains(options, request, chains, actor);
-          c.header('Location', `${c.req.path}/${bulkId}`);
-          return c.json(await find(bulkId, inPath), 202);
-        },
+    route(`POST ${base}/chains/bulk`, steer, summary, {
+      description:
+        'Without `confirm` nothing is done: the answer says how many chains it would concern, and shows the first ten. With' +
+        ' that count as `confirm` it is done, in the background.',
+      body,
+      answers: {
+        200: ['What it would concern.', bulkPreviewSchema],
+        202: ['It is being done.', bulkSchema, { Location: 'Where to see how far it is.' }],
       },
-    ),
-    route(`GET ${base}/chains/bulk/:bulkId`, ofAll ? 'getBulkOfAll' : 'getBulk', 'Read how far the steering of many chains is', {
+      problems: ['not-found', 'count-changed', 'temporal-unavailable'],
+      async handle(c, { actor, body: { verb, filter, confirm } }) {
+        const inPath = c.req.param('companyId');
+        const { companyId = inPath, ...rest } = filter;
+        const request = { verb, filter: rest, companyId };
+        const chains = await findChains(options, request);
+        const count = chains.length;
+        if (confirm === undefined) return c.json(bulkPreviewSchema.parse({ verb, count, first: chains.slice(0, 10) }));
+        const changed = `This concerns ${count} chains now, not ${confirm}. Look again, then confirm with ${count}.`;
+        if (confirm !== count) throw new Problem('count-changed', changed);
+        const bulkId = await steerChains(options, request, chains, actor);
+        c.header('Location', `${c.req.path}/${bulkId}`);
+        return c.json(await find(bulkId, inPath), 202);
+      },
+    }),
+    route(`GET ${base}/chains/bulk/:bulkId`, read, 'Read how far the steering of many chains is', {
       answers: { 200: ['How far it is.', bulkSchema] },
       handle: async (c, { bulkId }) => c.json(await find(bulkId, c.req.param('companyId'))),
     }),

@@ -1,6 +1,8 @@
-/** The OpenAPI document as a page for people, and the page of a problem type. */
+/** The API's own documentation: the OpenAPI document, a page made of it for people, and a page for each type of problem. */
 
 import { html } from 'hono/html';
+import { z } from 'zod';
+import type { Links } from '../chain/chain.js';
 import { type ProblemSlug, problemTypeList, problemTypes } from '../contract/problem-types.js';
 import type { Access } from './bearer-authentication.js';
 import {
@@ -8,16 +10,47 @@ import {
   type DescribedOperation,
   everywhere,
   type OpenApi,
+  openApi,
   pathOf,
+  problemExample,
   problemsOf,
   type Schema,
   tagOf,
 } from './openapi.js';
-import { type Html, inline, json, prose } from './page.js';
-import type { Route } from './route.js';
+import { type Html, inline, json, prose, sendPage } from './page.js';
+import { found } from './problems.js';
+import { type Route, route } from './route.js';
+
+/** @param others - the other routes of the API; the document has these too. */
+export function docsRoutes({ links }: { links: Links }, others: readonly Route[]): Route[] {
+  const page: Route['answers'] = { 200: ['A page.', 'text/html'] };
+  const routes: Route[] = [
+    route('GET /openapi.json', 'getOpenApi', 'This description of the API, for programs', {
+      access: 'public',
+      answers: { 200: ['OpenAPI 3.1.', z.looseObject({ openapi: z.string() })] },
+      handle: (c) => c.json(document),
+    }),
+    route('GET /docs', 'getDocs', 'This description of the API, for people', {
+      access: 'public',
+      answers: page,
+      handle: (c) => sendPage(c, docsPage(document, all)),
+    }),
+    route('GET /problems/:slug', 'getProblemType', 'What a type of problem means, and what to do about it', {
+      access: 'public',
+      answers: page,
+      handle(c, { slug }) {
+        const type = problemTypeList.find((type) => type.slug === slug);
+        return sendPage(c, problemPage(found(type, `type of problem ${slug}`)));
+      },
+    }),
+  ];
+  const all = [...others, ...routes];
+  const document = openApi(links.api, all);
+  return routes;
+}
 
 /** @param routes - those that the document describes. */
-export function docsPage(document: OpenApi, routes: readonly Route[]): { title: string; main: Html } {
+function docsPage(document: OpenApi, routes: readonly Route[]): { title: string; main: Html } {
   const title = `${document.info.title} API`;
   const main = html`<h1>${title}</h1>
 <p class="soft">Version ${document.info.version}, at <code>${document.servers[0]?.url ?? ''}</code>.
@@ -32,7 +65,10 @@ ${prose(document.info.description)}
 <h2>Further down</h2><ul class="plain"><li><a href="#schemas">Schemas</a></li><li><a href="#problems">Problems</a></li></ul></nav>
 <h2>Endpoints</h2>
 <p>Beside its own, every endpoint may answer with these problems: ${problems(everywhere)}</p>
-${routes.map((route) => endpoint(route, document.paths[pathOf(route)]?.[route.method]))}
+${routes.map((route) => {
+  const described = document.paths[pathOf(route)]?.[route.method];
+  return described && endpoint(route, described);
+})}
 <h2 id="schemas">Schemas</h2>
 ${Object.entries(document.components.schemas).map(
   ([name, schema]) => html`<section id="schema-${name}"><h3>${name}</h3>
@@ -56,10 +92,9 @@ const accessTexts: Record<Access, string> = {
   admin: 'Needs the admin token as Authorization: Bearer …',
 };
 
-function endpoint(route: Route, described: DescribedOperation | undefined): Html {
-  const { parameters = [], requestBody, responses = {} } = described ?? {};
+function endpoint(route: Route, { parameters, requestBody, responses }: DescribedOperation): Html {
   const body = requestBody?.content['application/json']?.schema;
-  const own = problemsOf(route).filter((slug) => !everywhere.some((other) => other === slug));
+  const own = problemsOf(route);
   return html`<section id="${route.id}">
 <h3>${heading(route)}</h3>
 <p>${route.summary}</p>
@@ -101,10 +136,10 @@ function heading(route: Route): Html {
 
 /** `400 invalid-body · 404 not-found`, with links. */
 function problems(slugs: readonly ProblemSlug[]): Html {
-  return html`${slugs.map(
-    (slug, place) =>
-      html`${place > 0 ? ' · ' : ''}${problemTypes[slug].status} <a href="/problems/${slug}"><code>${slug}</code></a>`,
-  )}`;
+  return joined(
+    slugs.map((slug) => html`${problemTypes[slug].status} <a href="/problems/${slug}"><code>${slug}</code></a>`),
+    ' · ',
+  );
 }
 
 /** Such as `array of string, at most 50`. */
@@ -156,18 +191,18 @@ function asSchema(schema: Schema['items'] | Schema['not']): Schema {
   return typeof schema === 'object' && !Array.isArray(schema) ? schema : {};
 }
 
-function joined(parts: Html[]): Html {
-  return html`${parts.map((part, place) => html`${place > 0 ? ' or ' : ''}${part}`)}`;
+function joined(parts: Html[], by = ' or '): Html {
+  return html`${parts.map((part, place) => html`${place > 0 ? by : ''}${part}`)}`;
 }
 
 /** What a problem type means, what to do, and what such a problem looks like. */
-export function problemPage(type: (typeof problemTypeList)[number]): { title: string; main: Html } {
-  const { slug, status, title, meaning, whatToDo, example } = type;
+function problemPage(type: (typeof problemTypeList)[number]): { title: string; main: Html } {
+  const { slug, status, title, meaning, whatToDo } = type;
   const main = html`<h1>${title}</h1>
 <p class="soft">Status ${status}, type <code>/problems/${slug}</code></p>
 <section><h3>What it means</h3><p>${inline(meaning)}</p></section>
 <section><h3>What to do</h3><p>${inline(whatToDo)}</p></section>
-<section><h3>Example</h3>${json({ type: `/problems/${slug}`, title, status, ...example })}</section>
+<section><h3>Example</h3>${json(problemExample(type))}</section>
 <p><a href="/docs#problems">All types of problems</a> · <a href="/docs">The API</a></p>`;
   return { title: `${title} (${status})`, main };
 }

@@ -3,6 +3,7 @@
  * read them. Every mistake becomes a problem that names its place.
  */
 
+import { isUtf8 } from 'node:buffer';
 import type { Context, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { z } from 'zod';
@@ -61,12 +62,8 @@ export const maxDepth = 32;
 
 /** @returns the value, or what is wrong with the text. Bytes are UTF-8. */
 export function readStrictJson(bytes: ArrayBuffer): { ok: true; value: unknown } | { ok: false; error: string } {
-  let text: string;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes);
-  } catch {
-    return { ok: false, error: 'is not UTF-8' };
-  }
+  if (!isUtf8(bytes)) return { ok: false, error: 'is not UTF-8' };
+  const text = new TextDecoder().decode(bytes);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -74,7 +71,7 @@ export function readStrictJson(bytes: ArrayBuffer): { ok: true; value: unknown }
     return { ok: false, error: `is not JSON${place(error, text)}` };
   }
   const tooDeep = isNestedDeeper(text, maxDepth) ? `is nested deeper than ${maxDepth} levels` : undefined;
-  const error = tooDeep ?? nameError(text) ?? textError(value);
+  const error = tooDeep ?? nameError(text) ?? textError(text, value);
   return error === undefined ? { ok: true, value } : { ok: false, error };
 }
 
@@ -112,36 +109,38 @@ function nameError(text: string): string | undefined {
   return undefined;
 }
 
-/** Texts that PostgreSQL or a mail could not hold. */
-function textError(value: unknown, path: readonly PropertyKey[] = []): string | undefined {
-  if (typeof value === 'string') {
-    const where = path.length === 0 ? 'its top' : jsonPointer(path);
-    if (value.includes('\u0000')) return `has a NUL character at ${where}`;
-    return /\p{Cs}/u.test(value) ? `has half of a surrogate pair at ${where}` : undefined;
-  }
-  if (typeof value !== 'object' || value === null) return undefined;
+/** Texts that PostgreSQL or a mail could not hold; they can only have come as escapes. */
+function textError(json: string, value: unknown): string | undefined {
+  if (!/\\u(0000|d[89a-f])/i.test(json)) return undefined;
+  const [text = '', path = []] = textsIn(value).find(([text]) => text.includes('\0') || /\p{Cs}/u.test(text)) ?? [];
+  if (text === '') return undefined;
+  return `has ${text.includes('\0') ? 'a NUL character' : 'half of a surrogate pair'} at ${jsonPointer(path) || 'its top'}`;
+}
+
+/** Every text in it with its path; the name of a field has that of its object. */
+function textsIn(value: unknown, path: readonly string[] = [], texts: [text: string, path: readonly string[]][] = []) {
+  if (typeof value === 'string') texts.push([value, path]);
+  if (typeof value !== 'object' || value === null) return texts;
   for (const [name, inner] of Object.entries(value)) {
-    const error = textError(name, path) ?? textError(inner, [...path, name]);
-    if (error) return error;
+    texts.push([name, path]);
+    textsIn(inner, [...path, name], texts);
   }
-  return undefined;
+  return texts;
 }
 
 /** The value as the schema reads it. `found` are mistakes that are known already. @throws Problem 400 naming all mistakes. */
 export function parseAs<Schema extends z.ZodType>(schema: Schema, value: unknown, found: readonly Issue[] = []): z.infer<Schema> {
-  const parsed = schema.safeParse(value, { error: required });
-  const mistakes = [...found, ...(parsed.error ? remarksOf(parsed.error) : [])];
-  if (mistakes.length === 0) mistakes.push(...unprintableTexts(parsed.data));
-  if (parsed.success && mistakes.length === 0) return parsed.data;
+  const { data, error } = schema.safeParse(value, { error: required });
+  const mistakes = [...found, ...(error ? remarksOf(error) : [])];
+  if (mistakes.length === 0) mistakes.push(...unprintable(data));
+  if (mistakes.length === 0) return data as z.infer<Schema>;
   throw invalid(mistakes);
 }
 
 /** Nothing here is meant to hold control characters, and in a header they could do harm. */
-function unprintableTexts(value: unknown, path: readonly PropertyKey[] = []): Issue[] {
-  if (typeof value === 'string')
-    return /\p{Cc}/u.test(value) ? [{ pointer: jsonPointer(path), detail: 'must not contain control characters' }] : [];
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, inner]) => unprintableTexts(inner, [...path, key]));
+function unprintable(value: unknown): Issue[] {
+  const texts = textsIn(value).filter(([text]) => /\p{Cc}/u.test(text));
+  return texts.map(([, path]) => ({ pointer: jsonPointer(path), detail: 'must not contain control characters' }));
 }
 
 /** The query as the schema reads it. @throws Problem 400 */
@@ -174,12 +173,10 @@ export const numberCursor = /^\d{1,18}$/;
 
 /** What zod found, each mistake at its place. Never shows a value, which may be secret. */
 export function remarksOf(error: z.ZodError): Issue[] {
-  return error.issues.flatMap((issue): Issue[] => {
-    if (issue.code === 'unrecognized_keys')
-      return issue.keys.map((key) => ({
-        pointer: jsonPointer([...issue.path, key]),
-        detail: 'is not a field that is known here',
-      }));
+  return error.issues.flatMap((issue) => {
+    const unknown = issue.code === 'unrecognized_keys' ? issue.keys : [];
+    if (unknown.length > 0)
+      return unknown.map((key) => ({ pointer: jsonPointer([...issue.path, key]), detail: 'is not a field that is known here' }));
     const detail = issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message;
     return [{ pointer: jsonPointer(issue.path), detail }];
   });

@@ -15,6 +15,8 @@ export type Schema = z.core.JSONSchema.BaseSchema;
 export type OpenApi = ReturnType<typeof openApi>;
 export type DescribedOperation = ReturnType<typeof describe>;
 
+/** By the ids in the metadata of the schemas. */
+type Schemas = Record<string, Schema>;
 type Content = Record<string, { schema: Schema; examples?: Record<string, unknown> }>;
 export interface DescribedAnswer {
   description: string;
@@ -82,7 +84,9 @@ export function openApi(url: string, routes: readonly Route[]) {
     paths,
     components: {
       schemas,
-      examples: Object.fromEntries(problemTypeList.map((type) => [type.slug, problemExample(type.slug)])),
+      examples: Object.fromEntries(
+        problemTypeList.map((type) => [type.slug, { summary: type.title, value: problemExample(type) }]),
+      ),
       securitySchemes: {
         adminToken: { type: 'http', scheme: 'bearer', description: "The operator's token, `RELAY_ADMIN_TOKEN`." },
         companyKey: { type: 'http', scheme: 'bearer', description: 'A key of the company in the path, `rlk_…`.' },
@@ -95,9 +99,6 @@ export function openApi(url: string, routes: readonly Route[]) {
 export function pathOf({ path }: Route): string {
   return path.replaceAll(/:(\w+)/g, '{$1}');
 }
-
-/** By the ids that the schemas have in their metadata. */
-type Schemas = Record<string, Schema>;
 
 /** Alternatives; `{}` stands for none. */
 const securities: Record<Access, Record<string, []>[]> = {
@@ -146,7 +147,7 @@ function describe(route: Route, schemas: Schemas) {
     });
   const mediaTypes = route.method === 'patch' ? ['application/json', mergePatchType] : ['application/json'];
   const content: Content = {};
-  if (body) for (const type of mediaTypes) content[type] = { schema: schemaOf(body, schemas), ...(examples && { examples }) };
+  if (body) for (const type of mediaTypes) content[type] = { schema: schemaOf(body, schemas), examples };
   const described = Object.entries(answers).map(([status, answer]) => [status, describeAnswer(answer, schemas)] as const);
   const problems = problemAnswers([...problemsOf(route), ...everywhere], schemas);
   const responses: Record<string, DescribedAnswer> = { ...Object.fromEntries(described), ...problems };
@@ -154,7 +155,7 @@ function describe(route: Route, schemas: Schemas) {
     operationId: id,
     tags: [tagOf(route)],
     summary,
-    ...(description !== undefined && { description }),
+    description,
     security: securities[access],
     parameters: [...parameters('path', inPath), ...parameters('query', query?.shape), ...parameters('header', headers?.shape)],
     ...(body && { requestBody: { required: !z.safeParse(body, route.rawBody ? undefined : {}).success, content } }),
@@ -187,22 +188,20 @@ const problemHeaders: Record<number, DescribedAnswer['headers']> = {
 
 /** By status. */
 function problemAnswers(slugs: ProblemSlug[], schemas: Schemas): Record<string, DescribedAnswer> {
-  const statuses = [...new Set(slugs.map((slug) => problemTypes[slug].status))];
   const schema = schemaOf(problemSchema, schemas);
-  return Object.fromEntries(
-    statuses.map((status) => {
-      const ofStatus = slugs.filter((slug) => problemTypes[slug].status === status);
-      const description = ofStatus.map((slug) => `${problemTypes[slug].title} (\`/problems/${slug}\`)`).join('; ');
-      const examples = Object.fromEntries(ofStatus.map((slug) => [slug, { $ref: `#/components/examples/${slug}` }]));
-      const headers = problemHeaders[status] ?? {};
-      return [status, { description, headers, content: { 'application/problem+json': { schema, examples } } }];
-    }),
-  );
+  const answers: Record<string, DescribedAnswer> = {};
+  for (const { status } of slugs.map((slug) => problemTypes[slug])) {
+    const ofStatus = slugs.filter((slug) => problemTypes[slug].status === status);
+    const description = ofStatus.map((slug) => `${problemTypes[slug].title} (\`/problems/${slug}\`)`).join('; ');
+    const examples = Object.fromEntries(ofStatus.map((slug) => [slug, { $ref: `#/components/examples/${slug}` }]));
+    const headers = problemHeaders[status] ?? {};
+    answers[status] = { description, headers, content: { 'application/problem+json': { schema, examples } } };
+  }
+  return answers;
 }
 
-function problemExample(slug: ProblemSlug) {
-  const { title, status, example } = problemTypes[slug];
-  return { summary: title, value: { type: `/problems/${slug}`, title, status, ...example } };
+export function problemExample({ slug, title, status, example }: (typeof problemTypeList)[number]) {
+  return { type: `/problems/${slug}`, title, status, ...example };
 }
 
 /** The JSON Schema. Those in it that have an id of their own are added to `schemas`, and referred to. */
@@ -212,7 +211,7 @@ function schemaOf(schema: z.core.$ZodType, schemas: Schemas): Schema {
     // As callers write and read them: defaults may be left out, and answers may get further fields.
     io: 'input',
     override: ({ jsonSchema }) => {
-      // What zod adds of its own: the bounds of exact integers, and how it checks a date.
+      // What zod adds of its own.
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;

@@ -11,20 +11,15 @@ export interface AuthenticationOptions {
   log: Logger;
 }
 
-interface UnknownRequest {
-  companyId: string;
-  elements: readonly Record<string, unknown>[];
-  bytes: ArrayBuffer;
-  headers: Headers;
-}
-
 /**
  * @throws Problem 401 for strangers, 503 where nobody can be looked up; Rejection for those who are or once were known: outwardly
  * the same 401.
  */
 export async function authenticateRequest(
   { store, log }: AuthenticationOptions,
-  { companyId, elements, bytes, headers }: UnknownRequest,
+  companyId: string,
+  elements: readonly Record<string, unknown>[],
+  { bytes, headers }: { bytes: ArrayBuffer; headers: Headers },
 ): Promise<void> {
   // Of a chain that is too long anyway, no more than this is needed to know who sent it.
   const credentials = elements.slice(0, maxActions).map((element) => ({
@@ -36,10 +31,7 @@ export async function authenticateRequest(
     const detail = 'The relay cannot look its rules up at the moment. Nothing has run. Send the request again.';
     throw new Problem('database-unavailable', detail);
   });
-  if (!authentication.ok) {
-    if (!isKnown(authentication.refusals)) throw new Problem('unauthorized', unauthorized, { headers: challenge });
-    throw refusedTokens(authentication.refusals, credentials);
-  }
+  if (!authentication.ok) throw refused(authentication.refusals, credentials);
   const { webhookSecret } = authentication;
   if (webhookSecret !== undefined) verifySignature(webhookSecret, headers, bytes);
 }
@@ -54,29 +46,30 @@ function unauthorizedOwner(reason: RejectionReason, mistakes: Issue[]): Rejectio
   return new Rejection(reason, 'unauthorized', unauthorized, { headers: challenge, mistakes });
 }
 
-/** Whether whoever brought these credentials is known to the company: every token is one of its rules', or once was. */
-function isKnown(refusals: readonly (Refusal | undefined)[]): boolean {
-  return refusals.length > 0 && !refusals.some((refusal) => refusal === 'unknown' || refusal === 'wrong');
-}
-
-const known = {
+/** What is wrong with credentials that are a rule's, or once were. */
+const known: Partial<Record<Refusal, { reason: RejectionReason; field: string; says(rule: string): string }>> = {
   expired: {
     reason: 'token-expired',
     field: 'relayAccessToken',
-    says: (rule: string) => `of ${rule} was rotated, and its grace is over`,
+    says: (rule) => `of ${rule} was rotated, and its grace is over`,
   },
-  revoked: { reason: 'token-revoked', field: 'relayAccessToken', says: (rule: string) => `of ${rule} was revoked` },
-  disabled: { reason: 'rule-disabled', field: 'relayId', says: (rule: string) => `names ${rule}, which is disabled` },
-} as const;
+  revoked: { reason: 'token-revoked', field: 'relayAccessToken', says: (rule) => `of ${rule} was revoked` },
+  disabled: { reason: 'rule-disabled', field: 'relayId', says: (rule) => `names ${rule}, which is disabled` },
+};
 
-function refusedTokens(refusals: readonly (Refusal | undefined)[], credentials: readonly { relayId: string }[]): Rejection {
+/** A stranger's, unless all of them are known to the company. */
+function refused(refusals: readonly (Refusal | undefined)[], credentials: readonly { relayId: string }[]): Problem {
   const found = refusals.flatMap((refusal, index) => {
-    if (refusal === undefined || refusal === 'unknown' || refusal === 'wrong') return [];
-    const { reason, field, says } = known[refusal];
-    return { reason, mistake: { pointer: `/${index}/${field}`, detail: says(`rule ${credentials[index]?.relayId}`) } };
+    const mistake = refusal && known[refusal];
+    if (!mistake) return [];
+    const detail = mistake.says(`rule ${credentials[index]?.relayId}`);
+    return [{ reason: mistake.reason, mistake: { pointer: `/${index}/${mistake.field}`, detail } }];
   });
+  const [first] = found;
+  const isStranger = !first || refusals.some((refusal) => refusal && !known[refusal]);
+  if (isStranger) return new Problem('unauthorized', unauthorized, { headers: challenge });
   const mistakes = found.map(({ mistake }) => mistake);
-  return unauthorizedOwner(found[0]?.reason ?? 'token-revoked', mistakes);
+  return unauthorizedOwner(first.reason, mistakes);
 }
 
 /** The three headers of Standard Webhooks. @throws Rejection 401 */

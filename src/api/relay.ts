@@ -78,7 +78,7 @@ export function relayRoute(options: RelayOptions): Route {
       const elements = readElements(c.req.header('Content-Type'), bytes);
       const { idempotencyKey, mistake } = readIdempotencyKey(c);
       try {
-        await authenticateRequest(options, { companyId, elements, bytes, headers: c.req.raw.headers });
+        await authenticateRequest(options, companyId, elements, { bytes, headers: c.req.raw.headers });
         return await withinLimit(c, limits, companyId, async () => {
           if (mistake !== undefined) throw new Rejection('idempotency-key', 'idempotency-key', mistake);
           const { actions, warnings } = readActions(elements);
