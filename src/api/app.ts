@@ -2,39 +2,22 @@
 
 import { Hono, type MiddlewareHandler } from 'hono';
 import { z } from 'zod';
-import type { Links } from '../chain/chain.js';
-import type { StartOptions } from '../chains/start.js';
 import { RuleNotices } from '../notices/rule-notices.js';
-import { healthRoutes, type Metrics } from '../service/telemetry.js';
-import type { Store } from '../store/store.js';
-import { actorReader, createGuard } from './bearer-authentication.js';
+import { healthRoutes } from '../service/telemetry.js';
 import { bulkRoutes } from './bulk.js';
 import { chainRoutes } from './chains.js';
 import { companyRoutes } from './companies.js';
 import { keyRoutes, tokenRoutes } from './credentials.js';
 import { docsRoutes } from './docs.js';
-import { type DryRunOptions, dryRun, dryRunSchema } from './dry-run.js';
-import { type Limits, limitFailures } from './limits.js';
+import { dryRun, dryRunSchema } from './dry-run.js';
+import { limitFailures } from './limits.js';
 import { auditRoutes, noticeRoutes, pauseRoutes } from './operating.js';
 import { answerProblems } from './problems.js';
 import { rejectedRoutes } from './rejected.js';
 import { Rejections } from './rejections.js';
 import { relayRoute } from './relay.js';
-import { appOf, type Route, route } from './route.js';
+import { type ApiOptions, actorReader, appOf, createGuard, type Route, route } from './route.js';
 import { ruleRoutes } from './rules.js';
-
-interface AdminOptions {
-  store: Store;
-  /** Is told where a company has nobody to notify. Without it every company must name somebody. */
-  operatorEmail?: string;
-}
-
-export interface ApiOptions extends StartOptions, AdminOptions, Pick<DryRunOptions, 'connectors'> {
-  adminToken: string;
-  limits: Limits;
-  links: Links;
-  metrics: Metrics;
-}
 
 /** How long Temporal has to answer all that a request about chains asks of it. */
 const temporalTimeoutMs = 10_000;
@@ -55,15 +38,11 @@ export function apiRoutes(options: ApiOptions): Route[] {
   const rejections = new Rejections({ ...options, notices: new RuleNotices(client, log) });
   const actorOf = actorReader(adminToken, store.keys);
   const routes = [
-    relayRoute({
-      ...options,
-      rejections,
-      dryRun: {
-        schema: dryRunSchema,
-        of: async (c, request) => dryRun(options, { ...request, valuesShown: (await actorOf(c)) !== undefined }),
-      },
+    relayRoute(options, rejections, {
+      schema: dryRunSchema,
+      of: async (c, request) => dryRun(options, { ...request, valuesShown: (await actorOf(c)) !== undefined }),
     }),
-    ...rejectedRoutes({ ...options, rejections }),
+    ...rejectedRoutes(options, rejections),
     // Before the chains, since `bulk` could be the id of one.
     ...bulkRoutes(options),
     ...chainRoutes(options),
@@ -76,7 +55,7 @@ export function apiRoutes(options: ApiOptions): Route[] {
 }
 
 /** Companies, rules, tokens, keys and the audit, for the holder of the admin token: all that needs nothing but the store. */
-export function adminRoutes({ store, operatorEmail }: AdminOptions): Route[] {
+export function adminRoutes({ store, operatorEmail }: Pick<ApiOptions, 'store' | 'operatorEmail'>): Route[] {
   return [
     ...companyRoutes(store, operatorEmail),
     ...ruleRoutes(store),

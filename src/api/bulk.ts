@@ -2,12 +2,12 @@
 
 import { z } from 'zod';
 import { bulkVerbs } from '../chain/outcome.js';
-import { type BulkOptions, findChains, readBulk, steerChains } from '../chains/bulk.js';
+import { findChains, readBulk, steerChains } from '../chains/bulk.js';
 import { chainFilterSchema } from '../chains/list.js';
 import { type Bulk, bulkPreviewSchema, bulkSchema } from '../contract/chain-resource.js';
 import { Problem } from '../contract/problem.js';
 import { found } from './problems.js';
-import { type Route, route } from './route.js';
+import { type ApiOptions, type Route, route } from './route.js';
 
 const filterSchema = chainFilterSchema.extend({
   status: z
@@ -36,7 +36,7 @@ const anyBulkRequest = bulkRequest
   .extend({ filter: filterSchema.extend({ companyId: z.string().max(64).optional() }).default({}) })
   .meta({ id: 'AnyBulkRequest' });
 
-export function bulkRoutes(options: BulkOptions): Route[] {
+export function bulkRoutes(options: ApiOptions): Route[] {
   return [
     ...routesAt('/co/:companyId', ['steerChains', 'Steer many chains at once'], 'getBulk', bulkRequest, options),
     ...routesAt('', ['steerAllChains', 'Steer many chains across companies'], 'getBulkOfAll', anyBulkRequest, options),
@@ -48,7 +48,7 @@ function routesAt(
   [steer, summary]: [id: string, summary: string],
   read: string,
   body: z.ZodType<z.infer<typeof anyBulkRequest>>,
-  options: BulkOptions,
+  options: ApiOptions,
 ): Route[] {
   const find = async (bulkId: string, companyId: string | undefined): Promise<Bulk> =>
     found(/^[\w-]{1,64}$/.test(bulkId) && (await readBulk(options, bulkId, companyId)), `bulk ${bulkId}`);

@@ -1,22 +1,16 @@
 /** The chain resource: lists of chains, how one stands, and the ways to steer it. */
 
-import type { Context } from 'hono';
 import { z } from 'zod';
 import { companyIdPattern, maxDelaySeconds } from '../chain/chain.js';
 import { steeringVerbs } from '../chain/outcome.js';
 import { chainCursor, chainFilterSchema, listChains } from '../chains/list.js';
 import { readChain } from '../chains/read.js';
-import { cancelChain, type SteerOptions, steerAction } from '../chains/steer.js';
+import { cancelChain, steerAction } from '../chains/steer.js';
 import { type ChainResource, chainListSchema, chainSchema } from '../contract/chain-resource.js';
 import { Problem } from '../contract/problem.js';
-import type { Store } from '../store/store.js';
 import { pageQuery } from './input.js';
 import { found, notFound } from './problems.js';
-import { type Route, route } from './route.js';
-
-interface ChainsOptions extends SteerOptions {
-  store: Pick<Store, 'audit' | 'companies'>;
-}
+import { type ApiOptions, type Route, route } from './route.js';
 
 const listQuery = chainFilterSchema.extend({
   paused: z.literal('true').optional().describe('Only those of which an action waits for the end of a pause.'),
@@ -29,7 +23,7 @@ const rescheduleSchema = z
   })
   .meta({ id: 'Reschedule' });
 
-export function chainRoutes(options: ChainsOptions): Route[] {
+export function chainRoutes(options: ApiOptions): Route[] {
   const { client, links, store } = options;
   const chainOf = async (companyId: string, chainId: string): Promise<ChainResource> => {
     const chain = /^[\w-]{1,128}$/.test(chainId) ? await readChain(client, links, companyId, chainId) : undefined;
@@ -95,16 +89,13 @@ export function chainRoutes(options: ChainsOptions): Route[] {
         );
         const verb = steeringVerbs.find((verb) => verb === asked);
         if (!verb) throw new Problem('not-found', `There is no ${asked}; there are ${steeringVerbs.join(', ')}.`);
-        const seconds = verb === 'reschedule' ? await readSeconds(c) : undefined;
+        const body = verb === 'reschedule' ? rescheduleSchema.safeParse(await c.req.json().catch(() => undefined)) : undefined;
+        if (body?.error)
+          throw new Problem('invalid-body', 'Send {"seconds": 600}: how many seconds from now the action is to run.');
+        const seconds = body?.data?.seconds;
         const reopened = await steerAction(options, companyId, chain, action, { verb, seconds }, actor);
         return c.json({ chainId, index: action.index, accepted: verb, reopened: reopened || undefined }, 202);
       },
     }),
   ];
-}
-
-async function readSeconds(c: Context): Promise<number> {
-  const parsed = rescheduleSchema.safeParse(await c.req.json().catch(() => undefined));
-  if (parsed.success) return parsed.data.seconds;
-  throw new Problem('invalid-body', 'Send {"seconds": 600}: how many seconds from now the action is to run.');
 }

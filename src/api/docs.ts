@@ -2,9 +2,7 @@
 
 import { html } from 'hono/html';
 import { z } from 'zod';
-import type { Links } from '../chain/chain.js';
 import { type ProblemSlug, problemTypeList, problemTypes } from '../contract/problem-types.js';
-import type { Access } from './bearer-authentication.js';
 import {
   type DescribedAnswer,
   type DescribedOperation,
@@ -19,10 +17,10 @@ import {
 } from './openapi.js';
 import { type Html, inline, json, prose, sendPage } from './page.js';
 import { found } from './problems.js';
-import { type Route, route } from './route.js';
+import { type Access, type ApiOptions, type Route, route } from './route.js';
 
 /** @param others - the other routes of the API; the document has these too. */
-export function docsRoutes({ links }: { links: Links }, others: readonly Route[]): Route[] {
+export function docsRoutes({ links }: Pick<ApiOptions, 'links'>, others: readonly Route[]): Route[] {
   const page: Route['answers'] = { 200: ['A page.', 'text/html'] };
   const routes: Route[] = [
     route('GET /openapi.json', 'getOpenApi', 'This description of the API, for programs', {
@@ -75,7 +73,7 @@ ${Object.entries(document.components.schemas).map(
 ${prose(schema.description ?? '')}${schema.properties ? '' : html`<p>${typeOf(schema)}</p>`}${tablesOf(schema)}</section>`,
 )}
 <h2 id="problems">Problems</h2>
-<p>Every error is a problem document: ${link('Problem')}. Its <code>type</code> is the path of a page that says what to do.</p>
+<p>Every error is a problem document: ${words({ $ref: 'Problem' })}. Its <code>type</code> is the path of a page that says what to do.</p>
 <section><table>${problemTypeList.map(
     ({ slug, status, title, meaning }) =>
       html`<tr><td>${status}</td><td>${problems([slug])}</td><td>${title}. ${inline(meaning)}</td></tr>`,
@@ -100,19 +98,15 @@ function endpoint(route: Route, { parameters, requestBody, responses }: Describe
 <p>${route.summary}</p>
 ${prose(route.description ?? '')}
 <p class="soft">${accessTexts[route.access]}</p>
-${parameters.length > 0 ? html`<h4>Parameters</h4><table>${parameters.map(parameterRow)}</table>` : ''}
-${
-  body
-    ? html`<h4>Body${requestBody?.required ? '' : ' (may be absent)'}</h4>
-<p><code>application/json</code>: ${typeOf(body)}</p>${tablesOf(body)}`
-    : ''
-}
+${parameters.length > 0 && html`<h4>Parameters</h4><table>${parameters.map(parameterRow)}</table>`}
+${body && html`<h4>Body${requestBody?.required ? '' : ' (may be absent)'}</h4>`}
+${body && html`<p><code>application/json</code>: ${typeOf(body)}</p>${tablesOf(body)}`}
 ${Object.entries(route.examples ?? {}).map(
   ([name, { summary, value }]) =>
     html`<details><summary>Example <code>${name}</code>: ${summary}</summary>${json(value)}</details>`,
 )}
 <h4>Answers</h4><table>${Object.keys(route.answers).map((status) => answerRow(status, responses[status]))}</table>
-${own.length > 0 ? html`<h4>Problems</h4><p>${problems(own)}</p>` : ''}
+${own.length > 0 && html`<h4>Problems</h4><p>${problems(own)}</p>`}
 </section>`;
 }
 
@@ -158,12 +152,9 @@ function tablesOf(schema: Schema): Html {
   return html`${rows.length > 0 ? html`<table>${rows}</table>` : ''}${parts.map((part) => tablesOf(asSchema(part)))}`;
 }
 
-function link(name: string): Html {
-  return html`<a href="#schema-${name}">${name}</a>`;
-}
-
 function words(schema: Schema): Html {
-  if (schema.$ref !== undefined) return link(schema.$ref.replace(/^.*\//, ''));
+  const name = schema.$ref?.replace(/^.*\//, '');
+  if (name !== undefined) return html`<a href="#schema-${name}">${name}</a>`;
   const values = schema.const === undefined ? schema.enum : [schema.const];
   if (values) return joined(values.map((value) => html`<code>${JSON.stringify(value)}</code>`));
   if (schema.type === 'array') return html`array of ${words(asSchema(schema.items))}`;

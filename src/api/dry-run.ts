@@ -13,17 +13,13 @@ import { type Facts, forecastChain, forecastOutcomes } from '../chain/forecast.j
 import { type Pause, pauseOf, pauseText } from '../chain/pause.js';
 import type { Issue } from '../chain/request.js';
 import { ConnectorError } from '../connectors/call.js';
-import type { Connectors } from '../connectors/connectors.js';
 import { acceptedSchema } from '../contract/chain-resource.js';
 import type { Company } from '../contract/company.js';
 import { ruleSchema } from '../contract/rule.js';
-import type { Store } from '../store/store.js';
 import { found } from './problems.js';
+import type { ApiOptions } from './route.js';
 
-export interface DryRunOptions {
-  store: Pick<Store, 'companies' | 'rules' | 'pauses'>;
-  connectors: Pick<Connectors, 'platformOf' | 'ticketingOf'>;
-}
+type Connectors = ApiOptions['connectors'];
 
 interface DryRunRequest {
   companyId: string;
@@ -43,10 +39,7 @@ export const dryRunSchema = z
     dryRun: z.literal(true),
     receivedAt: z.iso.datetime().describe('The moment of the dry run, from which delays are measured.'),
     actions: z.array(
-      z.object({
-        index: z.int(),
-        action: z.string(),
-        relayId: z.string(),
+      acceptedSchema.shape.actions.element.extend({
         comment: z.string().optional(),
         assignmentId: z.string().optional(),
         runAt: z.iso.datetime().describe('When it would be due; an immediate action runs in its turn.'),
@@ -83,23 +76,25 @@ type DryRun = z.infer<typeof dryRunSchema>;
 const platformTimeMs = 15_000;
 
 /** @throws Problem 404 where the company is gone. */
-export async function dryRun({ store, connectors }: DryRunOptions, request: DryRunRequest): Promise<DryRun> {
-  const { companyId, actions, warnings, valuesShown } = request;
+export async function dryRun(
+  { store, connectors }: Pick<ApiOptions, 'store' | 'connectors'>,
+  { companyId, actions, warnings, valuesShown }: DryRunRequest,
+): Promise<DryRun> {
   const receivedAt = new Date().toISOString();
   const company = found(await store.companies.get(companyId), `company ${companyId}`);
   const relayIds = [...new Set(actions.map(({ relayId }) => relayId))];
   const rules = await Promise.all(relayIds.map((relayId) => store.rules.get(companyId, relayId)));
   const pauses = await store.pauses.current(companyId);
-  const assignments = await askPlatform(connectors, company, actions);
 
-  const looks = actions.map((action) => ({
-    rule: rules[relayIds.indexOf(action.relayId)],
-    condition: evaluate(action, assignments, valuesShown),
-    ...previewOf(action, company, connectors),
-  }));
+  const assignmentOf = assignmentReader(connectors, company);
+  const looks = [];
+  for (const action of actions) {
+    const rule = rules[relayIds.indexOf(action.relayId)];
+    const condition = await evaluate(action, assignmentOf, valuesShown);
+    looks.push({ action, rule, condition, ...previewOf(action, company, connectors) });
+  }
   const forecasts = forecastChain(actions, looks);
-  const looked = actions.map((action, place): DryRun['actions'][number] => {
-    const { rule, condition, effect } = looks[place] ?? {};
+  const looked = looks.map(({ action, rule, condition, effect }, place): DryRun['actions'][number] => {
     const forecast = forecasts[place] ?? { outcome: 'unknown' };
     const pause = forecast.outcome === 'runs' || forecast.outcome === 'unknown' ? pauseFor(action, pauses) : undefined;
     return {
@@ -121,47 +116,43 @@ export async function dryRun({ store, connectors }: DryRunOptions, request: DryR
 
 type PlatformAnswer = { assignment: Record<string, unknown> } | { error: string; retryable: boolean };
 
-/** Every assignment that a condition asks for, once, and one after the other as a chain would. */
-async function askPlatform(
-  connectors: DryRunOptions['connectors'],
-  company: Company,
-  actions: readonly ChainAction[],
-): Promise<Map<string, PlatformAnswer>> {
-  const asking = actions.filter(
-    ({ condition, cannotSchedule }) => condition && !asksIncomingValue(condition) && cannotSchedule === undefined,
-  );
+/** Asks for each assignment once, and for one after the other as a chain would. */
+function assignmentReader(connectors: Connectors, company: Company): (id: string) => Promise<PlatformAnswer> {
   const answers = new Map<string, PlatformAnswer>();
   const deadline = Date.now() + platformTimeMs;
-  for (const id of new Set(asking.flatMap(({ assignmentId }) => assignmentId ?? []))) {
+  const ask = async (id: string): Promise<PlatformAnswer> => {
     const timeoutMs = deadline - Date.now();
-    if (timeoutMs <= 0) {
-      answers.set(id, { error: 'not asked: the platform was too slow with the assignments before', retryable: true });
-      continue;
-    }
+    if (timeoutMs <= 0) return { error: 'not asked: the platform was too slow with the assignments before', retryable: true };
     try {
-      answers.set(id, { assignment: await connectors.platformOf(company).getAssignment(id, { timeoutMs }) });
+      return { assignment: await connectors.platformOf(company).getAssignment(id, { timeoutMs }) };
     } catch (error) {
       if (!(error instanceof ConnectorError)) throw error;
-      answers.set(id, { error: error.message, retryable: error.kind !== 'permanent' });
+      return { error: error.message, retryable: error.kind !== 'permanent' };
     }
-  }
-  return answers;
+  };
+  return async (id) => {
+    const answer = answers.get(id) ?? (await ask(id));
+    answers.set(id, answer);
+    return answer;
+  };
 }
 
 const hiddenError = 'the assignment could not be read from the platform; the admin token or a company key shows why';
 
-function evaluate(action: ChainAction, answers: Map<string, PlatformAnswer>, valuesShown: boolean): Facts['condition'] {
-  if (!action.condition || action.cannotSchedule !== undefined) return undefined;
-  if (asksIncomingValue(action.condition)) {
-    // What came with the request is no news to its sender.
-    const { holds, reason } = evaluateCondition(action.condition, action);
-    return { holds, reason };
-  }
-  const answer = answers.get(action.assignmentId ?? '');
+async function evaluate(
+  action: ChainAction,
+  assignmentOf: (id: string) => Promise<PlatformAnswer>,
+  valuesShown: boolean,
+): Promise<Facts['condition']> {
+  const { condition, assignmentId } = action;
+  if (!condition || action.cannotSchedule !== undefined) return undefined;
+  const ofRequest = asksIncomingValue(condition);
+  const answer = ofRequest ? { assignment: action } : assignmentId !== undefined && (await assignmentOf(assignmentId));
   if (!answer) return undefined;
   if ('error' in answer) return valuesShown ? answer : { ...answer, error: hiddenError };
-  const { holds, reason } = evaluateCondition(action.condition, answer.assignment);
-  return valuesShown ? { holds, reason } : { holds };
+  const { holds, reason } = evaluateCondition(condition, answer.assignment);
+  // What came with the request is no news to its sender.
+  return valuesShown || ofRequest ? { holds, reason } : { holds };
 }
 
 /**
@@ -171,7 +162,7 @@ function evaluate(action: ChainAction, answers: Map<string, PlatformAnswer>, val
 function previewOf(
   action: ChainAction,
   company: Company,
-  connectors: DryRunOptions['connectors'],
+  connectors: Connectors,
 ): { effect?: Record<string, unknown>; obstacle?: string } {
   const definition: ActionDefinition | undefined = actionDefinitions.find(({ name }) => name === action.action);
   if (!definition || action.invalidData !== undefined) return {};

@@ -1,7 +1,5 @@
 /** What the operator does for a company in its daily life: planned downtime, trying out its notices, seeing who did what. */
 
-import type { Client } from '@temporalio/client';
-import type { Logger } from 'pino';
 import { z } from 'zod';
 import { resumeChains } from '../chains/steer.js';
 import { auditResponse } from '../contract/audit.js';
@@ -12,17 +10,10 @@ import { sendTest, testTimeoutMs } from '../notices/rule-notices.js';
 import type { Store } from '../store/store.js';
 import { numberCursor, pageQuery } from './input.js';
 import { found, notFound } from './problems.js';
-import { type Route, route } from './route.js';
-
-interface OperatingOptions {
-  store: Pick<Store, 'pauses' | 'companies' | 'rules'>;
-  client: Client;
-  taskQueue: string;
-  log: Logger;
-}
+import { type ApiOptions, type Route, route } from './route.js';
 
 /** Pauses of a company or of one of its connectors: its actions wait. */
-export function pauseRoutes({ store, client, log }: OperatingOptions): Route[] {
+export function pauseRoutes({ store, client, log }: ApiOptions): Route[] {
   const current = async (companyId: string): Promise<z.infer<typeof pausesResponse>> => {
     found(await store.companies.get(companyId), `company ${companyId}`);
     return { pauses: await store.pauses.current(companyId) };
@@ -61,7 +52,7 @@ export function pauseRoutes({ store, client, log }: OperatingOptions): Route[] {
 }
 
 /** Whether notices arrive, tried out. */
-export function noticeRoutes({ store, client, taskQueue, log }: OperatingOptions): Route[] {
+export function noticeRoutes({ store, client, taskQueue, log }: ApiOptions): Route[] {
   return [
     route('POST /admin/companies/:companyId/notices/test', 'testNotices', 'Send a test notice to every contact', {
       description:

@@ -1,7 +1,7 @@
 /** What the API answers when something is wrong: a problem document, whatever was thrown. */
 
 import { isGrpcServiceError, ServiceError } from '@temporalio/client';
-import type { Env, Hono, MiddlewareHandler } from 'hono';
+import type { Context, Env, Hono, MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import { Problem, problemResponse } from '../contract/problem.js';
@@ -12,19 +12,22 @@ import { Problem, problemResponse } from '../contract/problem.js';
  * routes.
  */
 export function answerProblems<E extends Env>(app: Hono<E>, report: (error: Error) => void): Hono<E> {
-  app.use('*', refuseNul, wrongMethods(app));
+  const onMethodNotAllowed = (c: Context, methods: string[]) => {
+    const headers = { Allow: methods.join(', ') };
+    const detail = `${c.req.method} is not possible here; ${methods.join(', ')} is.`;
+    return problemResponse(new Problem('method-not-allowed', detail, { headers }));
+  };
+  app.use('*', refuseNul, methodNotAllowed({ app, onMethodNotAllowed }));
   app.notFound((c) => problemResponse(notFound(`resource at ${c.req.path}`)));
   app.onError((error) => {
     if (error instanceof Problem) return problemResponse(error);
-    if (error instanceof HTTPException && error.status < 500) {
+    if (error instanceof HTTPException && error.status < 500)
       return problemResponse(new Problem('bad-request', error.message || 'The request was refused.'));
-    }
     // Whoever hung up reads no answer; for the metrics it is one.
     if (isHangUp(error)) return problemResponse(new Problem('bad-request', 'The request did not arrive in full.'));
     report(error);
-    if (error instanceof ServiceError || isGrpcServiceError(error)) {
+    if (error instanceof ServiceError || isGrpcServiceError(error))
       return problemResponse(new Problem('temporal-unavailable', 'Temporal does not answer as it should. Try again.'));
-    }
     return problemResponse(new Problem('internal', 'Something went wrong here; the operator can find it in the log.'));
   });
   return app;
@@ -40,18 +43,6 @@ const refuseNul: MiddlewareHandler = async (c, next) => {
   if (c.req.url.includes('%00')) throw new Problem('malformed-url', 'The URL must not contain a NUL character.');
   await next();
 };
-
-function wrongMethods<E extends Env>(app: Hono<E>): MiddlewareHandler<E> {
-  return methodNotAllowed({
-    app,
-    onMethodNotAllowed: (c, methods) =>
-      problemResponse(
-        new Problem('method-not-allowed', `${c.req.method} is not possible here; ${methods.join(', ')} is.`, {
-          headers: { Allow: methods.join(', ') },
-        }),
-      ),
-  });
-}
 
 /** 404; only for those who are authenticated. `what` is known to them: `rule 4711`. */
 export function notFound(what: string): Problem {

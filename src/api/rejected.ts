@@ -1,28 +1,19 @@
 /** `/co/{companyId}/rejected`: requests that were refused although their sender is known, and sending them again. */
 
-import type { Links } from '../chain/chain.js';
-import { hashRequest, type StartOptions, startChain } from '../chains/start.js';
+import { hashRequest, startChain } from '../chains/start.js';
 import { acceptedSchema } from '../contract/chain-resource.js';
 import { Problem, type RejectedRequest, rejectedListSchema, wholeRejectedSchema } from '../contract/problem.js';
-import type { Store } from '../store/store.js';
 import { numberCursor, pageQuery } from './input.js';
-import { type Limits, withinLimit } from './limits.js';
+import { withinLimit } from './limits.js';
 import { found } from './problems.js';
 import type { Rejections } from './rejections.js';
 import { acceptedAnswer, answerStarted, replayedHeaders } from './relay.js';
 import { textOf } from './relay-authentication.js';
 import { readActions } from './relay-request.js';
-import { type Route, route } from './route.js';
+import { type ApiOptions, type Route, route } from './route.js';
 
-interface RejectedOptions extends StartOptions {
-  store: Pick<Store, 'companies' | 'rules' | 'rejected'>;
-  links: Links;
-  limits: Limits;
-  rejections: Rejections;
-}
-
-export function rejectedRoutes(options: RejectedOptions): Route[] {
-  const { store, links, limits, log, rejections } = options;
+export function rejectedRoutes(options: ApiOptions, rejections: Rejections): Route[] {
+  const { store, links, limits, log } = options;
   const find = async (companyId: string, rejectedId: string): Promise<RejectedRequest> => {
     await rejections.settled();
     return found(await store.rejected.get(companyId, rejectedId), `rejected request ${rejectedId} of company ${companyId}`);
@@ -53,7 +44,12 @@ export function rejectedRoutes(options: RejectedOptions): Route[] {
         if (request.chainId !== undefined)
           throw new Problem('already-resent', `This request was sent again at ${request.resentAt}: chain ${request.chainId}.`);
         return withinLimit(c, limits, companyId, async () => {
-          await assertEnabled(store, companyId, request.elements);
+          const relayIds = [...new Set(request.elements.map(({ relayId }) => textOf(relayId)))];
+          const rules = await Promise.all(relayIds.map((relayId) => store.rules.get(companyId, relayId)));
+          const wanting = relayIds.flatMap((relayId, place) =>
+            rules[place]?.enabled ? [] : `rule ${relayId} ${rules[place] ? 'is disabled' : 'does not exist any more'}`,
+          );
+          if (wanting.length > 0) throw new Problem('rule-disabled', `Nothing has run: ${wanting.join('; ')}.`);
           // Whoever may ask for this needs no token, but the actions are not valid without one.
           const { actions, warnings } = readActions(request.elements.map((element) => ({ ...element, relayAccessToken: '' })));
           const hash = hashRequest(request.elements);
@@ -77,18 +73,4 @@ function keyOf({ rejectedId, reason, idempotencyKey }: RejectedRequest): string 
   // No header can hold a line break.
   const own = `rejected\n${rejectedId}`;
   return reason === 'idempotency-key-reused' ? own : (idempotencyKey ?? own);
-}
-
-/** @throws Problem 409 */
-async function assertEnabled(
-  store: RejectedOptions['store'],
-  companyId: string,
-  elements: readonly Record<string, unknown>[],
-): Promise<void> {
-  const relayIds = [...new Set(elements.map(({ relayId }) => textOf(relayId)))];
-  const rules = await Promise.all(relayIds.map((relayId) => store.rules.get(companyId, relayId)));
-  const wanting = relayIds.flatMap((relayId, place) =>
-    rules[place]?.enabled ? [] : `rule ${relayId} ${rules[place] ? 'is disabled' : 'does not exist any more'}`,
-  );
-  if (wanting.length > 0) throw new Problem('rule-disabled', `Nothing has run: ${wanting.join('; ')}.`);
 }

@@ -1,25 +1,19 @@
 /** Refused requests whose sender is known: they are kept, so that they can be sent again, and the rule's contacts are told. */
 
 import { setTimeout } from 'node:timers/promises';
-import type { Logger } from 'pino';
 import { type Issue, isNearMiss } from '../chain/request.js';
 import { cutShort } from '../chain/text.js';
-import type { Rejection } from '../contract/problem.js';
+import type { RejectedRequest, Rejection } from '../contract/problem.js';
 import type { RuleNotices } from '../notices/rule-notices.js';
 import type { Store } from '../store/store.js';
 import { textOf } from './relay-authentication.js';
+import type { ApiOptions } from './route.js';
 
-interface RefusedRequest {
-  companyId: string;
-  elements: readonly Record<string, unknown>[];
-  idempotencyKey?: string;
-}
+type RefusedRequest = Pick<RejectedRequest, 'elements' | 'idempotencyKey'> & { companyId: string };
 
-interface RejectionsOptions {
+interface RejectionsOptions extends Pick<ApiOptions, 'taskQueue' | 'log'> {
   store: { rejected: Pick<Store['rejected'], 'keep'> };
   notices: Pick<RuleNotices, 'start'>;
-  taskQueue: string;
-  log: Logger;
 }
 
 /** The most requests that wait to be kept; further ones are only counted. */
@@ -48,7 +42,14 @@ export class Rejections {
       return;
     }
     this.#waiting += 1;
-    this.#last = this.#keepAfter(this.#last, rejection, request, new Date());
+    const receivedAt = new Date();
+    this.#last = Promise.all([this.#last, setTimeout(answerMs)])
+      .then(() => this.#keep(rejection, request, receivedAt))
+      .catch((error: unknown) => {
+        const { companyId } = request;
+        this.options.log.error({ err: error, companyId, reason: rejection.reason }, 'a refused request could not be kept');
+      })
+      .then(() => this.#noteKept());
   }
 
   /** Waits until what was refused before this call has been kept. */
@@ -56,16 +57,10 @@ export class Rejections {
     return this.#last;
   }
 
-  async #keepAfter(before: Promise<void>, rejection: Rejection, request: RefusedRequest, receivedAt: Date): Promise<void> {
-    const { log } = this.options;
-    await Promise.all([before, setTimeout(answerMs)]);
-    await this.#keep(rejection, request, receivedAt).catch((error: unknown) => {
-      const { companyId } = request;
-      log.error({ err: error, companyId, reason: rejection.reason }, 'a refused request could not be kept');
-    });
+  #noteKept(): void {
     this.#waiting -= 1;
     if (this.#waiting > 0 || this.#dropped === 0) return;
-    log.warn({ dropped: this.#dropped }, 'too many requests were refused at once: not all of them were kept');
+    this.options.log.warn({ dropped: this.#dropped }, 'too many requests were refused at once: not all of them were kept');
     this.#dropped = 0;
   }
 

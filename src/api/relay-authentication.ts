@@ -1,22 +1,17 @@
 /** Who may start a chain: the token of every action must be right, and the webhook's signature where the company asks for one. */
 
-import type { Logger } from 'pino';
 import { Webhook } from 'standardwebhooks';
 import { type Issue, maxActions } from '../chain/request.js';
 import { Problem, Rejection, type RejectionReason } from '../contract/problem.js';
-import type { Refusal, Tokens } from '../store/credentials.js';
-
-export interface AuthenticationOptions {
-  store: { tokens: Pick<Tokens, 'authenticate'> };
-  log: Logger;
-}
+import type { Refusal } from '../store/credentials.js';
+import type { ApiOptions } from './route.js';
 
 /**
  * @throws Problem 401 for strangers, 503 where nobody can be looked up; Rejection for those who are or once were known: outwardly
  * the same 401.
  */
 export async function authenticateRequest(
-  { store, log }: AuthenticationOptions,
+  { store, log }: Pick<ApiOptions, 'store' | 'log'>,
   companyId: string,
   elements: readonly Record<string, unknown>[],
   { bytes, headers }: { bytes: ArrayBuffer; headers: Headers },

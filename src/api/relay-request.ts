@@ -75,9 +75,8 @@ export const chainQuery = z.object({
 export function asksDryRun(c: Context): boolean {
   const other = Object.keys(c.req.query()).find((name) => name !== 'dryRun' && /^dry[_-]?run$/i.test(name));
   if (other !== undefined) throw new Problem('invalid-query', `${other} is not a parameter; did you mean dryRun?`);
-  const values = new Set(c.req.queries('dryRun') ?? ['false']);
-  const [value] = values;
-  if (values.size !== 1 || (value !== 'true' && value !== 'false'))
+  const [value = 'false', another] = new Set(c.req.queries('dryRun'));
+  if (another !== undefined || !chainQuery.safeParse({ dryRun: value }).success)
     throw new Problem('invalid-query', 'dryRun must be true or false.');
   return value === 'true';
 }
@@ -98,12 +97,11 @@ export function readIdempotencyKey(c: Context): { idempotencyKey?: string; mista
 
 /** The body as an array of objects. What is said here is said to strangers too. @throws Problem 400, 415 */
 export function readElements(contentType: string | undefined, bytes: ArrayBuffer): Record<string, unknown>[] {
-  const body = readJson(contentType, bytes);
-  const elements: unknown[] | undefined = Array.isArray(body) ? body : undefined;
-  if (!elements)
+  const elements: unknown = readJson(contentType, bytes);
+  if (!Array.isArray(elements))
     throw new Problem('not-an-array', 'The body must be a JSON array of actions, also for a single one: [{"action": …}].');
   const errors = elements
-    .flatMap((element, index) => (isObject(element) ? [] : [{ pointer: `/${index}`, detail: 'must be an object' }]))
+    .flatMap((element: unknown, index) => (isObject(element) ? [] : [{ pointer: `/${index}`, detail: 'must be an object' }]))
     .slice(0, maxErrors);
   if (elements.length === 0) errors.push({ pointer: '', detail: 'must have at least one action' });
   if (errors.length > 0) throw new Problem('not-an-array', 'The body must be a JSON array of one or more actions.', { errors });

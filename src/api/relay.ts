@@ -4,12 +4,12 @@ import type { Context } from 'hono';
 import { z } from 'zod';
 import { type ChainAction, chainLinks, chainUrl, chainWorkflowId, dueAt, type Links } from '../chain/chain.js';
 import type { Issue } from '../chain/request.js';
-import { hashRequest, type StartedChain, type StartOptions, startChain } from '../chains/start.js';
+import { hashRequest, type StartedChain, startChain } from '../chains/start.js';
 import { type Accepted, acceptedSchema } from '../contract/chain-resource.js';
 import { Rejection } from '../contract/problem.js';
-import { type Limits, withinLimit } from './limits.js';
+import { withinLimit } from './limits.js';
 import type { Rejections } from './rejections.js';
-import { type AuthenticationOptions, authenticateRequest } from './relay-authentication.js';
+import { authenticateRequest } from './relay-authentication.js';
 import {
   asksDryRun,
   chainExamples,
@@ -20,17 +20,12 @@ import {
   readElements,
   readIdempotencyKey,
 } from './relay-request.js';
-import { type Answer, type Route, route } from './route.js';
+import { type Answer, type ApiOptions, type Route, route } from './route.js';
 
-interface RelayOptions extends StartOptions, AuthenticationOptions {
-  limits: Limits;
-  links: Links;
-  rejections: Rejections;
-  /** Tells what these actions would do, as far as whoever asks may see it; answered in the form of `schema`. */
-  dryRun: {
-    schema: z.ZodType;
-    of(c: Context, request: { companyId: string; actions: ChainAction[]; warnings: Issue[] }): Promise<object>;
-  };
+/** Tells what these actions would do, as far as whoever asks may see it; answered in the form of `schema`. */
+interface DryRun {
+  schema: z.ZodType;
+  of(c: Context, request: { companyId: string; actions: ChainAction[]; warnings: Issue[] }): Promise<object>;
 }
 
 const acceptedHeaders = {
@@ -44,8 +39,8 @@ const acceptedHeaders = {
 export const acceptedAnswer: Answer = ['The chain is accepted and will run.', acceptedSchema, acceptedHeaders];
 export const replayedHeaders = { ...acceptedHeaders, 'Idempotency-Replayed': '`true` where this is the first answer again.' };
 
-export function relayRoute(options: RelayOptions): Route {
-  const { limits, links, rejections } = options;
+export function relayRoute(options: ApiOptions, rejections: Rejections, dryRun: DryRun): Route {
+  const { limits, links } = options;
   return route('POST /co/:companyId/relay', 'submitChain', 'Submit a chain of actions', {
     access: 'relay tokens',
     description:
@@ -60,7 +55,7 @@ export function relayRoute(options: RelayOptions): Route {
       202: acceptedAnswer,
       200: [
         'To an idempotency key that was used before: the first answer again. To a dry run: what would happen.',
-        z.union([acceptedSchema, options.dryRun.schema]),
+        z.union([acceptedSchema, dryRun.schema]),
         replayedHeaders,
       ],
     },
@@ -82,7 +77,7 @@ export function relayRoute(options: RelayOptions): Route {
         return await withinLimit(c, limits, companyId, async () => {
           if (mistake !== undefined) throw new Rejection('idempotency-key', 'idempotency-key', mistake);
           const { actions, warnings } = readActions(elements);
-          if (dry) return c.json(await options.dryRun.of(c, { companyId, actions, warnings }));
+          if (dry) return c.json(await dryRun.of(c, { companyId, actions, warnings }));
           const started = await startChain(options, { companyId, actions, hash: hashRequest(elements), idempotencyKey });
           return answerStarted(c, started, warnings, links);
         });

@@ -3,13 +3,42 @@
  * A request is authenticated before any of its query or body is read; both are read by the schemas that the document shows.
  */
 
-import { type Context, Hono } from 'hono';
+import { timingSafeEqual } from 'node:crypto';
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import type { ParamKeys } from 'hono/types';
 import type { z } from 'zod';
+import type { Links } from '../chain/chain.js';
+import type { StartOptions } from '../chains/start.js';
+import type { Connectors } from '../connectors/connectors.js';
 import type { Actor } from '../contract/audit.js';
+import { hashOf } from '../contract/credential.js';
+import { Problem } from '../contract/problem.js';
 import type { ProblemSlug } from '../contract/problem-types.js';
-import type { Access, Authenticated, Guard } from './bearer-authentication.js';
+import type { Metrics } from '../service/telemetry.js';
+import type { Keys } from '../store/credentials.js';
+import type { Store } from '../store/store.js';
 import { limitBody, parseAs, parseQuery, readObject } from './input.js';
+import type { Limits } from './limits.js';
+
+/** The environment of Hono handlers behind a guard: `c.get('actor')`. */
+export interface Authenticated {
+  Variables: { actor: Actor };
+}
+
+/** Who may call a route. `relay tokens` are in the body, and the route itself authenticates them (relay-authentication.ts). */
+export type Access = 'public' | 'relay tokens' | 'admin or company key' | 'admin';
+
+/** What the routes work with. */
+export interface ApiOptions extends StartOptions {
+  store: Store;
+  connectors: Pick<Connectors, 'platformOf' | 'ticketingOf'>;
+  adminToken: string;
+  /** Is told where a company has nobody to notify. Without it every company must name somebody. */
+  operatorEmail?: string;
+  limits: Limits;
+  links: Links;
+  metrics: Metrics;
+}
 
 /** A body is JSON, unless a media type stands in place of its schema. Headers are described by their names. */
 export type Answer = readonly [
@@ -100,6 +129,42 @@ export function route<
       return handle(c, asked as Parameters<typeof handle>[1]);
     },
   };
+}
+
+/** The middleware that lets only these callers pass, and answers 401 to everybody else. */
+export type Guard = (access: Access) => MiddlewareHandler<Authenticated>;
+
+export function createGuard(adminToken: string, keys: Pick<Keys, 'authenticate'>): Guard {
+  const actorOf = actorReader(adminToken, keys);
+  return (access) => async (c, next) => {
+    if (access === 'admin' || access === 'admin or company key') {
+      const actor = c.get('actor') ?? (await actorOf(c, access));
+      if (access === 'admin' && actor?.kind !== 'admin') throw unauthorized('the admin token');
+      if (!actor) throw unauthorized('the admin token or a key of this company');
+      c.set('actor', actor);
+    }
+    await next();
+  };
+}
+
+type ActorReader = (c: Context, access?: 'admin' | 'admin or company key') => Promise<Actor | undefined>;
+
+/** Tells who asks: the admin, or the company in the path (`:companyId`) by a key of it; undefined for anybody else. */
+export function actorReader(adminToken: string, keys: Pick<Keys, 'authenticate'>): ActorReader {
+  if (adminToken === '') throw new Error('The admin token must not be empty: set RELAY_ADMIN_TOKEN');
+  const expected = hashOf(adminToken);
+  return async (c, access) => {
+    const bearer = /^Bearer +(\S+) *$/i.exec(c.req.header('Authorization') ?? '')?.[1];
+    if (bearer === undefined) return undefined;
+    if (timingSafeEqual(hashOf(bearer), expected)) return { kind: 'admin' };
+    const key = access === 'admin' ? undefined : await keys.authenticate(bearer);
+    return key && key.companyId === c.req.param('companyId') ? { kind: 'key', ...key } : undefined;
+  };
+}
+
+function unauthorized(needed: string): Problem {
+  const headers = { 'WWW-Authenticate': 'Bearer realm="relay"' };
+  return new Problem('unauthorized', `This needs ${needed}: Authorization: Bearer …`, { headers });
 }
 
 /** The routes behind their guards, to be put into an app that answers problems. */
