@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { z } from 'zod';
 import { problemSchema } from '../contract/problem.js';
-import { UsageError } from './terminal.js';
+import { type Terminal, UsageError } from './terminal.js';
 
 export interface Address {
   /** Without a slash at the end. */
@@ -15,14 +15,12 @@ export interface Address {
   credential?: { bearer: string; from: string; kind: 'admin' | 'key' };
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /**
  * `--url`, RELAY_URL, or this machine at PORT. The bearer is RELAY_ADMIN_TOKEN, RELAY_KEY, or, for a relay on this machine, what
  * `npm start` keeps in its data directory.
  * @throws UsageError that never shows what it was given.
  */
-export function readAddress(given: string | undefined, env: Environment): Address {
+export function readAddress(given: string | undefined, env: Terminal['env']): Address {
   const name = given === undefined ? 'RELAY_URL' : '--url';
   const text = given ?? (env.RELAY_URL || `http://127.0.0.1:${env.PORT || '8080'}`);
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -36,7 +34,7 @@ export function readAddress(given: string | undefined, env: Environment): Addres
   return { url: url.href.replace(/\/+$/, ''), loopback, ...(credential && { credential }) };
 }
 
-function readCredential(env: Environment, loopback: boolean): Address['credential'] {
+function readCredential(env: Terminal['env'], loopback: boolean): Address['credential'] {
   if (env.RELAY_ADMIN_TOKEN) return credentialOf(env.RELAY_ADMIN_TOKEN, 'RELAY_ADMIN_TOKEN', 'admin');
   if (env.RELAY_KEY) return credentialOf(env.RELAY_KEY, 'RELAY_KEY', 'key');
   const file = join(env.RELAY_DATA_DIR || '.relay', 'admin-token');
@@ -151,7 +149,7 @@ export class Api {
       const { status, ok } = response;
       return { status, ok, headers: response.headers, text: await response.text() };
     } catch (error) {
-      const { reason, mayHaveArrived } = silence(error);
+      const [reason, mayHaveArrived] = silence(error);
       throw new Unreachable(`The relay's API cannot be reached at ${this.address.url}: ${reason}.`, mayHaveArrived);
     }
   }
@@ -188,11 +186,10 @@ const unsent: Record<string, string> = {
 };
 
 /** What `fetch` threw, in words. */
-function silence(error: unknown): { reason: string; mayHaveArrived: boolean } {
-  if (error instanceof Error && error.name === 'TimeoutError')
-    return { reason: `no answer within ${patienceMs / 1000} seconds`, mayHaveArrived: true };
+function silence(error: unknown): [reason: string, mayHaveArrived: boolean] {
+  if (error instanceof Error && error.name === 'TimeoutError') return [`no answer within ${patienceMs / 1000} seconds`, true];
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : undefined;
   const code = cause && 'code' in cause ? String(cause.code) : '';
-  const failed = `the connection failed (${code || cause?.message || 'no reason given'})`;
-  return { reason: unsent[code] ?? failed, mayHaveArrived: !(code in unsent) };
+  const known = unsent[code];
+  return known ? [known, false] : [`the connection failed (${code || cause?.message || 'no reason given'})`, true];
 }

@@ -26,12 +26,10 @@ export const statusWords: Record<ChainResource['status'], string> = {
   terminated: 'was terminated',
 };
 
-/** What a chain's status makes of the exit code. */
 export function exitCodeOf(status: ChainResource['status']): number {
   return status === 'completed' || status === 'running' ? exitCodes.ok : exitCodes.trouble;
 }
 
-/** Of a list of chains. */
 export const chainColumns: Columns<ListedChain> = {
   CHAIN: 'chainId',
   STATUS: ({ status }) => stateCell(status),
@@ -44,12 +42,12 @@ export const chainColumns: Columns<ListedChain> = {
   SUMMARY: 'summary',
 };
 
-/** The whole chain. */
 export function chainLines(companyId: string, chain: ChainResource, width: number | undefined): Line[] {
   const state = (action: ActionResource) => stateCell(action.state);
   const decisions = chain.actions.flatMap((action) =>
     (action.steered ?? []).map(({ at, by, verb }) => `  ${titleOf(action)}: ${verb} by ${by}, ${momentText(at)}`),
   );
+  const ignored = (chain.ignored ?? []).map((signal) => `  ${signal}`);
   const columns = { ACTION: titleOf, STATE: state, WHEN: when, ATTEMPTS: 'attempts', REMARK: remark } as const;
   return [
     line`Chain ${chain.chainId} of company ${companyId}: ${stateCell(chain.status)}`,
@@ -60,10 +58,7 @@ export function chainLines(companyId: string, chain: ChainResource, width: numbe
     ...table(chain.actions, columns, width),
     ...troubleLines(companyId, chain),
     ...listed('Decisions:', decisions),
-    ...listed(
-      'Signals that had no effect:',
-      (chain.ignored ?? []).map((signal) => `  ${signal}`),
-    ),
+    ...listed('Signals that had no effect:', ignored),
   ];
 }
 
@@ -112,9 +107,7 @@ export function titleOf({ index, action, comment }: Pick<ActionResource, 'index'
 }
 
 function when({ endedAt, startedAt, runAt, state }: ActionResource): string {
-  if (endedAt) return momentText(endedAt);
-  if (state === 'scheduled' && runAt) return momentFromNow(runAt);
-  return startedAt ? momentText(startedAt) : '';
+  return state === 'scheduled' && runAt ? momentFromNow(runAt) : momentText(endedAt ?? startedAt ?? '');
 }
 
 function remark({ reason, error, result, state }: ActionResource): string {

@@ -81,11 +81,15 @@ async function askPatiently(session: Session, companyId: string, chainId: string
 }
 
 export function askChain({ api }: Session, companyId: string, chainId: string): Promise<Answer<ChainResource>> {
-  const nextStep = ({ status }: Problem) => (status === 404 ? seeWhichThereAre(companyId) : undefined);
+  const nextStep = whereToLook(companyId, chainId);
   return api.ask('GET', path`/co/${companyId}/chains/${chainId}`, chainSchema, { nextStep });
 }
 
-/** What to do where there is no such chain. */
-export function seeWhichThereAre(companyId: string): string {
-  return `See which there are: npx relay chains list ${companyId}`;
+/** What to do where there is no such chain or action, or where it is not possible any more. */
+export function whereToLook(companyId: string, chainId: string) {
+  return ({ status, detail }: Problem) => {
+    if (status === 409 || (status === 404 && detail.startsWith('There is no action')))
+      return `See how it stands: npx relay chains show ${companyId} ${chainId}`;
+    return status === 404 ? `See which there are: npx relay chains list ${companyId}` : undefined;
+  };
 }

@@ -70,19 +70,22 @@ export async function readSettings(terminal: Terminal, options: { file?: string 
   return settingsOf(options, data);
 }
 
-/**
- * What the options come to that were read as fields, on top of what a file says: a section, such as `mail`, keeps the file's other
- * fields.
- */
+/** What the options come to that were read as fields. A section, such as `mail`, keeps the other fields that the file has. */
 export function settingsOf(options: object, file: Settings = {}): Settings {
   const settings = { ...file };
-  for (const fields of Object.values(options).map((option) => settingsSchema.safeParse(option).data ?? {}))
-    for (const [name, value] of Object.entries(fields)) {
-      const section = settingsSchema.safeParse(value).data;
-      settings[name] = section ? { ...settingsSchema.safeParse(settings[name]).data, ...section } : value;
-    }
+  const given = Object.values(options).flatMap((option) => Object.entries(settingsSchema.safeParse(option).data ?? {}));
+  for (const [name, value] of given) {
+    const section = settingsSchema.safeParse(value).data;
+    settings[name] = section ? { ...settingsSchema.safeParse(settings[name]).data, ...section } : value;
+  }
   return settings;
 }
+
+const unreadable: Record<string, string> = {
+  ENOENT: 'there is no such file',
+  EACCES: 'permission denied',
+  EISDIR: 'it is a folder',
+};
 
 /** A file's bytes, or those of standard input for `-`. @throws UsageError */
 export async function readInput(terminal: Terminal, file: string): Promise<Uint8Array> {
@@ -91,12 +94,7 @@ export async function readInput(terminal: Terminal, file: string): Promise<Uint8
     return readFileSync(file);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    const reasons: Record<string, string> = {
-      ENOENT: 'there is no such file',
-      EACCES: 'permission denied',
-      EISDIR: 'it is a folder',
-    };
-    throw new UsageError(`${file} cannot be read: ${reasons[code] ?? code}`);
+    throw new UsageError(`${file} cannot be read: ${unreadable[code] ?? code}`);
   }
 }
 

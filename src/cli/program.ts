@@ -95,12 +95,12 @@ function usageError({ code, message }: CommanderError, command: CommandUnknownOp
   return new UsageError(`Unknown option '${name}'${near === undefined ? '' : `; did you mean ${near}?`}`);
 }
 
-function noSuchCommand(group: CommandUnknownOpts, word: string | undefined): UsageError {
+function noSuchCommand(group: CommandUnknownOpts, word = ''): UsageError {
   const names = group.commands.map((command) => command.name());
-  const near = word === undefined ? undefined : nearest(word, names);
-  const meant = near === undefined ? '' : `; did you mean ${near}?`;
+  const near = nearest(word, names);
+  const meant = near ? `; did you mean ${near}?` : '';
   if (group.parent === null) return new UsageError(`There is no command ${word}${meant}`);
-  return new UsageError(`relay ${group.name()} has ${names.join(', ')}${word === undefined ? '' : `, and no ${word}${meant}`}`);
+  return new UsageError(`relay ${group.name()} has ${names.join(', ')}${word && `, and no ${word}${meant}`}`);
 }
 
 function nearest(word: string, names: readonly string[]): string | undefined {

@@ -44,12 +44,8 @@ export const bulk: Commands = (relay, session) => {
       });
   }
 
-  command(
-    bulk,
-    'show <bulkId> [companyId]',
-    '0f5c1d7e-1b2c-4d3e-8f90-a1b2c3d4e5f6 acme',
-    'show how far the steering of many chains is',
-  )
+  const example = '0f5c1d7e-1b2c-4d3e-8f90-a1b2c3d4e5f6 acme';
+  command(bulk, 'show <bulkId> [companyId]', example, 'show how far the steering of many chains is')
     .description("A company's key needs the company.")
     .action((bulkId, companyId) => session.show(look(bulkId, companyId), bulkLines));
 

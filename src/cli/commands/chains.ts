@@ -3,9 +3,9 @@
 import { z } from 'zod';
 import { chainStatuses } from '../../chain/outcome.js';
 import { type ChainResource, chainListSchema } from '../../contract/chain-resource.js';
-import { type Problem, path } from '../api.js';
+import { path } from '../api.js';
 import { chainColumns, chainLines, exitCodeOf } from '../chain-lines.js';
-import { askChain, followChain, seeWhichThereAre } from '../follow.js';
+import { askChain, followChain, whereToLook } from '../follow.js';
 import { type Commands, command, settingsOf, withFilter, withParts } from '../options.js';
 import { UsageError } from '../terminal.js';
 import { readDuration } from '../time.js';
@@ -79,14 +79,10 @@ export const steer: Commands = (relay, session) => {
       const chainId = chainIdOf(companyId, given);
       const action = index === undefined ? '' : `/actions/${Number(index)}`;
       const subject = index === undefined ? `Chain ${chainId}` : `Action ${index} of chain ${chainId}`;
-      const look = `npx relay chains show ${companyId} ${chainId}`;
-      const nextStep = ({ status, detail }: Problem) => {
-        if (status === 409 || (status === 404 && detail.startsWith('There is no action'))) return `See how it stands: ${look}`;
-        return status === 404 ? seeWhichThereAre(companyId) : undefined;
-      };
+      const nextStep = whereToLook(companyId, chainId);
       const target = `${path`/co/${companyId}/chains/${chainId}`}${action}/${verb}`;
       const asked = session.api.ask('POST', target, z.unknown(), { body, nextStep });
-      return session.show(asked, () => [`${subject} ${what}.`, `See it: ${look}`]);
+      return session.show(asked, () => [`${subject} ${what}.`, `See it: npx relay chains show ${companyId} ${chainId}`]);
     };
   }
 };

@@ -12,12 +12,11 @@ export const tokens: Commands = (relay, session) => {
   const tokensOf = (companyId: string, relayId: string) => path`/admin/companies/${companyId}/rules/${relayId}/tokens`;
   const columns = { TOKEN: 'tokenId', STATE: 'state', MADE: 'createdAt', ENDS: 'expiresAt', 'LAST USED': 'lastUsedAt' } as const;
 
-  command(tokens, 'list <companyId> <relayId>', 'acme 4711', 'list the tokens of a rule, without the tokens themselves').action(
-    (companyId, relayId) =>
-      session.show(session.api.ask('GET', tokensOf(companyId, relayId), tokensResponse), ({ tokens }) =>
-        session.table(tokens, columns),
-      ),
-  );
+  const list = 'list the tokens of a rule, without the tokens themselves';
+  command(tokens, 'list <companyId> <relayId>', 'acme 4711', list).action((companyId, relayId) => {
+    const asked = session.api.ask('GET', tokensOf(companyId, relayId), tokensResponse);
+    return session.show(asked, ({ tokens }) => session.table(tokens, columns));
+  });
 
   command(tokens, 'rotate <companyId> <relayId>', 'acme 4711 --grace 1h', 'make a new token for a rule, and show it, once')
     .description('The tokens before it end after --grace, or at once.')
