@@ -4,7 +4,7 @@ import { activityInfo } from '@temporalio/activity';
 import type { Activities } from '../contract/activities.js';
 import { deliveryId } from '../contract/notices.js';
 import { deliver } from '../notices/deliver.js';
-import { handToNotifier } from '../notices/notifier.js';
+import { handToNotifier } from '../notices/start.js';
 import type { Deps } from './effect.js';
 
 /** Attempts to reach the notifier, before the notice is delivered by itself. */

@@ -4,14 +4,14 @@ import { activityInfo } from '@temporalio/activity';
 import { evaluateCondition, pathText } from '../chain/condition.js';
 import { isOn, pausedSeconds, pauseOf } from '../chain/pause.js';
 import type { Activities } from '../contract/activities.js';
-import { RuleNotices } from '../notices/rule-notices.js';
+import { ruleNotices } from '../notices/start.js';
 import { assertNotPaused, callTimeoutMs, type Deps, readActionContext, skipReason } from './effect.js';
 import { effectFailure } from './failure.js';
 
 /** Asks the platform for the assignment and evaluates the condition on it, so that no whole assignment enters a history. */
 export function checkCondition(deps: Deps): Activities['checkCondition'] {
   const { connectors, client, inFlight, log } = deps;
-  const notices = new RuleNotices(client, log);
+  const notices = ruleNotices(client, log);
   return async (input) => {
     const begun = Date.now();
     const { companyId, relayId, chainId, index, assignmentId, condition } = input;
@@ -49,7 +49,7 @@ export function readPolicy({ store }: Deps): Activities['readPolicy'] {
 
 /** The pauses of a company: one waits for their end, or leaves them out of the attention window. */
 export function readPauses({ store, client, log }: Deps): Activities['readPauses'] {
-  const notices = new RuleNotices(client, log);
+  const notices = ruleNotices(client, log);
   return async ({ companyId, since, waiting }) => {
     const all = await store.pauses.since(companyId, since);
     const current = all.filter((pause) => isOn(pause, Date.now()));

@@ -2,7 +2,7 @@
 
 import { Hono, type MiddlewareHandler } from 'hono';
 import { z } from 'zod';
-import { RuleNotices } from '../notices/rule-notices.js';
+import { ruleNotices } from '../notices/start.js';
 import { healthRoutes } from '../service/telemetry.js';
 import { bulkRoutes } from './bulk.js';
 import { chainRoutes } from './chains.js';
@@ -35,7 +35,7 @@ export function createApi(options: ApiOptions): Hono {
 
 export function apiRoutes(options: ApiOptions): Route[] {
   const { client, log, store, adminToken } = options;
-  const rejections = new Rejections({ ...options, notices: new RuleNotices(client, log) });
+  const rejections = new Rejections({ ...options, notices: ruleNotices(client, log) });
   const actorOf = actorReader(adminToken, store.keys);
   const routes = [
     relayRoute(options, rejections, {

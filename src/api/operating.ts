@@ -6,7 +6,7 @@ import { auditResponse } from '../contract/audit.js';
 import { endedPausesResponse, pausableSchema, pauseRequest, pausesResponse } from '../contract/company.js';
 import { noticeTestRequest, noticeTestResponse } from '../contract/notify.js';
 import { Problem } from '../contract/problem.js';
-import { sendTest, testTimeoutMs } from '../notices/rule-notices.js';
+import { sendTest, testTimeoutMs } from '../notices/start.js';
 import type { Store } from '../store/store.js';
 import { numberCursor, pageQuery } from './input.js';
 import { found, notFound } from './problems.js';

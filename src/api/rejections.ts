@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import { type Issue, isNearMiss } from '../chain/request.js';
 import { cutShort } from '../chain/text.js';
 import type { RejectedRequest, Rejection } from '../contract/problem.js';
-import type { RuleNotices } from '../notices/rule-notices.js';
+import type { RuleNotices } from '../notices/start.js';
 import type { Store } from '../store/store.js';
 import { textOf } from './relay-authentication.js';
 import type { ApiOptions } from './route.js';

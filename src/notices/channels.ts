@@ -1,6 +1,6 @@
 /** The channels to the contacts that a rule or a company names: from the settings of `notify`, and nowhere else. */
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { cutShort } from '../chain/text.js';
 import type { Call } from '../connectors/call.js';
@@ -21,23 +21,22 @@ type Ways = Pick<Connectors, 'noticeMailOf' | 'http'>;
 export function channelsOf({ noticeMailOf, http }: Ways, company: Company, notify: Notify): NoticeChannel[] {
   const { mailer, from } = noticeMailOf(company);
   const { emails = [], webhookUrl } = notify;
-  return [
-    ...emails.map(
-      (to): NoticeChannel => ({
-        contact: to,
-        deliver: ({ subject, text, html }, call) =>
-          mailer.send({ from, to, subject, text, html, messageId: call.idempotencyKey }, call),
-      }),
-    ),
-    ...(webhookUrl === undefined ? [] : [webhookChannel(new URL(webhookUrl), notify, http)]),
-  ];
+  const channels = emails.map(
+    (to): NoticeChannel => ({
+      contact: to,
+      deliver: ({ subject, text, html }, call) =>
+        mailer.send({ from, to, subject, text, html, messageId: call.idempotencyKey }, call),
+    }),
+  );
+  if (webhookUrl !== undefined) channels.push(webhookChannel(new URL(webhookUrl), notify, http));
+  return channels;
 }
 
 /** Facts as JSON, or a message for Slack, under an id by which the receiver knows repetitions. */
 function webhookChannel(url: URL, { webhookSecret, webhookFormat }: Notify, http: Ways['http']): NoticeChannel {
   const format = webhookFormat ?? (url.hostname === 'hooks.slack.com' ? 'slack' : 'relay');
   // The path is a secret, yet two webhooks of one host are two contacts.
-  const mark = createHash('sha256').update(url.href).digest('hex').slice(0, 8);
+  const mark = hash('sha256', url.href).slice(0, 8);
   return {
     contact: `webhook ${mark} at ${url.origin}`,
     async deliver(notice, call) {

@@ -1,6 +1,6 @@
 /** Brings a notice to the rule's and the company's contacts; where none can be reached, to the operator. */
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { ApplicationFailure, activityInfo, Context } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
@@ -88,7 +88,7 @@ export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): 
 
 /** @returns why it did not arrive. */
 async function tryOnce(channel: NoticeChannel, rendered: RenderedNotice, key: string): Promise<ConnectorError | undefined> {
-  const idempotencyKey = `${createHash('sha256').update(`${key}\n${channel.contact}`).digest('hex').slice(0, 40)}@relay.invalid`;
+  const idempotencyKey = `${hash('sha256', `${key}\n${channel.contact}`).slice(0, 40)}@relay.invalid`;
   const timeoutMs = Math.min(activityInfo().startToCloseTimeoutMs - 300, 15_000);
   try {
     await channel.deliver(rendered, { idempotencyKey, timeoutMs });

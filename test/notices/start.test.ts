@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ActionStatus } from '../../src/chain/action-status.js';
-import { foldedReason } from '../../src/notices/notifier.js';
+import { foldedReason } from '../../src/notices/start.js';
 
 function failed(message: string, more: Partial<ActionStatus> = {}): ActionStatus {
   return {

@@ -1,0 +1,172 @@
+/**
+ * Hands to Temporal what is to be told: what became of an action to the `Notifier` of its cause; what no notifier decides about,
+ * mistakes of a rule and tests, to a delivery.
+ */
+
+import { hash, randomUUID } from 'node:crypto';
+import { type Client, WorkflowIdReusePolicy } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import type { Logger } from 'pino';
+import type { ActionStatus } from '../chain/action-status.js';
+import { cutShort, fitBytes } from '../chain/text.js';
+import { newsSignal } from '../contract/messages.js';
+import type { Cause, ChainNotice, Member, News, NoticeDelivery, Notifier, RuleNotice, TestNotice } from '../contract/notices.js';
+import type { ContactResult } from '../contract/notify.js';
+import { companyKey, rulesKey } from '../contract/search-attributes.js';
+import type { Store } from '../store/store.js';
+
+/** A notice waits no longer than this for Temporal. */
+const answerTimeoutMs = 10_000;
+
+/**
+ * Signals the notifier, and starts it where there is none. Its workflow id is returned.
+ * @param notifier - the one that has the failure of which this is the recovery.
+ */
+export async function handToNotifier(
+  { client, store, noticeDigestSeconds }: { client: Client; store: Pick<Store, 'rules'>; noticeDigestSeconds: number },
+  notice: ChainNotice,
+  notifier: string | undefined,
+  taskQueue: string,
+): Promise<string> {
+  const { companyId, relayId, chainId, runId, index, at, receivedAt } = notice;
+  const action = notice.actions.find((action) => action.index === index);
+  if (!action) throw new RangeError(`the notice names action ${index}, which the chain does not have`);
+  const { state, heldUntil } = action;
+  const assignmentId = action.assignmentId && cutShort(action.assignmentId, 100);
+  const kind = notice.kind === 'recovered' ? 'needs-attention' : notice.kind;
+  const { type, message } = reasonOf(action);
+  // A rule with contacts of its own has notifiers of its own: nobody is told what concerns others only, or later because of them.
+  const rule = await store.rules.get(companyId, relayId);
+  const id = hashOf([kind, foldedReason(action), rule?.notify ? relayId : '']);
+  const cause: Cause = { id, companyId, relayId, kind, reason: { type, message: cutShort(message, 1000) } };
+  const workflowId = notifier ?? `relay-notifier:${companyId}:${id}`;
+  const member: Member = {
+    chainId,
+    index,
+    relayId,
+    state,
+    at,
+    receivedAt,
+    runId,
+    assignmentId,
+    heldUntil,
+    message: cutShort(message, 500),
+  };
+  await client.withDeadline(Date.now() + answerTimeoutMs, () =>
+    client.workflow.signalWithStart<Notifier, [News]>('Notifier', {
+      workflowId,
+      taskQueue,
+      args: [cause, noticeDigestSeconds],
+      signal: newsSignal,
+      signalArgs: [{ notice, member }],
+      typedSearchAttributes: [{ key: companyKey, value: companyId }],
+      staticSummary: fitBytes(`${companyId}: ${kind}, ${type}: what fails for the same reason is told as one`, 350),
+      priority: { fairnessKey: companyId },
+    }),
+  );
+  return workflowId;
+}
+
+function reasonOf({ error, reason }: ActionStatus): Cause['reason'] {
+  return error ?? { type: 'Failed', message: reason ?? 'nothing was said' };
+}
+
+/** The reason without what differs from event to event: ids, numbers, addresses, names of assignments. An HTTP status stays. */
+export function foldedReason(action: ActionStatus): string {
+  const { type, message } = reasonOf(action);
+  const assignment = action.assignmentId?.trim();
+  const names = assignment ? [assignment, encodeURIComponent(assignment)] : [];
+  const patterns = names.map((name) => new RegExp(`(?<![\\p{L}\\p{N}])${literal(name)}(?![\\p{L}\\p{N}])`, 'gu'));
+  const folded = patterns
+    .reduce((text, pattern) => text.replaceAll(pattern, '…'), message)
+    .replaceAll(/(\/(?:assignments|tickets)\/)[^/\s]+/g, '$1…')
+    .replaceAll(/[^\s"<>,;]+@[^\s"<>,;]+/g, '…')
+    .replaceAll(/(answered "?\d{3}\b)|[\p{L}\p{N}_.-]*\p{N}[\p{L}\p{N}_-]*/gu, (_, answer?: string) => answer ?? '…');
+  return `${type}: ${folded}`;
+}
+
+function literal(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+}
+
+function hashOf(facts: readonly string[]): string {
+  return hash('sha256', facts.join('\n')).slice(0, 16);
+}
+
+/** Distinct mistakes of a rule that one process tells in an hour or day: a stream of ever new ones fills nobody's inbox. */
+const distinctMistakes = 20;
+
+export type RuleNotices = ReturnType<typeof ruleNotices>;
+
+/** At most one notice an hour or day for each distinct mistake of a rule. */
+export function ruleNotices(client: Client, log: Logger) {
+  // What has been told in this hour or day, by rule and kind, so that Temporal is not asked for every repetition.
+  const told = new Map<string, { period: string; mistakes: Set<string> }>();
+
+  /** Returns at once; a failure is logged and nothing else. */
+  function start(notice: RuleNotice, taskQueue: string): void {
+    const { companyId, relayId, kind, at } = notice;
+    const rule = `${companyId}:${relayId}`;
+    const period = at.slice(0, kind === 'rejected' ? 'yyyy-mm-ddThh'.length : 'yyyy-mm-dd'.length);
+    const mistake = hashOf([kind, ...mistakeOf(notice)]);
+    const last = told.get(`${rule}:${kind}`);
+    const mistakes = last?.period === period ? last.mistakes : new Set<string>();
+    if (mistakes.has(mistake) || mistakes.size >= distinctMistakes) return;
+    told.set(`${rule}:${kind}`, { period, mistakes: mistakes.add(mistake) });
+    const workflowId = `relay-notice:${rule}:${mistake}:${period}`;
+    const workflowIdReusePolicy = WorkflowIdReusePolicy.REJECT_DUPLICATE;
+    const options = { ...optionsOf(notice, taskQueue), workflowId, workflowIdReusePolicy };
+    client
+      .withDeadline(Date.now() + answerTimeoutMs, () => client.workflow.start<NoticeDelivery>('NoticeDelivery', options))
+      .catch((error: unknown) => {
+        if (error instanceof WorkflowExecutionAlreadyStartedError) return;
+        mistakes.delete(mistake);
+        log.error({ err: error, workflowId }, 'a notice could not be started');
+      });
+  }
+
+  return { start };
+}
+
+/** The same for the same mistake, whatever values the event brought: quoted texts and numbers do not count. */
+function mistakeOf(notice: RuleNotice): string[] {
+  switch (notice.kind) {
+    case 'rejected':
+      return [
+        notice.reason,
+        ...notice.mistakes.map(({ pointer, detail }) => `${pointer} ${detail.replaceAll(/".*"|\d+/gs, '…')}`),
+      ];
+    case 'missing-property':
+      return [notice.path];
+    case 'paused':
+      return [notice.what, notice.at];
+  }
+}
+
+/** How long a test may take, from its start to the last contact. */
+export const testTimeoutMs = 25_000;
+
+/** Sends a test to every contact, once, on the way that notices take. @throws where it has not ended in time. */
+export function sendTest(client: Client, taskQueue: string, companyId: string, relayId?: string): Promise<ContactResult[]> {
+  const notice: TestNotice = { kind: 'test', companyId, relayId, at: new Date().toISOString() };
+  return client.withDeadline(Date.now() + testTimeoutMs + 2_000, () =>
+    client.workflow.execute<NoticeDelivery>('NoticeDelivery', {
+      ...optionsOf(notice, taskQueue),
+      workflowId: `relay-notice-test:${companyId}:${randomUUID()}`,
+      workflowExecutionTimeout: testTimeoutMs,
+    }),
+  );
+}
+
+function optionsOf(notice: RuleNotice | TestNotice, taskQueue: string) {
+  const { companyId, relayId, kind } = notice;
+  const company = { key: companyKey, value: companyId };
+  const args: [typeof notice] = [notice];
+  return {
+    args,
+    taskQueue,
+    typedSearchAttributes: relayId === undefined ? [company] : [company, { key: rulesKey, value: [relayId] }],
+    staticSummary: `${companyId}: ${relayId === undefined ? '' : `rule ${relayId}: `}notice: ${kind}`,
+    priority: { fairnessKey: companyId },
+  };
+}
