@@ -12,15 +12,12 @@ export const text = z.string({
   },
 });
 
-/** A text with a limit to its characters. */
+/** @param most - characters. */
 export function shortText(most: number) {
   return text.max(most, `must have at most ${most} characters`);
 }
 
-/**
- * A text of a certain form.
- * @param wrong - says what is wrong with a text. Not asked where a `${variable}` is left: that is a mistake in the event's data.
- */
+/** @param wrong - what is wrong with a text. Not asked where a `${variable}` is left: that is a mistake in the event's data. */
 export function ruledText(wrong: (text: string) => string | undefined) {
   return text.superRefine((value, context) => {
     const error = unsubstituted(value) ? undefined : wrong(value);
@@ -43,23 +40,18 @@ type Preview<Shown = Record<string, unknown>> = { effect: Shown } | { obstacle: 
 
 export interface ActionDefinition<Effect = unknown> {
   name: string;
-  /** One line for the docs: what it does. */
-  description: string;
-  /** Whether `platformAssignmentId` is required. */
-  needsAssignment: boolean;
-  /** The outside system that it acts on. */
+  description: string; // For the docs, in one line.
+  needsAssignment: boolean; // Whether `platformAssignmentId` is required.
   system: Connector;
-  /** The action's own fields, beside the common ones. */
-  fields: z.ZodRawShape;
-  /** The effect as a dry run shows it. */
-  effect: z.ZodObject;
+  fields: z.ZodRawShape; // Its own, beside the common ones.
+  effect: z.ZodObject; // As a dry run shows it.
   /** @param timeZone - the company's. */
   preview(effect: Effect, timeZone: string): Preview;
   /** @returns the effect; undefined where a field is missing or of the wrong type. */
   parse(fields: Record<string, unknown>, issues: Issues): Effect | undefined;
 }
 
-/** Defines an action. `read` gets the fields as their schemas have parsed them. A preview shows the effect unless it says more. */
+/** `read` gets the fields as their schemas have parsed them. A preview shows the effect unless it says more. */
 export function defineAction<
   Name extends string,
   Fields extends z.ZodRawShape,
@@ -88,11 +80,7 @@ export function defineAction<
 }
 
 /** `schema.safeParse`; what it finds wrong goes to `issues` as problems. */
-export function parseFields<Schema extends z.ZodType>(
-  schema: Schema,
-  fields: unknown,
-  issues: Issues,
-): z.infer<Schema> | undefined {
+export function parseFields<Parsed>(schema: z.ZodType<Parsed>, fields: unknown, issues: Issues): Parsed | undefined {
   const parsed = schema.safeParse(fields);
   if (parsed.success) return parsed.data;
   for (const issue of parsed.error.issues) issues.problem(issue.path.join('/'), issue.message);

@@ -7,7 +7,6 @@ import { z } from 'zod';
 import { actionStates, steeringVerbs } from './outcome.js';
 import { connectors } from './pause.js';
 
-/** Why an action could not be done. */
 export const actionErrorSchema = z.object({
   type: z.string().describe('The kind of failure, such as `PlatformError`.'),
   message: z.string().describe('What was wrong, where, and what to do.'),
@@ -17,12 +16,8 @@ export const actionErrorSchema = z.object({
   paused: z.enum(connectors).optional().describe('Nothing was tried: this connector is paused.'),
 });
 export type ActionError = z.infer<typeof actionErrorSchema>;
-/** What somebody decided about an action. */
 export const steeredSchema = z.object({ at: z.string(), by: z.string(), verb: z.enum(steeringVerbs) });
 export type Steered = z.infer<typeof steeredSchema>;
-
-/** What became of one recipient of an e-mail; `sent`: handed to the mail server. */
-const deliverySchema = z.object({ recipient: z.string(), sent: z.boolean(), error: z.string().optional() });
 
 /** One action of a chain. Times are ISO 8601 in UTC. */
 export const actionStatusSchema = z.object({
@@ -40,7 +35,10 @@ export const actionStatusSchema = z.object({
   error: actionErrorSchema.optional().describe('The last error; kept after a recovery.'),
   reason: z.string().optional().describe('Why it was skipped, failed, cancelled or not run.'),
   result: z.object({ recipients: z.number().optional().describe('How many the other side says it reached.') }).optional(),
-  deliveries: z.array(deliverySchema).optional().describe('What became of each recipient of an e-mail.'),
+  deliveries: z
+    .array(z.object({ recipient: z.string(), sent: z.boolean(), error: z.string().optional() }))
+    .optional()
+    .describe('What became of each recipient of an e-mail.'),
   nextAttemptAt: z.string().optional().describe('When the relay tries it again by itself.'),
   heldUntil: z.string().optional().describe('When it ends `failed` for want of a decision.'),
   pausedSince: z.string().optional().describe('Since when it waits, `pending`, for the end of a pause, which `reason` names.'),
@@ -53,12 +51,10 @@ export const actionStatusSchema = z.object({
 });
 export type ActionStatus = z.infer<typeof actionStatusSchema>;
 
-/** What happens to the rest of a sequence when an action cannot be done. */
 export const onFailureSchema = z
   .enum(['hold', 'continue'])
   .describe('Whether what stands behind an action that cannot be done waits until somebody decides, or runs.');
 
-/** What happens when nobody can say whether an effect took place. */
 export const onUnknownSchema = z
   .enum(['resend', 'hold'])
   .describe('Whether an effect of which nobody knows whether it took place is done again under the same key, or held.');

@@ -46,8 +46,7 @@ export const sendAssignment = defineAction({
   },
 });
 
-/** For each action. */
-export const maxRecipients = 50;
+export const maxRecipients = 50; // For each action.
 
 export const sendEmails = defineAction({
   name: 'sendEmails',

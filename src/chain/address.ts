@@ -17,7 +17,7 @@ export function bareAddress(text: string): string | undefined {
   return at > 0 && at <= 64 && local.test(bare.slice(0, at)) && domain.test(bare.slice(at + 1)) ? bare : undefined;
 }
 
-/** Whether this is one address, with or without a display name; international letters are allowed, control characters are not. */
+/** Whether this is one address, with or without a display name. */
 export function isEmailAddress(text: string): boolean {
   return bareAddress(text) !== undefined;
 }

@@ -12,10 +12,8 @@ export const companyIdPattern = /^[A-Za-z0-9_-]{1,64}$/;
 export const relayIdPattern = /^\d{1,32}$/;
 export const relayIdRule = 'must be 1 to 32 digits';
 
-/** One action of an accepted chain. */
 export type ChainAction = ActionEffect & {
-  /** Zero-based place in the request's array. */
-  index: number;
+  index: number; // Zero-based place in the request's array.
   relayId: string;
   assignmentId?: string;
   /** Whole seconds after `receivedAt`; absent or 0: runs in its turn. */
@@ -29,10 +27,13 @@ export type ChainAction = ActionEffect & {
   invalidData?: string;
 };
 
-/** The input of a `RuleChain` workflow. */
-export interface Chain {
+export interface ChainRef {
   companyId: string;
   chainId: string;
+}
+
+/** The input of a `RuleChain` workflow. */
+export interface Chain extends ChainRef {
   /** When the request came in: what delays are measured from. ISO 8601, UTC. */
   receivedAt: string;
   actions: ChainAction[];
@@ -42,26 +43,24 @@ export interface Chain {
   attentionWindowSeconds: number;
 }
 
-/** `relay:{companyId}:{chainId}`; a company id has no colon. */
-export function chainWorkflowId(chain: Pick<Chain, 'companyId' | 'chainId'>): string {
+/** A company id has no colon. */
+export function chainWorkflowId(chain: ChainRef): string {
   return `relay:${chain.companyId}:${chain.chainId}`;
 }
 
 /** The resource of a chain at an API. */
-export function chainUrl(apiUrl: string, { companyId, chainId }: Pick<Chain, 'companyId' | 'chainId'>): string {
+export function chainUrl(apiUrl: string, { companyId, chainId }: ChainRef): string {
   return `${apiUrl}/co/${companyId}/chains/${chainId}`;
 }
 
-/** Where people look: the API, and Temporal's Web UI if there is one. */
+/** Where people look, without a slash at the end. */
 export interface Links {
-  /** `https://relay.example.com`, without a slash at the end. */
-  api: string;
-  /** `https://temporal.example.com/namespaces/default`. */
-  webUi?: string;
+  api: string; // https://relay.example.com
+  webUi?: string; // Temporal's: https://temporal.example.com/namespaces/default
 }
 
 /** Where a chain is looked at: the API's resource, and its page in the Web UI, of the run if one is named. */
-export function chainLinks(links: Links, chain: Pick<Chain, 'companyId' | 'chainId'>, runId?: string) {
+export function chainLinks(links: Links, chain: ChainRef, runId?: string) {
   return { chain: chainUrl(links.api, chain), webUi: workflowLink(links, chainWorkflowId(chain), runId) };
 }
 
@@ -71,30 +70,31 @@ export function workflowLink(links: Links, workflowId: string, runId?: string): 
   return page && runId ? `${page}/${runId}/user-metadata` : page;
 }
 
-/** `relay:{companyId}:{chainId}:{first index}`. */
-export function delayedWorkflowId(chain: Pick<Chain, 'companyId' | 'chainId'>, firstIndex: number): string {
+export function delayedWorkflowId(chain: ChainRef, firstIndex: number): string {
   return `${chainWorkflowId(chain)}:${firstIndex}`;
 }
 
 /** The same for every attempt at the same effect, also after a reset. */
-export function idempotencyKey(chain: Pick<Chain, 'companyId' | 'chainId'>, index: number): string {
+export function idempotencyKey(chain: ChainRef, index: number): string {
   return `${chainWorkflowId(chain)}/${index}`;
 }
 
 /** Unix milliseconds at which the action is due. */
 export function dueAt(chain: Pick<Chain, 'receivedAt'>, action: Pick<ChainAction, 'delaySeconds'>): number {
-  return Date.parse(chain.receivedAt) + (action.delaySeconds ?? 0) * 1000;
+  return Date.parse(chain.receivedAt) + delayOf(action) * 1000;
 }
 
-/** The immediate actions in array order, and the delayed ones grouped by equal delay, each group in array order. */
+/** The immediate actions, and the delayed ones grouped by equal delay, each group in array order. */
 export function planChain(actions: readonly ChainAction[]): { immediate: ChainAction[]; delayed: ChainAction[][] } {
-  const immediate: ChainAction[] = [];
-  const delayed = new Map<number, ChainAction[]>();
-  for (const action of actions) {
-    if (!action.delaySeconds) immediate.push(action);
-    else delayed.set(action.delaySeconds, [...(delayed.get(action.delaySeconds) ?? []), action]);
-  }
-  return { immediate, delayed: [...delayed.values()] };
+  const groups = new Map<number, ChainAction[]>([[0, []]]);
+  for (const action of actions) groups.set(delayOf(action), [...(groups.get(delayOf(action)) ?? []), action]);
+  const [immediate = [], ...delayed] = groups.values();
+  return { immediate, delayed };
+}
+
+/** Seconds. */
+export function delayOf({ delaySeconds = 0 }: Pick<ChainAction, 'delaySeconds'>): number {
+  return delaySeconds;
 }
 
 /** What runs when an action that failed is retried: itself, and the actions behind it that were not run because of it. */
@@ -105,10 +105,10 @@ export function toRedo(
 ): ChainAction[] {
   const states = new Map(statuses.map((status) => [status.index, status.state]));
   const action = actions.find((action) => action.index === index);
-  const behind = actions.filter((other) => other.index > index && (other.delaySeconds ?? 0) === (action?.delaySeconds ?? 0));
-  const next = behind.findIndex((other) => states.get(other.index) === 'failed');
-  const unrun = behind.slice(0, next < 0 ? undefined : next).filter((other) => states.get(other.index) === 'not-run');
-  return [...(action ? [action] : []), ...unrun];
+  if (!action) return [];
+  const behind = actions.filter((other) => other.index > index && delayOf(other) === delayOf(action));
+  const next = behind.find((other) => states.get(other.index) === 'failed')?.index ?? Number.POSITIVE_INFINITY;
+  return [action, ...behind.filter((other) => other.index < next && states.get(other.index) === 'not-run')];
 }
 
 /** What identifies an action to people. */
@@ -116,7 +116,6 @@ export function actionFacts({ index, action, relayId, comment, assignmentId }: C
   return { index, action, relayId, comment, assignmentId };
 }
 
-/** The status of an action at the start of its chain. */
 export function initialStatus(chain: Chain, action: ChainAction): ActionStatus {
   const first = chain.actions.find(({ delaySeconds }) => delaySeconds === action.delaySeconds);
   return {

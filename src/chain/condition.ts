@@ -1,7 +1,4 @@
-/**
- * `actionCondition`: `<path>==<value>` or `<path>!=<value>`, parsed at the POST and evaluated when the action is about to run.
- * Text is compared, case-sensitive; a missing property equals nothing.
- */
+/** `actionCondition`: parsed at the POST, evaluated when the action is about to run. Compares text; case matters. */
 
 import { cutShort, type Parsed } from './text.js';
 
@@ -16,8 +13,7 @@ export interface Verdict {
   holds: boolean;
   /** Why, in words for people: `status was "sent"`, `location.zipp: no such property`. */
   reason: string;
-  /** Whether the property is not there, which is seldom meant. */
-  missing: boolean;
+  missing: boolean; // Whether the property is not there, which is seldom meant.
 }
 
 const supported =
@@ -26,7 +22,6 @@ const name = /[\p{L}_$][\p{L}\p{M}\p{N}_$-]*/u.source;
 const pathPattern = new RegExp(`^${name}(?:\\.${name}|\\[\\d{1,6}\\])*$`, 'u');
 const stepPattern = new RegExp(`${name}|\\d+`, 'gu');
 
-/** @returns the condition, or what is wrong with it and what is supported. */
 export function parseCondition(text: string): Parsed<{ condition: Condition }> {
   const refuse = (what: string) => ({ ok: false as const, error: `${what}: ${supported}` });
   const operatorAt = text.search(/[=!]=/);
@@ -51,17 +46,15 @@ export function parseCondition(text: string): Parsed<{ condition: Condition }> {
   return { ok: true, condition: { path, operator, value: /^(["'])(.*)\1$/su.exec(trimmed)?.[2] ?? trimmed } };
 }
 
-/** Whether the condition is about `incomingValue`; otherwise it is about the assignment, for which the platform is asked. */
+/** Whether it is about `incomingValue`, and not about the assignment, for which the platform is asked. */
 export function asksIncomingValue(condition: Condition): boolean {
   return condition.path[0] === 'incomingValue';
 }
 
 /** `['stops', 0, 'id']` → `stops[0].id`. */
 export function pathText(path: Condition['path']): string {
-  return path.reduce<string>(
-    (text, step) => (typeof step === 'number' ? `${text}[${step}]` : text === '' ? step : `${text}.${step}`),
-    '',
-  );
+  const steps = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`));
+  return steps.join('').replace(/^\./, '');
 }
 
 /** `status==draft`. */
@@ -79,11 +72,8 @@ export function evaluateCondition(condition: Condition, subject: unknown): Verdi
     return { holds: negate, reason: `${path} was ${Array.isArray(found) ? 'a list' : 'an object'}, not a value`, missing: false };
   }
   const seen = String(found);
-  return {
-    holds: (seen === condition.value) !== negate,
-    reason: `${path} was ${JSON.stringify(cutShort(seen, 120))}`,
-    missing: false,
-  };
+  const holds = (seen === condition.value) !== negate;
+  return { holds, reason: `${path} was ${JSON.stringify(cutShort(seen, 120))}`, missing: false };
 }
 
 function ownProperty(from: unknown, step: string | number): unknown {

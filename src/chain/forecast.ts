@@ -1,6 +1,6 @@
 /** What would become of each action of a chain if its time had come, for a dry run; decided in the order of the workflows. */
 
-import { type ChainAction, planChain } from './chain.js';
+import { type ChainAction, delayOf } from './chain.js';
 
 export const forecastOutcomes = [
   'runs', // its effect would be attempted
@@ -29,29 +29,23 @@ export interface Facts {
 
 /** @param facts - one for each action, in the same order. */
 export function forecastChain(actions: readonly ChainAction[], facts: readonly Facts[]): Forecast[] {
-  const forecasts = new Map(
-    actions.map((action, place) => [action.index, forecast(action, facts[place] ?? { rule: undefined })]),
-  );
-  const { immediate, delayed } = planChain(actions);
-  for (const sequence of [immediate, ...delayed]) {
-    const holding = sequence.findIndex(({ index }) => forecasts.get(index)?.outcome === 'needs-attention');
-    if (holding < 0) continue;
-    const reason = `action ${sequence[holding]?.index} before it needs attention`;
-    for (const { index } of sequence.slice(holding + 1)) forecasts.set(index, { outcome: 'held', reason });
-  }
-  return actions.map(({ index }) => forecasts.get(index) ?? { outcome: 'unknown' });
+  const holding = new Map<number, number>(); // By delay, the index of the action that holds the rest of its sequence.
+  return actions.map((action, place) => {
+    const before = holding.get(delayOf(action));
+    if (before !== undefined) return { outcome: 'held', reason: `action ${before} before it needs attention` };
+    const forecast = forecastOf(action, facts[place] ?? { rule: undefined });
+    if (forecast.outcome === 'needs-attention') holding.set(delayOf(action), action.index);
+    return forecast;
+  });
 }
 
-function forecast(action: ChainAction, { rule, condition, obstacle }: Facts): Forecast {
-  const cannotBeDone = (reason: string): Forecast => ({
-    outcome: rule?.onFailure === 'continue' ? 'failed' : 'needs-attention',
-    reason,
-  });
+function forecastOf(action: ChainAction, { rule, condition, obstacle }: Facts): Forecast {
   if (!rule?.enabled) return { outcome: 'skipped', reason: `rule ${action.relayId} is ${rule ? 'disabled' : 'gone'}` };
-  if (action.cannotSchedule !== undefined) return cannotBeDone(action.cannotSchedule);
+  const cannotBeDone = rule.onFailure === 'continue' ? 'failed' : 'needs-attention';
+  if (action.cannotSchedule !== undefined) return { outcome: cannotBeDone, reason: action.cannotSchedule };
   if (condition && 'error' in condition)
-    return condition.retryable ? { outcome: 'unknown', reason: condition.error } : cannotBeDone(condition.error);
+    return { outcome: condition.retryable ? 'unknown' : cannotBeDone, reason: condition.error };
   if (condition && !condition.holds) return { outcome: 'skipped', reason: condition.reason ?? 'its condition does not hold' };
-  if (action.invalidData !== undefined) return cannotBeDone(action.invalidData);
-  return obstacle === undefined ? { outcome: 'runs' } : cannotBeDone(obstacle);
+  const reason = action.invalidData ?? obstacle;
+  return reason === undefined ? { outcome: 'runs' } : { outcome: cannotBeDone, reason };
 }

@@ -18,7 +18,6 @@ export type ActionState = (typeof actionStates)[number];
 export const chainStatuses = ['running', 'needs-attention', 'completed', 'failed', 'cancelled', 'terminated'] as const;
 export type ChainStatus = (typeof chainStatuses)[number];
 
-/** What people can do with an action. */
 export const steeringVerbs = ['retry', 'skip', 'runNow', 'cancel', 'reschedule'] as const;
 export type SteeringVerb = (typeof steeringVerbs)[number];
 
@@ -38,19 +37,17 @@ export function isToRedo(state: ActionState): boolean {
   return state === 'failed' || state === 'partly-failed';
 }
 
+const openTo: Record<SteeringVerb, readonly ActionState[]> = {
+  retry: ['needs-attention', 'failed', 'partly-failed'],
+  skip: ['needs-attention'],
+  runNow: ['scheduled'],
+  cancel: actionStates.filter((state) => !hasEnded(state)),
+  reschedule: ['scheduled'],
+};
+
 /** Whether the verb has an effect on an action in this state. */
 export function isOpenTo(verb: SteeringVerb, state: ActionState): boolean {
-  switch (verb) {
-    case 'retry':
-      return state === 'needs-attention' || isToRedo(state);
-    case 'skip':
-      return state === 'needs-attention';
-    case 'runNow':
-    case 'reschedule':
-      return state === 'scheduled';
-    case 'cancel':
-      return !hasEnded(state);
-  }
+  return openTo[verb].includes(state);
 }
 
 /** The status of a chain that was not cancelled or terminated as a whole, from its actions alone. */

@@ -18,10 +18,8 @@ export interface Pause {
 
 /** What a workflow asks about the pauses of a company. */
 export interface Pauses {
-  /** Those on now. */
   current: Pause[];
-  /** For how long anything of the company was paused since the time asked about, in seconds. */
-  seconds: number;
+  seconds: number; // For so long anything of the company was paused since the time asked about.
 }
 
 /** Whether it is on at this time, in Unix milliseconds. */
@@ -31,10 +29,9 @@ export function isOn({ until }: Pause, time: number): boolean {
 
 /** The pause that keeps something from this connector, the one that lasts longest. */
 export function pauseOf(pauses: readonly Pause[], connector: Connector): Pause | undefined {
-  const ends = ({ until }: Pause) => (until === undefined ? Number.POSITIVE_INFINITY : Date.parse(until));
-  return pauses
-    .filter(({ what }) => what === 'all' || what === connector)
-    .reduce<Pause | undefined>((longest, pause) => (longest && ends(longest) >= ends(pause) ? longest : pause), undefined);
+  const ends = ({ until }: Pause) => (until === undefined ? Number.MAX_VALUE : Date.parse(until));
+  const [longest] = pauses.filter(({ what }) => what === 'all' || what === connector).sort((a, b) => ends(b) - ends(a));
+  return longest;
 }
 
 /** `paused: the platform, since 2026-07-01T12:00:00.000Z: new version`. */

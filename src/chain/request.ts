@@ -14,20 +14,15 @@ export interface Issue {
   detail: string;
 }
 
-/** The RFC 6901 pointer to a place in a JSON document. */
 export function jsonPointer(path: readonly PropertyKey[]): string {
   return path.map((segment) => `/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
-/** For each chain. */
 export const maxActions = 100;
-
-/** Characters. A comment is a label: the rest of a longer one is cut off. */
-const maxCommentLength = 1000;
+const maxCommentLength = 1000; // Characters. A comment is a label: the rest of a longer one is cut off.
 
 const actionNames = actionDefinitions.map(({ name }) => name);
 
-/** The fields that all actions have in common. */
 export const commonFields = {
   action: z
     .enum(actionNames, {
@@ -54,7 +49,6 @@ const commonSchema = z.object(commonFields);
 
 export type ReadRequest = { ok: true; actions: ChainAction[]; warnings: Issue[] } | { ok: false; problems: Issue[] };
 
-/** Reads the actions of a request. The caller has made sure that the elements are objects. */
 export function readRequest(elements: readonly Record<string, unknown>[]): ReadRequest {
   const refused = (detail: string): ReadRequest => ({ ok: false, problems: [{ pointer: '', detail }] });
   if (elements.length === 0) return refused('must have at least one action');
@@ -120,7 +114,7 @@ function readAction(
   };
 }
 
-/** The assignment's id, which is required if the action or its condition needs the assignment. */
+/** @param asked - whether the condition needs the assignment. */
 function readAssignment(id: unknown, definition: ActionDefinition | undefined, asked: boolean, issues: Issues) {
   const needed = definition?.needsAssignment || asked;
   if (id === undefined && needed) {

@@ -1,7 +1,6 @@
 /** When a failed effect is tried again: within the retry budget, and by the relay itself during a hold. */
 
-/** The longest wait between two attempts within the budget, in seconds. */
-const longestBackoff = 60;
+const longestBackoff = 60; // Seconds.
 
 /** Seconds to wait before a retry, counted from 1: 1, 2, 4, … 60. */
 export function backoffSeconds(retry: number): number {
@@ -9,7 +8,7 @@ export function backoffSeconds(retry: number): number {
 }
 
 /** The same back-off as a Temporal retry policy. @param skip - the retries already made. */
-export function retryPolicy(maximumAttempts: number, skip = 0) {
+export function retryPolicy(maximumAttempts: number, skip: number) {
   return {
     initialInterval: backoffSeconds(skip + 1) * 1000,
     backoffCoefficient: 2,

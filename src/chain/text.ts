@@ -12,7 +12,7 @@ export function cutShort(text: string, length = 200): string {
   return `${text.slice(0, end)}…`;
 }
 
-/** How many bytes the text takes as a JSON string in UTF-8, quotes included: what Temporal counts of a payload. */
+/** Bytes of the text as a JSON string in UTF-8, quotes included: what Temporal counts of a payload. */
 export function jsonBytes(text: string): number {
   return new TextEncoder().encode(JSON.stringify(text)).length;
 }

@@ -1,20 +1,17 @@
 /**
- * What the Temporal Web UI shows without opening a payload. Summaries are one line about a chain, an action, a timer or an
- * activity; details, under User Metadata, say in Markdown what a chain asks for and how it stands. Only paragraphs, bold, code and
- * tables come out well in all versions and places of the Web UI; a company's words must not turn into markup in any.
+ * What the Temporal Web UI shows without opening a payload: summaries of one line, and details in Markdown. Only paragraphs, bold,
+ * code and tables come out well in all its versions and places; a company's words must not turn into markup in any.
  */
 
 import type { ActionStatus } from './action-status.js';
-import type { Chain, ChainAction } from './chain.js';
+import type { Chain, ChainAction, ChainRef } from './chain.js';
 import { conditionText } from './condition.js';
+import type { ActionState } from './outcome.js';
 import { fitBytes, jsonBytes, oneLine } from './text.js';
 
-/** Temporal takes summaries of 400 bytes, as payloads: less than that leaves room for the payload's metadata. */
-const summaryBytes = 350;
-/** Bytes of a summary that are kept for the names of its actions, however long the rest is. */
-const labelsBytes = 150;
-/** Bytes for the name of one action: the Web UI's timeline cuts off long lines. */
-const labelBytes = 80;
+const summaryBytes = 350; // Temporal takes 400, as payloads: this leaves room for the payload's metadata.
+const labelsBytes = 150; // Kept in a summary for the names of its actions, however long the rest is.
+const labelBytes = 80; // For one action: the Web UI's timeline cuts off long lines.
 
 type Titled = Pick<ActionStatus, 'index' | 'action' | 'comment'>;
 
@@ -23,13 +20,13 @@ export function actionTitle(action: Titled): string {
   return fitBytes(`${action.index} ${named(action)}`, summaryBytes - 50);
 }
 
-function named({ action, comment = '' }: Pick<Titled, 'action' | 'comment'>): string {
+function named({ action, comment = '' }: Omit<Titled, 'index'>): string {
   return [action, oneLine(comment)].filter(Boolean).join(': ');
 }
 
 /** What its author calls the action. */
-function label({ action, comment }: Pick<Titled, 'action' | 'comment'>): string {
-  return fitBytes(oneLine(comment ?? '') || action, labelBytes);
+function label({ action, comment = '' }: Omit<Titled, 'index'>): string {
+  return fitBytes(oneLine(comment) || action, labelBytes);
 }
 
 /** `2 tell the manager: held until …`. @param doing - what is done with the actions, or what they wait for. */
@@ -39,7 +36,6 @@ export function summaryOf(actions: readonly Titled[], doing = ''): string {
   return fitBytes(`${fitBytes(labels, Math.max(labelsBytes, summaryBytes - jsonBytes(words)))}${words}`, summaryBytes);
 }
 
-/** A chain's static summary. */
 export function chainSummary(chain: Pick<Chain, 'companyId'>, actions: readonly ChainAction[]): string {
   const assignments = [...new Set(actions.flatMap(({ assignmentId }) => assignmentId ?? []))];
   const about = assignments.length > 0 ? `, assignment ${oneLine(assignments.join(', '))}` : '';
@@ -47,7 +43,6 @@ export function chainSummary(chain: Pick<Chain, 'companyId'>, actions: readonly 
   return unmarked(`${fitBytes(head, summaryBytes / 2)}: ${actions.map(label).join(', ')}`);
 }
 
-/** The static summary of delayed actions. */
 export function delayedSummary(actions: readonly ChainAction[]): string {
   return unmarked(summaryOf(actions, `${actions[0]?.delaySeconds} s after the event`));
 }
@@ -68,7 +63,7 @@ export function whyNot({ reason, error }: Pick<ActionStatus, 'reason' | 'error'>
 }
 
 /** Why the workflow of a chain, or of a group of its delayed actions, failed, and what to do. */
-export function failureMessage(chain: Pick<Chain, 'companyId' | 'chainId'>, actions: readonly ActionStatus[]): string {
+export function failureMessage(chain: ChainRef, actions: readonly ActionStatus[]): string {
   const failed = actions.filter(({ state }) => state === 'failed');
   const notRun = actions.filter(({ state }) => state === 'not-run').length;
   const behind = `, and ${notRun} behind ${failed.length === 1 ? 'it' : 'them'} ${notRun === 1 ? 'was' : 'were'} not run`;
@@ -78,36 +73,30 @@ export function failureMessage(chain: Pick<Chain, 'companyId' | 'chainId'>, acti
   return [
     `${failed.length} of ${actions.length === 1 ? '1 action' : `${actions.length} actions`} failed${notRun > 0 ? behind : ''}.`,
     `${said.join('; ')}${more}.`,
-    ...(first ? [`Mend the cause, then: npx relay retry ${chain.companyId} ${chain.chainId} ${first.index}`] : []),
+    ...(first ? [`Mend the cause, then: ${retryCommand(chain, first.index)}`] : []),
   ].join(' ');
 }
 
-/** Temporal takes details of 20,000 bytes, as payloads: less than that leaves room for the payload's metadata. */
-const detailsBytes = 19_900;
-/** Bytes that a row takes beside its cells. */
-const rowBytes = 35;
+function retryCommand({ companyId, chainId }: ChainRef, index: number): string {
+  return `npx relay retry ${companyId} ${chainId} ${index}`;
+}
+
+const detailsBytes = 19_900; // Temporal takes 20,000.
+const rowBytes = 35; // What a row takes beside its cells.
 /** An em space. Some renderers give cells no padding, and their texts would run together. */
 const gap = '\u2003';
-/** How many failed or held actions are explained above the table. */
-const notedActions = 3;
+const notedActions = 3; // Failed or held, explained above the table.
 
 /** What a chain, or a group of its delayed actions, asks for: static details. */
-export function chainDetails(
-  { companyId, chainId, receivedAt }: Pick<Chain, 'companyId' | 'chainId' | 'receivedAt'>,
-  actions: readonly ChainAction[],
-): string {
-  const chain = `Chain ${chainId} of ${escapeMarkdown(companyId)}, received ${shownTime(receivedAt)}.`;
-  const head = `${chain} How it stands is under **Current Details**.`;
+export function chainDetails(chain: ChainRef & Pick<Chain, 'receivedAt'>, actions: readonly ChainAction[]): string {
+  const what = `Chain ${chain.chainId} of ${escapeMarkdown(chain.companyId)}, received ${shownTime(chain.receivedAt)}.`;
+  const head = `${what} How it stands is under **Current Details**.`;
   const rows = actions.map((action) => [String(action.index), escapeMarkdown(named(action)), when(action), asked(action)]);
   return withTable(head, ['#', 'Action', 'When', 'With'], rows);
 }
 
-/** How the actions of a chain, or of a group, stand: current details. What failed, is held or had no effect comes first. */
-export function currentDetails(
-  chain: Pick<Chain, 'companyId' | 'chainId'>,
-  actions: readonly ActionStatus[],
-  ignored: readonly string[] = [],
-): string {
+/** How they stand. @param ignored - signals that had no effect. */
+export function currentDetails(chain: ChainRef, actions: readonly ActionStatus[], ignored: readonly string[] = []): string {
   const noted = actions.filter(({ state }) => state === 'needs-attention' || state === 'failed').slice(0, notedActions);
   const rows = actions.map((action) => [
     String(action.index),
@@ -122,14 +111,13 @@ export function currentDetails(
   return withTable(notes.join('\n\n'), ['#', 'State', 'Action', 'Remark'], rows);
 }
 
-function note({ companyId, chainId }: Pick<Chain, 'companyId' | 'chainId'>, action: ActionStatus): string {
+function note(chain: ChainRef, action: ActionStatus): string {
   const { index, state, error, nextAttemptAt, heldUntil } = action;
-  if (state === 'failed') {
-    const command = `npx relay retry ${companyId} ${chainId} ${index}`;
-    return `**Action ${index} failed:** ${escapeMarkdown(fitBytes(whyNot(action), 600))}. Mend the cause, then: \`${command}\``;
-  }
+  const words = (why = '') => escapeMarkdown(fitBytes(why, 600));
+  if (state === 'failed')
+    return `**Action ${index} failed:** ${words(whyNot(action))}. Mend the cause, then: \`${retryCommand(chain, index)}\``;
   return [
-    `**Action ${index} needs attention:** ${escapeMarkdown(fitBytes(error?.message ?? '', 600))}.`,
+    `**Action ${index} needs attention:** ${words(error?.message)}.`,
     nextAttemptAt
       ? `The relay tries it again by itself at ${shownTime(nextAttemptAt)}.`
       : 'Nothing is tried by itself: mend the cause first.',
@@ -139,26 +127,17 @@ function note({ companyId, chainId }: Pick<Chain, 'companyId' | 'chainId'>, acti
 }
 
 function remark(action: ActionStatus): string {
-  const by = action.steered?.at(-1);
-  return escapeMarkdown([...standing(action), by && `${by.verb} by ${by.by}`].filter(Boolean).join('; '));
-}
-
-function standing(action: ActionStatus) {
-  const { state, runAt, nextAttemptAt, result, reason, error } = action;
-  switch (state) {
-    case 'scheduled':
-      return [runAt && `due ${shownTime(runAt)}`];
-    case 'retrying':
-      return [whyNot(action), nextAttemptAt && `tried again from ${shownTime(nextAttemptAt)} on`];
-    case 'needs-attention':
-      return [whyNot(action), nextAttemptAt && `tried again at ${shownTime(nextAttemptAt)}`];
-    case 'failed':
-      return [whyNot(action)];
-    case 'done':
-      return [result?.recipients !== undefined && `reached ${result.recipients}`, error && `before that: ${error.message}`];
-    default:
-      return [reason];
-  }
+  const { state, runAt, nextAttemptAt, result, reason, error, steered } = action;
+  const by = steered?.at(-1);
+  const again = nextAttemptAt && shownTime(nextAttemptAt);
+  const standing: Partial<Record<ActionState, unknown[]>> = {
+    scheduled: [runAt && `due ${shownTime(runAt)}`],
+    retrying: [whyNot(action), again && `tried again from ${again} on`],
+    'needs-attention': [whyNot(action), again && `tried again at ${again}`],
+    failed: [whyNot(action)],
+    done: [result?.recipients !== undefined && `reached ${result.recipients}`, error && `before that: ${error.message}`],
+  };
+  return escapeMarkdown([...(standing[state] ?? [reason]), by && `${by.verb} by ${by.by}`].filter(Boolean).join('; '));
 }
 
 function when({ delaySeconds, condition }: ChainAction): string {
@@ -166,10 +145,10 @@ function when({ delaySeconds, condition }: ChainAction): string {
   return escapeMarkdown(condition ? `${time}, if ${conditionText(condition)}` : time);
 }
 
-/** Fields that are shown in other columns, or too long to show. */
+/** Shown in other columns, or too long to show. */
 const notAsked = ['action', 'index', 'comment', 'delaySeconds', 'condition', 'body', 'bodyHtml'];
 
-/** The remaining fields: `groupIds 501, 502; radiusMiles 25`. */
+/** `groupIds 501, 502; radiusMiles 25`. */
 function asked(action: ChainAction): string {
   const fields = Object.entries(action).filter(([name, value]) => value !== undefined && !notAsked.includes(name));
   return escapeMarkdown(fields.map(([name, value]) => `${name} ${Array.isArray(value) ? value.join(', ') : value}`).join('; '));

@@ -1,7 +1,7 @@
 /** What the workflows may ask of the world. Inputs and results of activities enter the history, so no secret may. */
 
 import type { ActionError, ActionStatus } from '../chain/action-status.js';
-import type { Chain, ChainAction } from '../chain/chain.js';
+import type { ChainAction, ChainRef } from '../chain/chain.js';
 import type { Condition, Verdict } from '../chain/condition.js';
 import type { Connector, Pauses } from '../chain/pause.js';
 import type { BulkOrder } from './bulk.js';
@@ -11,7 +11,7 @@ import type { ContactResult } from './notify.js';
 import type { Rule } from './rule.js';
 
 /** Whose settings apply, and under which key the action's effects are done. */
-export interface ActionRef extends Pick<Chain, 'companyId' | 'chainId'>, Pick<ChainAction, 'index' | 'relayId'> {
+export interface ActionRef extends ChainRef, Pick<ChainAction, 'index' | 'relayId'> {
   /** A `Retry-After` longer than this makes the action need attention at once, so that people know; it is obeyed all the same. */
   retryBudgetSeconds: number;
 }

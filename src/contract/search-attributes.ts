@@ -2,7 +2,7 @@
 
 import { defineSearchAttributeKey, type SearchAttributePair, type SearchAttributeUpdatePair } from '@temporalio/common';
 import type { ActionStatus } from '../chain/action-status.js';
-import type { Chain, ChainAction } from '../chain/chain.js';
+import type { ChainAction, ChainRef } from '../chain/chain.js';
 import { hasEnded } from '../chain/outcome.js';
 import { jsonBytes } from '../chain/text.js';
 
@@ -18,10 +18,7 @@ const pausedKey = defineSearchAttributeKey('RelayPaused', 'BOOL');
 export const searchAttributeKeys = [companyKey, chainKey, needsAttentionKey, assignmentsKey, rulesKey, failuresKey, pausedKey];
 
 /** What a workflow of these actions starts with. */
-export function searchAttributesOf(
-  chain: Pick<Chain, 'companyId' | 'chainId'>,
-  actions: readonly ChainAction[],
-): SearchAttributePair[] {
+export function searchAttributesOf(chain: ChainRef, actions: readonly ChainAction[]): SearchAttributePair[] {
   return [
     { key: companyKey, value: chain.companyId },
     { key: chainKey, value: chain.chainId },
