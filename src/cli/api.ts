@@ -121,7 +121,8 @@ export class Api {
     schema: z.ZodType<Body>,
     question: Question = {},
   ): Promise<Answer<Body>> {
-    const { status, ok, headers, text } = await this.#exchange(method, path, question);
+    const { response, text } = await this.#exchange(method, path, question);
+    const { status, ok, headers } = response;
     const json = parseJson(text);
     if (ok || status === question.alsoAnswer) {
       const { success, data } = schema.safeParse(json);
@@ -146,8 +147,7 @@ export class Api {
     try {
       const signal = AbortSignal.timeout(patienceMs);
       const response = await fetch(url, { method, headers, body: sent, redirect: 'manual', signal });
-      const { status, ok } = response;
-      return { status, ok, headers: response.headers, text: await response.text() };
+      return { response, text: await response.text() };
     } catch (error) {
       const [reason, mayHaveArrived] = silence(error);
       throw new Unreachable(`The relay's API cannot be reached at ${this.address.url}: ${reason}.`, mayHaveArrived);

@@ -30,12 +30,11 @@ export function withParts<Args extends unknown[], Options extends OptionValues>(
 
 /** Which chains are meant: each option is read as the field of the API's filter. */
 export function withFilter<Args extends unknown[], Options extends OptionValues>(command: Command<Args, Options>) {
-  const failed = 'that need attention, or have failed, for this type of failure, such as PlatformError';
   const later = 'received then or later: 2026-07-01T12:00:00Z, or 2h for two hours ago';
   return command
     .option('--assignment <id>', 'with an action for this assignment', (assignmentId) => ({ assignmentId }))
     .option('--rule <relayId>', 'with an action of this rule', (relayId) => ({ relayId }))
-    .option('--reason <type>', failed, (reason) => ({ reason }))
+    .option('--reason <type>', 'that need attention, or have failed, for this, such as PlatformError', (reason) => ({ reason }))
     .option('--since <time>', later, (time) => ({ since: readMoment(time, 'ago') }))
     .option('--until <time>', 'received before', (time) => ({ until: readMoment(time, 'ago') }));
 }

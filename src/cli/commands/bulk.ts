@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import type { BulkVerb } from '../../chain/outcome.js';
 import { bulkPreviewSchema, bulkSchema } from '../../contract/chain-resource.js';
 import { path } from '../api.js';
-import { chainColumns, stateCell } from '../chain-lines.js';
+import { chainColumns, stateCell } from '../chain-view.js';
 import { type Commands, command, readCount, settingsOf, withFilter, yesOption } from '../options.js';
 import { exitCodes, UsageError } from '../terminal.js';
 import { type Line, line } from '../text.js';
@@ -21,7 +21,6 @@ const verbs: Record<BulkVerb, [meaning: string, example: string]> = {
 
 export const bulk: Commands = (relay, session) => {
   const bulk = relay.command('bulk').summary('what a person decides about many chains at once');
-  const statuses = 'needs-attention, running; for retry also failed: the chains are opened again';
 
   for (const [verb, [meaning, chosen]] of Object.entries(verbs)) {
     const name = verb === 'runNow' ? 'run-now' : verb;
@@ -31,7 +30,7 @@ export const bulk: Commands = (relay, session) => {
         'Shows how many chains it concerns and the first ten, then asks. A script says --yes, or --confirm with the count ' +
           'that it expects. Exit code 4 where chains did not answer.',
       )
-      .option('--status <status>', statuses, (status) => ({ status }))
+      .option('--status <status>', 'needs-attention, running; for retry also failed: opened again', (status) => ({ status }))
       .option('--all-companies', 'instead of a company: in all of them')
       .option('--confirm <count>', 'do it if it concerns so many chains, without asking', readCount('--confirm'))
       .addOption(yesOption)

@@ -4,8 +4,7 @@ import { z } from 'zod';
 import { chainStatuses } from '../../chain/outcome.js';
 import { type ChainResource, chainListSchema } from '../../contract/chain-resource.js';
 import { path } from '../api.js';
-import { chainColumns, chainLines, exitCodeOf } from '../chain-lines.js';
-import { askChain, followChain, whereToLook } from '../follow.js';
+import { askChain, chainColumns, chainLines, exitCodeOf, followChain, whereToLook } from '../chain-view.js';
 import { type Commands, command, settingsOf, withFilter, withParts } from '../options.js';
 import { UsageError } from '../terminal.js';
 import { readDuration } from '../time.js';
@@ -39,7 +38,7 @@ export const chains: Commands = (relay, session) => {
       const answer = await (watch ? followChain(session, companyId, chainId, ended) : askChain(session, companyId, chainId));
       session.exitCode = exitCodeOf(answer.body.status);
       if (watch) session.print(['']);
-      await session.show(answer, (chain) => chainLines(companyId, chain, session.terminal.columns));
+      await session.show(answer, (chain) => chainLines(session, companyId, chain));
     });
 };
 

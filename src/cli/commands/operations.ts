@@ -55,8 +55,7 @@ export const pause: Commands = (relay, session) => {
 /** Whether notices arrive. */
 export const notices: Commands = (relay, session) => {
   const notices = relay.command('notices').summary('whether notices arrive');
-  const test = 'send a test notice to every contact, and tell where it arrived';
-  command(notices, 'test <companyId>', 'acme --rule 4711', test)
+  command(notices, 'test <companyId>', 'acme --rule 4711', 'send a test notice to every contact, and tell where it arrived')
     .description('It takes the way of real notices, through a worker. Exit code 1 where it did not arrive everywhere.')
     .option('--rule <relayId>', 'whose own contacts get it as well')
     .action(async (companyId, { rule }) => {
@@ -87,10 +86,7 @@ export const audit: Commands = (relay, session) => {
         WHO: ({ actor }) => actorName(actor),
         DID: 'action',
         COMPANY: 'companyId',
-        DETAILS: ({ details }) =>
-          flatten(details)
-            .map(([name, text]) => `${name} ${text}`)
-            .join(', '),
+        DETAILS: ({ details }) => Array.from(flatten(details), (pair) => pair.join(' ')).join(', '),
       },
       none: 'Nothing was done yet.',
     }),
@@ -103,8 +99,7 @@ export const health: Commands = (relay, session) => {
     .description('Exit code 1 where it does not.')
     .action(async () => {
       const { api } = session;
-      const readiness = z.looseObject({ status: z.string() });
-      const answer = await api.ask('GET', '/readyz', readiness, { bearer: false, alsoAnswer: 503 });
+      const answer = await api.ask('GET', '/readyz', z.looseObject({ status: z.string() }), { bearer: false, alsoAnswer: 503 });
       if (answer.status === 503) session.exitCode = exitCodes.refused;
       await session.show(answer, (body) => [`The relay at ${api.address.url}:`, ...fields(body, '  ')]);
     });

@@ -3,8 +3,8 @@
 import { acceptedSchema } from '../../contract/chain-resource.js';
 import { rejectedListSchema, wholeRejectedSchema } from '../../contract/problem.js';
 import { path } from '../api.js';
+import { showAccepted } from '../chain-view.js';
 import { problemLines } from '../explain.js';
-import { showAccepted } from '../follow.js';
 import { type Commands, command, waitOption, withParts } from '../options.js';
 import { fields } from '../text.js';
 
@@ -29,8 +29,7 @@ export const rejected: Commands = (relay, session) => {
       }),
   );
 
-  const show = 'show a rejected request: what was wrong, and its actions';
-  command(rejected, 'show <companyId> <rejectedId>', 'acme Xk2vQ9sLm4Tz', show)
+  command(rejected, 'show <companyId> <rejectedId>', 'acme Xk2vQ9sLm4Tz', 'show one of them: what was wrong, and its actions')
     .description('Tokens are not kept.')
     .action((companyId, rejectedId) => {
       const asked = session.api.ask('GET', path`/co/${companyId}/rejected/${rejectedId}`, wholeRejectedSchema);
@@ -45,8 +44,7 @@ export const rejected: Commands = (relay, session) => {
       ]);
     });
 
-  const resend = 'send a rejected request again, once what was wrong is put right';
-  command(rejected, 'resend <companyId> <rejectedId>', 'acme Xk2vQ9sLm4Tz', resend)
+  command(rejected, 'resend <companyId> <rejectedId>', 'acme Xk2vQ9sLm4Tz', 'send one again, once what was wrong is put right')
     .description('Delays count from now.')
     .addOption(waitOption)
     .action((companyId, rejectedId, { wait }) => {

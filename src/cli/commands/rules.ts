@@ -10,12 +10,10 @@ import { fields } from '../text.js';
 
 /** What a new rule and a change take alike. */
 function withRule<Args extends unknown[], Options extends OptionValues>(command: Command<Args, Options>) {
-  const failed = 'what becomes of the actions after one that fails';
-  const unknown = 'when nobody can say whether an effect took place';
   return withSettings(command)
     .option('--name <name>', 'what people call it', (name) => ({ name }))
-    .option('--on-failure <hold|continue>', failed, (onFailure) => ({ onFailure }))
-    .option('--on-unknown <resend|hold>', unknown, (onUnknown) => ({ onUnknown }));
+    .option('--on-failure <hold|continue>', 'what becomes of the actions after one that fails', (onFailure) => ({ onFailure }))
+    .option('--on-unknown <resend|hold>', 'when nobody can say whether an effect took place', (onUnknown) => ({ onUnknown }));
 }
 
 export const rules: Commands = (relay, session) => {

@@ -1,0 +1,208 @@
+/** How a chain looks in a terminal: its actions, what to do about those in trouble, and every change until it has come to rest. */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Accepted, type ActionResource, type ChainResource, chainSchema } from '../contract/chain-resource.js';
+import { type Answer, type Problem, path, Refused, Unreachable } from './api.js';
+import { issueLines } from './explain.js';
+import type { Session } from './session.js';
+import { exitCodes } from './terminal.js';
+import { type Line, line, type Painted, type Tone } from './text.js';
+import { momentFromNow, momentText } from './time.js';
+
+/** The pause between two looks: the shortest after a change, from there growing to the longest. */
+const shortestPauseMs = 250;
+const longestPauseMs = 5_000;
+/** How long the API may be away, as it is while it restarts. */
+const patienceMs = 60_000;
+
+const tones: Record<Exclude<Tone, 'faint'>, readonly string[]> = {
+  good: ['done', 'completed', 'runs'],
+  warning: ['retrying', 'needs-attention', 'partly-failed', 'held', 'unknown'],
+  bad: ['failed', 'not-run', 'terminated'],
+};
+
+/** The state of an action, the status of a chain, or the outcome of a dry run. */
+export function stateCell(state: string): Painted {
+  return { text: state, tone: (['good', 'warning', 'bad'] as const).find((tone) => tones[tone].includes(state)) };
+}
+
+/** How a chain stands, as the end of a sentence. */
+const statusWords: Record<ChainResource['status'], string> = {
+  running: 'is running',
+  'needs-attention': 'needs attention',
+  completed: 'is completed',
+  failed: 'has failed',
+  cancelled: 'was cancelled',
+  terminated: 'was terminated',
+};
+
+export function exitCodeOf(status: ChainResource['status']): number {
+  return status === 'completed' || status === 'running' ? exitCodes.ok : exitCodes.trouble;
+}
+
+export const chainColumns = {
+  CHAIN: 'chainId',
+  STATUS: ({ status }: { status: string }) => stateCell(status),
+  RECEIVED: 'receivedAt',
+  CLOSED: 'closedAt',
+  FOR: 'failureTypes',
+  ASSIGNMENTS: 'assignmentIds',
+  RULES: 'relayIds',
+  PAUSED: 'paused',
+  SUMMARY: 'summary',
+} as const;
+
+export function chainLines(session: Session, companyId: string, chain: ChainResource): Line[] {
+  const state = (action: ActionResource) => stateCell(action.state);
+  const decisions = chain.actions.flatMap((action) =>
+    (action.steered ?? []).map(({ at, by, verb }) => `  ${titleOf(action)}: ${verb} by ${by}, ${momentText(at)}`),
+  );
+  const ignored = (chain.ignored ?? []).map((signal) => `  ${signal}`);
+  const columns = { ACTION: titleOf, STATE: state, WHEN: when, ATTEMPTS: 'attempts', REMARK: remark } as const;
+  return [
+    line`Chain ${chain.chainId} of company ${companyId}: ${stateCell(chain.status)}`,
+    `Received ${momentFromNow(chain.receivedAt)}${chain.closedAt ? `, closed ${momentText(chain.closedAt)}` : ''}`,
+    ...(chain.links.webUi ? [`Temporal Web UI: ${chain.links.webUi}`] : []),
+    ...(chain.partial ? ['No worker answered in time: this is what the server knows, and actions may be further.'] : []),
+    '',
+    ...session.table(chain.actions, columns),
+    ...troubleLines(companyId, chain),
+    ...listed('Decisions:', decisions),
+    ...listed('Signals that had no effect:', ignored),
+  ];
+}
+
+/** An action's state in one line, with the time at which it was seen. */
+function actionLine(action: ActionResource): Line {
+  const said = remark(action);
+  const attempts = action.state === 'retrying' && action.attempts ? ` (attempts: ${action.attempts})` : '';
+  const seen: Painted = { text: momentText(new Date().toISOString()).slice(11, 19), tone: 'faint' };
+  return line`${seen}  ${titleOf(action)}: ${stateCell(action.state)}${attempts}${said && `: ${said}`}`;
+}
+
+/** For every action in trouble: its error in full, and the commands that decide about it. */
+function troubleLines(companyId: string, chain: ChainResource): Line[] {
+  const open = chain.closedAt === undefined;
+  // For a retry, a chain that has ended by itself is opened again.
+  const again = chain.status === 'failed' || chain.status === 'completed';
+  return chain.actions
+    .filter(({ state }) => ['needs-attention', 'partly-failed', 'failed'].includes(state))
+    .flatMap((action) => {
+      const steer = (verb: string, meaning: string) =>
+        line`  npx relay ${verb} ${companyId} ${chain.chainId} ${String(action.index)}${{ text: `   ${meaning}`, tone: 'faint' }}`;
+      return [
+        '',
+        line`${titleOf(action)}: ${stateCell(action.state)}`,
+        ...(action.error ? [`  ${action.error.message} (${action.error.type})`] : []),
+        ...(action.reason ? [`  ${action.reason}`] : []),
+        ...(action.deliveries ?? []).map(
+          ({ recipient, sent, error }) => `  ${recipient}: ${sent ? 'sent' : `not sent: ${error ?? ''}`}`,
+        ),
+        ...(action.nextAttemptAt ? [`  Tried again ${momentFromNow(action.nextAttemptAt)}`] : []),
+        ...(action.heldUntil ? [`  Held until ${momentFromNow(action.heldUntil)}`] : []),
+        ...(open || (again && action.state !== 'needs-attention') ? [steer('retry', 'try it again')] : []),
+        ...(open && action.state === 'needs-attention' ? [steer('skip', ' go on without it')] : []),
+      ];
+    });
+}
+
+/** A paragraph, unless it is empty. */
+export function listed(heading: string, lines: readonly Line[]): Line[] {
+  return lines.length === 0 ? [] : ['', heading, ...lines];
+}
+
+/** `2 sendEmails: tell the manager`. */
+export function titleOf({ index, action, comment }: Pick<ActionResource, 'index' | 'action' | 'comment'>): string {
+  return `${index} ${action}${comment ? `: ${comment}` : ''}`;
+}
+
+function when({ endedAt, startedAt, runAt, state }: ActionResource): string {
+  return state === 'scheduled' && runAt ? momentFromNow(runAt) : momentText(endedAt ?? startedAt ?? '');
+}
+
+function remark({ reason, error, result, state }: ActionResource): string {
+  if (reason !== undefined) return reason;
+  if (error && state !== 'done') return error.message;
+  if (result?.recipients !== undefined) return `${result.recipients} recipient${result.recipients === 1 ? '' : 's'}`;
+  return '';
+}
+
+/** Shows what the API says to a chain that it accepts, and with `wait` what becomes of it until it has ended or needs attention. */
+export async function showAccepted(session: Session, companyId: string, asked: Promise<Answer<Accepted>>, wait?: boolean) {
+  const answer = await asked;
+  const { chainId, receivedAt, actions, warnings, links } = answer.body;
+  const replayed = answer.headers.get('Idempotency-Replayed') === 'true';
+  await session.show(answer, () => [
+    replayed
+      ? `This idempotency key was used before: chain ${chainId}, received ${momentFromNow(receivedAt)}. Nothing new runs.`
+      : `Chain ${chainId} is accepted.`,
+    '',
+    ...session.table(actions, {
+      '#': 'index',
+      ACTION: 'action',
+      RULE: 'relayId',
+      RUNS: ({ runAt }) => (Date.parse(runAt) > Date.parse(receivedAt) ? momentFromNow(runAt) : 'in its turn'),
+    }),
+    ...listed('Warnings:', issueLines(warnings)),
+    '',
+    ...(links.webUi ? [`Temporal Web UI: ${links.webUi}`] : []),
+    `See it: npx relay chains show ${companyId} ${chainId}`,
+    ...(wait ? [''] : []),
+  ]);
+  if (!wait) return;
+  const end = await followChain(session, companyId, chainId, ({ status }) => status !== 'running');
+  session.exitCode = exitCodeOf(end.body.status);
+  await session.show(end, (chain) => [...troubleLines(companyId, chain), '', `The chain ${statusWords[chain.status]}.`]);
+}
+
+/** Shows every change of the chain. @param rests - whether there is nothing more to wait for. */
+export async function followChain(
+  session: Session,
+  companyId: string,
+  chainId: string,
+  rests: (chain: ChainResource) => boolean,
+) {
+  const shown = new Map<number, string>();
+  let pause = shortestPauseMs;
+  for (;;) {
+    const answer = await askPatiently(session, companyId, chainId);
+    const changed = answer.body.actions.filter((action) => shown.get(action.index) !== stateOf(action));
+    for (const action of changed) shown.set(action.index, stateOf(action));
+    session.print(changed.map(actionLine));
+    if (rests(answer.body)) return answer;
+    pause = changed.length > 0 ? shortestPauseMs : Math.min(pause * 1.2, longestPauseMs);
+    await sleep(pause);
+  }
+}
+
+function stateOf({ state, attempts }: ActionResource): string {
+  return state === 'retrying' ? `${state} ${attempts}` : state;
+}
+
+async function askPatiently(session: Session, companyId: string, chainId: string): Promise<Answer<ChainResource>> {
+  const until = Date.now() + patienceMs;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await askChain(session, companyId, chainId);
+    } catch (error) {
+      const passes = error instanceof Unreachable || (error instanceof Refused && [429, 500, 503].includes(error.problem.status));
+      if (!passes || Date.now() > until) throw error;
+      if (attempt === 1) session.note(`${error.message.replace(/\.$/, '')}: trying on.`);
+      await sleep(Math.min(shortestPauseMs * 2 ** attempt, longestPauseMs));
+    }
+  }
+}
+
+export function askChain({ api }: Session, companyId: string, chainId: string): Promise<Answer<ChainResource>> {
+  const target = path`/co/${companyId}/chains/${chainId}`;
+  return api.ask('GET', target, chainSchema, { nextStep: whereToLook(companyId, chainId) });
+}
+
+/** What to do where there is no such chain or action, or where it is not possible any more. */
+export function whereToLook(companyId: string, chainId: string) {
+  return ({ status, detail }: Problem) => {
+    if (status === 409 || (status === 404 && detail.startsWith('There is no action')))
+      return `See how it stands: npx relay chains show ${companyId} ${chainId}`;
+    return status === 404 ? `See which there are: npx relay chains list ${companyId}` : undefined;
+  };
+}
