@@ -22,13 +22,10 @@ export const auditEntrySchema = z.object({
   details: z.record(z.string(), z.unknown()).describe('Ids and names, never secrets.'),
 });
 export type AuditEntry = z.infer<typeof auditEntrySchema>;
-
-/** An entry to be written. */
 export type AuditEvent = Omit<AuditEntry, 'auditId' | 'at'>;
 
+const actorInCompany = z.discriminatedUnion('kind', [adminActor, keyActor.omit({ companyId: true })]);
 export const auditResponse = z.object({
-  entries: z.array(
-    auditEntrySchema.extend({ actor: z.discriminatedUnion('kind', [adminActor, keyActor.omit({ companyId: true })]) }),
-  ),
+  entries: z.array(auditEntrySchema.extend({ actor: actorInCompany })),
   nextCursor: z.string().optional(),
 });

@@ -5,16 +5,13 @@ import { type BulkVerb, hasEnded, isOpenTo } from '../chain/outcome.js';
 import type { BulkProgress } from './chain-resource.js';
 
 /** Which actions of a chain are meant; what is absent means any. */
-export interface ActionFilter {
-  assignmentId?: string;
-  relayId?: string;
+export interface ActionFilter extends Partial<Pick<ActionStatus, 'assignmentId' | 'relayId'>> {
   /** The type of the failure for which it is held, or has failed. */
   reason?: string;
   /** Those that have failed, rather than those that are held. */
   failed?: boolean;
 }
 
-/** What somebody decided about many chains. */
 export interface BulkOrder {
   bulkId: string;
   verb: BulkVerb;
@@ -48,12 +45,7 @@ export const noProgress: BulkProgress = { done: 0, steered: 0, actions: 0, uncha
 
 /** Both together; of the failures the first ten. */
 export function addProgress(one: BulkProgress, other: BulkProgress): BulkProgress {
-  return {
-    done: one.done + other.done,
-    steered: one.steered + other.steered,
-    actions: one.actions + other.actions,
-    unchanged: one.unchanged + other.unchanged,
-    failed: one.failed + other.failed,
-    failures: [...one.failures, ...other.failures].slice(0, 10),
-  };
+  const sums = { ...one, failures: [...one.failures, ...other.failures].slice(0, 10) };
+  for (const count of ['done', 'steered', 'actions', 'unchanged', 'failed'] as const) sums[count] += other[count];
+  return sums;
 }

@@ -32,7 +32,6 @@ export type ChainResource = z.infer<typeof chainSchema>;
 /** What a workflow says of itself. */
 export const viewSchema = chainSchema.pick({ status: true, actions: true, ignored: true });
 
-/** A chain as a list shows it. */
 export const listedChainSchema = z
   .object({
     companyId: z.string(),

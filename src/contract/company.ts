@@ -4,12 +4,11 @@ import { z } from 'zod';
 import { isEmailAddress } from '../chain/address.js';
 import { type Pause, pausable } from '../chain/pause.js';
 import { isTimeZone } from '../chain/timestamp/zone.js';
-import { httpUrl, isWebhookSecret, label, notifyRequest, notifySchema } from './notify.js';
+import { httpUrl, isWebhookSecret, label, notifyRequest, notifySchema, prose } from './notify.js';
 import { mask, secret } from './secrets.js';
 
 const credential = secret(z.string().min(1).max(4096));
 
-/** How a connector proves who it is. */
 const authSchema = z
   .discriminatedUnion('type', [
     z.strictObject({ type: z.literal('bearer'), token: credential }),
@@ -25,16 +24,14 @@ export type Auth = z.infer<typeof authSchema>;
 /** Any system that speaks the relay's own connector API (docs/connecting-systems.md). */
 const httpConnection = z.strictObject({ kind: z.literal('http'), baseUrl: httpUrl, auth: authSchema.optional() });
 
-const platformSettingsSchema = z.discriminatedUnion('kind', [httpConnection]);
-export type PlatformSettings = z.infer<typeof platformSettingsSchema>;
-const ticketingSettingsSchema = z.discriminatedUnion('kind', [httpConnection]);
-export type TicketingSettings = z.infer<typeof ticketingSettingsSchema>;
+const platformSchema = z.discriminatedUnion('kind', [httpConnection]);
+export type PlatformSettings = z.infer<typeof platformSchema>;
+const ticketingSchema = z.discriminatedUnion('kind', [httpConnection]);
+export type TicketingSettings = z.infer<typeof ticketingSchema>;
 
 const mailSettingsSchema = z.strictObject({
-  /** `Name <address>` or an address. */
-  from: z.string().max(320).optional(),
+  from: z.string().max(320).optional(), // `Name <address>` or an address
   replyTo: z.string().max(320).optional(),
-  /** `smtp://user:password@host:port` or `smtps://…`: the company's own mail server. */
   smtpUrl: secret(z.url({ protocol: /^smtps?$/, error: 'must be an smtp or smtps URL' }).max(2048), shownSmtpUrl).optional(),
 });
 
@@ -48,8 +45,8 @@ const companySettings = z.strictObject({
   name: z.string(),
   timeZone: z.string().describe('An IANA name or `±hh:mm`; UTC unless set.'),
   notify: notifySchema.optional().describe('Who is told when something fails.'),
-  platform: platformSettingsSchema.optional().describe('Where assignments live.'),
-  ticketing: ticketingSettingsSchema.optional().describe('Where tickets live.'),
+  platform: platformSchema.optional().describe('Where assignments live.'),
+  ticketing: ticketingSchema.optional().describe('Where tickets live.'),
   mail: mailSettingsSchema.optional().describe("The sender of the company's e-mails, and its own mail server."),
   webhookSecret: secret(z.string())
     .optional()
@@ -57,14 +54,9 @@ const companySettings = z.strictObject({
 });
 const { shape } = companySettings;
 
-/** A company as the store keeps it, and as answers show it, its secrets redacted. */
+/** As the store keeps it, and as answers show it, its secrets redacted. */
 export const companySchema = z
-  .object({
-    companyId: z.string(),
-    ...shape,
-    createdAt: z.iso.datetime(),
-    updatedAt: z.iso.datetime(),
-  })
+  .object({ companyId: z.string(), ...shape, createdAt: z.iso.datetime(), updatedAt: z.iso.datetime() })
   .meta({ id: 'Company' });
 export type StoredCompany = z.infer<typeof companySchema>;
 export type Company = Omit<StoredCompany, 'createdAt' | 'updatedAt'>;
@@ -79,7 +71,7 @@ function checkBaseUrl({ value, issues }: z.core.ParsePayload<{ baseUrl: string }
   if (search !== '' || hash !== '') report('must not have a query or fragment');
 }
 
-const mailbox = z.string().refine((text) => isEmailAddress(text), 'is no e-mail address');
+const mailbox = z.string().refine(isEmailAddress, 'is no e-mail address');
 
 /** As PUT takes it: `null` removes, and makes `timeZone` UTC; a section replaces the stored one but for its secrets (secrets.ts). */
 export const companyRequest = companySettings
@@ -87,8 +79,8 @@ export const companyRequest = companySettings
     name: label,
     timeZone: shape.timeZone.refine(isTimeZone, 'must be an IANA name such as Europe/Berlin, or ±hh:mm').nullish(),
     notify: notifyRequest.nullish().describe('Who is told when something fails.'),
-    platform: platformSettingsSchema.check(checkBaseUrl).nullish().describe('Where assignments live.'),
-    ticketing: ticketingSettingsSchema.check(checkBaseUrl).nullish().describe('Where tickets live.'),
+    platform: platformSchema.check(checkBaseUrl).nullish().describe('Where assignments live.'),
+    ticketing: ticketingSchema.check(checkBaseUrl).nullish().describe('Where tickets live.'),
     mail: mailSettingsSchema
       .extend({ from: mailbox.optional(), replyTo: mailbox.optional() })
       .nullish()
@@ -100,7 +92,6 @@ export const companyRequest = companySettings
       .describe("The secret of the webhook's signatures (Standard Webhooks): once it is set, nothing unsigned is taken."),
   })
   .meta({ id: 'CompanySettings' });
-/** A company to be made or changed; null is as absent. */
 export type NewCompany = z.infer<typeof companyRequest> & { companyId: string };
 
 /** As PATCH takes it: a part of that. */
@@ -123,13 +114,7 @@ export const pauseSchema = z
 export const pauseRequest = z
   .strictObject({
     what: pausableSchema.default('all').describe('`all`: every connector of the company.'),
-    reason: z
-      .string()
-      .trim()
-      .min(1, 'must not be blank')
-      .max(500)
-      .nullish()
-      .describe('For those who wonder why their actions wait.'),
+    reason: prose.max(500).nullish().describe('For those who wonder why their actions wait.'),
     until: z.iso
       .datetime({ offset: true, error: 'must be an ISO 8601 time with a zone, such as 2026-07-01T12:00:00Z' })
       .refine((time) => Date.parse(time) > Date.now(), 'must be in the future')

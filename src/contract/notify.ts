@@ -4,7 +4,8 @@ import { z } from 'zod';
 import { isEmailAddress } from '../chain/address.js';
 import { mask, secret } from './secrets.js';
 
-export const label = z.string().trim().min(1, 'must not be blank').max(200);
+export const prose = z.string().trim().min(1, 'must not be blank');
+export const label = prose.max(200);
 
 export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).max(2048);
 

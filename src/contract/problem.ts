@@ -4,18 +4,18 @@ import { z } from 'zod';
 import type { Issue } from '../chain/request.js';
 import { type ProblemSlug, problemTypes } from './problem-types.js';
 
+const issueSchema = z.object({
+  pointer: z.string().describe('A JSON pointer (RFC 6901), such as `/1/delayInSeconds`.'),
+  detail: z.string(),
+});
+
 export const problemSchema = z
   .object({
     type: z.string().describe('`/problems/{slug}`: the path of a page that says what to do.'),
     title: z.string().describe('The same for every problem of this type.'),
     status: z.int(),
     detail: z.string().describe('This time: what was wrong, where, and what to do.'),
-    errors: z
-      .array(
-        z.object({ pointer: z.string().describe('A JSON pointer (RFC 6901), such as `/1/delayInSeconds`.'), detail: z.string() }),
-      )
-      .optional()
-      .describe("Every mistake of the request's body."),
+    errors: z.array(issueSchema).optional().describe("Every mistake of the request's body."),
   })
   .meta({ id: 'Problem' });
 
@@ -27,7 +27,6 @@ export class Problem extends Error {
   readonly title: string;
 
   constructor(
-    /** Its type: see problem-types.ts. */
     readonly slug: ProblemSlug,
     /** This time: what was wrong, where, and what to do. */
     readonly detail: string,
@@ -81,7 +80,6 @@ export class Rejection extends Problem {
   }
 }
 
-/** A refused request as a list shows it, without its tokens. */
 export const rejectedSchema = z
   .object({
     rejectedId: z.string(),

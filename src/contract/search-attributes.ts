@@ -1,4 +1,4 @@
-/** The search attributes by which operators find chains. They are never encrypted, and a value has at most 2,048 bytes. */
+/** The search attributes by which operators find chains; they are never encrypted. */
 
 import { defineSearchAttributeKey, type SearchAttributePair, type SearchAttributeUpdatePair } from '@temporalio/common';
 import type { ActionStatus } from '../chain/action-status.js';
@@ -14,14 +14,13 @@ export const rulesKey = defineSearchAttributeKey('RelayRuleIds', 'KEYWORD_LIST')
 const failuresKey = defineSearchAttributeKey('RelayFailureTypes', 'KEYWORD_LIST');
 const pausedKey = defineSearchAttributeKey('RelayPaused', 'BOOL');
 
-/** All of them, as they must be registered. */
 export const searchAttributeKeys = [companyKey, chainKey, needsAttentionKey, assignmentsKey, rulesKey, failuresKey, pausedKey];
 
 /** What a workflow of these actions starts with. */
-export function searchAttributesOf(chain: ChainRef, actions: readonly ChainAction[]): SearchAttributePair[] {
+export function searchAttributesOf({ companyId, chainId }: ChainRef, actions: readonly ChainAction[]): SearchAttributePair[] {
   return [
-    { key: companyKey, value: chain.companyId },
-    { key: chainKey, value: chain.chainId },
+    { key: companyKey, value: companyId },
+    { key: chainKey, value: chainId },
     { key: needsAttentionKey, value: false },
     { key: assignmentsKey, value: fitting(actions.flatMap(({ assignmentId }) => assignmentId ?? [])) },
     { key: rulesKey, value: fitting(actions.map(({ relayId }) => relayId)) },

@@ -5,12 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode } from '@temporalio/worker';
 
 /**
- * The SDK takes a stack trace of each promise of a workflow, by default ten frames, which is a fifth of a chain's work. Three still say
- * where an error arose. On the first line of the bundle, since the source map counts lines, and since the SDK then freezes `Error`.
+ * The SDK takes a stack trace of each promise of a workflow, by default ten frames: a fifth of a chain's work. Three still say where
+ * an error arose. On the first line of the bundle, since the source map counts lines, and since the SDK then freezes `Error`.
  */
 const fewFrames = 'Error.stackTraceLimit = 3; ';
 
-/** Where the bundle is: beside the compiled worker. */
 export const bundlePath = fileURLToPath(new URL('./workflow-bundle.js', import.meta.url));
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -11,14 +11,11 @@ interface WorkerOptions extends Omit<Deps, 'inFlight'> {
   connection: NativeConnection;
   namespace: string;
   taskQueue: string;
-  /** The version of a Worker Deployment that this worker is. Absent: it is not versioned. */
+  /** Absent: it is not versioned. */
   version?: WorkerDeploymentVersion;
 }
 
-/**
- * @returns `running`, which settles when it has stopped and rejects where it could not go on; and `stop`: it takes no more work,
- * and what is under way is waited for
- */
+/** @returns `running`, which rejects where it could not go on; and `stop`, which waits for what is under way. */
 export async function startWorker({ connection, namespace, taskQueue, version, ...deps }: WorkerOptions) {
   const worker = await Worker.create({
     connection,
@@ -27,12 +24,9 @@ export async function startWorker({ connection, namespace, taskQueue, version, .
     workflowBundle: { codePath: bundlePath },
     activities: createActivities(deps),
     // Chains run for up to a year, longer than a version is kept: the next version replays their histories and goes on.
-    ...(version && {
-      workerDeploymentOptions: { version, useWorkerVersioning: true, defaultVersioningBehavior: 'AUTO_UPGRADE' },
-    }),
+    workerDeploymentOptions: version && { version, useWorkerVersioning: true, defaultVersioningBehavior: 'AUTO_UPGRADE' },
     maxCachedWorkflows: 1000,
-    // A slot waits for the answer of an outside system most of its time: these are as many as a process can wait for at once.
-    // A local activity runs within the slot of its workflow task.
+    // A slot mostly waits for an outside system, a local activity in that of its workflow task: as many as a process can keep.
     maxConcurrentWorkflowTaskExecutions: 400,
     maxConcurrentLocalActivityExecutions: 400,
     maxConcurrentActivityTaskExecutions: 400,
@@ -40,18 +34,15 @@ export async function startWorker({ connection, namespace, taskQueue, version, .
     shutdownGraceTime: '30 seconds',
   });
   const running = worker.run();
-  return {
-    running,
-    async stop(): Promise<void> {
-      if (worker.getState() === 'RUNNING') worker.shutdown();
-      await running;
-    },
+  const stop = async () => {
+    if (worker.getState() === 'RUNNING') worker.shutdown();
+    await running;
   };
+  return { running, stop };
 }
 
-/** Sends the SDK's own log into ours. To be called before any connection is made. */
+/** Sends the SDK's own log into ours, its INFO as detail. To be called before any connection is made. */
 export function installRuntime(log: Log): void {
-  // What the SDK calls worth knowing is detail here.
   const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const;
   // It says something at every step: what is not logged is not put together either.
   const least = log.isLevelEnabled('trace') ? 'TRACE' : log.isLevelEnabled('debug') ? 'DEBUG' : 'WARN';
