@@ -22,20 +22,15 @@ export interface Timed {
 }
 
 export interface EffectResult extends Timed {
-  /** The attempt that ended it, from 1. */
-  attempts: number;
-  /** Why nothing was to be done: the rule is disabled, or gone. */
-  skipped?: string;
-  /** How many the other side says it reached. */
-  recipients?: number;
+  attempts: number; // counted from 1, to the one that ended it
+  skipped?: string; // why nothing was to be done: the rule is disabled, or gone
+  recipients?: number; // as the other side says
 }
 
 /** `details[0]` of every failure of an activity. */
 export interface FailureDetails extends Omit<ActionError, 'type' | 'message'> {
-  /** HTTP status or SMTP reply code. */
-  status?: number;
-  /** The attempt that failed, from 1. */
-  attempt: number;
+  status?: number; // HTTP status or SMTP reply code
+  attempt: number; // from 1
 }
 
 /** What the rule says about trouble; `skips`: why its actions are not done at all, where it is disabled, or gone. */

@@ -6,17 +6,14 @@ import type { BulkProgress } from './chain-resource.js';
 
 /** Which actions of a chain are meant; what is absent means any. */
 export interface ActionFilter extends Partial<Pick<ActionStatus, 'assignmentId' | 'relayId'>> {
-  /** The type of the failure for which it is held, or has failed. */
-  reason?: string;
-  /** Those that have failed, rather than those that are held. */
-  failed?: boolean;
+  reason?: string; // the type of the failure for which it is held, or has failed
+  failed?: boolean; // those that have failed, rather than those that are held
 }
 
 export interface BulkOrder {
   bulkId: string;
   verb: BulkVerb;
   actions: ActionFilter;
-  /** As in `Steered`. */
   by: string;
 }
 

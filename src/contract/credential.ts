@@ -48,10 +48,7 @@ const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const secretLength = 30; // log2(62 ** 30) is 178 bits.
 const checksumLength = 6; // 62 ** 6 holds 32 bits.
 
-/**
- * The prefix, 178 random bits and their CRC-32, in base 62.
- * @param prefix - of a rule's token or a company's key.
- */
+/** The prefix, of a rule's token or a company's key, 178 random bits and their CRC-32, in base 62. */
 export function makeCredential(prefix: 'rlt_' | 'rlk_'): string {
   const secret = prefix + randomText(secretLength);
   return secret + checksum(secret);
@@ -69,7 +66,7 @@ export function hashOf(credential: string): Buffer {
   return createHash('sha256').update(credential).digest();
 }
 
-/** An id for a token or key, which is no secret. */
+/** No secret. */
 export function makeId(): string {
   return randomText(12);
 }

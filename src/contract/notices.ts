@@ -29,7 +29,6 @@ interface AboutRule {
 export interface ChainNotice extends AboutRule {
   kind: NoticeKind;
   chainId: string;
-  /** The run of the chain's workflow. */
   runId?: string;
   index: number;
   receivedAt: string;
@@ -39,24 +38,20 @@ export interface ChainNotice extends AboutRule {
 
 /** What all failures have in common that one `Notifier` tells of. */
 export interface Cause {
-  /** Unique within the company. */
-  id: string;
+  id: string; // unique within the company
   companyId: string;
   /** A rule whose contacts are told, as those of all of them are. */
   relayId: string;
   kind: FailureKind;
-  /** That of the first. */
-  reason: Pick<ActionError, 'type' | 'message'>;
+  reason: Pick<ActionError, 'type' | 'message'>; // of the first
 }
 
 /** An action that failed for a cause. */
 export interface Member
   extends Pick<ActionStatus, 'index' | 'relayId' | 'assignmentId' | 'state' | 'heldUntil'>,
     Pick<ChainNotice, 'chainId' | 'runId' | 'receivedAt'> {
-  /** Since when it is in its state; ISO 8601, UTC. */
-  at: string;
-  /** What was wrong, cut short. */
-  message: string;
+  at: string; // since when it is in its state; ISO 8601, UTC
+  message: string; // what was wrong, cut short
 }
 
 /** To a `Notifier`: an action failed for its cause, or has recovered. */
@@ -77,31 +72,25 @@ interface AboutCause extends AboutRule {
 /** Several failed for the same cause. */
 export interface ManyNotice extends AboutCause {
   kind: 'many';
-  /** Chains. */
-  count: number;
+  count: number; // of chains
   actions: number;
-  /** The first ten, one of each chain. */
-  first: Member[];
+  first: Member[]; // ten at most, one of each chain
 }
 
 /** None of several is held any more, and at least one went on. */
 export interface ThroughNotice extends AboutCause {
   kind: 'through';
-  /** Chains that went on. */
-  through: number;
+  through: number; // chains that went on
   /** How many actions ended in each way, or are held for another reason now. */
   ended: Partial<Record<ActionState, number>>;
-  /** Actions of which nobody knows. */
-  open: number;
+  open: number; // actions of which nobody knows
 }
 
-/** A request of the rule was refused. */
 export interface RejectedNotice extends AboutRule {
   kind: 'rejected';
   rejectedId: string;
   reason: RejectionReason;
-  /** What was wrong, at its place in the request; at least one. */
-  mistakes: Issue[];
+  mistakes: Issue[]; // at least one
 }
 
 /** A condition of the rule asks for a property that the assignment does not have. */
@@ -110,8 +99,7 @@ export interface MissingPropertyNotice extends AboutRule {
   chainId: string;
   index: number;
   assignmentId: string;
-  /** `location.zipp`. */
-  path: string;
+  path: string; // `location.zipp`
 }
 
 /** Actions of the rule wait for the end of a pause, which began at `at`. */

@@ -28,7 +28,6 @@ export class Problem extends Error {
 
   constructor(
     readonly slug: ProblemSlug,
-    /** This time: what was wrong, where, and what to do. */
     readonly detail: string,
     readonly more: { errors?: readonly Issue[]; headers?: Readonly<Record<string, string>> } = {},
   ) {

@@ -6,7 +6,7 @@ import { relayIdPattern, relayIdRule } from '../chain/chain.js';
 import { isMistyped, rotatedTokenResponse } from './credential.js';
 import { label, notifyRequest, notifySchema } from './notify.js';
 
-/** A rule as answers show it, its secrets redacted. */
+/** As answers show it, its secrets redacted. */
 export const ruleSchema = z
   .object({
     relayId: z.string(),

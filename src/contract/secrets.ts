@@ -16,7 +16,6 @@ type JsonObject = Record<string, unknown>;
 type Secret = { shown?(value: string): string };
 const secrets = z.registry<Secret>();
 
-/** Marks a field as a secret. */
 export function secret<Field extends z.ZodType<string>>(schema: Field, shown?: Secret['shown']): Field {
   const marked = schema.clone(); // The same schema may serve for fields that are none.
   secrets.add(marked, { shown });
@@ -55,8 +54,7 @@ export const mergePatch: Merge = (...settings) => merge(...settings, true);
 /** @returns what the request comes to, for the schema to check, and the secrets that cannot be kept. */
 function merge(root: z.ZodType, given: unknown, stored: unknown, patch: boolean) {
   const problems: Issue[] = [];
-  /** How many stored secrets have been kept so far. */
-  let kept = 0;
+  let kept = 0; // stored secrets, so far
 
   const walk = (schema: Schema, given: unknown, stored: unknown, at: string): unknown => {
     if (given === null) return isRemovable(schema, at) ? undefined : null;

@@ -66,8 +66,7 @@ interface PartsOptions<TemporalConnection> {
   database: Database;
   temporal: TemporalAddress;
   connect: () => TemporalConnection | Promise<TemporalConnection>;
-  /** The operator's own. */
-  smtpUrl?: string;
+  smtpUrl?: string; // the operator's own
 }
 
 /** Opens everything else; `closers` closes it, the database too, also where a later part cannot be opened. */

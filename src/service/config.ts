@@ -58,11 +58,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   throw new StartError(parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('\n'));
 }
 
-/**
- * Asserts that a process has what it cannot do without.
- * @param names - each with why it is needed.
- * @throws StartError
- */
+/** @param names - what a process cannot do without, each with why. @throws StartError for what is not set. */
 export function needed<Name extends keyof Config>(config: Config, names: Record<Name, string>) {
   const missing = Object.entries<string>(names).filter(([name]) => config[name as Name] === undefined);
   if (missing.length > 0) throw new StartError(missing.map(([name, why]) => `${name} is not set: ${why}`).join('\n'));

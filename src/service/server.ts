@@ -8,12 +8,10 @@ import { getRequestListener, type Http2Bindings, type HttpBindings, RequestError
 import { Problem, problemResponse } from '../contract/problem.js';
 import { StartError } from './config.js';
 
-export interface Listening {
+interface Listening {
   host: string;
-  /** 0 takes any free one. */
-  port: number;
-  /** The environment variable that sets the port. Default: PORT. */
-  variable?: string;
+  port: number; // 0 takes any free one
+  variable?: string; // of the environment, that sets the port; default: PORT
 }
 
 type Bindings = HttpBindings | Http2Bindings;
@@ -42,8 +40,7 @@ export async function serveHttp(
     // Node looks for requests that take too long this often, and by itself only twice a minute.
     connectionsCheckingInterval: requestTimeoutMs / 3,
     keepAliveTimeout: 65_000,
-    // Refused by the listener, which says so in a problem document.
-    requireHostHeader: false,
+    requireHostHeader: false, // The listener asks for it, and says so in a problem document.
   };
   const server = createServer(settings, getRequestListener(answer, { errorHandler }));
   server.on('clientError', (error, socket) => void answerBroken(error, socket));
@@ -53,9 +50,7 @@ export async function serveHttp(
     async close(): Promise<void> {
       const closed = once(server, 'close');
       server.close();
-      if (graceMs === 0) server.closeAllConnections();
       const grace = setTimeout(() => server.closeAllConnections(), graceMs);
-      server.closeIdleConnections();
       await closed;
       clearTimeout(grace);
     },
@@ -106,7 +101,7 @@ export function authority(host: string, port: number): string {
   return name.includes(':') ? `[${name}]:${port}` : `${name}:${port}`;
 }
 
-/** As `listen` does. */
+/** As `listen`. */
 export async function assertPortFree(host: string, port: number, variable: string): Promise<string> {
   const server = createTcpServer();
   const address = await listen(server, { host, port, variable });

@@ -51,10 +51,7 @@ export async function reach<Value>(
 // The numbers are those of temporal.api.enums.v1.IndexedValueType.
 const types = { KEYWORD: [2, 'Keyword'], BOOL: [5, 'Bool'], KEYWORD_LIST: [7, 'KeywordList'] } as const;
 
-/**
- * Registers the search attributes that the server does not know yet, and waits until they can be used.
- * @throws StartError with the command to run, where the server does not let us.
- */
+/** Waits until they can be used. @throws StartError with the command to run, where the server does not let us register them. */
 export async function registerSearchAttributes(client: Client): Promise<void> {
   const { namespace } = client.options;
   const { operatorService } = client.connection;

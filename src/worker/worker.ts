@@ -11,8 +11,7 @@ interface WorkerOptions extends Omit<Deps, 'inFlight'> {
   connection: NativeConnection;
   namespace: string;
   taskQueue: string;
-  /** Absent: it is not versioned. */
-  version?: WorkerDeploymentVersion;
+  version?: WorkerDeploymentVersion; // absent: it is not versioned
 }
 
 /** @returns `running`, which rejects where it could not go on; and `stop`, which waits for what is under way. */
@@ -30,8 +29,7 @@ export async function startWorker({ connection, namespace, taskQueue, version, .
     maxConcurrentWorkflowTaskExecutions: 400,
     maxConcurrentLocalActivityExecutions: 400,
     maxConcurrentActivityTaskExecutions: 400,
-    // Effects end by themselves within half a minute: they are waited for.
-    shutdownGraceTime: '30 seconds',
+    shutdownGraceTime: '30 seconds', // Effects end by themselves within that: they are waited for.
   });
   const running = worker.run();
   const stop = async () => {
