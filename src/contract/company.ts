@@ -41,6 +41,9 @@ function shownSmtpUrl(smtpUrl: string): string {
   return `${protocol}//${username === '' && password === '' ? '' : `${mask}@`}${host}`;
 }
 
+const signatures = "The secret of the webhook's signatures (Standard Webhooks): once it is set, nothing unsigned is taken.";
+const secretRule = 'must be whsec_ and 24 to 64 bytes in base64, as the sender of the webhooks shows it';
+
 const companySettings = z.strictObject({
   name: z.string(),
   timeZone: z.string().describe('An IANA name or `±hh:mm`; UTC unless set.'),
@@ -48,9 +51,7 @@ const companySettings = z.strictObject({
   platform: platformSchema.optional().describe('Where assignments live.'),
   ticketing: ticketingSchema.optional().describe('Where tickets live.'),
   mail: mailSettingsSchema.optional().describe("The sender of the company's e-mails, and its own mail server."),
-  webhookSecret: secret(z.string())
-    .optional()
-    .describe("The secret of the webhook's signatures (Standard Webhooks): once it is set, nothing unsigned is taken."),
+  webhookSecret: secret(z.string()).optional().describe(signatures),
 });
 const { shape } = companySettings;
 
@@ -71,7 +72,8 @@ function checkBaseUrl({ value, issues }: z.core.ParsePayload<{ baseUrl: string }
   if (search !== '' || hash !== '') report('must not have a query or fragment');
 }
 
-const mailbox = z.string().refine(isEmailAddress, 'is no e-mail address');
+const mailbox = z.string().refine(isEmailAddress, 'is no e-mail address').optional();
+const mailRequest = mailSettingsSchema.extend({ from: mailbox, replyTo: mailbox });
 
 /** As PUT takes it: `null` removes, and makes `timeZone` UTC; a section replaces the stored one but for its secrets (secrets.ts). */
 export const companyRequest = companySettings
@@ -81,15 +83,8 @@ export const companyRequest = companySettings
     notify: notifyRequest.nullish().describe('Who is told when something fails.'),
     platform: platformSchema.check(checkBaseUrl).nullish().describe('Where assignments live.'),
     ticketing: ticketingSchema.check(checkBaseUrl).nullish().describe('Where tickets live.'),
-    mail: mailSettingsSchema
-      .extend({ from: mailbox.optional(), replyTo: mailbox.optional() })
-      .nullish()
-      .describe("The sender of the company's e-mails, and its own mail server."),
-    webhookSecret: secret(
-      z.string().refine(isWebhookSecret, 'must be whsec_ and 24 to 64 bytes in base64, as the sender of the webhooks shows it'),
-    )
-      .nullish()
-      .describe("The secret of the webhook's signatures (Standard Webhooks): once it is set, nothing unsigned is taken."),
+    mail: mailRequest.nullish().describe("The sender of the company's e-mails, and its own mail server."),
+    webhookSecret: secret(z.string().refine(isWebhookSecret, secretRule)).nullish().describe(signatures),
   })
   .meta({ id: 'CompanySettings' });
 export type NewCompany = z.infer<typeof companyRequest> & { companyId: string };

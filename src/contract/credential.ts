@@ -77,7 +77,5 @@ function randomText(length: number): string {
 
 function checksum(text: string): string {
   const digit = (place: number) => base62.charAt(Math.floor(crc32(text) / 62 ** place) % 62);
-  return Array.from({ length: checksumLength }, (_, place) => digit(place))
-    .reverse()
-    .join('');
+  return Array.from({ length: checksumLength }, (_, place) => digit(checksumLength - 1 - place)).join('');
 }

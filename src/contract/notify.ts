@@ -11,19 +11,17 @@ export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or 
 
 const emailText = z.string().trim().max(320);
 const secretText = z.string().min(1).max(4096);
+const signingText = secretText.refine(isWebhookSecret, 'must be whsec_ and 24 to 64 bytes in base64');
 const signs = 'Signs what the webhook gets, as Standard Webhooks says; `relay` format only.';
+const formats =
+  "`relay`: facts as JSON; `slack`: a message for Slack's incoming webhooks. Unless set: `slack` for hooks.slack.com.";
 
 export const notifySchema = z.strictObject({
   emails: z.array(emailText).max(20).optional(),
   /** Secret is its path, which makes a Slack URL work. */
   webhookUrl: secret(httpUrl, (url) => `${new URL(url).origin}/${mask}`).optional(),
   webhookSecret: secret(secretText).optional().describe(signs),
-  webhookFormat: z
-    .enum(['relay', 'slack'], 'must be relay or slack')
-    .optional()
-    .describe(
-      "`relay`: facts as JSON; `slack`: a message for Slack's incoming webhooks. Unless set: `slack` for hooks.slack.com.",
-    ),
+  webhookFormat: z.enum(['relay', 'slack'], 'must be relay or slack').optional().describe(formats),
 });
 export type Notify = z.infer<typeof notifySchema>;
 
@@ -34,9 +32,7 @@ export function hasContact({ emails = [], webhookUrl }: Notify): boolean {
 /** As a request gives it: every address one to which mail can be sent, the secret one to sign with. */
 export const notifyRequest = notifySchema.extend({
   emails: z.array(emailText.refine(isEmailAddress, 'is no e-mail address')).max(20).optional(),
-  webhookSecret: secret(secretText.refine(isWebhookSecret, 'must be whsec_ and 24 to 64 bytes in base64'))
-    .optional()
-    .describe(signs),
+  webhookSecret: secret(signingText).optional().describe(signs),
 });
 
 export function isWebhookSecret(text: string): boolean {
@@ -48,16 +44,15 @@ export function isWebhookSecret(text: string): boolean {
 export const noticeTestRequest = z.strictObject({
   relayId: z.string().max(32).optional().describe('A rule, whose own contacts get it as well.'),
 });
+/** What became of a notice at one contact. */
+const contactResult = z.object({
+  contact: z.string().describe('An e-mail address, or a webhook without the path, which is a secret.'),
+  delivered: z.boolean(),
+  error: z.string().optional().describe('Why not.'),
+});
+export type ContactResult = z.infer<typeof contactResult>;
 export const noticeTestResponse = z.object({
   contacts: z
-    .array(
-      z.object({
-        contact: z.string().describe('An e-mail address, or a webhook without the path, which is a secret.'),
-        delivered: z.boolean(),
-        error: z.string().optional().describe('Why not.'),
-      }),
-    )
+    .array(contactResult)
     .describe('Where neither the rule nor the company has any: the operator. Empty: nobody would be told of anything.'),
 });
-/** What became of a notice at one contact. */
-export type ContactResult = z.infer<typeof noticeTestResponse>['contacts'][number];

@@ -58,10 +58,8 @@ export async function registerSearchAttributes(client: Client): Promise<void> {
   const { customAttributes } = await operatorService.listSearchAttributes({ namespace });
   const missing = searchAttributeKeys.filter(({ name }) => !(name in (customAttributes ?? {})));
   if (missing.length > 0) {
-    try {
-      const searchAttributes = Object.fromEntries(missing.map(({ name, type }) => [name, types[type][0]]));
-      await operatorService.addSearchAttributes({ namespace, searchAttributes });
-    } catch (error) {
+    const searchAttributes = Object.fromEntries(missing.map(({ name, type }) => [name, types[type][0]]));
+    await operatorService.addSearchAttributes({ namespace, searchAttributes }).catch((error: unknown) => {
       const flags = missing.map(({ name, type }) => `--name ${name} --type ${types[type][1]}`);
       throw new StartError(
         `the Temporal namespace ${namespace} lacks the search attributes ${missing.map(({ name }) => name).join(', ')}, ` +
@@ -69,7 +67,7 @@ export async function registerSearchAttributes(client: Client): Promise<void> {
           `  temporal operator search-attribute create --namespace ${namespace} ${flags.join(' ')}`,
         { cause: error },
       );
-    }
+    });
   }
   // A server knows a new search attribute only after its caches have been refreshed.
   const query = searchAttributeKeys.map(({ name }) => `${name} IS NULL`).join(' AND ');
