@@ -6,7 +6,6 @@
 import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { getSystemErrorMap } from 'node:util';
 import { StartError } from '../service/config.js';
 import { isRunning, startOf } from './processes.js';
 
@@ -43,16 +42,11 @@ function stakeClaim(path: string): { claim: string; holder?: number } {
     }
     return { claim };
   } catch (error) {
-    const reason = `cannot write to the data directory ${path} (${reasonOf(error)})`;
-    throw new StartError(`${reason}: set RELAY_DATA_DIR to one that can be written`);
+    const [, code, description = String(error)] = /^Error: (E\w+): ([^,]+)/.exec(String(error)) ?? [];
+    const reason = code === 'ENOENT' ? 'cannot be created' : description;
+    const refusal = `cannot write to the data directory ${path} (${reason})`;
+    throw new StartError(`${refusal}: set RELAY_DATA_DIR to one that can be written`);
   }
-}
-
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error && 'errno' in error && 'code' in error)) return String(error);
-  return error.code === 'ENOENT'
-    ? 'cannot be created'
-    : (getSystemErrorMap().get(Number(error.errno))?.[1] ?? String(error.code));
 }
 
 /** For its owner only, with what leads to it. Node's own `recursive` never returns where ENOENT is answered, as in `/proc`. */

@@ -12,6 +12,8 @@ import { button, jsonBody } from './page.js';
 export class Fault<Failure extends { times?: number }> {
   now?: Failure;
 
+  constructor(readonly schema: z.ZodType<Failure>) {}
+
   /** The failure that somebody meets to whom it applies, counted down. */
   meet(applies: (failure: Failure) => boolean): Failure | undefined {
     const failure = this.now;
@@ -22,11 +24,8 @@ export class Fault<Failure extends { times?: number }> {
 }
 
 /** @param more what `GET /control` shows beside the failure */
-export function faultRoutes<Failure extends { times?: number }>(
-  fault: Fault<Failure>,
-  schema: z.ZodType<Failure>,
-  more = {},
-): Hono {
+export function faultRoutes<Failure extends { times?: number }>(fault: Fault<Failure>, more = {}): Hono {
+  const { schema } = fault;
   const set = (failure?: Failure) => {
     fault.now = failure;
     return { fail: failure ?? null, ...more };
@@ -41,7 +40,6 @@ export function faultRoutes<Failure extends { times?: number }>(
     .post('/page/heal', heal);
 }
 
-/** The buttons of a form that set a failure, or heal. */
 export function faultButtons(failures: Record<string, object>): Html {
   return html`${Object.entries(failures).map(
     ([label, failure]) => html`<button name="failure" value="${JSON.stringify(failure)}">${label}</button>`,
@@ -50,7 +48,7 @@ export function faultButtons(failures: Record<string, object>): Html {
 }
 
 /** The failure in the words of `PUT /control/fail`. */
-export function faultCard({ now }: Fault<{ times?: number }>): Html {
+export function faultCard({ now }: { now?: object }): Html {
   const failing = html`<strong class="bad">Failing:</strong> <code>${JSON.stringify(now)}</code>`;
   return html`<p class="card">${now ? failing : html`<strong class="good">Well:</strong> nothing fails.`}</p>`;
 }
@@ -67,7 +65,7 @@ export const mailFailureSchema = z
     times: z.int().min(1).optional(),
   })
   .refine(
-    (failure) => (failure.code === undefined) === (failure.dropAfterBody === true),
+    ({ code, dropAfterBody = false }) => (code === undefined) === dropAfterBody,
     'give either "code" or "dropAfterBody": true',
   );
 export type MailFailure = z.infer<typeof mailFailureSchema>;
@@ -86,9 +84,5 @@ export const platformFailureSchema = z
     times: z.int().min(1).optional(),
     path: z.enum(['send', 'assignments', 'tickets']).optional(),
   })
-  .transform((failure) =>
-    failure.status === undefined && failure.delayMs === undefined && failure.dropConnection !== true
-      ? { ...failure, status: 503 }
-      : failure,
-  );
+  .transform((failure) => (failure.delayMs === undefined && !failure.dropConnection ? { status: 503, ...failure } : failure));
 export type PlatformFailure = z.infer<typeof platformFailureSchema>;

@@ -17,8 +17,8 @@ const hasProc = existsSync('/proc/self/stat');
 /** When the process with this pid started, in letters and digits. Undefined: there is none, or it is a zombie. */
 export function startOf(pid: number): string | undefined {
   if (!hasProc) {
-    const [state, ...started] = ps(pid, 'stat=,lstart=').split(/\s+/);
-    return state === undefined || state === '' || state.startsWith('Z') ? undefined : started.join('').replace(/\W/g, '');
+    const [state = '', ...started] = ps(pid, 'stat=,lstart=').split(/\s+/);
+    return state === '' || state.startsWith('Z') ? undefined : started.join('').replace(/\W/g, '');
   }
   const stat = read(`/proc/${pid}/stat`);
   // The second field is the command in parentheses, and may itself hold spaces and parentheses.
@@ -69,26 +69,20 @@ export function lastLineOf(output: string): string {
   return line.trim().replace(/\/\/[^@/\s]*@/g, '//***@');
 }
 
-/** A process that is gone already is no error. */
-function sendSignal(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch {}
-}
+const sendSignal = (pid: number, signal: NodeJS.Signals) => attempt(() => process.kill(pid, signal));
 
-function read(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return undefined;
-  }
-}
+const read = (path: string) => attempt(() => readFileSync(path, 'utf8'));
 
 function ps(pid: number, columns: string): string {
+  const options = { encoding: 'utf8', stdio: 'pipe', env: { ...process.env, LC_ALL: 'C' } } as const;
+  return attempt(() => execFileSync('ps', ['-ww', '-o', columns, '-p', `${pid}`], options).trim()) ?? '';
+}
+
+/** Undefined where it fails: the process may have gone meanwhile. */
+function attempt<Result>(act: () => Result): Result | undefined {
   try {
-    const env = { ...process.env, LC_ALL: 'C' };
-    return execFileSync('ps', ['-ww', '-o', columns, '-p', `${pid}`], { encoding: 'utf8', stdio: 'pipe', env }).trim();
+    return act();
   } catch {
-    return '';
+    return undefined;
   }
 }

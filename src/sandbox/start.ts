@@ -29,7 +29,7 @@ await runProcess(async (closers, stop) => {
   const config: Config = { ...standard, ...readConfig(process.env) };
   const { HOST: host, PORT: port } = config;
   const directory = await openDataDirectory(config.RELAY_DATA_DIR);
-  closers.add('the data directory', () => directory.release());
+  closers.add('the data directory', directory.release);
   await assertPortFree(host, port, 'PORT');
   const inDirectory = (name: string) => join(directory.path, name);
   const log = createLog(config.RELAY_LOG_LEVEL, pino.destination({ dest: inDirectory('relay.log'), append: true, sync: true }));

@@ -17,18 +17,15 @@ import { findTemporal, type Search, withoutTemporal } from './temporal-binary.js
 const atSchema = z.object({ host: z.string(), port: z.number(), uiPort: z.number(), namespace: z.string() });
 type At = z.infer<typeof atSchema>;
 
-/** A server that runs: where it listens, and which process it is. */
 const runSchema = atSchema.extend({ pid: z.number(), start: z.string() });
 type Run = z.infer<typeof runSchema>;
 
 export type TemporalServer = ReturnType<typeof server>;
 
-/** A first start makes the schema; on a busy machine that takes a while. */
 const startMs = 60_000;
 const adoptMs = 20_000;
 
 /**
- * @param options.dataDir this process alone uses it
  * @param options.port and `uiPort`: 0 takes any free one
  * @param options.signal ends the search, a download, a build or the wait for the server, and leaves nothing running
  * @throws StartError when a port is taken, no program can be had, or the server does not come up
@@ -64,7 +61,6 @@ export async function startTemporal(options: At & Pick<Search, 'dataDir' | 'say'
   throw new StartError(`the Temporal server did not start (${why}): see ${log}`);
 }
 
-/** Which process serves the database. */
 const pidFile = (dataDir: string) => join(dataDir, 'temporal.pid');
 const databaseFile = (dataDir: string) => join(dataDir, 'temporal.db');
 

@@ -16,9 +16,9 @@ import { Mailbox } from './mailbox.js';
 export async function startMailCatcher(options: { host: string; smtpPort: number; uiPort: number; directory?: string }) {
   const { host, smtpPort, uiPort } = options;
   const mailbox = await Mailbox.open(options.directory);
-  const fault = new Fault<MailFailure>();
+  const fault = new Fault(mailFailureSchema);
   const smtp = smtpServer(mailbox, fault);
-  const app = pageServer().route('/', faultRoutes(fault, mailFailureSchema)).route('/', inbox(mailbox, fault));
+  const app = pageServer().route('/', faultRoutes(fault)).route('/', inbox(mailbox, fault));
   const smtpAddress = await listen(smtp.server, { host, port: smtpPort, variable: 'RELAY_SMTP_PORT' });
   const closeSmtp = () => new Promise<void>((closed) => smtp.close(closed));
   try {
@@ -30,8 +30,6 @@ export async function startMailCatcher(options: { host: string; smtpPort: number
     throw error;
   }
 }
-
-const largestMessage = 25 * 1024 * 1024;
 
 /** Takes everything from everybody, unless it was told to fail. */
 function smtpServer(mailbox: Mailbox, fault: Fault<MailFailure>): SMTPServer {
@@ -47,7 +45,7 @@ function smtpServer(mailbox: Mailbox, fault: Fault<MailFailure>): SMTPServer {
     disableReverseLookup: true,
     authOptional: true,
     allowInsecureAuth: true,
-    size: largestMessage,
+    size: 25 * 1024 * 1024,
     rejectOversized: true,
     closeTimeout: 1000,
     onAuth: (_auth, _session, done) => done(null, { user: 'anybody' }),

@@ -10,7 +10,6 @@ export interface Message {
   id: string;
   receivedAt: string;
   email: Email;
-  /** As it was received. */
   raw: Buffer;
 }
 
@@ -52,7 +51,6 @@ export class Mailbox {
     return [...this.#messages.values()].reverse();
   }
 
-  /** @throws HTTPException when it is not there */
   get(id: string): Message {
     return found(this.#messages.get(id), `message ${id}`);
   }

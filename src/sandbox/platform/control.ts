@@ -6,7 +6,7 @@
 import type { Hono } from 'hono';
 import { html } from 'hono/html';
 import type { Html } from '../../api/page.js';
-import { faultButtons, faultCard, faultRoutes, platformFailureSchema } from '../fault.js';
+import { faultButtons, faultCard, faultRoutes } from '../fault.js';
 import { button, found, jsonBody, sendPage, time } from '../page.js';
 import { type Assignment, type Call, changeSchema, type PlatformState, type Ticket } from './state.js';
 import { groups } from './world.js';
@@ -26,7 +26,7 @@ const formSchema = changeSchema.pick({ id: true, status: true });
 export function controlOf(state: PlatformState): Hono {
   const reset = button(() => state.reset());
   const setStatus = button((form) => state.change({ status: 'draft', ...formSchema.parse(form) }));
-  return faultRoutes(state.fault, platformFailureSchema, { requests })
+  return faultRoutes(state.fault, { requests })
     .get('/journal', (c) => c.json([...state.calls.values()]))
     .post('/control/reset', (c) => {
       state.reset();

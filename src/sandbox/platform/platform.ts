@@ -10,7 +10,7 @@ import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { serveHttp } from '../../service/server.js';
 import type { PlatformFailure } from '../fault.js';
-import { found, pageServer, refusal } from '../page.js';
+import { found, jsonBody, pageServer, refusal } from '../page.js';
 import { controlOf } from './control.js';
 import { type Answer, fieldSchema, PlatformState } from './state.js';
 import { workersReached } from './world.js';
@@ -46,7 +46,7 @@ function connectorApi(state: PlatformState, closing: AbortSignal): Hono<{ Bindin
     const { method } = c.req;
     const path = new URL(c.req.url).pathname;
     const idempotencyKey = c.req.header('idempotency-key');
-    const body = parsed(await c.req.text());
+    const body = await jsonBody(c);
     const call = state.arrived({ method, path, idempotencyKey, body });
     const met = state.fault.meet(({ path: only = subject }) => only === subject);
     const { status, dropConnection = false, delayMs, afterActing, retryAfterSeconds } = met ?? {};
@@ -109,13 +109,4 @@ function updateTicket(state: PlatformState, id: string, body: unknown): Answer['
   const ticket = { id, userDefinedFields, updatedAt: new Date().toISOString() };
   state.put('tickets', id, ticket);
   return ticket;
-}
-
-/** JSON, or else the text; undefined where there is none. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text || undefined;
-  }
 }

@@ -5,7 +5,7 @@
 
 import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
-import { Fault, type PlatformFailure } from '../fault.js';
+import { Fault, platformFailureSchema } from '../fault.js';
 import { blankAssignment, firstAssignments, firstTickets } from './world.js';
 
 const latitude = z.number().min(-90).max(90);
@@ -53,7 +53,7 @@ const callSchema = z.object({
   method: z.string(),
   path: z.string(),
   idempotencyKey: z.string().optional(),
-  /** Parsed if it was JSON, otherwise its text. */
+  /** Undefined where it was no JSON. */
   body: z.unknown().optional(),
   /** Of the answer; `waiting` until there is one, `dropped` when the connection was broken instead. */
   status: z.union([z.number(), z.enum(['waiting', 'dropped'])]),
@@ -91,7 +91,7 @@ export class PlatformState {
   /** What was answered under an idempotency key, by method, path and key. */
   readonly answers = new Table(answerSchema);
   readonly calls = new Table(callSchema);
-  readonly fault = new Fault<PlatformFailure>();
+  readonly fault = new Fault(platformFailureSchema);
   private lastCall: number;
 
   constructor(private readonly path?: string) {

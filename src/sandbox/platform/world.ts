@@ -3,11 +3,6 @@
  * somebody is, in groups 501 and 502; 1002 is out of everybody's reach; 1003 has somebody of group 502 within 5 miles.
  */
 
-export interface Place {
-  latitude: number;
-  longitude: number;
-}
-
 const ada = { id: 'w1', name: 'Ada Lund', city: 'Bloomington', latitude: 44.8408, longitude: -93.2983 };
 const ben = { id: 'w2', name: 'Ben Okafor', city: 'Plymouth', latitude: 45.0105, longitude: -93.4555 };
 const chen = { id: 'w3', name: 'Chen Wei', city: 'Saint Paul', latitude: 44.9537, longitude: -93.09 };
@@ -15,6 +10,8 @@ const dora = { id: 'w4', name: 'Dora Marsh', city: 'Woodbury', latitude: 44.9239
 const elin = { id: 'w5', name: 'Elin Berg', city: 'St. Cloud', latitude: 45.5579, longitude: -94.1632 };
 const farid = { id: 'w6', name: 'Farid Aziz', city: 'Rochester', latitude: 44.0121, longitude: -92.4802 };
 const gus = { id: 'w7', name: 'Gus Hall', city: 'Duluth', latitude: 46.7867, longitude: -92.1005 };
+
+type Place = Pick<typeof ada, 'latitude' | 'longitude'>;
 
 export const groups = [
   { id: '501', name: 'Preferred technicians', workers: [ada, ben] },
@@ -39,7 +36,6 @@ export const blankAssignment = {
   ownerEmail: 'dispatch@example.com',
   sends: [],
 };
-
 const fields = (preferred_groups: string, ticket: string) => ({ preferred_groups, ticket });
 
 export const firstAssignments: (Partial<Omit<typeof blankAssignment, 'sends'>> & { id: string })[] = [
