@@ -12,14 +12,12 @@ import { superviseChild } from './processes.js';
 
 /** The newest version that `go install` takes: later ones carry a replace directive. */
 const version = '1.5.1';
-const goPackage = `github.com/temporalio/cli/cmd/temporal@v${version}`;
 const sdkDownload = { script: fileURLToPath(new URL('./temporal-download.js', import.meta.url)), patienceMs: 15_000 };
 
 export interface Search {
   dataDir: string;
   /** Gets a line on what is going on while it takes long. */
   say: (line: string) => void;
-  /** Ends a download or a build. */
   signal?: AbortSignal;
   environment?: NodeJS.ProcessEnv;
   /** `script` is run with the folder to download into; `patienceMs` is how long nothing may come. */
@@ -95,7 +93,8 @@ const build: Obtain = async (folder, { say, signal, environment }) => {
   const progress = setInterval(() => say('still building the Temporal dev server'), 30_000);
   const { GOOS: _os, GOARCH: _arch, ...rest } = environment;
   const env = { ...rest, GOBIN: folder };
-  const child = spawn(go, ['install', goPackage], { cwd: folder, env, detached: true, stdio: ['ignore', 'ignore', 'pipe'] });
+  const install = ['install', `github.com/temporalio/cli/cmd/temporal@v${version}`];
+  const child = spawn(go, install, { cwd: folder, env, detached: true, stdio: ['ignore', 'ignore', 'pipe'] });
   const { code, lastLine } = await superviseChild(child, signal).finally(() => clearInterval(progress));
   if (code !== 0) throw new Error(lastLine || `go install ended with ${code}`);
   renameSync(join(folder, 'temporal'), join(folder, `temporal-${version}`));

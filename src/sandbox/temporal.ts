@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { z } from 'zod';
 import { StartError } from '../service/config.js';
-import { assertPortFree, authority, freePort } from '../service/server.js';
+import { assertPortFree, authority } from '../service/server.js';
 import { commandLine, endProcess, isRunning, lastLineOf, startOf } from './processes.js';
 import { findTemporal, type Search, withoutTemporal } from './temporal-binary.js';
 
@@ -20,34 +20,30 @@ type At = z.infer<typeof atSchema>;
 const runSchema = atSchema.extend({ pid: z.number(), start: z.string() });
 type Run = z.infer<typeof runSchema>;
 
-export type TemporalServer = ReturnType<typeof server>;
-
 const startMs = 60_000;
-const adoptMs = 20_000;
 
 /**
  * @param options.port and `uiPort`: 0 takes any free one
  * @param options.signal ends the search, a download, a build or the wait for the server, and leaves nothing running
  * @throws StartError when a port is taken, no program can be had, or the server does not come up
  */
-export async function startTemporal(options: At & Pick<Search, 'dataDir' | 'say' | 'signal'>): Promise<TemporalServer> {
+export async function startTemporal(options: At & Pick<Search, 'dataDir' | 'say' | 'signal'>) {
   const { host, namespace, say, signal } = options;
   const dataDir = realpathSync(options.dataDir);
   const left = leftBehind(dataDir);
   if (left !== undefined) {
     const serves = (['port', 'uiPort'] as const).every((name) => [left[name], 0].includes(options[name]));
     const asWanted = serves && left.host === host && left.namespace === namespace;
-    if (asWanted && (await untilReady(left, adoptMs, signal))) return server(left, dataDir, true);
+    if (asWanted && (await untilReady(left, 20_000, signal))) return server(left, dataDir, true);
     // Two servers on one database would spoil it.
     say('ending the Temporal server that an earlier run left behind');
     await endProcess(left);
     signal?.throwIfAborted();
   }
 
-  const port = options.port || (await freePort(host));
-  const uiPort = options.uiPort || (await freePort(host));
-  await assertPortFree(host, port, 'RELAY_TEMPORAL_PORT');
-  await assertPortFree(host, uiPort, 'RELAY_TEMPORAL_UI_PORT');
+  const portOf = (address: string) => Number(address.split(':').at(-1));
+  const port = portOf(await assertPortFree(host, options.port, 'RELAY_TEMPORAL_PORT'));
+  const uiPort = portOf(await assertPortFree(host, options.uiPort, 'RELAY_TEMPORAL_UI_PORT'));
   const program = await findTemporal({ dataDir, say, signal });
   signal?.throwIfAborted();
 

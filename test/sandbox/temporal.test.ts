@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { z } from 'zod';
 import { startOf } from '../../src/sandbox/processes.js';
-import { startTemporal, type TemporalServer } from '../../src/sandbox/temporal.js';
+import { startTemporal } from '../../src/sandbox/temporal.js';
 import { StartError } from '../../src/service/config.js';
 import { assertPortFree, freePort } from '../../src/service/server.js';
 
@@ -20,7 +20,7 @@ const namespace = 'relay-test';
 
 describe('the Temporal server', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'relay-temporal-'));
-  const servers: TemporalServer[] = [];
+  const servers: Awaited<ReturnType<typeof startTemporal>>[] = [];
   const children: ChildProcess[] = [];
   let port = 0;
   let uiPort = 0;

@@ -34,12 +34,10 @@ export async function startMailCatcher(options: { host: string; smtpPort: number
 /** Takes everything from everybody, unless it was told to fail. */
 function smtpServer(mailbox: Mailbox, fault: Fault<MailFailure>): SMTPServer {
   /** Whether it fails in this way now, for one of these recipients. */
-  const meets = (kind: 'code' | 'dropAfterBody', recipients: string[]) =>
-    fault.meet(
-      (failure) =>
-        failure[kind] !== undefined &&
-        recipients.some((recipient) => recipient.toLowerCase().includes(failure.to?.toLowerCase() ?? '')),
-    );
+  const meets = (kind: 'code' | 'dropAfterBody', recipients: string[]) => {
+    const concerned = (to = '') => recipients.some((address) => address.toLowerCase().includes(to.toLowerCase()));
+    return fault.meet((failure) => Boolean(failure[kind]) && concerned(failure.to));
+  };
   const smtp = new SMTPServer({
     disabledCommands: ['STARTTLS'],
     disableReverseLookup: true,

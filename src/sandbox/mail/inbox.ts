@@ -72,9 +72,7 @@ function written(of: Addresses): string {
 }
 
 /** Groups unwrapped. */
-function mailboxes(of: Addresses = []): NamedAddress[] {
-  return [of].flat().flatMap((address) => address.group ?? [address]);
-}
+const mailboxes = (of: Addresses = []): NamedAddress[] => [of].flat().flatMap((address) => address.group ?? [address]);
 
 const listHeader = html`<h1>Inbox</h1>
 <p class="soft">Every e-mail that the relay sends on this machine ends here. None leaves it.</p>
@@ -99,18 +97,13 @@ ${messages.slice(0, messagesShown).map(
 
 function messageMain({ email, id, receivedAt }: Message): Html {
   const { from, to, cc, replyTo, text } = email;
-  const rows = {
-    From: written(from),
-    To: written(to),
-    Cc: written(cc),
-    'Reply-To': written(replyTo),
-    Received: time(receivedAt),
-  };
+  const rows = Object.entries({ From: from, To: to, Cc: cc, 'Reply-To': replyTo }).filter(([, value]) => value !== undefined);
   const frame = html`<h2>HTML</h2>
 <iframe title="The HTML" referrerpolicy="no-referrer"
  sandbox="allow-popups allow-popups-to-escape-sandbox" src="/view/${id}"></iframe>`;
   return html`<div class="scroll"><table>
-${Object.entries(rows).map(([name, value]) => value && html`<tr><th>${name}</th><td>${value}</td></tr>`)}
+${rows.map(([name, value]) => html`<tr><th>${name}</th><td>${written(value)}</td></tr>`)}
+<tr><th>Received</th><td>${time(receivedAt)}</td></tr>
 </table></div>
 ${text && html`<h2>Text</h2><pre class="card">${text}</pre>`}
 ${email.html && frame}

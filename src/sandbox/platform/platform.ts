@@ -25,13 +25,11 @@ export async function startPlatform({ host, port, stateFile }: { host: string; p
   const state = new PlatformState(stateFile);
   const app = pageServer().route('/', connectorApi(state, closing.signal)).route('/', controlOf(state));
   const server = await serveHttp(app, { host, port, variable: 'RELAY_SANDBOX_PORT', graceMs: 0 });
-  return {
-    url: server.url,
-    async close() {
-      closing.abort();
-      await server.close();
-    },
+  const close = () => {
+    closing.abort();
+    return server.close();
   };
+  return { url: server.url, close };
 }
 
 const sendBodySchema = z.object({ groupIds: z.array(z.string()).default([]), radiusMiles: z.number().nonnegative().optional() });
