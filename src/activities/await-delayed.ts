@@ -1,6 +1,6 @@
 /**
- * Waits, after a reset, for a delayed action that was started before it, which may run for a year. Each attempt only looks whether the
- * workflow has closed, and else fails: the next begins after a back-off, which holds no slot of the worker.
+ * Waits, after a reset, for a delayed action that was started before it, which may run for a year. An attempt only looks whether
+ * the workflow has closed, and else fails: the next begins after a back-off, which holds no slot of the worker.
  */
 
 import { activityInfo } from '@temporalio/activity';

@@ -11,7 +11,7 @@ import {
   type SomeOf,
 } from '../contract/activities.js';
 
-/** A further effect is begun within this time, in milliseconds, so that it has a second for its call before the activity has to end. */
+/** Milliseconds within which a further effect is begun, so that it has a second for its call before the activity has to end. */
 const longestRowMs = 700;
 
 export function doEffects(effects: EffectActivities): Activities['doEffects'] {

@@ -25,7 +25,7 @@ export interface Deps extends DeliveryDeps {
 }
 
 /**
- * Makes the activity of an effect, which throws ApplicationFailures: those of `readActionContext`, `InFlight.run` and `effectFailure`,
+ * Makes the activity of an effect. It throws ApplicationFailures: those of `readActionContext`, `InFlight.run`, `effectFailure`,
  * `Paused`, and under `onUnknown: "hold"` also `UseOrdinary` and, where an earlier attempt was lost, `OutcomeUnknown`.
  * @param act - does it with one call of the connector; may throw an ApplicationFailure of its own.
  */
@@ -42,7 +42,7 @@ export function effectActivity<Input extends ActionRef>(
     if ('skipped' in context) return { ...result(), skipped: context.skipped };
     const { company, rule, pauses } = context;
     const once = rule.onUnknown === 'hold';
-    // Temporal repeats it only where it was lost. Before a pause, which says that nothing was tried: a person has to look what it did.
+    // Temporal repeats it only where it was lost: a person has to look what it did. A pause would say that nothing was tried.
     if (once && attempt > 1) {
       const lost = 'whether it was done is not known: a worker was lost while it was being done; look before you retry';
       throw notTried('OutcomeUnknown', lost, { unknown: true });

@@ -42,9 +42,9 @@ export function mistake(type: 'DataMistake' | 'ConfigurationMistake', message: s
 }
 
 /**
- * This attempt tried nothing and does not count. `Paused`: the workflow waits until the pause is over. `NotTried`: for a reason of
- * the relay's own; it tries again in a while. `OutcomeUnknown`: nobody knows how an earlier attempt ended. `UseOrdinary`, from a
- * local try: it schedules an ordinary activity, through the budget where that is `retryable`, otherwise once.
+ * This attempt tried nothing and does not count. `Paused`: the workflow waits until the pause is over. `NotTried`: it tries again
+ * in a while. `OutcomeUnknown`: nobody knows how an earlier attempt ended. `UseOrdinary`: it schedules an ordinary activity
+ * instead of the local one, through the budget where that is `retryable`, otherwise once.
  */
 export function notTried(
   type: 'Paused' | 'NotTried' | 'OutcomeUnknown' | 'UseOrdinary',

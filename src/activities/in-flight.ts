@@ -1,4 +1,4 @@
-/** Bounds on the calls that one company has under way in a worker, so that one whose systems are slow leaves slots to the others. */
+/** Bounds on the calls of one company under way in a worker, so that one whose systems are slow leaves slots to the others. */
 
 import { activityInfo } from '@temporalio/activity';
 import type { Connector } from '../chain/pause.js';

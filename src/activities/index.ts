@@ -1,4 +1,4 @@
-/** All activities of a worker. Every attempt at one is counted in the metrics; of several effects in one activity, that at each. */
+/** All activities of a worker. Every attempt is counted in the metrics; of several effects in one activity, that at each. */
 
 import type { Activities } from '../contract/activities.js';
 import { awaitDelayed } from './await-delayed.js';

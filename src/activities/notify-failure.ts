@@ -1,4 +1,4 @@
-/** Telling people: the compensation activity hands what happened to a notifier, and each notice that it decides on is delivered. */
+/** Telling people: what happened is handed to a notifier, and each notice that it decides on is delivered. */
 
 import { activityInfo } from '@temporalio/activity';
 import type { Activities } from '../contract/activities.js';

@@ -25,7 +25,7 @@ export function checkCondition(deps: Deps): Activities['checkCondition'] {
       );
       const verdict = evaluateCondition(condition, assignment);
       if (verdict.missing) {
-        // A misspelt property would otherwise make the action `skipped` in silence. Nothing waits for the notice or fails with it.
+        // A misspelt property would make the action `skipped` in silence. Nothing waits for the notice or fails with it.
         const about = { companyId, relayId, chainId, index, assignmentId, path: pathText(condition.path) };
         notices.start({ kind: 'missing-property', ...about, at: new Date().toISOString() }, activityInfo().taskQueue);
       }

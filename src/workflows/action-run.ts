@@ -89,7 +89,7 @@ export class ActionRun {
     return summaryOf([this.action], doing);
   }
 
-  /** A local activity. It keeps the lock, and the workflow sees no query and no signal: hence two seconds. @throws CancelledFailure */
+  /** A local activity. It keeps the lock, and queries and signals wait: hence two seconds. @throws CancelledFailure */
   local<Value>(summary: string, call: (activities: Activities) => Promise<Value>, maximumAttempts = 1): Promise<Value> {
     this.#assertWanted();
     const options = { ...waitForOutcome, startToCloseTimeout: 2000, retry: { maximumAttempts }, summary };

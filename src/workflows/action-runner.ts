@@ -8,9 +8,8 @@ import { ActionRun, type Decision, type Notify, type RetryMode } from './action-
 import type { ActionStates } from './action-states.js';
 import { attempt } from './attempt.js';
 import { wasTried } from './failures.js';
-import { Hold } from './hold.js';
+import { Hold, waitAWhile, waitForPauseEnd } from './hold.js';
 import type { Lock } from './lock.js';
-import { waitAWhile, waitForPauseEnd } from './pause.js';
 
 export class ActionRunner {
   readonly #runs = new Map<number, ActionRun>();

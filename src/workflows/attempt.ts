@@ -1,4 +1,4 @@
-/** One try at an action: its condition, then its effect. An e-mail is an ordinary activity from the start, the others a local one. */
+/** One try at an action: its condition, then its effect, an e-mail as ordinary activities, all else as a local one first. */
 
 import { ApplicationFailure } from '@temporalio/workflow';
 import { asksIncomingValue, conditionText, evaluateCondition } from '../chain/condition.js';

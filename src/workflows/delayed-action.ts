@@ -18,7 +18,7 @@ import { actionsFailed } from './failures.js';
 import { type Alarm, Lock } from './lock.js';
 import { lastSummary, takeSteering } from './steering.js';
 
-/** @throws ApplicationFailure `ActionsFailed`, when an action ended `failed` or `not-run`; its details are what else is returned. */
+/** @throws ApplicationFailure `ActionsFailed` when one ended `failed` or `not-run`; its details are what else is returned. */
 export async function DelayedAction(chain: Chain): Promise<ActionStatus[]> {
   const root = CancellationScope.current();
   return CancellationScope.nonCancellable(async () => {

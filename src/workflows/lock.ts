@@ -1,9 +1,9 @@
 /**
- * One lock for everything in a workflow that may issue commands, so that a replay issues them in the same order. Temporal can tell a
- * workflow one task late that a local activity has ended (when somebody queries it at that moment), after the events of that task;
- * a replay tells it before them. So whoever awaits a local activity keeps the lock, and what comes from outside (signals, cancels,
- * timers, results) queues: each event is dealt with until everything waits again, then the next one enters. Time and history size
- * are those at which the event arrived, since these too differ between the two tasks.
+ * One lock for everything in a workflow that may issue commands, so that a replay issues them in the same order. Temporal can
+ * tell a workflow one task late that a local activity has ended (when somebody queries it at that moment), after the events of
+ * that task; a replay tells it before them. So whoever awaits a local activity keeps the lock, and what comes from outside
+ * (signals, cancels, timers, results) queues: each event is dealt with until everything waits again, then the next one enters.
+ * Time and history size are those at which the event arrived, since these too differ between the two tasks.
  */
 
 import { CancellationScope, isCancellation, log, sleep, workflowInfo } from '@temporalio/workflow';

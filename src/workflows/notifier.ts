@@ -22,29 +22,40 @@ import type { ContactResult } from '../contract/notify.js';
 import { companyKey } from '../contract/search-attributes.js';
 import { isNews, isOver, Ledger, type LedgerState } from './ledger.js';
 
-interface Before {
-  ledger: LedgerState;
-  /** When the window closes at the latest, in Unix milliseconds; 0: none is open. */
-  closesAt: number;
-}
-
-/** @param windowSeconds - in which all are told as one: when none comes for a third of it or after twice it. 0: each by itself. */
-export async function Notifier(cause: Cause, windowSeconds: number, before?: Before): Promise<void> {
+/** @param windowSeconds - all in it are told as one: when none comes for a third of it or after twice it. 0: each by itself. */
+export async function Notifier(
+  cause: Cause,
+  windowSeconds: number,
+  before?: { ledger: LedgerState; closesAt: number },
+): Promise<void> {
   const ledger = new Ledger(cause.kind === 'needs-attention', before?.ledger);
   const { companyId, relayId } = cause;
+  /** When the window closes at the latest, in Unix milliseconds; 0: none is open. */
   let closesAt = before?.closesAt ?? 0;
   let heard = 0;
   let starting = 0;
-  const deliver = (notice: Notice, workflowId: string) => {
+  /** Never rejects. The delivery goes on when the notifier has closed. */
+  const deliver = async (notice: Notice, workflowId: string) => {
     starting += 1;
-    void startDelivery(companyId, notice, workflowId).finally(() => {
-      starting -= 1;
-    });
+    try {
+      await startChild<typeof NoticeDelivery>('NoticeDelivery', {
+        workflowId,
+        args: [notice],
+        workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+        parentClosePolicy: ParentClosePolicy.ABANDON,
+        typedSearchAttributes: [{ key: companyKey, value: companyId }],
+        staticSummary: `${companyId}: notice: ${notice.kind}`,
+      });
+    } catch (error) {
+      const isStarted = error instanceof WorkflowExecutionAlreadyStartedError;
+      if (!isStarted) log.error('a notice could not be started', { workflowId, error });
+    }
+    starting -= 1;
   };
   setHandler(newsSignal, (news) => {
     if (!isNews(news)) return log.warn('a signal had no effect: news, which says of no action what happened to it');
     heard += 1;
-    if (windowSeconds === 0 || ledger.hear(news)) deliver(news.notice, deliveryId(news.notice));
+    if (windowSeconds === 0 || ledger.hear(news)) void deliver(news.notice, deliveryId(news.notice));
   });
   setHandler(overSignal, (over) => {
     if (!isOver(over)) return log.warn('a signal had no effect: over, which names no action');
@@ -74,7 +85,8 @@ export async function Notifier(cause: Cause, windowSeconds: number, before?: Bef
       if (ledger.waits) await condition(over, ledger.left(Date.now()), { summary: 'until all are through' });
       const news = ledger.next(Date.now());
       const at = new Date().toISOString();
-      if (news) deliver({ ...news, cause, companyId, relayId, at }, `relay-notice:${companyId}:${cause.id}:${news.kind}:${at}`);
+      const notice = news && { ...news, cause, companyId, relayId, at };
+      if (notice) void deliver(notice, `relay-notice:${companyId}:${cause.id}:${notice.kind}:${at}`);
     }
     if (ledger.awaitsRecovery) await condition(() => ledger.members > 0, lateMs);
     await condition(() => starting === 0);
@@ -83,23 +95,6 @@ export async function Notifier(cause: Cause, windowSeconds: number, before?: Bef
 
 /** A recovery may come after the word that its action is over, by no more than this. */
 const lateMs = 10_000;
-
-/** Never rejects. The delivery goes on when the notifier has closed. */
-async function startDelivery(companyId: string, notice: Notice, workflowId: string): Promise<void> {
-  try {
-    await startChild<typeof NoticeDelivery>('NoticeDelivery', {
-      workflowId,
-      args: [notice],
-      workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
-      parentClosePolicy: ParentClosePolicy.ABANDON,
-      typedSearchAttributes: [{ key: companyKey, value: companyId }],
-      staticSummary: `${companyId}: notice: ${notice.kind}`,
-    });
-  } catch (error) {
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError))
-      log.error('a notice could not be started', { workflowId, error });
-  }
-}
 
 /** About a day, in which time without workers does not count: 8 attempts in the first 20 minutes, then one every 15 minutes. */
 export const dayOfAttempts = {

@@ -1,4 +1,4 @@
-/** One accepted request: arms its delayed actions, runs the immediate ones in order, and stays open until every action has ended. */
+/** One accepted request: arms its delayed actions, runs the immediate ones in order, stays open until every one has ended. */
 
 import { CancellationScope, CancelledFailure, log, setHandler, upsertMemo, workflowInfo } from '@temporalio/workflow';
 import { type Chain, planChain, toRedo } from '../chain/chain.js';
@@ -12,7 +12,7 @@ import { type Alarm, Lock } from './lock.js';
 import { ChainNotices } from './notices.js';
 import { lastSummary, takeSteering } from './steering.js';
 
-/** @throws ApplicationFailure `ChainFailed`, when an action ended `failed` or `not-run`; its details are what else is returned. */
+/** @throws ApplicationFailure `ChainFailed` when an action ended `failed` or `not-run`; its details are what else is returned. */
 export async function RuleChain(chain: Chain): Promise<ChainView> {
   const root = CancellationScope.current();
   return CancellationScope.nonCancellable(async () => {

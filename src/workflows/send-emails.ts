@@ -11,7 +11,7 @@ type SendEmails = Extract<ChainAction, { action: 'sendEmails' }>;
 /** Bytes of messages in one workflow task, whose completion may have 4 MB. Part of the replay contract. */
 const batchBytes = 1_000_000;
 
-/** Sends to all side by side; one of the relay's own tries begins with one, so that hours of an outage do not fill the history. */
+/** Sends to all side by side; a try of the relay's own begins with one, so that hours of an outage do not fill the history. */
 export async function sendEmails(run: ActionRun, mode: RetryMode, action: SendEmails): Promise<AttemptResult> {
   const { subject, body, bodyHtml } = action;
   const attempts = run.attemptsLeft(mode);
