@@ -10,7 +10,6 @@ import type { ActionRef, EffectResult } from '../contract/activities.js';
 import type { Company } from '../contract/company.js';
 import type { Rule } from '../contract/rule.js';
 import type { DeliveryDeps } from '../notices/deliver.js';
-import type { CompanySettings } from '../store/settings.js';
 import type { Store } from '../store/store.js';
 import { effectFailure, mistake, notTried } from './failure.js';
 import type { InFlight } from './in-flight.js';
@@ -67,10 +66,9 @@ export async function readActionContext(
   { store, log }: Pick<Deps, 'store' | 'log'>,
   { companyId, relayId }: ActionRef,
 ): Promise<{ company: Company; rule: Rule; pauses: readonly Pause[] } | { skipped: string }> {
-  const wantsLook = ({ rules, pauses }: CompanySettings) => !rules.get(relayId)?.enabled || pauses.length > 0;
   const read = async () => {
     const settings = await store.settings.of(companyId);
-    if (settings && !wantsLook(settings)) return settings;
+    if (settings?.rules.get(relayId)?.enabled && settings.pauses.length === 0) return settings;
     // What keeps the effect from being tried may have been changed by another process a moment ago.
     await store.settings.refresh();
     return store.settings.of(companyId);

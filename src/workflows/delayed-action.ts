@@ -64,22 +64,16 @@ export async function DelayedAction(chain: Chain): Promise<ActionStatus[]> {
   });
 }
 
-/** Actions that are due together and run in order. An action that somebody moves gets a group of its own. */
-interface DelayGroup {
-  actions: ChainAction[];
-  dueAt: number;
-  alarm: Alarm;
-}
-
+/** Actions that are due together run in order. One that somebody moves gets a group of its own. */
 class DelayGroups {
-  readonly #groups: DelayGroup[] = [];
+  readonly #groups: { actions: ChainAction[]; alarm: Alarm }[] = [];
 
   constructor(private readonly runner: ActionRunner) {}
 
   open(actions: ChainAction[], dueAt: number): void {
-    const group = { actions, dueAt, alarm: {} };
-    this.#groups.push(group);
-    this.runner.lock.start(() => this.#run(group));
+    const alarm = {};
+    this.#groups.push({ actions, alarm });
+    this.runner.lock.start(() => this.#run(actions, dueAt, alarm));
   }
 
   move(index: number, dueAt: number): void {
@@ -92,21 +86,22 @@ class DelayGroups {
   }
 
   wakeEmpty(): void {
-    for (const group of this.#groups) if (this.#left(group).length === 0) group.alarm.ring?.();
+    for (const { actions, alarm } of this.#groups) if (this.#left(actions).length === 0) alarm.ring?.();
   }
 
-  async #run(group: DelayGroup): Promise<void> {
+  async #run(actions: ChainAction[], dueAt: number, alarm: Alarm): Promise<void> {
     const { runner } = this;
     const { lock, states } = runner;
-    const due = `due ${shownTime(new Date(group.dueAt).toISOString())}`;
-    const wait = group.dueAt - lock.now;
-    if (wait > 0 && this.#left(group).length > 0) await lock.wait(group.alarm, wait, summaryOf(this.#left(group), due));
-    for (const { index } of this.#left(group)) states.update(index, { state: 'pending' });
-    await runner.run(group.actions);
+    const due = `due ${shownTime(new Date(dueAt).toISOString())}`;
+    const wait = dueAt - lock.now;
+    const waiting = this.#left(actions);
+    if (wait > 0 && waiting.length > 0) await lock.wait(alarm, wait, summaryOf(waiting, due));
+    for (const { index } of this.#left(actions)) states.update(index, { state: 'pending' });
+    await runner.run(actions);
   }
 
   /** Nothing is left to do where everything was cancelled. */
-  #left({ actions }: DelayGroup): ChainAction[] {
+  #left(actions: ChainAction[]): ChainAction[] {
     return this.runner.cancelled ? [] : actions.filter(({ index }) => !hasEnded(this.runner.states.of(index).state));
   }
 }

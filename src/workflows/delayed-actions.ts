@@ -113,10 +113,9 @@ export class DelayedActions {
 function readEnd(error: unknown): ChildEnd {
   if (error instanceof WorkflowExecutionAlreadyStartedError) return { actions: [], how: runsAlready };
   const cause = error instanceof ChildWorkflowFailure || error instanceof ActivityFailure ? error.cause : error;
-  const type = cause instanceof ApplicationFailure ? cause.type : undefined;
-  if (cause instanceof ApplicationFailure && type === 'ActionsFailed')
-    return { actions: (cause.details ?? []).flat() as ActionStatus[] };
-  const cancelled = isCancellation(error) || type === 'DelayedActionCancelled';
+  const failure = cause instanceof ApplicationFailure ? cause : undefined;
+  if (failure?.type === 'ActionsFailed') return { actions: (failure.details ?? []).flat() as ActionStatus[] };
+  const cancelled = isCancellation(error) || failure?.type === 'DelayedActionCancelled';
   const why = cause instanceof Error ? cause.message : String(cause);
   return { actions: [], how: cancelled ? 'cancelled' : `ended early, and what it had done by then is not known: ${why}` };
 }

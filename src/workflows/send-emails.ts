@@ -38,26 +38,25 @@ export async function sendEmails(run: ActionRun, mode: RetryMode, action: SendEm
   const failure = failures.find((failure) => !wasTried(failure)) ?? failures.find(({ retryable }) => retryable) ?? failures[0];
   const made = Math.max(0, ...results.map(({ attempts }) => attempts));
   const skipped = results.find(({ skipped }) => skipped !== undefined)?.skipped;
-  if (failure) return { attempts: made, failure };
-  return skipped === undefined ? { attempts: made, recipients: deliveries.size } : { attempts: made, skipped };
+  return failure ? { attempts: made, failure } : { attempts: made, skipped, recipients: deliveries.size };
 
   /** Never rejects. */
   async function sendTo(recipient: string): Promise<void> {
+    const note = (error?: string) => deliveries.set(recipient, { recipient, sent: error === undefined, error });
     const activities = run.ordinary(`sendEmail/${action.recipients.indexOf(recipient)}`, `to ${recipient}`, attempts);
     try {
       const message = { ...run.ref, recipient, subject, body, bodyHtml };
       const result = await run.begin(() => activities.sendEmail(message));
       results.push(result);
-      deliveries.set(recipient, { recipient, sent: result.skipped === undefined, error: result.skipped });
+      note(result.skipped);
     } catch (error) {
       if (isCancellation(error)) {
         cancelled = error;
-        deliveries.set(recipient, { recipient, sent: false, error: 'cancelled' });
+        note('cancelled');
       } else {
         const failed = readFailure(error);
         results.push(failed);
-        if (wasTried(failed.failure))
-          deliveries.set(recipient, { recipient, sent: false, error: cutShort(failed.failure.message, 200) });
+        if (wasTried(failed.failure)) note(cutShort(failed.failure.message, 200));
       }
     }
     run.lock.arrive(() => run.update({ deliveries: action.recipients.flatMap((one) => deliveries.get(one) ?? []) }));
