@@ -3,21 +3,18 @@
 import { type Moment, momentAt, NO_REFORM, padded, REFORM } from './moment.js';
 import { oldZoneAt, zoneAt } from './zone.js';
 
-/** One letter of the pattern language: how often it may stand in a row, and what a row of `width` prints. */
+/** How often a letter may stand in a row, and what a row of `width` prints. */
 export interface Letter {
   allows(width: number): boolean;
   print(t: Moment, width: number): string;
 }
 
-/** One of the two readings that Java has for a pattern. */
 export interface Dialect {
   name: 'SimpleDateFormat' | 'DateTimeFormatter';
-  /** Splits a pattern into quoted text, rows of one letter, and single other characters. */
-  token: RegExp;
+  token: RegExp; // Quoted text, a row of one letter, or a single other character.
   letters: Record<string, Letter>;
   /** Whether `p` pads, `{ } #` are reserved, and `[ ]` enclose an optional section, always printed: an instant has all fields. */
   extended: boolean;
-  /** The instant by this reading's calendar and time zone rules. */
   at(epochMillis: number, zone: string): Moment;
 }
 
@@ -34,14 +31,14 @@ export const simpleDateFormat: Dialect = {
     G: upTo(ANY, (t) => (t.year > 0 ? 'AD' : 'BC')),
     y: upTo(ANY, (t, width) => simpleYear(t.yearOfEra, width)),
     Y: upTo(ANY, (t, width) => simpleYear(t.weekYear, width)),
-    M: upTo(ANY, simpleMonth),
-    L: upTo(ANY, simpleMonth),
+    M: upTo(ANY, (t, width) => month(t, Math.min(width, 4))),
+    L: upTo(ANY, (t, width) => month(t, Math.min(width, 4))),
     w: number(ANY, (t) => t.weekOfYear),
     W: number(ANY, (t) => t.weekOfMonth),
     D: number(ANY, (t) => t.dayOfYear),
     d: number(ANY, (t) => t.day),
     F: number(ANY, (t) => Math.floor(t.daysIntoMonth / 7) + 1),
-    E: upTo(ANY, (t, width) => (width < 4 ? t.weekdayName.slice(0, 3) : t.weekdayName)),
+    E: upTo(ANY, (t, width) => text(t.weekdayName, Math.min(width, 4))),
     u: number(ANY, (t) => (t.weekday === 1 ? 7 : t.weekday - 1)),
     a: upTo(ANY, (t) => t.amPm),
     H: number(ANY, (t) => t.hour),
@@ -123,11 +120,6 @@ function simpleYear(value: number, width: number): string {
   return width === 2 ? padded(value, 2).replace(/\d+(?=\d\d)/, '') : padded(value, width);
 }
 
-function simpleMonth(t: Moment, width: number): string {
-  if (width < 3) return padded(t.month, width);
-  return width === 3 ? t.monthName.slice(0, 3) : t.monthName;
-}
-
 /** `-05`, `-0500`, `-05:00` for 1, 2, 3; seconds are cut off. */
 function simpleOffset(seconds: number, style: number): string {
   const { sign, hours, minutes } = offsetParts(Math.trunc(seconds / 60) * 60);
@@ -188,7 +180,7 @@ function offset(seconds: number, style: number, zero: string): string {
   return sign + shown.map((part) => padded(part, 2)).join(style === 3 || style === 5 ? ':' : '');
 }
 
-function offsetParts(seconds: number): { sign: string; hours: number; minutes: number; rest: number } {
+function offsetParts(seconds: number) {
   const size = Math.abs(seconds);
   return { sign: seconds < 0 ? '-' : '+', hours: Math.floor(size / 3600), minutes: Math.floor(size / 60) % 60, rest: size % 60 };
 }

@@ -1,15 +1,12 @@
 /**
- * An instant as calendar and clock show it in some zone, with the English words for it: all that a pattern letter can print.
- * The calendar is Gregorian throughout, or Julian before October 1582. Weeks are those of the United States: they begin on
- * Sunday, and the first one holds January 1.
+ * An instant as calendar and clock show it in some zone: all that a pattern letter can print. Weeks are those of the United
+ * States: they begin on Sunday, and the first one holds January 1.
  */
 
 import type { ZoneAt } from './zone.js';
 
-/** 15 October 1582: the day before it was the Julian 4 October. */
-export const REFORM = -141_427;
-/** The reform of the ISO calendar, which is Gregorian for all time. */
-export const NO_REFORM = -Infinity;
+export const REFORM = -141_427; // 15 October 1582: the day before it was the Julian 4 October.
+export const NO_REFORM = -Infinity; // Of the ISO calendar, which is Gregorian for all time.
 
 export const MONTHS = 'January February March April May June July August September October November December'.split(' ');
 export const WEEKDAYS = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ');
@@ -22,20 +19,16 @@ export function calendarDay(epochDay: number, reform: number) {
   // The week of January 1 is the first one of its year, so a week belongs to the year of its Saturday.
   const weekYear = dateOf(sunday + 6, reform).year;
   return {
-    /** Days since 1970-01-01. */
-    epochDay,
-    /** Astronomical: 0 is 1 BC, -43 is 44 BC. */
-    year,
+    epochDay, // Since 1970-01-01.
+    year, // Astronomical: 0 is 1 BC, -43 is 44 BC.
     month,
     day,
     dayOfYear: epochDay - epochDayOf(year, 1, 1, reform) + 1,
-    /** 1 is Sunday, 7 is Saturday. */
-    weekday: epochDay - sunday + 1,
+    weekday: epochDay - sunday + 1, // 1 is Sunday, 7 is Saturday.
     weekYear,
     weekOfYear: (sunday - sundayOf(epochDayOf(weekYear, 1, 1, reform))) / 7 + 1,
     weekOfMonth: (sunday - sundayOf(firstOfMonth)) / 7 + 1,
-    /** Days since the first of the month; in October 1582 not `day - 1`. */
-    daysIntoMonth: epochDay - firstOfMonth,
+    daysIntoMonth: epochDay - firstOfMonth, // In October 1582 not `day - 1`.
   };
 }
 
@@ -47,7 +40,7 @@ export function epochDayOf(year: number, month: number, day: number, reform: num
   return gregorian >= reform ? gregorian : days - 719_470;
 }
 
-function dateOf(epochDay: number, reform: number): { year: number; month: number; day: number } {
+function dateOf(epochDay: number, reform: number) {
   let days = epochDay + 719_470;
   if (epochDay >= reform) {
     // Put back the leap days that the Gregorian calendar leaves out: three in 400 years.
@@ -58,11 +51,8 @@ function dateOf(epochDay: number, reform: number): { year: number; month: number
   const dayOfYear = days - Math.floor((marchYear * 1461) / 4);
   const marchMonth = Math.floor((5 * dayOfYear + 2) / 153);
   const month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9;
-  return {
-    year: month > 2 ? marchYear : marchYear + 1,
-    month,
-    day: dayOfYear - Math.floor((153 * marchMonth + 2) / 5) + 1,
-  };
+  const day = dayOfYear - Math.floor((153 * marchMonth + 2) / 5) + 1;
+  return { year: month > 2 ? marchYear : marchYear + 1, month, day };
 }
 
 function sundayOf(epochDay: number): number {
@@ -88,7 +78,6 @@ export function momentAt(epochMillis: number, zone: ZoneAt, reform: number) {
     minute: Math.floor(milliOfDay / 60_000) % 60,
     second: Math.floor(milliOfDay / 1000) % 60,
     milli: milliOfDay % 1000,
-    /** 0 at midnight. */
     milliOfDay,
     zone,
   };

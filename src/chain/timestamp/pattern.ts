@@ -7,33 +7,28 @@ import type { Moment } from './moment.js';
 interface Row {
   letters: string;
   letter: Letter;
-  /** The row is filled up with spaces to this many characters; 0 where it is not padded. */
-  pad: number;
+  pad: number; // Characters to which it is filled up with spaces.
 }
 
 export interface Pattern {
   dialect: Dialect;
-  /** Text to be copied and rows of letters, in order. */
   parts: (string | Row)[];
 }
 
-type Reading = { ok: true; pattern: Pattern } | { ok: false; place: number; error: string };
+type Reading = Parsed<{ pattern: Pattern; warnings: string[] }> & { place?: number };
 
-/** Parses a pattern. Where both readings reject it, the error names the letter and its place, counted from 1. */
-export function parsePattern(text: string): Parsed<{ pattern: Pattern; warnings: string[] }> {
+/** Where both readings reject the pattern, the error names the letter and its place, counted from 1. */
+export function parsePattern(text: string): Reading {
   const simple = read(text, simpleDateFormat);
-  if (simple.ok) return { ...simple, warnings: warningsFor(simple.pattern) };
+  if (simple.ok) return simple;
   const formatter = read(text, dateTimeFormatter);
-  if (formatter.ok) return { ...formatter, warnings: warningsFor(formatter.pattern) };
+  if (formatter.ok) return formatter;
   // About the same place the formatter, which knows more letters, has more to say.
   if (simple.place === formatter.place) return { ok: false, error: formatter.error };
   return { ok: false, error: `SimpleDateFormat: ${simple.error}; DateTimeFormatter: ${formatter.error}` };
 }
 
-/**
- * The instant as the pattern writes it, in a zone for which `isTimeZone` holds. Throws a RangeError where a padding (`pH`) is too
- * narrow for this very instant, as Java does.
- */
+/** @throws RangeError where a padding (`pH`) is too narrow for this very instant, as Java does. */
 export function formatTimestamp({ dialect, parts }: Pattern, epochMillis: number, zone: string): string {
   const moment = dialect.at(epochMillis, zone);
   return parts.map((part) => (typeof part === 'string' ? part : print(part, moment))).join('');
@@ -61,7 +56,10 @@ function read(text: string, dialect: Dialect): Reading {
       }
       const letter = Object.hasOwn(dialect.letters, first) ? dialect.letters[first] : undefined;
       if (!letter) return fail('is not a pattern letter; text belongs in single quotes');
-      if (!letter.allows(token.length)) return fail(`may stand ${allowedWidths(letter)} times in a row, not ${token.length}`);
+      if (!letter.allows(token.length)) {
+        const allowed = Array.from({ length: 19 }, (_, place) => place + 1).filter(letter.allows);
+        return fail(`may stand ${allowed.join(', ')} times in a row, not ${token.length}`);
+      }
       const row = { letters: token, letter, pad };
       if (pad > 0 && !fitsEver(row)) return fail(`never fits in its padding of ${pad}`);
       parts.push(row);
@@ -79,13 +77,7 @@ function read(text: string, dialect: Dialect): Reading {
       parts.push(token);
     }
   }
-  return { ok: true, pattern: { dialect, parts } };
-}
-
-function allowedWidths(letter: Letter): string {
-  return Array.from({ length: 19 }, (_, i) => i + 1)
-    .filter((width) => letter.allows(width))
-    .join(', ');
+  return { ok: true, pattern: { dialect, parts }, warnings: warningsFor({ dialect, parts }) };
 }
 
 /** Every day of a year, each at another hour, in the zone with the shortest names (`Z`). */

@@ -8,10 +8,8 @@ const ACCEPTED =
   "RFC 1123 or 2822 (Tue, 5 Mar 2024 16:07:09 GMT), Java's Date (Tue Mar 05 16:07:09 EST 2024), M/d/yyyy (3/5/2024 4:07 PM EST)";
 
 const DAY = 86_400_000;
-/** Some 270,000 years from 1970: the farthest that a JavaScript date reaches, less what zones need. */
-const FARTHEST = 8.64e15 - 2 * DAY;
+const FARTHEST = 8.64e15 - 2 * DAY; // Some 270,000 years: as far as a JavaScript date reaches, less what zones need.
 
-const UNIX = /^-?\d+(?:\.\d+)?$/;
 const ZONE = String.raw`(?<zone>Z|(?:GMT|UTC)?[+-]\d\d(?::?\d\d)?|[A-Z]{2,5}|[A-Z_]+(?:/[\w+-]+)+)`;
 const TIME = String.raw`(?<hour>\d\d):(?<minute>\d\d)(?::(?<second>\d\d))?`;
 const HALF_DAY_TIME = String.raw`(?<hour>\d{1,2}):(?<minute>\d\d)(?::(?<second>\d\d))? ?(?<half>[AP]M)`;
@@ -31,22 +29,18 @@ const FORMS = [
   String.raw`(?<month>\d{1,2})/(?<day>\d{1,2})/(?<year>\d{4})(?:,? ${HALF_DAY_TIME})?(?: ${ZONE})?`,
 ].map((form) => new RegExp(`^${form}$`, 'i'));
 
-/** Hours east of Greenwich of the abbreviations that RFC 2822 defines. */
+/** RFC 2822's, in hours east of Greenwich. */
 const MAIL_ZONES = new Map(Object.entries({ EST: -5, EDT: -4, CST: -6, CDT: -5, MST: -7, MDT: -6, PST: -8, PDT: -7 }));
 
-/**
- * Reads a timestamp in one of the forms accepted. A time without a zone is in `zone`, the company's (`isTimeZone` holds for it).
- * The error shows the value, cut short, and the forms.
- */
+/** @param zone - the company's, in which a time without a zone is. */
 export function readTimestamp(text: string, zone: string): Parsed<{ epochMillis: number }> {
   const value = text.trim().replace(/\s+/g, ' ');
-  const read = UNIX.test(value) ? readUnix(Number(value)) : readDate(value, zone);
+  const read = /^-?\d+(?:\.\d+)?$/.test(value) ? readUnix(Number(value)) : readDate(value, zone);
   if (typeof read === 'number') return { ok: true, epochMillis: read };
   return { ok: false, error: `"${cutShort(value, 60)}" is no timestamp${read && ` (${read})`}; accepted: ${ACCEPTED}` };
 }
 
 // From here on a number is the result and a string says what is wrong; it is empty where the text has none of the forms.
-
 type Fields = Record<string, string | undefined>;
 
 /** A magnitude below 1e11 means seconds, up to the year 5138. */

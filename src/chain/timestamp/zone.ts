@@ -1,7 +1,4 @@
-/**
- * Time zones. Offsets come from Intl, always for a zone given, so that the host's does not matter. What Java calls a zone, and
- * which of its offsets was standard time, comes from the JDK's tables in zones.json.
- */
+/** Time zones. Offsets come from Intl; what Java calls a zone, and which offset was standard time, from the JDK, in zones.json. */
 
 import jdkZones from './zones.json' with { type: 'json' };
 
@@ -15,19 +12,15 @@ export interface ZoneAt {
   genericLong: string; // Eastern Time
 }
 
-interface JdkZone {
-  /** Standard short, daylight short, standard long, daylight long, generic short, generic long. */
-  names: string[];
-  /** Each with the epoch second from which it is standard time, oldest first. Before the first there was no summer time. */
-  standardOffsets: { since: number; seconds: number }[];
-}
-
-const zoneTable = new Map<string, JdkZone>();
-for (const [ids, [nameIndex = 0, ...pairs]] of Object.entries<number[]>(jdkZones.zones)) {
-  const standardOffsets = [];
-  for (let i = 0; i + 1 < pairs.length; i += 2) standardOffsets.push({ since: pairs[i] ?? 0, seconds: pairs[i + 1] ?? 0 });
-  for (const id of ids.split(' ')) zoneTable.set(id, { names: jdkZones.names[nameIndex] ?? [], standardOffsets });
-}
+/**
+ * By id. `names`: standard short, daylight short, standard long, daylight long, generic short, generic long. `standard`: epoch
+ * second and the offset that is standard time from then on, in turn. Before the first there was no summer time.
+ */
+const zoneTable = new Map(
+  Object.entries<number[]>(jdkZones.zones).flatMap(([ids, [nameIndex = 0, ...standard]]) =>
+    ids.split(' ').map((id) => [id, { names: jdkZones.names[nameIndex] ?? [], standard }] as const),
+  ),
+);
 
 const FIXED_OFFSET = /^([+-])(0\d|1[0-8]):([0-5]\d)$/;
 const YEAR_1900 = Date.UTC(1900, 0, 1);
@@ -39,9 +32,9 @@ export function isTimeZone(text: string): boolean {
 
 /** The zone as `java.time` sees it. */
 export function zoneAt(zone: string, epochMillis: number): ZoneAt {
-  const fixed = fixedOffset(zone);
-  if (fixed !== undefined) return nameless(fixed === 0 ? 'Z' : zone, fixed);
-  return named(zone, offsetSeconds(zone, epochMillis), epochMillis);
+  const offset = offsetSeconds(zone, epochMillis);
+  if (fixedOffset(zone) === undefined) return named(zone, offset, epochMillis);
+  return nameless(offset === 0 ? 'Z' : zone, offset);
 }
 
 /** The zone as `java.util.TimeZone` sees it: before 1900 it has today's standard time, and a fixed offset is called GMT+05:30. */
@@ -49,19 +42,17 @@ export function oldZoneAt(zone: string, epochMillis: number): ZoneAt {
   const fixed = fixedOffset(zone);
   if (fixed === 0) return named('UTC', 0, epochMillis);
   if (fixed !== undefined) return nameless(`GMT${zone}`, fixed);
-  const today = zoneTable.get(zone)?.standardOffsets.at(-1);
-  return named(zone, today && epochMillis < YEAR_1900 ? today.seconds : offsetSeconds(zone, epochMillis), epochMillis);
+  const today = epochMillis < YEAR_1900 ? zoneTable.get(zone)?.standard.at(-1) : undefined;
+  return named(zone, today ?? offsetSeconds(zone, epochMillis), epochMillis);
 }
 
 /** Seconds east of Greenwich of a valid zone at an instant. */
 export function offsetSeconds(zone: string, epochMillis: number): number {
   const fixed = fixedOffset(zone);
   if (fixed !== undefined) return fixed;
-  const name = offsetClock(zone)
-    .formatToParts(epochMillis)
-    .find(({ type }) => type === 'timeZoneName');
-  const parts = /^GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(name?.value ?? '');
-  if (!parts) throw new Error(`Intl gave no offset for ${zone}: ${name?.value}`);
+  const shown = offsetClock(zone).format(epochMillis);
+  const parts = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(shown);
+  if (!parts) throw new Error(`Intl gave no offset for ${zone}: ${shown}`);
   const [, sign, hours, minutes, seconds = 0] = parts;
   return sign ? Number(`${sign}1`) * (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) : 0;
 }
@@ -77,12 +68,11 @@ export function zonesCalled(shortName: string): string[] {
 const offsetClocks = new Map<string, Intl.DateTimeFormat>();
 
 function offsetClock(zone: string): Intl.DateTimeFormat {
-  let clock = offsetClocks.get(zone);
-  if (!clock) {
-    clock = new Intl.DateTimeFormat('en-US-u-ca-gregory-nu-latn', { timeZone: zone, timeZoneName: 'longOffset' });
-    if (offsetClocks.size >= 100) offsetClocks.clear();
-    offsetClocks.set(zone, clock);
-  }
+  const kept = offsetClocks.get(zone);
+  if (kept) return kept;
+  if (offsetClocks.size >= 100) offsetClocks.clear();
+  const clock = new Intl.DateTimeFormat('en-US-u-ca-gregory-nu-latn', { timeZone: zone, timeZoneName: 'longOffset' });
+  offsetClocks.set(zone, clock);
   return clock;
 }
 
@@ -95,8 +85,8 @@ function fixedOffset(zone: string): number | undefined {
 function named(id: string, offset: number, epochMillis: number): ZoneAt {
   const zone = zoneTable.get(id);
   if (!zone) return nameless(id, offset);
-  const standard = zone.standardOffsets.findLast(({ since }) => since * 1000 <= epochMillis);
-  const daylight = standard !== undefined && standard.seconds !== offset;
+  const since = zone.standard.findLastIndex((second, place) => place % 2 === 0 && second * 1000 <= epochMillis);
+  const daylight = since >= 0 && zone.standard[since + 1] !== offset;
   const [short = '', daylightShort = '', long = '', daylightLong = '', genericShort = '', genericLong = ''] = zone.names;
   return { id, offset, short: daylight ? daylightShort : short, long: daylight ? daylightLong : long, genericShort, genericLong };
 }
