@@ -47,8 +47,7 @@ type ReportedNotice = Pick<ChainNotice, 'kind' | 'index'>;
 export interface Report {
   actions: ActionStatus[];
   notices?: ReportedNotice[];
-  /** A signal that had no effect, with why. */
-  ignored?: string;
+  ignored?: string; // a signal that had no effect, with why
 }
 export const reportSignal = defineSignal<[Report]>('report');
 
@@ -102,10 +101,8 @@ export function fieldsOf(value: unknown): Record<string, unknown> {
 
 export interface Steering {
   index: number;
-  /** From now; for `reschedule` alone. */
-  seconds?: number;
-  /** Who asked, where the API says so. */
-  by?: string;
+  seconds?: number; // from now; for `reschedule` alone
+  by?: string; // who asked, where the API says so
 }
 
 /** Reads a signal's argument in any of its forms; undefined where it is none of them. */

@@ -19,10 +19,8 @@ export type FailureKind = Exclude<NoticeKind, 'recovered'>;
 
 interface AboutRule {
   companyId: string;
-  /** Whose contacts are told beside the company's. */
-  relayId: string;
-  /** When it happened; of many, when they are told. ISO 8601, UTC. */
-  at: string;
+  relayId: string; // whose contacts are told beside the company's
+  at: string; // when it happened; of many, when they are told; ISO 8601, UTC
 }
 
 /** What happened to one action. A repetition has the same chain, index, kind and `at`. */
@@ -32,16 +30,14 @@ export interface ChainNotice extends AboutRule {
   runId?: string;
   index: number;
   receivedAt: string;
-  /** All actions of the chain as they stood then. */
-  actions: ActionStatus[];
+  actions: ActionStatus[]; // all of the chain, as they stood then
 }
 
 /** What all failures have in common that one `Notifier` tells of. */
 export interface Cause {
   id: string; // unique within the company
   companyId: string;
-  /** A rule whose contacts are told, as those of all of them are. */
-  relayId: string;
+  relayId: string; // a rule whose contacts are told, as those of all of them are
   kind: FailureKind;
   reason: Pick<ActionError, 'type' | 'message'>; // of the first
 }
@@ -65,8 +61,7 @@ export type Over = Pick<Member, 'chainId' | 'index' | 'state' | 'at'>;
 
 interface AboutCause extends AboutRule {
   cause: Cause;
-  /** When the earliest of their requests came in. */
-  since: string;
+  since: string; // when the earliest of their requests came in
 }
 
 /** Several failed for the same cause. */
@@ -109,7 +104,6 @@ export interface PausedNotice extends AboutRule, Omit<Pause, 'since'> {
 
 export type RuleNotice = RejectedNotice | MissingPropertyNotice | PausedNotice;
 
-/** Somebody wants to see whether notices arrive. */
 export type TestNotice = Pick<AboutRule, 'companyId' | 'at'> & { kind: 'test'; relayId?: string };
 
 export type Notice = ChainNotice | ManyNotice | ThroughNotice | RuleNotice | TestNotice;

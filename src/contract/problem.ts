@@ -65,8 +65,7 @@ export type RejectionReason = (typeof rejectionReasons)[number];
 
 /** A problem of a request whose sender is known: the request is kept, and its owner may learn more than the answer says. */
 export class Rejection extends Problem {
-  /** What was wrong, for the owner; at least one. */
-  readonly mistakes: readonly Issue[];
+  readonly mistakes: readonly Issue[]; // for the owner; at least one
 
   constructor(
     readonly reason: RejectionReason,

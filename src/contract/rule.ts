@@ -33,7 +33,6 @@ const settings = z.strictObject({
   enabled: z.boolean(),
 });
 
-/** A rule as POST takes it. An id and token in use elsewhere can be taken over, so that existing webhooks keep working. */
 export const newRuleRequest = settings
   .omit({ enabled: true })
   .extend({
@@ -55,5 +54,5 @@ export const newRuleRequest = settings
   })
   .meta({ id: 'NewRule' });
 
-/** What PATCH changes; what is left out stays as it is. `notify` as in a company's PUT. */
+/** `notify` as in a company's PUT. */
 export const ruleChange = settings.partial().meta({ id: 'RuleChange' });
