@@ -4,14 +4,12 @@ import { Hono, type MiddlewareHandler } from 'hono';
 import { z } from 'zod';
 import { ruleNotices } from '../notices/start.js';
 import { healthRoutes } from '../service/telemetry.js';
-import { bulkRoutes } from './bulk.js';
 import { chainRoutes } from './chains.js';
 import { companyRoutes } from './companies.js';
-import { keyRoutes, tokenRoutes } from './credentials.js';
 import { docsRoutes } from './docs.js';
 import { dryRun, dryRunSchema } from './dry-run.js';
 import { limitFailures } from './limits.js';
-import { auditRoutes, noticeRoutes, pauseRoutes } from './operating.js';
+import { auditRoutes, operatingRoutes } from './operating.js';
 import { answerProblems } from './problems.js';
 import { rejectedRoutes } from './rejected.js';
 import { Rejections } from './rejections.js';
@@ -43,12 +41,9 @@ export function apiRoutes(options: ApiOptions): Route[] {
       of: async (c, request) => dryRun(options, { ...request, valuesShown: (await actorOf(c)) !== undefined }),
     }),
     ...rejectedRoutes(options, rejections),
-    // Before the chains, since `bulk` could be the id of one.
-    ...bulkRoutes(options),
     ...chainRoutes(options),
     ...adminRoutes(options),
-    ...pauseRoutes(options),
-    ...noticeRoutes(options),
+    ...operatingRoutes(options),
     ...serviceRoutes(options),
   ];
   return [...routes, ...docsRoutes(options, routes)];
@@ -56,13 +51,7 @@ export function apiRoutes(options: ApiOptions): Route[] {
 
 /** Companies, rules, tokens, keys and the audit, for the holder of the admin token: all that needs nothing but the store. */
 export function adminRoutes({ store, operatorEmail }: Pick<ApiOptions, 'store' | 'operatorEmail'>): Route[] {
-  return [
-    ...companyRoutes(store, operatorEmail),
-    ...ruleRoutes(store),
-    ...tokenRoutes(store),
-    ...keyRoutes(store),
-    ...auditRoutes(store),
-  ];
+  return [...companyRoutes(store, operatorEmail), ...ruleRoutes(store), ...auditRoutes(store)];
 }
 
 /** Whether the process is alive, can do its work, and what it has counted: open to everybody. */

@@ -1,7 +1,10 @@
-/** `/admin/companies`: who uses the relay, and with which settings. */
+/**
+ * `/admin/companies`: who uses the relay, with which settings, and the named keys with which a company reads and steers its own
+ * chains.
+ */
 
 import type { Context } from 'hono';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { companyIdPattern } from '../chain/chain.js';
 import {
   companiesResponse,
@@ -11,16 +14,19 @@ import {
   type NewCompany,
   type StoredCompany,
 } from '../contract/company.js';
-import { hasContact } from '../contract/notify.js';
+import { createdKeyResponse, keysResponse } from '../contract/credential.js';
+import { hasContact, label } from '../contract/notify.js';
 import { Problem } from '../contract/problem.js';
 import { mergePatch, redact, replaceKeepingSecrets } from '../contract/secrets.js';
 import type { Store } from '../store/store.js';
 import { invalid, pageQuery, parseAs, readObject } from './input.js';
-import { found } from './problems.js';
+import { found, notFound } from './problems.js';
 import { type Route, route } from './route.js';
 
+const newKeyRequest = z.strictObject({ name: label }).meta({ id: 'NewKey' });
+
 /** @param operatorEmail - is told where a company has nobody to notify; without it every company must name somebody. */
-export function companyRoutes({ companies }: Store, operatorEmail: string | undefined): Route[] {
+export function companyRoutes({ companies, keys }: Store, operatorEmail: string | undefined): Route[] {
   const checked = (companyId: string, settings: Omit<NewCompany, 'companyId'>): NewCompany => {
     const { notify } = settings;
     if (operatorEmail !== undefined || (notify && hasContact(notify))) return { companyId, ...settings };
@@ -79,6 +85,29 @@ export function companyRoutes({ companies }: Store, operatorEmail: string | unde
       answers: { 204: ['It is gone.'] },
       async handle(c, { companyId, actor }) {
         found(await companies.delete(companyId, actor), `company ${companyId}`);
+        return c.body(null, 204);
+      },
+    }),
+    route('GET /admin/companies/:companyId/keys', 'listKeys', 'List the keys of a company', {
+      answers: { 200: ['By name; never the keys themselves.', keysResponse] },
+      handle: async (c, { companyId }) => c.json({ keys: found(await keys.list(companyId), `company ${companyId}`) }),
+    }),
+    route('POST /admin/companies/:companyId/keys', 'createKey', 'Make a key', {
+      description: 'The answer is the only time that it is shown.',
+      body: newKeyRequest,
+      answers: { 201: ['The key.', createdKeyResponse] },
+      problems: ['key-name-taken'],
+      async handle(c, { companyId, actor, body: { name } }) {
+        const made = await keys.create(companyId, name, actor);
+        if (made === 'unknown company') throw notFound(`company ${companyId}`);
+        if (made === 'name taken') throw new Problem('key-name-taken', `Company ${companyId} already has a key "${name}".`);
+        return c.json(made, 201, { 'Cache-Control': 'no-store' });
+      },
+    }),
+    route('DELETE /admin/companies/:companyId/keys/:keyId', 'deleteKey', 'Delete a key', {
+      answers: { 204: ['It is gone.'] },
+      async handle(c, { companyId, keyId, actor }) {
+        found(await keys.delete(companyId, keyId, actor), `key ${keyId} of company ${companyId}`);
         return c.body(null, 204);
       },
     }),

@@ -12,8 +12,7 @@ import { numberCursor, pageQuery } from './input.js';
 import { found, notFound } from './problems.js';
 import { type ApiOptions, type Route, route } from './route.js';
 
-/** Pauses of a company or of one of its connectors: its actions wait. */
-export function pauseRoutes({ store, client, log }: ApiOptions): Route[] {
+export function operatingRoutes({ store, client, taskQueue, log }: ApiOptions): Route[] {
   const current = async (companyId: string): Promise<z.infer<typeof pausesResponse>> => {
     found(await store.companies.get(companyId), `company ${companyId}`);
     return { pauses: await store.pauses.current(companyId) };
@@ -48,12 +47,6 @@ export function pauseRoutes({ store, client, log }: ApiOptions): Route[] {
         return c.json({ ended });
       },
     }),
-  ];
-}
-
-/** Whether notices arrive, tried out. */
-export function noticeRoutes({ store, client, taskQueue, log }: ApiOptions): Route[] {
-  return [
     route('POST /admin/companies/:companyId/notices/test', 'testNotices', 'Send a test notice to every contact', {
       description:
         'On the way that notices take, once, now. The answer says of each contact whether it arrived there, and if not, why.',

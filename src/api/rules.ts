@@ -1,5 +1,6 @@
-/** `/admin/companies/{companyId}/rules`: the rules of a company, made with a first token. */
+/** `/admin/companies/{companyId}/rules`: the rules of a company, and their tokens, each shown once, when it is made. */
 
+import { rotatedTokenResponse, rotationRequest, tokensResponse } from '../contract/credential.js';
 import { Problem } from '../contract/problem.js';
 import { createdRuleResponse, newRuleRequest, ruleChange, ruleSchema, rulesResponse, type StoredRule } from '../contract/rule.js';
 import { mergePatch, redact, replaceKeepingSecrets } from '../contract/secrets.js';
@@ -9,7 +10,7 @@ import { isMergePatch, numberCursor, pageQuery } from './input.js';
 import { found, notFound } from './problems.js';
 import { type Route, route } from './route.js';
 
-export function ruleRoutes({ companies, rules }: Store): Route[] {
+export function ruleRoutes({ companies, rules, tokens }: Store): Route[] {
   return [
     route('POST /admin/companies/:companyId/rules', 'createRule', 'Make a rule', {
       description:
@@ -67,6 +68,30 @@ export function ruleRoutes({ companies, rules }: Store): Route[] {
       answers: { 204: ['It is gone.'] },
       async handle(c, { companyId, relayId, actor }) {
         found(await rules.delete(companyId, relayId, actor), `rule ${relayId} of company ${companyId}`);
+        return c.body(null, 204);
+      },
+    }),
+    route('GET /admin/companies/:companyId/rules/:relayId/tokens', 'listTokens', 'List the tokens of a rule', {
+      answers: { 200: ['The newest first; never the tokens themselves.', tokensResponse] },
+      async handle(c, { companyId, relayId }) {
+        const listed = await tokens.list(companyId, relayId);
+        return c.json({ tokens: found(listed, `rule ${relayId} of company ${companyId}`) });
+      },
+    }),
+    route('POST /admin/companies/:companyId/rules/:relayId/tokens', 'rotateToken', 'Make a new token', {
+      description: 'Those before it end, at once or after `graceSeconds`. The answer is the only time that the new one is shown.',
+      body: rotationRequest,
+      answers: { 201: ['The new token.', rotatedTokenResponse] },
+      async handle(c, { companyId, relayId, actor, body: { graceSeconds } }) {
+        const token = await tokens.rotate(companyId, relayId, graceSeconds, actor);
+        return c.json(found(token, `rule ${relayId} of company ${companyId}`), 201, { 'Cache-Control': 'no-store' });
+      },
+    }),
+    route('DELETE /admin/companies/:companyId/rules/:relayId/tokens/:tokenId', 'revokeToken', 'Revoke a token at once', {
+      answers: { 204: ['It is revoked.'] },
+      async handle(c, { companyId, relayId, tokenId, actor }) {
+        const known = await tokens.revoke(companyId, relayId, tokenId, actor);
+        found(known, `token ${tokenId} of rule ${relayId} of company ${companyId}`);
         return c.body(null, 204);
       },
     }),
