@@ -49,21 +49,18 @@ export function apiRoutes(options: ApiOptions): Route[] {
   return [...routes, ...docsRoutes(options, routes)];
 }
 
-/** Companies, rules, tokens, keys and the audit, for the holder of the admin token: all that needs nothing but the store. */
+/** All that is for the holder of the admin token and needs nothing but the store. */
 export function adminRoutes({ store, operatorEmail }: Pick<ApiOptions, 'store' | 'operatorEmail'>): Route[] {
   return [...companyRoutes(store, operatorEmail), ...ruleRoutes(store), ...auditRoutes(store)];
 }
 
-/** Whether the process is alive, can do its work, and what it has counted: open to everybody. */
 function serviceRoutes(options: ApiOptions): Route[] {
   const health = healthRoutes(options);
   const ofHealth = (path: string, id: string, summary: string, answers: Route['answers']): Route =>
     route(`GET ${path}`, id, summary, { access: 'public', answers, handle: (c) => health.fetch(c.req.raw) });
   const readiness = (status: string) => z.object({ status: z.literal(status), temporal: z.string(), database: z.string() });
   return [
-    ofHealth('/healthz', 'getHealth', 'Whether the process is alive', {
-      200: ['It is.', z.object({ status: z.literal('ok') })],
-    }),
+    ofHealth('/healthz', 'getHealth', 'Whether the process is alive', { 200: ['It is.', z.object({ status: z.literal('ok') })] }),
     ofHealth('/readyz', 'getReadiness', 'Whether Temporal and the database can be reached', {
       200: ['Both can.', readiness('ready')],
       503: ['One cannot.', readiness('not ready')],

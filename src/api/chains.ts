@@ -53,7 +53,6 @@ const bulkRequest = z
     confirm: z.int().min(1).optional().describe('The `count` that was answered. Absent: nothing is done, only counted.'),
   })
   .meta({ id: 'BulkRequest' });
-/** Across companies. */
 const anyBulkRequest = bulkRequest
   .extend({ filter: filterSchema.extend({ companyId: z.string().max(64).optional() }).default({}) })
   .meta({ id: 'AnyBulkRequest' });
@@ -93,9 +92,7 @@ export function chainRoutes(options: ApiOptions): Route[] {
     }),
     route('POST /co/:companyId/chains/:chainId/cancel', 'cancelChain', 'Cancel a chain', {
       description: 'An effect under way is awaited and its outcome recorded; what has not run becomes `cancelled`.',
-      answers: {
-        202: ['It is being cancelled.', z.object({ chainId: z.string(), cancelling: z.literal(true) })],
-      },
+      answers: { 202: ['It is being cancelled.', z.object({ chainId: z.string(), cancelling: z.literal(true) })] },
       problems: ['already-ended'],
       async handle(c, { companyId, chainId, actor }) {
         await cancelChain(options, companyId, await chainOf(companyId, chainId), actor);

@@ -1,7 +1,4 @@
-/**
- * `/admin/companies`: who uses the relay, with which settings, and the named keys with which a company reads and steers its own
- * chains.
- */
+/** `/admin/companies`: who uses the relay, with which settings, and the keys with which they read and steer their own chains. */
 
 import type { Context } from 'hono';
 import { z } from 'zod';
@@ -25,7 +22,6 @@ import { type Route, route } from './route.js';
 
 const newKeyRequest = z.strictObject({ name: label }).meta({ id: 'NewKey' });
 
-/** @param operatorEmail - is told where a company has nobody to notify; without it every company must name somebody. */
 export function companyRoutes({ companies, keys }: Store, operatorEmail: string | undefined): Route[] {
   const checked = (companyId: string, settings: Omit<NewCompany, 'companyId'>): NewCompany => {
     const { notify } = settings;
@@ -120,7 +116,6 @@ function shown(company: StoredCompany): StoredCompany {
 
 /**
  * Reads a body that changes settings: what it comes to, secrets above all, depends on what is stored.
- * @param merge - puts together what is given and what is stored.
  * @returns what makes the settings to be stored of those that are; it throws a Problem 400 that names all mistakes.
  */
 export async function readSettings<Schema extends z.ZodType>(

@@ -47,7 +47,6 @@ export function docsRoutes({ links }: Pick<ApiOptions, 'links'>, others: readonl
   return routes;
 }
 
-/** @param routes - those that the document describes. */
 function docsPage(document: OpenApi, routes: readonly Route[]): { title: string; main: Html } {
   const title = `${document.info.title} API`;
   const main = html`<h1>${title}</h1>

@@ -1,7 +1,6 @@
 /**
- * The dry run: what a chain would do, action by action, with no effect. It reads settings and asks the platform for assignments,
- * and nothing else. What the platform says is shown only to those who may read the company's chains: others learn whether a
- * condition holds, which they could learn by a chain of their own as well.
+ * The dry run: what a chain would do, action by action, with no effect. What the platform says is shown only to those who may
+ * read the company's chains: others learn whether a condition holds, which they could learn by a chain of their own as well.
  */
 
 import { z } from 'zod';
@@ -155,10 +154,7 @@ async function evaluate(
   return valuesShown || ofRequest ? { holds, reason } : { holds };
 }
 
-/**
- * What the action would do, or why it could not even be attempted: as when it runs, a system that is missing from the settings
- * throws.
- */
+/** What the action would do, or why it could not even be attempted, as where a system is missing from the settings. */
 function previewOf(
   action: ChainAction,
   company: Company,

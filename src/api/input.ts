@@ -1,7 +1,4 @@
-/**
- * What comes in with a request: its body as JSON that no two readers could understand differently, and body and query as schemas
- * read them. Every mistake becomes a problem that names its place.
- */
+/** What comes in with a request: JSON that no two readers could understand differently, and body and query as schemas read them. */
 
 import { isUtf8 } from 'node:buffer';
 import type { Context, MiddlewareHandler } from 'hono';
@@ -64,15 +61,14 @@ export const maxDepth = 32;
 export function readStrictJson(bytes: ArrayBuffer): { ok: true; value: unknown } | { ok: false; error: string } {
   if (!isUtf8(bytes)) return { ok: false, error: 'is not UTF-8' };
   const text = new TextDecoder().decode(bytes);
-  let value: unknown;
   try {
-    value = JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    const tooDeep = isNestedDeeper(text, maxDepth) ? `is nested deeper than ${maxDepth} levels` : undefined;
+    const error = tooDeep ?? nameError(text) ?? textError(text, value);
+    return error === undefined ? { ok: true, value } : { ok: false, error };
   } catch (error) {
     return { ok: false, error: `is not JSON${place(error, text)}` };
   }
-  const tooDeep = isNestedDeeper(text, maxDepth) ? `is nested deeper than ${maxDepth} levels` : undefined;
-  const error = tooDeep ?? nameError(text) ?? textError(text, value);
-  return error === undefined ? { ok: true, value } : { ok: false, error };
 }
 
 /** The place or the character that the parser names; never its excerpt, which may hold a token. */
@@ -88,9 +84,7 @@ function place(error: unknown, text: string): string {
   return ` at line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
 }
 
-/**
- * Names that stand twice in one object, of which `JSON.parse` would keep the last, and `__proto__`. The text is known to be JSON.
- */
+/** In text that is JSON: names that stand twice in one object, of which `JSON.parse` would keep the last, and `__proto__`. */
 function nameError(text: string): string | undefined {
   const open: (Set<string> | undefined)[] = [];
   let last = '';
@@ -143,7 +137,6 @@ function unprintable(value: unknown): Issue[] {
   return texts.map(([, path]) => ({ pointer: jsonPointer(path), detail: 'must not contain control characters' }));
 }
 
-/** The query as the schema reads it. @throws Problem 400 */
 export function parseQuery<Schema extends z.ZodType>(schema: Schema, query: Record<string, string>): z.infer<Schema> {
   const parsed = schema.safeParse(query, { error: required });
   if (parsed.success) return parsed.data;
@@ -151,7 +144,7 @@ export function parseQuery<Schema extends z.ZodType>(schema: Schema, query: Reco
   throw new Problem('invalid-query', `${wrong.join('; ')}.`);
 }
 
-/** The query of a list: a part of it. `cursor` is the form of a `nextCursor`. */
+/** Of a list, of which the answer is a part. `cursor` is the form of a `nextCursor`. */
 export function pageQuery(cursor: RegExp) {
   return z.object({
     limit: z

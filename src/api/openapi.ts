@@ -177,7 +177,6 @@ function header(description: string): { description: string; schema: Schema } {
   return { description, schema: { type: 'string' } };
 }
 
-/** What comes with some statuses. */
 const problemHeaders: Record<number, DescribedAnswer['headers']> = {
   401: { 'WWW-Authenticate': header('What is needed.') },
   405: { Allow: header('The methods that are possible.') },

@@ -8,7 +8,6 @@ export type Html = ReturnType<typeof html>;
 
 interface Page {
   title: string;
-  /** Above `main`. */
   header?: Html;
   main: Html;
 }
@@ -20,7 +19,6 @@ export function sendPage(c: Context, page: Page) {
   return c.html(wholePage(page, html`<style>${raw(style)}</style>`));
 }
 
-/** @param head what else stands there, such as the style */
 export function wholePage({ title, header, main }: Page, head: Html): Html {
   return html`<!doctype html>
 <html lang="en">

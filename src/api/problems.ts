@@ -7,9 +7,8 @@ import { methodNotAllowed } from 'hono/method-not-allowed';
 import { Problem, problemResponse } from '../contract/problem.js';
 
 /**
- * Makes an app answer every error with a problem document: what handlers throw, unknown paths, wrong methods. `report` hears of
- * the errors that nobody expected, which are answered with a bare 500, or 503 where Temporal is the reason. Call it before adding
- * routes.
+ * To be called before adding routes. `report` hears of the errors that nobody expected, which are answered with a bare 500, or 503
+ * where Temporal is the reason.
  */
 export function answerProblems<E extends Env>(app: Hono<E>, report: (error: Error) => void): Hono<E> {
   const onMethodNotAllowed = (c: Context, methods: string[]) => {
@@ -23,19 +22,15 @@ export function answerProblems<E extends Env>(app: Hono<E>, report: (error: Erro
     if (error instanceof Problem) return problemResponse(error);
     if (error instanceof HTTPException && error.status < 500)
       return problemResponse(new Problem('bad-request', error.message || 'The request was refused.'));
-    // Whoever hung up reads no answer; for the metrics it is one.
-    if (isHangUp(error)) return problemResponse(new Problem('bad-request', 'The request did not arrive in full.'));
+    // Reading a body throws this where the connection ends before it: nobody reads the answer, but the metrics count it.
+    if (error.message === 'aborted' && 'code' in error && error.code === 'ECONNRESET')
+      return problemResponse(new Problem('bad-request', 'The request did not arrive in full.'));
     report(error);
     if (error instanceof ServiceError || isGrpcServiceError(error))
       return problemResponse(new Problem('temporal-unavailable', 'Temporal does not answer as it should. Try again.'));
     return problemResponse(new Problem('internal', 'Something went wrong here; the operator can find it in the log.'));
   });
   return app;
-}
-
-/** What reading a body throws when the connection ends before it. */
-function isHangUp(error: Error): boolean {
-  return error.message === 'aborted' && 'code' in error && error.code === 'ECONNRESET';
 }
 
 /** No id has one, and the database refuses to look for it. */

@@ -65,10 +65,7 @@ export function rejectedRoutes(options: ApiOptions, rejections: Rejections): Rou
   ];
 }
 
-/**
- * The sender's own key, so that its repetition and ours are one chain; otherwise one of the request's own, so that two resends
- * are.
- */
+/** The sender's own, so that its repetition and ours are one chain; otherwise one of the request's, so that two resends are. */
 function keyOf({ rejectedId, reason, idempotencyKey }: RejectedRequest): string {
   // No header can hold a line break.
   const own = `rejected\n${rejectedId}`;

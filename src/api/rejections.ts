@@ -16,14 +16,10 @@ interface RejectionsOptions extends Pick<ApiOptions, 'taskQueue' | 'log'> {
   notices: Pick<RuleNotices, 'start'>;
 }
 
-/** The most requests that wait to be kept; further ones are only counted. */
-const maxWaiting = 100;
-/** How long keeping waits, in milliseconds, so that the answer goes out first. */
-const answerMs = 50;
-/** The most mistakes of one request that are kept. */
-const maxMistakes = 100;
-/** The most rules whose contacts are told of one request. */
-const maxRules = 5;
+const maxWaiting = 100; // requests; further ones are only counted
+const answerMs = 50; // that keeping waits, so that the answer goes out first
+const maxMistakes = 100; // of one request
+const maxRules = 5; // whose contacts are told of one request
 
 export class Rejections {
   #waiting = 0;

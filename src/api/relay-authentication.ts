@@ -6,10 +6,7 @@ import { Problem, Rejection, type RejectionReason } from '../contract/problem.js
 import type { Refusal } from '../store/credentials.js';
 import type { ApiOptions } from './route.js';
 
-/**
- * @throws Problem 401 for strangers, 503 where nobody can be looked up; Rejection for those who are or once were known: outwardly
- * the same 401.
- */
+/** @throws Problem 503 where nobody can be looked up, 401 for strangers; Rejection, outwardly the same 401, for who is known. */
 export async function authenticateRequest(
   { store, log }: Pick<ApiOptions, 'store' | 'log'>,
   companyId: string,

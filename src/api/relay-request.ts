@@ -24,8 +24,8 @@ const actionRequests = actionDefinitions.map(({ name, description, needsAssignme
   return z.object({ ...commonFields, action, platformAssignmentId: assignment, ...fields }).meta({ id: name, description });
 });
 
-/** The body, for the document: what is read is read by chain/request.ts, which says more about mistakes. */
-export const chainRequest = z
+/** For the document: what is read is read by chain/request.ts, which says more about mistakes. */
+const rawBody = z
   .array(z.union(actionRequests))
   .min(1)
   .max(maxActions)
@@ -36,7 +36,7 @@ export const chainRequest = z
       'that is not known is ignored with a warning, one that looks like a misspelt one is refused.',
   });
 
-export const chainExamples = {
+const examples = {
   'widen-then-alert': {
     summary: 'Send with growing radius and growing delays, then alert the manager if nobody was found.',
     value: widenThenAlert,
@@ -46,12 +46,10 @@ export const chainExamples = {
 };
 
 const idempotencyHeader = z.string().min(1).max(255).optional();
-const signatureHeader = z
-  .string()
-  .optional()
-  .describe('Needed, with `webhook-id`, where the company has a `webhookSecret`: see Standard Webhooks.');
+const signed = 'Needed, with `webhook-id`, where the company has a `webhookSecret`: see Standard Webhooks.';
+const signatureHeader = z.string().optional().describe(signed);
 
-export const chainHeaders = z.object({
+const headers = z.object({
   'Idempotency-Key': idempotencyHeader.describe(
     'Bare or quoted. A request with a key that was used before runs nothing: the same body gets the first answer again, ' +
       'another body is refused.',
@@ -61,32 +59,29 @@ export const chainHeaders = z.object({
   'webhook-signature': signatureHeader,
 });
 
-export const chainQuery = z.object({
+const query = z.object({
   dryRun: z
     .enum(['true', 'false'], 'must be true or false')
     .default('false')
     .describe('`true`: tell what would happen, with no effect. An idempotency key is not used up.'),
 });
 
-/**
- * `?dryRun=`. @throws Problem 400 for anything but true and false, and for other spellings of the name: taking them for nothing
- * would run the chain.
- */
+export const chainRequest = { query, headers, rawBody, examples };
+
+/** @throws Problem 400 also for other spellings of `dryRun`: taking them for nothing would run the chain. */
 export function asksDryRun(c: Context): boolean {
   const other = Object.keys(c.req.query()).find((name) => name !== 'dryRun' && /^dry[_-]?run$/i.test(name));
   if (other !== undefined) throw new Problem('invalid-query', `${other} is not a parameter; did you mean dryRun?`);
   const [value = 'false', another] = new Set(c.req.queries('dryRun'));
-  if (another !== undefined || !chainQuery.safeParse({ dryRun: value }).success)
+  if (another !== undefined || !query.safeParse({ dryRun: value }).success)
     throw new Problem('invalid-query', 'dryRun must be true or false.');
   return value === 'true';
 }
 
 /** `Idempotency-Key`, bare or quoted, or `webhook-id`; `mistake` where both are given and differ, or one is unusable. */
 export function readIdempotencyKey(c: Context): { idempotencyKey?: string; mistake?: string } {
-  const bare = c.req
-    .header('Idempotency-Key')
-    ?.trim()
-    .replace(/^"(.*)"$/, '$1');
+  const given = c.req.header('Idempotency-Key');
+  const bare = given?.trim().replace(/^"(.*)"$/, '$1');
   const webhookId = c.req.header('webhook-id');
   if (bare !== undefined && webhookId !== undefined && bare !== webhookId)
     return { mistake: 'Idempotency-Key and webhook-id are both given and differ: send one of them.' };

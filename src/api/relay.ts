@@ -10,16 +10,7 @@ import { Rejection } from '../contract/problem.js';
 import { withinLimit } from './limits.js';
 import type { Rejections } from './rejections.js';
 import { authenticateRequest } from './relay-authentication.js';
-import {
-  asksDryRun,
-  chainExamples,
-  chainHeaders,
-  chainQuery,
-  chainRequest,
-  readActions,
-  readElements,
-  readIdempotencyKey,
-} from './relay-request.js';
+import { asksDryRun, chainRequest, readActions, readElements, readIdempotencyKey } from './relay-request.js';
 import { type Answer, type ApiOptions, type Route, route } from './route.js';
 
 /** Tells what these actions would do, as far as whoever asks may see it; answered in the form of `schema`. */
@@ -47,10 +38,7 @@ export function relayRoute(options: ApiOptions, rejections: Rejections, dryRun: 
       'Runs the actions in array order; delayed ones run on their own when they are due. The answer comes once the chain ' +
       'is durably accepted. One bad action refuses the whole request. With `?dryRun=true` it tells action by action what ' +
       'would happen, and nothing happens.',
-    query: chainQuery,
-    headers: chainHeaders,
-    rawBody: chainRequest,
-    examples: chainExamples,
+    ...chainRequest,
     answers: {
       202: acceptedAnswer,
       200: [

@@ -131,7 +131,7 @@ export function route<
   };
 }
 
-/** The middleware that lets only these callers pass, and answers 401 to everybody else. */
+/** Lets only these callers pass, and answers 401 to everybody else. */
 export type Guard = (access: Access) => MiddlewareHandler<Authenticated>;
 
 export function createGuard(adminToken: string, keys: Pick<Keys, 'authenticate'>): Guard {
@@ -147,13 +147,11 @@ export function createGuard(adminToken: string, keys: Pick<Keys, 'authenticate'>
   };
 }
 
-type ActorReader = (c: Context, access?: 'admin' | 'admin or company key') => Promise<Actor | undefined>;
-
 /** Tells who asks: the admin, or the company in the path (`:companyId`) by a key of it; undefined for anybody else. */
-export function actorReader(adminToken: string, keys: Pick<Keys, 'authenticate'>): ActorReader {
+export function actorReader(adminToken: string, keys: Pick<Keys, 'authenticate'>) {
   if (adminToken === '') throw new Error('The admin token must not be empty: set RELAY_ADMIN_TOKEN');
   const expected = hashOf(adminToken);
-  return async (c, access) => {
+  return async (c: Context, access?: Access): Promise<Actor | undefined> => {
     const bearer = /^Bearer +(\S+) *$/i.exec(c.req.header('Authorization') ?? '')?.[1];
     if (bearer === undefined) return undefined;
     if (timingSafeEqual(hashOf(bearer), expected)) return { kind: 'admin' };
@@ -167,7 +165,6 @@ function unauthorized(needed: string): Problem {
   return new Problem('unauthorized', `This needs ${needed}: Authorization: Bearer …`, { headers });
 }
 
-/** The routes behind their guards, to be put into an app that answers problems. */
 export function appOf(routes: readonly Route[], guard: Guard): Hono<Authenticated> {
   const app = new Hono<Authenticated>();
   for (const [paths, access] of Object.entries(guarded)) app.use(paths, guard(access));

@@ -17,9 +17,7 @@ export function ruleRoutes({ companies, rules, tokens }: Store): Route[] {
         'The answer is the only time that the token is shown.' +
         ' A `relayId` and `relayAccessToken` that existing webhooks use can be taken over.',
       rawBody: newRuleRequest,
-      answers: {
-        201: ['The rule with its first token.', createdRuleResponse, { Location: 'The path of what was made.' }],
-      },
+      answers: { 201: ['The rule with its first token.', createdRuleResponse, { Location: 'The path of what was made.' }] },
       problems: ['invalid-body', 'relay-id-taken'],
       async handle(c, { companyId, actor }) {
         const rule = (await readSettings(c, newRuleRequest))();
