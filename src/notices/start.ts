@@ -32,7 +32,6 @@ export async function handToNotifier(
   const action = notice.actions.find((action) => action.index === index);
   if (!action) throw new RangeError(`the notice names action ${index}, which the chain does not have`);
   const { state, heldUntil } = action;
-  const assignmentId = action.assignmentId && cutShort(action.assignmentId, 100);
   const kind = notice.kind === 'recovered' ? 'needs-attention' : notice.kind;
   const { type, message } = reasonOf(action);
   // A rule with contacts of its own has notifiers of its own: nobody is told what concerns others only, or later because of them.
@@ -40,18 +39,8 @@ export async function handToNotifier(
   const id = hashOf([kind, foldedReason(action), rule?.notify ? relayId : '']);
   const cause: Cause = { id, companyId, relayId, kind, reason: { type, message: cutShort(message, 1000) } };
   const workflowId = notifier ?? `relay-notifier:${companyId}:${id}`;
-  const member: Member = {
-    chainId,
-    index,
-    relayId,
-    state,
-    at,
-    receivedAt,
-    runId,
-    assignmentId,
-    heldUntil,
-    message: cutShort(message, 500),
-  };
+  const short = { message: cutShort(message, 500), assignmentId: action.assignmentId && cutShort(action.assignmentId, 100) };
+  const member: Member = { chainId, index, relayId, state, at, receivedAt, runId, heldUntil, ...short };
   await client.withDeadline(Date.now() + answerTimeoutMs, () =>
     client.workflow.signalWithStart<Notifier, [News]>('Notifier', {
       workflowId,
