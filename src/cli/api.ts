@@ -15,11 +15,7 @@ export interface Address {
   credential?: { bearer: string; from: string; kind: 'admin' | 'key' };
 }
 
-/**
- * `--url`, RELAY_URL, or this machine at PORT. The bearer is RELAY_ADMIN_TOKEN, RELAY_KEY, or, for a relay on this machine, what
- * `npm start` keeps in its data directory.
- * @throws UsageError that never shows what it was given.
- */
+/** `--url`, RELAY_URL, or this machine at PORT. @throws UsageError that never shows what it was given. */
 export function readAddress(given: string | undefined, env: Terminal['env']): Address {
   const name = given === undefined ? 'RELAY_URL' : '--url';
   const text = given ?? (env.RELAY_URL || `http://127.0.0.1:${env.PORT || '8080'}`);
@@ -34,6 +30,7 @@ export function readAddress(given: string | undefined, env: Terminal['env']): Ad
   return { url: url.href.replace(/\/+$/, ''), loopback, ...(credential && { credential }) };
 }
 
+/** For a relay on this machine also what `npm start` keeps in its data directory. */
 function readCredential(env: Terminal['env'], loopback: boolean): Address['credential'] {
   if (env.RELAY_ADMIN_TOKEN) return credentialOf(env.RELAY_ADMIN_TOKEN, 'RELAY_ADMIN_TOKEN', 'admin');
   if (env.RELAY_KEY) return credentialOf(env.RELAY_KEY, 'RELAY_KEY', 'key');

@@ -18,7 +18,6 @@ export function command<Usage extends string>(group: Command, usage: Usage, word
   return added.summary(summary).addHelpText('after', `\nExample:\n  ${[...names, words].join(' ').trimEnd()}`);
 }
 
-/** For what cannot be undone. */
 export const yesOption = new Option('--yes', 'do not ask');
 
 export const waitOption = new Option('--wait', 'follow the chain until it has ended or needs attention');
@@ -53,7 +52,6 @@ export function withSettings<Args extends unknown[], Options extends OptionValue
     .option('--file <file>', 'JSON with the fields of the API; - is standard input; options come on top');
 }
 
-/** Fields as the API takes them. */
 export type Settings = Record<string, unknown>;
 const settingsSchema = z.record(z.string(), z.unknown());
 
@@ -97,7 +95,6 @@ export async function readInput(terminal: Terminal, file: string): Promise<Uint8
   }
 }
 
-/** For an option with a number. */
 export function readCount(name: string) {
   return (text: string) => {
     if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);

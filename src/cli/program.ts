@@ -5,10 +5,10 @@ import { distance } from 'fastest-levenshtein';
 import packageJson from '../../package.json' with { type: 'json' };
 import { Refused } from './api.js';
 import { bulk } from './commands/bulk.js';
-import { chains, steer } from './commands/chains.js';
+import { chains } from './commands/chains.js';
 import { companies } from './commands/companies.js';
-import { keys, tokens } from './commands/credentials.js';
-import { audit, health, notices, pause } from './commands/operations.js';
+import { credentials } from './commands/credentials.js';
+import { operations } from './commands/operations.js';
 import { rejected } from './commands/rejected.js';
 import { rules } from './commands/rules.js';
 import { send } from './commands/send.js';
@@ -18,7 +18,7 @@ import { exitCodes, type Terminal, UsageError } from './terminal.js';
 import { render } from './text.js';
 
 /** In the order of `relay --help`. A new one is a file in `commands/` and its name here, or a part of the file of its subject. */
-const commands = [companies, rules, tokens, keys, send, chains, steer, bulk, pause, notices, rejected, audit, health];
+const commands = [companies, rules, credentials, send, chains, bulk, rejected, operations];
 
 /** `relay` with all its commands; nothing in it ends the process. */
 export function program(terminal: Terminal) {

@@ -40,9 +40,7 @@ export const chains: Commands = (relay, session) => {
       if (watch) session.print(['']);
       await session.show(answer, (chain) => chainLines(session, companyId, chain));
     });
-};
 
-export const steer: Commands = (relay, session) => {
   const retry = 'try an action again that needs attention, has failed, or reached only some recipients';
   command(relay, 'retry <companyId> <chainId> <index>', `acme ${exampleId} 1`, retry)
     .description('A chain that has closed is opened again; what was not run because of the action follows it.')
@@ -86,10 +84,7 @@ export const steer: Commands = (relay, session) => {
   }
 };
 
-/**
- * People name a chain by its id, or by its workflow's, as Temporal and the notices show it.
- * @returns `ID` for `relay:acme:ID`, and for `relay:acme:ID:2` of a delayed action, of this company; else what was given.
- */
+/** `ID`, also where a workflow is named as Temporal and the notices do: `relay:acme:ID`, or `relay:acme:ID:2` of a delayed action. */
 export function chainIdOf(companyId: string, given: string): string {
   const [, company, chainId] = /^relay:([^:]*):([^:]+)(:\d+)?$/.exec(given) ?? [];
   return chainId !== undefined && company === companyId ? chainId : given;

@@ -7,15 +7,21 @@ import { UsageError } from '../terminal.js';
 import { fields } from '../text.js';
 import { momentText, readDuration } from '../time.js';
 
-export const tokens: Commands = (relay, session) => {
+export const credentials: Commands = (relay, session) => {
   const tokens = relay.command('tokens').summary('the access tokens of a rule');
   const tokensOf = (companyId: string, relayId: string) => path`/admin/companies/${companyId}/rules/${relayId}/tokens`;
-  const columns = { TOKEN: 'tokenId', STATE: 'state', MADE: 'createdAt', ENDS: 'expiresAt', 'LAST USED': 'lastUsedAt' } as const;
+  const tokenColumns = {
+    TOKEN: 'tokenId',
+    STATE: 'state',
+    MADE: 'createdAt',
+    ENDS: 'expiresAt',
+    'LAST USED': 'lastUsedAt',
+  } as const;
 
   const list = 'list the tokens of a rule, without the tokens themselves';
   command(tokens, 'list <companyId> <relayId>', 'acme 4711', list).action((companyId, relayId) => {
     const asked = session.api.ask('GET', tokensOf(companyId, relayId), tokensResponse);
-    return session.show(asked, ({ tokens }) => session.table(tokens, columns));
+    return session.show(asked, ({ tokens }) => session.table(tokens, tokenColumns));
   });
 
   command(tokens, 'rotate <companyId> <relayId>', 'acme 4711 --grace 1h', 'make a new token for a rule, and show it, once')
@@ -40,15 +46,13 @@ export const tokens: Commands = (relay, session) => {
       const target = `${tokensOf(companyId, relayId)}${path`/${tokenId}`}`;
       return session.delete(target, yes, `token ${tokenId} of rule ${relayId} of company ${companyId}`, 'Revoke');
     });
-};
 
-export const keys: Commands = (relay, session) => {
   const keys = relay.command('keys').summary("a company's keys");
-  const columns = { KEY: 'keyId', NAME: 'name', MADE: 'createdAt', 'LAST USED': 'lastUsedAt' } as const;
+  const keyColumns = { KEY: 'keyId', NAME: 'name', MADE: 'createdAt', 'LAST USED': 'lastUsedAt' } as const;
 
   command(keys, 'list <companyId>', 'acme', 'list the keys of a company, without the keys themselves').action((companyId) => {
     const asked = session.api.ask('GET', path`/admin/companies/${companyId}/keys`, keysResponse);
-    return session.show(asked, ({ keys }) => session.table(keys, columns));
+    return session.show(asked, ({ keys }) => session.table(keys, keyColumns));
   });
 
   command(keys, 'create <companyId>', 'acme --name console', 'make a key, and show it, once')

@@ -14,8 +14,7 @@ import { momentFromNow, readMoment } from '../time.js';
 
 const whatOption = new Option('--what <what>', `one of ${pausable.join(', ')}`);
 
-/** Planned downtime of a company or of one of its connectors. */
-export const pause: Commands = (relay, session) => {
+export const operations: Commands = (relay, session) => {
   const pauseOf = (companyId: string) => path`/admin/companies/${companyId}/pause`;
 
   const example = 'acme --what platform --reason "new version" --until 2h';
@@ -38,22 +37,6 @@ export const pause: Commands = (relay, session) => {
 
   command(relay, 'pauses <companyId>', 'acme', 'show what is paused').action((companyId) => showPauses(companyId, 'GET'));
 
-  function showPauses(companyId: string, method: 'GET' | 'PUT', body?: object): Promise<void> {
-    return session.show(session.api.ask(method, pauseOf(companyId), pausesResponse, { body }), ({ pauses }) => {
-      if (pauses.length === 0) return ['Nothing is paused.'];
-      const lines = session.table(pauses, {
-        PAUSED: 'what',
-        SINCE: ({ since }) => momentFromNow(since),
-        UNTIL: ({ until }) => (until === undefined ? 'somebody ends it' : momentFromNow(until)),
-        REASON: 'reason',
-      });
-      return [...lines, '', `To see what waits: npx relay chains list ${companyId} --paused`];
-    });
-  }
-};
-
-/** Whether notices arrive. */
-export const notices: Commands = (relay, session) => {
   const notices = relay.command('notices').summary('whether notices arrive');
   command(notices, 'test <companyId>', 'acme --rule 4711', 'send a test notice to every contact, and tell where it arrived')
     .description('It takes the way of real notices, through a worker. Exit code 1 where it did not arrive everywhere.')
@@ -71,10 +54,7 @@ export const notices: Commands = (relay, session) => {
       if (contacts.length === 0 || contacts.some(({ delivered }) => !delivered)) session.exitCode = exitCodes.refused;
       await session.show(answer, () => (contacts.length === 0 ? [nobody] : lines));
     });
-};
 
-/** Who changed or steered what, and when. */
-export const audit: Commands = (relay, session) => {
   const summary = 'list who changed or steered what, the newest first';
   withParts(command(relay, 'audit [companyId]', 'acme --limit 20', summary)).action((companyId, options) =>
     session.list(options, {
@@ -91,10 +71,7 @@ export const audit: Commands = (relay, session) => {
       none: 'Nothing was done yet.',
     }),
   );
-};
 
-/** Whether the relay can do its work. */
-export const health: Commands = (relay, session) => {
   command(relay, 'health', '', 'tell whether the relay reaches what it needs')
     .description('Exit code 1 where it does not.')
     .action(async () => {
@@ -103,4 +80,17 @@ export const health: Commands = (relay, session) => {
       if (answer.status === 503) session.exitCode = exitCodes.refused;
       await session.show(answer, (body) => [`The relay at ${api.address.url}:`, ...fields(body, '  ')]);
     });
+
+  function showPauses(companyId: string, method: 'GET' | 'PUT', body?: object): Promise<void> {
+    return session.show(session.api.ask(method, pauseOf(companyId), pausesResponse, { body }), ({ pauses }) => {
+      if (pauses.length === 0) return ['Nothing is paused.'];
+      const lines = session.table(pauses, {
+        PAUSED: 'what',
+        SINCE: ({ since }) => momentFromNow(since),
+        UNTIL: ({ until }) => (until === undefined ? 'somebody ends it' : momentFromNow(until)),
+        REASON: 'reason',
+      });
+      return [...lines, '', `To see what waits: npx relay chains list ${companyId} --paused`];
+    });
+  }
 };

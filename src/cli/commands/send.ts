@@ -85,7 +85,6 @@ const more = words.optional();
 const plannedAction = z.looseObject({ index: z.number(), action: words, comment: more, outcome: words, reason: more });
 const dryRunSchema = z.looseObject({ actions: z.array(plannedAction), warnings: acceptedSchema.shape.warnings });
 
-/** What would become of each action, and whatever else the API tells of it, by name. */
 function dryRunLines({ actions, warnings }: z.infer<typeof dryRunSchema>): Line[] {
   return [
     'Dry run: nothing has been done.',
