@@ -105,6 +105,8 @@ export interface Question {
   nextStep?: (problem: Problem) => string | undefined;
 }
 
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
 /** The API itself waits up to 15 seconds for Temporal. */
 const patienceMs = 30_000;
 
@@ -112,12 +114,7 @@ export class Api {
   constructor(readonly address: Address) {}
 
   /** @param schema - the form of the answer's body. @throws Refused, Unreachable */
-  async ask<Body>(
-    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
-    path: string,
-    schema: z.ZodType<Body>,
-    question: Question = {},
-  ): Promise<Answer<Body>> {
+  async ask<Body>(method: Method, path: string, schema: z.ZodType<Body>, question: Question = {}): Promise<Answer<Body>> {
     const { response, text } = await this.#exchange(method, path, question);
     const { status, ok, headers } = response;
     const json = parseJson(text);

@@ -6,8 +6,7 @@ import { type Answer, type Problem, path, Refused, Unreachable } from './api.js'
 import { issueLines } from './explain.js';
 import type { Session } from './session.js';
 import { exitCodes } from './terminal.js';
-import { type Line, line, type Painted, type Tone } from './text.js';
-import { momentFromNow, momentText } from './time.js';
+import { type Line, line, momentFromNow, momentText, type Painted, type Tone } from './text.js';
 
 /** The pause between two looks: the shortest after a change, from there growing to the longest. */
 const shortestPauseMs = 250;

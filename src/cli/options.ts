@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { parseJson } from './api.js';
 import type { Session } from './session.js';
 import { type Terminal, UsageError } from './terminal.js';
-import { readMoment } from './time.js';
+import { readMoment } from './text.js';
 
 /** Adds the commands of a subject to `relay`; their actions use the session. */
 export type Commands = (relay: Command, session: Session) => void;
@@ -78,11 +78,7 @@ export function settingsOf(options: object, file: Settings = {}): Settings {
   return settings;
 }
 
-const unreadable: Record<string, string> = {
-  ENOENT: 'there is no such file',
-  EACCES: 'permission denied',
-  EISDIR: 'it is a folder',
-};
+const unread: Record<string, string> = { ENOENT: 'there is no such file', EACCES: 'permission denied', EISDIR: 'it is a folder' };
 
 /** A file's bytes, or those of standard input for `-`. @throws UsageError */
 export async function readInput(terminal: Terminal, file: string): Promise<Uint8Array> {
@@ -91,7 +87,7 @@ export async function readInput(terminal: Terminal, file: string): Promise<Uint8
     return readFileSync(file);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    throw new UsageError(`${file} cannot be read: ${unreadable[code] ?? code}`);
+    throw new UsageError(`${file} cannot be read: ${unread[code] ?? code}`);
   }
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
-import { momentFromNow, momentText, readDuration, readMoment } from '../../src/cli/time.js';
+import { momentFromNow, momentText, readDuration, readMoment } from '../../src/cli/text.js';
 
 describe('times', () => {
   const zone = process.env.TZ;

@@ -8,8 +8,7 @@ import { path } from '../api.js';
 import { chainColumns, stateCell } from '../chain-view.js';
 import { type Commands, command, readCount, settingsOf, withFilter, yesOption } from '../options.js';
 import { exitCodes, UsageError } from '../terminal.js';
-import { type Line, line } from '../text.js';
-import { momentText } from '../time.js';
+import { type Line, line, momentText } from '../text.js';
 
 /** By the API's verb: what it does, and which chains an example is about. */
 const verbs: Record<BulkVerb, [meaning: string, example: string]> = {

@@ -7,7 +7,7 @@ import { path } from '../api.js';
 import { askChain, chainColumns, chainLines, exitCodeOf, followChain, whereToLook } from '../chain-view.js';
 import { type Commands, command, settingsOf, withFilter, withParts } from '../options.js';
 import { UsageError } from '../terminal.js';
-import { readDuration } from '../time.js';
+import { readDuration } from '../text.js';
 
 const exampleId = '0f5c1d7e-6a2b-4c3d-8e9f-1a2b3c4d5e6f';
 

@@ -4,8 +4,7 @@ import { createdKeyResponse, keysResponse, rotatedTokenResponse, tokensResponse 
 import { path } from '../api.js';
 import { type Commands, command, yesOption } from '../options.js';
 import { UsageError } from '../terminal.js';
-import { fields } from '../text.js';
-import { momentText, readDuration } from '../time.js';
+import { fields, momentText, readDuration } from '../text.js';
 
 export const credentials: Commands = (relay, session) => {
   const tokens = relay.command('tokens').summary('the access tokens of a rule');

@@ -9,8 +9,7 @@ import { noticeTestResponse } from '../../contract/notify.js';
 import { path } from '../api.js';
 import { type Commands, command, withParts } from '../options.js';
 import { exitCodes } from '../terminal.js';
-import { fields, flatten } from '../text.js';
-import { momentFromNow, readMoment } from '../time.js';
+import { fields, flatten, momentFromNow, readMoment } from '../text.js';
 
 const whatOption = new Option('--what <what>', `one of ${pausable.join(', ')}`);
 

@@ -80,9 +80,8 @@ export function fillIn(bytes: Uint8Array, { rule, token }: { rule: string | unde
   return new TextEncoder().encode(JSON.stringify(filled));
 }
 
-const words = z.string();
-const more = words.optional();
-const plannedAction = z.looseObject({ index: z.number(), action: words, comment: more, outcome: words, reason: more });
+const words = z.string().optional();
+const plannedAction = z.looseObject({ index: z.number(), action: z.string(), comment: words, outcome: words, reason: words });
 const dryRunSchema = z.looseObject({ actions: z.array(plannedAction), warnings: acceptedSchema.shape.warnings });
 
 function dryRunLines({ actions, warnings }: z.infer<typeof dryRunSchema>): Line[] {
@@ -90,7 +89,7 @@ function dryRunLines({ actions, warnings }: z.infer<typeof dryRunSchema>): Line[
     'Dry run: nothing has been done.',
     ...actions.flatMap(({ index, action, comment, outcome, reason, ...more }): Line[] => [
       '',
-      line`${titleOf({ index, action, comment })}: ${stateCell(outcome)}${reason && `: ${reason}`}`,
+      line`${titleOf({ index, action, comment })}: ${stateCell(outcome ?? '')}${reason && `: ${reason}`}`,
       ...fields(more, '  '),
     ]),
     ...listed('Warnings:', issueLines(warnings)),
