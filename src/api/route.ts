@@ -15,7 +15,6 @@ import { hashOf } from '../contract/credential.js';
 import { Problem } from '../contract/problem.js';
 import type { ProblemSlug } from '../contract/problem-types.js';
 import type { Metrics } from '../service/telemetry.js';
-import type { Keys } from '../store/credentials.js';
 import type { Store } from '../store/store.js';
 import { limitBody, parseAs, parseQuery, readObject } from './input.js';
 import type { Limits } from './limits.js';
@@ -134,7 +133,7 @@ export function route<
 /** Lets only these callers pass, and answers 401 to everybody else. */
 export type Guard = (access: Access) => MiddlewareHandler<Authenticated>;
 
-export function createGuard(adminToken: string, keys: Pick<Keys, 'authenticate'>): Guard {
+export function createGuard(adminToken: string, keys: Pick<Store['keys'], 'authenticate'>): Guard {
   const actorOf = actorReader(adminToken, keys);
   return (access) => async (c, next) => {
     if (access === 'admin' || access === 'admin or company key') {
@@ -148,7 +147,7 @@ export function createGuard(adminToken: string, keys: Pick<Keys, 'authenticate'>
 }
 
 /** Tells who asks: the admin, or the company in the path (`:companyId`) by a key of it; undefined for anybody else. */
-export function actorReader(adminToken: string, keys: Pick<Keys, 'authenticate'>) {
+export function actorReader(adminToken: string, keys: Pick<Store['keys'], 'authenticate'>) {
   if (adminToken === '') throw new Error('The admin token must not be empty: set RELAY_ADMIN_TOKEN');
   const expected = hashOf(adminToken);
   return async (c: Context, access?: Access): Promise<Actor | undefined> => {

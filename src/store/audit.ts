@@ -2,13 +2,13 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { type AuditEntry, type AuditEvent, auditEntrySchema } from '../contract/audit.js';
-import { type Database, type Page, type PageRequest, type Parameter, type Queries, read, Table } from './database.js';
+import { type AuditEvent, auditEntrySchema } from '../contract/audit.js';
+import { type Database, type PageRequest, type Parameter, type Queries, read, Table } from './database.js';
 
 const entries = new Table('(SELECT seq::text AS audit_id, * FROM audit) AS audit', auditEntrySchema);
 const events = new Table('audit', auditEntrySchema.omit({ auditId: true }));
 
-/** Records a change of settings, and raises the revision by which other processes see it. The last statement of its transaction. */
+/** Records a change of settings, and raises the revision by which others see it. To be the last statement of its transaction. */
 export async function recordChange(queries: Queries, event: AuditEvent): Promise<void> {
   await recordEvent(queries, event);
   await queries.query(
@@ -41,17 +41,13 @@ export function changedFields(before: object | undefined, after: object): string
   return fields.filter((field) => !isDeepStrictEqual(old[field], now[field]));
 }
 
-export class Audit {
-  constructor(private readonly database: Database) {}
-
+export const auditIn = (database: Database) => ({
   /** For what is done outside the store, such as steering a chain. */
-  record(event: AuditEvent): Promise<void> {
-    return recordEvent(this.database, event);
-  }
+  record: (event: AuditEvent) => recordEvent(database, event),
 
   /** The newest first; of one company, or of all. */
-  list({ companyId, ...request }: PageRequest & { companyId?: string }): Promise<Page<AuditEntry>> {
+  list: ({ companyId, ...request }: PageRequest & { companyId?: string }) => {
     const [where, parameters] = companyId === undefined ? ['true', []] : ['company_id = $1', [companyId]];
-    return entries.page(this.database, where, parameters, 'seq DESC', request);
-  }
-}
+    return entries.page(database, where, parameters, 'seq DESC', request);
+  },
+});

@@ -9,26 +9,20 @@ import { makeCredential } from '../contract/credential.js';
 import { type newRuleRequest, type Rule, ruleSchema, type StoredRule } from '../contract/rule.js';
 import { changedFields, deleteNamed, recordChange } from './audit.js';
 import { addToken } from './credentials.js';
-import { type Database, exists, type Page, type PageRequest, Table } from './database.js';
+import { type Database, exists, type PageRequest, Table } from './database.js';
 
 const companies = new Table('companies', companySchema);
 const ofCompany = 'company_id = $1';
 
-export class Companies {
-  constructor(private readonly database: Database) {}
-
-  get(companyId: string): Promise<StoredCompany | undefined> {
-    return companies.find(this.database, ofCompany, [companyId]);
-  }
+export const companiesIn = (database: Database) => ({
+  get: (companyId: string) => companies.find(database, ofCompany, [companyId]),
 
   /** By company id. */
-  list(request: PageRequest): Promise<Page<StoredCompany>> {
-    return companies.page(this.database, 'true', [], 'company_id ASC', request);
-  }
+  list: (request: PageRequest) => companies.page(database, 'true', [], 'company_id ASC', request),
 
   /** `change` gets what is stored, if anything, which nobody else changes meanwhile; what it throws leaves all as it was. */
-  put(companyId: string, change: (stored: StoredCompany | undefined) => NewCompany, actor: Actor) {
-    return this.database.transaction(async (queries) => {
+  put: (companyId: string, change: (stored: StoredCompany | undefined) => NewCompany, actor: Actor) =>
+    database.transaction(async (queries) => {
       // The empty row first, so that two who make the same company at once come one after the other.
       const created = (await companies.insert(queries, { companyId, name: '', timeZone: '' })) !== undefined;
       const stored = await companies.find(queries, `${ofCompany} FOR UPDATE`, [companyId]);
@@ -38,38 +32,34 @@ export class Companies {
       const details = created ? { name: changed.name } : { changed: changedFields(stored, company) };
       await recordChange(queries, { actor, action: created ? 'company.create' : 'company.update', companyId, details });
       return { company, created };
-    });
-  }
+    }),
 
   /** With its rules, tokens and keys. @returns whether there was one. */
-  delete(companyId: string, actor: Actor): Promise<boolean> {
+  delete: (companyId: string, actor: Actor) => {
     const event = { actor, action: 'company.delete', companyId, details: {} };
-    return deleteNamed(this.database, `companies WHERE ${ofCompany}`, [companyId], event);
-  }
-}
+    return deleteNamed(database, `companies WHERE ${ofCompany}`, [companyId], event);
+  },
+});
 
 const rules = new Table('rules', ruleSchema.extend({ companyId: z.string() }));
 const named = 'company_id = $1 AND relay_id = $2';
 
 export type NewRule = z.infer<typeof newRuleRequest>;
-/** A rule just made, with the only sight there is of its token. */
-export type CreatedRule = Exclude<Awaited<ReturnType<Rules['create']>>, string>;
+type ChangedRule = Pick<NewRule, 'notify'> & Pick<Rule, 'name' | 'enabled' | 'onFailure' | 'onUnknown'>;
 
-export class Rules {
-  constructor(private readonly database: Database) {}
-
-  get(companyId: string, relayId: string): Promise<StoredRule | undefined> {
-    return rules.find(this.database, named, [companyId, relayId]);
-  }
+export const rulesIn = (database: Database) => ({
+  get: (companyId: string, relayId: string) => rules.find(database, named, [companyId, relayId]),
 
   /** In the order in which they were made. */
-  list(companyId: string, request: PageRequest): Promise<Page<StoredRule>> {
-    return rules.page(this.database, ofCompany, [companyId], 'seq ASC', request);
-  }
+  list: (companyId: string, request: PageRequest) => rules.page(database, ofCompany, [companyId], 'seq ASC', request),
 
-  /** Makes an enabled rule with one token. */
-  create(companyId: string, { relayAccessToken = makeCredential('rlt_'), relayId: wanted, ...settings }: NewRule, actor: Actor) {
-    return this.database.transaction(async (queries) => {
+  /** Makes an enabled rule with one token, of which this is the only sight. */
+  create: (
+    companyId: string,
+    { relayAccessToken = makeCredential('rlt_'), relayId: wanted, ...settings }: NewRule,
+    actor: Actor,
+  ) =>
+    database.transaction(async (queries) => {
       if (!(await exists(queries, 'companies WHERE company_id = $1 FOR KEY SHARE', [companyId]))) return 'unknown company';
       let rule: StoredRule | undefined;
       do {
@@ -81,29 +71,25 @@ export class Rules {
       const tokenId = await addToken(queries, { companyId, relayId, relayAccessToken });
       await recordChange(queries, { actor, action: 'rule.create', companyId, details: { relayId, name, tokenId } });
       return { rule, tokenId, relayAccessToken };
-    });
-  }
+    }),
 
   /** As `put` of companies. Undefined: no such rule. */
-  update(companyId: string, relayId: string, change: (stored: StoredRule) => ChangedRule, actor: Actor) {
-    return this.database.transaction(async (queries) => {
+  update: (companyId: string, relayId: string, change: (stored: StoredRule) => ChangedRule, actor: Actor) =>
+    database.transaction(async (queries) => {
       const stored = await rules.find(queries, `${named} FOR UPDATE`, [companyId, relayId]);
       if (!stored) return undefined;
       const rule = await rules.update(queries, change(stored), named, [companyId, relayId]);
       const details = { relayId, changed: changedFields(stored, rule) };
       await recordChange(queries, { actor, action: 'rule.update', companyId, details });
       return rule;
-    });
-  }
+    }),
 
   /** With its tokens. @returns whether there was one. */
-  delete(companyId: string, relayId: string, actor: Actor): Promise<boolean> {
+  delete: (companyId: string, relayId: string, actor: Actor) => {
     const event = { actor, action: 'rule.delete', companyId, details: { relayId } };
-    return deleteNamed(this.database, `rules WHERE ${named}`, [companyId, relayId], event);
-  }
-}
-
-type ChangedRule = Pick<NewRule, 'notify'> & Pick<Rule, 'name' | 'enabled' | 'onFailure' | 'onUnknown'>;
+    return deleteNamed(database, `rules WHERE ${named}`, [companyId, relayId], event);
+  },
+});
 
 const pauses = new Table('pauses', pauseSchema);
 const on = '(until IS NULL OR until > now())';
@@ -111,23 +97,17 @@ const on = '(until IS NULL OR until > now())';
 const lockedCompany = 'companies WHERE company_id = $1 FOR UPDATE';
 
 /** What has ended is kept: windows are measured without it. */
-export class Pauses {
-  constructor(private readonly database: Database) {}
-
+export const pausesIn = (database: Database) => ({
   /** Those that are on now. */
-  current(companyId: string): Promise<Pause[]> {
-    return pauses.select(this.database, `company_id = $1 AND ${on} ORDER BY what`, [companyId]);
-  }
+  current: (companyId: string) => pauses.select(database, `${ofCompany} AND ${on} ORDER BY what`, [companyId]),
 
   /** Those that were on at that time or later; ISO 8601. */
-  since(companyId: string, time: string): Promise<Pause[]> {
-    const where = 'company_id = $1 AND (until IS NULL OR until > $2::text::timestamptz)';
-    return pauses.select(this.database, where, [companyId, time]);
-  }
+  since: (companyId: string, time: string) =>
+    pauses.select(database, `${ofCompany} AND (until IS NULL OR until > $2::text::timestamptz)`, [companyId, time]),
 
   /** Begins a pause, or changes the end and the reason of the one that is on. Undefined: no such company. */
-  begin(companyId: string, pause: Omit<Pause, 'since'>, actor: Actor): Promise<Pause | undefined> {
-    return this.database.transaction(async (queries) => {
+  begin: (companyId: string, pause: Omit<Pause, 'since'>, actor: Actor) =>
+    database.transaction(async (queries) => {
       if (!(await exists(queries, lockedCompany, [companyId]))) return undefined;
       const { what, until = null, reason = null } = pause;
       const change = `UPDATE pauses SET until = $3::text::timestamptz, reason = $4 WHERE company_id = $1 AND what = $2 AND ${on}`;
@@ -135,17 +115,15 @@ export class Pauses {
       const begun = changed ?? (await pauses.insert(queries, { companyId, ...pause }));
       await recordChange(queries, { actor, action: 'company.pause', companyId, details: { ...pause } });
       return begun;
-    });
-  }
+    }),
 
   /** Ends a pause, or all of the company. @returns what was paused; undefined: no such company. */
-  end(companyId: string, what: Pausable | undefined, actor: Actor): Promise<Pausable[] | undefined> {
-    return this.database.transaction(async (queries) => {
+  end: (companyId: string, what: Pausable | undefined, actor: Actor) =>
+    database.transaction(async (queries) => {
       if (!(await exists(queries, lockedCompany, [companyId]))) return undefined;
       const statement = `UPDATE pauses SET until = now() WHERE company_id = $1 AND ($2::text IS NULL OR what = $2) AND ${on}`;
       const ended = (await pauses.write(queries, statement, [companyId, what ?? null])).map((pause) => pause.what);
       if (ended.length > 0) await recordChange(queries, { actor, action: 'company.resume', companyId, details: { what: ended } });
       return ended;
-    });
-  }
-}
+    }),
+});

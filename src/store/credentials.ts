@@ -6,7 +6,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { Actor } from '../contract/audit.js';
-import { type CompanyKey, hashOf, keySchema, makeCredential, makeId, type Token, tokenSchema } from '../contract/credential.js';
+import { hashOf, keySchema, makeCredential, makeId, type Token, tokenSchema } from '../contract/credential.js';
 import { deleteNamed, recordChange } from './audit.js';
 import { type Database, exists, type Queries, Table } from './database.js';
 import type { CompanySettings, Settings, TokenHash } from './settings.js';
@@ -24,7 +24,7 @@ export type Refusal =
   | 'expired' // rotated, and its grace is over
   | 'disabled'; // right, but the rule is disabled
 
-/** `webhookSecret`: signs the company's webhooks, which is still to be checked. `refusals`: of each, undefined where it is right. */
+/** `webhookSecret`: signs the company's webhooks, still to be checked. `refusals`: one for each, undefined where it is right. */
 type Authentication = { ok: true; webhookSecret?: string } | { ok: false; refusals: (Refusal | undefined)[] };
 
 const state = `CASE WHEN revoked_at IS NOT NULL THEN 'revoked' WHEN expires_at <= now() THEN 'expired' ELSE 'active' END`;
@@ -37,59 +37,32 @@ const dummy = hashOf(makeCredential('rlt_'));
 /** How many dead tokens of a rule are remembered, so that their use can be told from a stranger's. */
 const rememberedTokens = 20;
 
-export class Tokens {
-  constructor(
-    private readonly database: Database,
-    private readonly settings: Settings,
-  ) {}
-
+export const tokensIn = (database: Database, settings: Settings) => ({
   /**
    * Whether all of these credentials, of any text, are right for this company; not where there are none. Whoever is refused waits
    * for what other processes may have changed, for whatever reason: how long it takes tells nothing.
    */
-  async authenticate(companyId: string, credentials: readonly Credentials[]): Promise<Authentication> {
-    const first = this.#authenticate(await this.settings.of(companyId), credentials);
+  authenticate: async (companyId: string, credentials: readonly Credentials[]): Promise<Authentication> => {
+    const first = authenticate(database, await settings.of(companyId), credentials);
     if (first.ok) return first;
-    await this.settings.refresh();
-    return this.#authenticate(await this.settings.of(companyId), credentials);
-  }
-
-  #authenticate(settings: CompanySettings | undefined, credentials: readonly Credentials[]): Authentication {
-    const unnoted = new Set<TokenHash>();
-    const refusals = credentials.map(({ relayId, relayAccessToken }) => {
-      const rule = settings?.rules.get(relayId);
-      const tokens = settings?.tokens.filter((token) => token.relayId === relayId) ?? [];
-      const token = matching(tokens, hashOf(relayAccessToken));
-      if (!rule) return 'unknown';
-      if (!token) return 'wrong';
-      const state = stateOf(token);
-      if (state !== 'active') return state;
-      if (!rule.enabled) return 'disabled';
-      if (isUnnoted(token)) unnoted.add(token);
-      return undefined;
-    });
-    if (refusals.length === 0 || refusals.some((refusal) => refusal !== undefined)) return { ok: false, refusals };
-    for (const token of unnoted) token.lastUsedAt = new Date();
-    const ids = Array.from(unnoted, ({ tokenId }) => tokenId);
-    if (ids.length > 0) noteUse(this.database, 'tokens', 'token_id', ids);
-    const webhookSecret = settings?.company.webhookSecret;
-    return { ok: true, ...(webhookSecret !== undefined && { webhookSecret }) };
-  }
+    await settings.refresh();
+    return authenticate(database, await settings.of(companyId), credentials);
+  },
 
   /** The newest first. Undefined: no such rule. */
-  async list(companyId: string, relayId: string): Promise<Token[] | undefined> {
-    if (!(await exists(this.database, `rules WHERE ${ofRule}`, [companyId, relayId]))) return undefined;
-    return tokensWithState.select(this.database, `${ofRule} ORDER BY seq DESC`, [companyId, relayId]);
-  }
+  list: async (companyId: string, relayId: string) => {
+    if (!(await exists(database, `rules WHERE ${ofRule}`, [companyId, relayId]))) return undefined;
+    return tokensWithState.select(database, `${ofRule} ORDER BY seq DESC`, [companyId, relayId]);
+  },
 
   /** Makes a new token; those before it go on for `graceSeconds`. Undefined: no such rule. */
-  rotate(companyId: string, relayId: string, graceSeconds: number, actor: Actor) {
-    const relayAccessToken = makeCredential('rlt_');
-    return this.database.transaction(async (queries) => {
+  rotate: (companyId: string, relayId: string, graceSeconds: number, actor: Actor) =>
+    database.transaction(async (queries) => {
       if (!(await exists(queries, `rules WHERE ${ofRule} FOR UPDATE`, [companyId, relayId]))) return undefined;
       // LEAST passes over NULL: a token that was to expire earlier still does.
       const end = 'LEAST(expires_at, now() + make_interval(secs => $3::int))';
       await queries.query(`UPDATE tokens SET expires_at = ${end} WHERE ${ofRule}`, [companyId, relayId, graceSeconds]);
+      const relayAccessToken = makeCredential('rlt_');
       const tokenId = await addToken(queries, { companyId, relayId, relayAccessToken });
       await queries.query(
         `DELETE FROM tokens WHERE token_id IN (
@@ -98,20 +71,44 @@ export class Tokens {
       );
       await recordChange(queries, { actor, action: 'token.rotate', companyId, details: { relayId, tokenId, graceSeconds } });
       return { tokenId, relayAccessToken };
-    });
-  }
+    }),
 
   /** Ends a token at once; again changes nothing. @returns whether the rule has, or had, this token. */
-  revoke(companyId: string, relayId: string, tokenId: string, actor: Actor): Promise<boolean> {
-    return this.database.transaction(async (queries) => {
+  revoke: (companyId: string, relayId: string, tokenId: string, actor: Actor) =>
+    database.transaction(async (queries) => {
       const named = `${ofRule} AND token_id = $3`;
       const ids = [companyId, relayId, tokenId];
       const revoke = `UPDATE tokens SET revoked_at = now() WHERE ${named} AND revoked_at IS NULL RETURNING 1`;
       if ((await queries.query(revoke, ids)).length === 0) return exists(queries, `tokens WHERE ${named}`, ids);
       await recordChange(queries, { actor, action: 'token.revoke', companyId, details: { relayId, tokenId } });
       return true;
-    });
-  }
+    }),
+});
+
+function authenticate(
+  database: Database,
+  settings: CompanySettings | undefined,
+  credentials: readonly Credentials[],
+): Authentication {
+  const unnoted = new Set<TokenHash>();
+  const refusals = credentials.map(({ relayId, relayAccessToken }) => {
+    const rule = settings?.rules.get(relayId);
+    const tokens = settings?.tokens.filter((token) => token.relayId === relayId) ?? [];
+    const token = matching(tokens, hashOf(relayAccessToken));
+    if (!rule) return 'unknown';
+    if (!token) return 'wrong';
+    const state = stateOf(token);
+    if (state !== 'active') return state;
+    if (!rule.enabled) return 'disabled';
+    if (isUnnoted(token)) unnoted.add(token);
+    return undefined;
+  });
+  if (refusals.length === 0 || refusals.some((refusal) => refusal !== undefined)) return { ok: false, refusals };
+  for (const token of unnoted) token.lastUsedAt = new Date();
+  const ids = Array.from(unnoted, ({ tokenId }) => tokenId);
+  if (ids.length > 0) noteUse(database, 'tokens', 'token_id', ids);
+  const webhookSecret = settings?.company.webhookSecret;
+  return { ok: true, ...(webhookSecret !== undefined && { webhookSecret }) };
 }
 
 /** @returns the id of the token. */
@@ -145,43 +142,40 @@ function matching(tokens: readonly TokenHash[], hash: Uint8Array): TokenHash | u
 const keys = new Table('company_keys', keySchema);
 const ownedKeys = new Table('company_keys', keySchema.extend({ companyId: z.string() }));
 
-export class Keys {
-  constructor(private readonly database: Database) {}
-
+export const keysIn = (database: Database) => ({
   /** Whose key this is; undefined for anything else. */
-  async authenticate(key: string): Promise<{ keyId: string; name: string; companyId: string } | undefined> {
+  authenticate: async (key: string) => {
     // Found by its hash: how long that takes tells nothing about the key.
-    const found = await ownedKeys.find(this.database, 'hash = $1', [hashOf(key)]);
+    const found = await ownedKeys.find(database, 'hash = $1', [hashOf(key)]);
     if (!found) return undefined;
     const { keyId, name, companyId } = found;
-    if (isUnnoted(found)) noteUse(this.database, 'company_keys', 'key_id', [keyId]);
+    if (isUnnoted(found)) noteUse(database, 'company_keys', 'key_id', [keyId]);
     return { keyId, name, companyId };
-  }
+  },
 
   /** By name. Undefined: no such company. */
-  async list(companyId: string): Promise<CompanyKey[] | undefined> {
-    if (!(await exists(this.database, 'companies WHERE company_id = $1', [companyId]))) return undefined;
-    return keys.select(this.database, 'company_id = $1 ORDER BY name', [companyId]);
-  }
+  list: async (companyId: string) => {
+    if (!(await exists(database, 'companies WHERE company_id = $1', [companyId]))) return undefined;
+    return keys.select(database, 'company_id = $1 ORDER BY name', [companyId]);
+  },
 
   /** Makes a key; `key` is the only sight there is of it. */
-  create(companyId: string, name: string, actor: Actor) {
-    const key = makeCredential('rlk_');
-    return this.database.transaction(async (queries) => {
+  create: (companyId: string, name: string, actor: Actor) =>
+    database.transaction(async (queries) => {
       if (!(await exists(queries, 'companies WHERE company_id = $1 FOR KEY SHARE', [companyId]))) return 'unknown company';
+      const key = makeCredential('rlk_');
       const made = await keys.insert(queries, { keyId: makeId(), companyId, name, hash: storedHash(key) });
       if (!made) return 'name taken';
       await recordChange(queries, { actor, action: 'key.create', companyId, details: { keyId: made.keyId, name } });
       return { ...made, key };
-    });
-  }
+    }),
 
   /** @returns whether there was such a key. */
-  delete(companyId: string, keyId: string, actor: Actor): Promise<boolean> {
+  delete: (companyId: string, keyId: string, actor: Actor) => {
     const event = { actor, action: 'key.delete', companyId, details: { keyId } };
-    return deleteNamed(this.database, 'company_keys WHERE company_id = $1 AND key_id = $2', [companyId, keyId], event);
-  }
-}
+    return deleteNamed(database, 'company_keys WHERE company_id = $1 AND key_id = $2', [companyId, keyId], event);
+  },
+});
 
 function isUnnoted({ lastUsedAt }: { lastUsedAt?: string | Date }): boolean {
   return lastUsedAt === undefined || new Date(lastUsedAt).getTime() < Date.now() - 60_000;

@@ -2,9 +2,9 @@
 
 import type { Actor } from '../contract/audit.js';
 import { makeId } from '../contract/credential.js';
-import { type ListedRejectedRequest, type RejectedRequest, rejectedSchema, wholeRejectedSchema } from '../contract/problem.js';
+import { type ListedRejectedRequest, rejectedSchema, wholeRejectedSchema } from '../contract/problem.js';
 import { recordEvent } from './audit.js';
-import { type Database, exists, type Page, type PageRequest, Table } from './database.js';
+import { type Database, exists, type PageRequest, Table } from './database.js';
 
 const listed = new Table('rejected_requests', rejectedSchema);
 const whole = new Table('rejected_requests', wholeRejectedSchema);
@@ -20,13 +20,11 @@ export interface NewRejectedRequest extends Pick<ListedRejectedRequest, 'reason'
   elements: unknown;
 }
 
-export class RejectedRequests {
-  constructor(private readonly database: Database) {}
-
+export const rejectedRequestsIn = (database: Database) => ({
   /** Keeps a request, and drops what is too old or too much. @returns its id; undefined where there is no such company. */
-  keep(request: NewRejectedRequest): Promise<string | undefined> {
-    const { companyId, reason } = request;
-    return this.database.transaction(async (queries) => {
+  keep: (request: NewRejectedRequest) =>
+    database.transaction(async (queries) => {
+      const { companyId, reason } = request;
       if (!(await exists(queries, 'companies WHERE company_id = $1 FOR KEY SHARE', [companyId]))) return undefined;
       const kept = await whole.insert(queries, { ...request, rejectedId: makeId() });
       await queries.query(`DELETE FROM rejected_requests WHERE NOT (${young})`);
@@ -36,26 +34,24 @@ export class RejectedRequests {
         [companyId, reason, keptOfReason],
       );
       return kept?.rejectedId;
-    });
-  }
+    }),
 
   /** The newest first. */
-  list(companyId: string, request: PageRequest): Promise<Page<ListedRejectedRequest>> {
-    return listed.page(this.database, `company_id = $1 AND ${young}`, [companyId], 'seq DESC', request);
-  }
+  list: (companyId: string, request: PageRequest) =>
+    listed.page(database, `company_id = $1 AND ${young}`, [companyId], 'seq DESC', request),
 
-  get(companyId: string, rejectedId: string): Promise<RejectedRequest | undefined> {
-    return whole.find(this.database, `company_id = $1 AND rejected_id = $2 AND ${young}`, [companyId, rejectedId]);
-  }
+  get: (companyId: string, rejectedId: string) =>
+    whole.find(database, `company_id = $1 AND rejected_id = $2 AND ${young}`, [companyId, rejectedId]),
 
   /** Notes that the request runs as a chain; the first note stays. */
-  async noteResent(companyId: string, rejectedId: string, chainId: string, actor: Actor): Promise<void> {
-    const event = { actor, action: 'rejected.resend', companyId, details: { rejectedId, chainId } };
-    const note = `UPDATE rejected_requests SET chain_id = $3, resent_at = now()
-      WHERE company_id = $1 AND rejected_id = $2 AND chain_id IS NULL RETURNING 1`;
-    await this.database.transaction(async (queries) => {
-      const noted = await queries.query(note, [companyId, rejectedId, chainId]);
-      if (noted.length > 0) await recordEvent(queries, event);
-    });
-  }
-}
+  noteResent: (companyId: string, rejectedId: string, chainId: string, actor: Actor) =>
+    database.transaction(async (queries) => {
+      const noted = await queries.query(
+        `UPDATE rejected_requests SET chain_id = $3, resent_at = now()
+         WHERE company_id = $1 AND rejected_id = $2 AND chain_id IS NULL RETURNING 1`,
+        [companyId, rejectedId, chainId],
+      );
+      if (noted.length === 0) return;
+      await recordEvent(queries, { actor, action: 'rejected.resend', companyId, details: { rejectedId, chainId } });
+    }),
+});

@@ -1,10 +1,10 @@
 /** What the relay remembers outside Temporal. */
 
-import { Audit } from './audit.js';
-import { Companies, Pauses, Rules } from './companies.js';
-import { Keys, Tokens } from './credentials.js';
+import { auditIn } from './audit.js';
+import { companiesIn, pausesIn, rulesIn } from './companies.js';
+import { keysIn, tokensIn } from './credentials.js';
 import type { Database } from './database.js';
-import { RejectedRequests } from './rejected.js';
+import { rejectedRequestsIn } from './rejected.js';
 import { Settings } from './settings.js';
 
 export type Store = ReturnType<typeof createStore>;
@@ -19,20 +19,20 @@ export function createStore(opened: Database) {
   };
   return {
     settings,
-    companies: new Companies(database),
-    rules: new Rules(database),
-    tokens: new Tokens(database, settings),
-    keys: new Keys(database),
-    audit: new Audit(database),
-    pauses: new Pauses(database),
-    rejected: new RejectedRequests(opened),
+    companies: companiesIn(database),
+    rules: rulesIn(database),
+    tokens: tokensIn(database, settings),
+    keys: keysIn(database),
+    audit: auditIn(database),
+    pauses: pausesIn(database),
+    rejected: rejectedRequestsIn(opened),
     /** Rejects where the database cannot be reached. */
     async ping() {
-      await database.query('SELECT 1');
+      await opened.query('SELECT 1');
     },
     async close() {
       settings.close();
-      await database.close();
+      await opened.close();
     },
   };
 }

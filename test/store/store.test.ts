@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { Actor } from '../../src/contract/audit.js';
 import type { Company } from '../../src/contract/company.js';
-import type { CreatedRule, NewRule } from '../../src/store/companies.js';
+import type { NewRule } from '../../src/store/companies.js';
 import type { Database, Queries } from '../../src/store/database.js';
 import { createStore, type Store } from '../../src/store/store.js';
 import { testDatabases } from './databases.js';
@@ -24,7 +24,7 @@ for (const { name, open, skip } of testDatabases) {
     async function company(companyId: string, settings: Partial<Company> = {}) {
       await store.companies.put(companyId, () => ({ companyId, name: companyId, timeZone: 'UTC', ...settings }), admin);
     }
-    async function rule(companyId: string, given: Partial<NewRule> = {}): Promise<CreatedRule> {
+    async function rule(companyId: string, given: Partial<NewRule> = {}) {
       const made = await store.rules.create(companyId, { ...plainRule, ...given }, admin);
       assert.ok(typeof made === 'object', String(made));
       return made;
