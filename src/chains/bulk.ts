@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { workflowLink } from '../chain/chain.js';
 import type { BulkVerb } from '../chain/outcome.js';
 import { type Actor, actorName } from '../contract/audit.js';
-import { type Bulk, bulkSchema, type ListedChain } from '../contract/chain-resource.js';
+import { bulkSchema, type ListedChain } from '../contract/chain-resource.js';
 import { progressQuery } from '../contract/messages.js';
 import { Problem } from '../contract/problem.js';
 import { companyKey } from '../contract/search-attributes.js';
@@ -13,10 +13,6 @@ import type { BulkSteering } from '../workflows/bulk-steering.js';
 import { type ChainFilter, listChains } from './list.js';
 import { describeChain } from './read.js';
 import type { SteerOptions } from './steer.js';
-
-export interface BulkOptions extends SteerOptions {
-  taskQueue: string;
-}
 
 /** `assignmentId`, `relayId` and `reason` also choose among the chains' actions; without `companyId` all companies are meant. */
 interface BulkRequest {
@@ -28,11 +24,11 @@ interface BulkRequest {
 /** The most chains that are steered at once: their ids are the input of one workflow. */
 const mostChains = 5_000;
 
+const unfit = (detail: string, pointer: string) =>
+  new Problem('invalid-body', `${pointer} ${detail}`, { errors: [{ pointer, detail }] });
+
 /** The chains that it concerns. @throws Problem invalid-body */
-export async function findChains(
-  { client, links }: BulkOptions,
-  { verb, filter, companyId }: BulkRequest,
-): Promise<ListedChain[]> {
+export async function findChains({ client, links }: SteerOptions, { verb, filter, companyId }: BulkRequest) {
   const failed = filter.status === 'failed';
   if (failed && verb !== 'retry')
     throw unfit('must be needs-attention or running: what has failed can only be retried', '/filter/status');
@@ -49,17 +45,15 @@ export async function findChains(
   return items;
 }
 
-function unfit(detail: string, pointer: string): Problem {
-  return new Problem('invalid-body', `${pointer} ${detail}`, { errors: [{ pointer, detail }] });
-}
-
 const memoSchema = bulkSchema
   .pick({ verb: true, filter: true, count: true, by: true })
   .extend({ companyId: z.string().optional() });
 
+const workflowIdOf = (bulkId: string) => `relay-bulk:${bulkId}`;
+
 /** Starts the workflow that steers these chains. @returns its `bulkId`. */
 export async function steerChains(
-  { client, taskQueue, store }: BulkOptions,
+  { client, taskQueue, store }: SteerOptions,
   { verb, filter, companyId }: BulkRequest,
   chains: readonly ListedChain[],
   actor: Actor,
@@ -83,17 +77,14 @@ export async function steerChains(
 }
 
 /** @returns undefined where there is none, or where it is not of that company. */
-export async function readBulk(
-  { client, links }: Pick<BulkOptions, 'client' | 'links'>,
-  bulkId: string,
-  companyId?: string,
-): Promise<Bulk | undefined> {
-  const handle = client.workflow.getHandle(workflowIdOf(bulkId));
-  const description = await describeChain(client, workflowIdOf(bulkId), Date.now());
+export async function readBulk({ client, links }: Pick<SteerOptions, 'client' | 'links'>, bulkId: string, companyId?: string) {
+  const workflowId = workflowIdOf(bulkId);
+  const handle = client.workflow.getHandle(workflowId);
+  const description = await describeChain(client, workflowId, Date.now());
   if (!description) return undefined;
   const { companyId: ofCompany, ...facts } = memoSchema.parse(description.memo);
   if (companyId !== undefined && ofCompany !== companyId) return undefined;
-  const { workflowId, status, startTime, closeTime } = description;
+  const { status, startTime, closeTime } = description;
   // One of the two only: a failed query that nobody awaits would end the process.
   const progress = () =>
     status.name === 'COMPLETED' ? handle.result() : client.withDeadline(Date.now() + 3_000, () => handle.query(progressQuery));
@@ -108,8 +99,4 @@ export async function readBulk(
     progress: await progress().catch(() => undefined),
     links: { bulk: `${links.api}${base}/chains/bulk/${bulkId}`, webUi: workflowLink(links, workflowId) },
   });
-}
-
-function workflowIdOf(bulkId: string): string {
-  return `relay-bulk:${bulkId}`;
 }

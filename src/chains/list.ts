@@ -76,12 +76,11 @@ interface ListRequest {
 /** `nextCursor` of a list of chains: a hash of its query, and Temporal's token. */
 export const chainCursor = /^([0-9a-f]{8})\.([\w-]{1,2000})$/;
 
-/** The most that a Temporal server gives at a time. */
+/** Of a Temporal server. */
 const largestPage = 1000;
-/** For each of its answers. */
-const timeoutMs = 10_000;
+const answerTimeoutMs = 10_000;
 
-/** Each chain once: the open ones, the newest first, then the closed ones, the last to close first. @throws Problem invalid-query */
+/** Each chain once: open ones, the newest first, then closed ones, the last to close first. @throws Problem invalid-query */
 export async function listChains(client: Client, links: Links, request: ListRequest): Promise<ChainList> {
   const { assignmentId, relayId } = request.filter;
   const query = visibilityQuery(request.filter, request.companyId, request.more);
@@ -95,7 +94,9 @@ export async function listChains(client: Client, links: Links, request: ListRequ
   do {
     const pageSize = Math.min(request.limit - items.length, largestPage);
     const ask = { namespace: client.options.namespace, query, pageSize, nextPageToken: token };
-    const page = await client.withDeadline(Date.now() + timeoutMs, () => client.workflowService.listWorkflowExecutions(ask));
+    const page = await client.withDeadline(Date.now() + answerTimeoutMs, () =>
+      client.workflowService.listWorkflowExecutions(ask),
+    );
     const shown = (await withoutOldRuns(client, page.executions)).map((run) => listed(run, links));
     // SQLite compares lists of keywords without regard to case.
     items.push(...shown.filter((chain) => has(chain.assignmentIds, assignmentId) && has(chain.relayIds, relayId)));
@@ -104,9 +105,7 @@ export async function listChains(client: Client, links: Links, request: ListRequ
   return { items, nextCursor: token.length > 0 ? `${hash}.${Buffer.from(token).toString('base64url')}` : undefined };
 }
 
-function has(ids: readonly string[], wanted: string | undefined): boolean {
-  return wanted === undefined || ids.includes(wanted);
-}
+const has = (ids: readonly string[], wanted: string | undefined) => wanted === undefined || ids.includes(wanted);
 
 type Run = Awaited<ReturnType<Client['workflowService']['listWorkflowExecutions']>>['executions'][number];
 
@@ -116,7 +115,7 @@ async function withoutOldRuns(client: Client, runs: Run[]): Promise<Run[]> {
   if (closed.size === 0) return runs;
   const last = new Map<string, WorkflowExecutionInfo>();
   const query = `WorkflowId IN (${[...closed].map(quoted).join(', ')})`;
-  await client.withDeadline(Date.now() + timeoutMs, async () => {
+  await client.withDeadline(Date.now() + answerTimeoutMs, async () => {
     for await (const run of client.workflow.list({ query, pageSize: largestPage })) {
       const known = last.get(run.workflowId);
       if (!known || run.startTime > known.startTime) last.set(run.workflowId, run);
@@ -139,9 +138,9 @@ const searchAttributesSchema = z.object({
 const memoSchema = z.object({ receivedAt: z.string().optional(), summary: z.string().optional() });
 
 function listed({ execution, status, startTime, closeTime, memo, searchAttributes }: Run, links: Links): ListedChain {
-  const known = searchAttributesSchema.parse(decoded(searchAttributes?.indexedFields));
+  const attributes = searchAttributesSchema.parse(decoded(searchAttributes?.indexedFields));
+  const { RelayCompanyId: companyId, RelayChainId: chainId, ...known } = attributes;
   const { receivedAt = isoTime(startTime) ?? '', summary } = memoSchema.parse(decoded(memo?.fields));
-  const { RelayCompanyId: companyId, RelayChainId: chainId } = known;
   return {
     companyId,
     chainId,

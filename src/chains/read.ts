@@ -1,7 +1,4 @@
-/**
- * Reads a chain from Temporal. The workflow of an open chain is queried, unless it is busy with a workflow task; where it does
- * not answer in time, the chain is shown as far as the server knows it. A closed chain needs no worker.
- */
+/** Reads a chain from Temporal: from its workflow, or where no worker answers in time as far as the server knows it. */
 
 import { setTimeout } from 'node:timers/promises';
 import { type Client, type WorkflowExecutionDescription, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
@@ -131,10 +128,7 @@ function withAttempts(actions: ActionResource[], { raw }: Pick<WorkflowExecution
   });
 }
 
-/**
- * The state of delayed actions that are due comes from their own workflow, which tells the chain only what others have to know.
- * @param deadline - as for readView; 0 where no worker answers: then what the server knows is all there is.
- */
+/** Delayed actions that are due, as their own workflow has them. @param deadline - 0: no worker answers, the server knows all. */
 async function withDelayed(client: Client, actions: ActionResource[], deadline: number): Promise<ActionResource[]> {
   const due = actions.flatMap(({ state, runAt = '', workflowId = [] }) =>
     !hasEnded(state) && Date.parse(runAt) <= Date.now() ? workflowId : [],

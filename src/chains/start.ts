@@ -19,17 +19,9 @@ export interface StartOptions extends Pick<Chain, 'retryBudgetSeconds' | 'attent
   log: Logger;
 }
 
-interface AcceptedRequest extends Pick<Chain, 'companyId' | 'actions'> {
-  idempotencyKey?: string;
-  /** See `hashRequest`. */
-  hash: string;
-}
-
-export interface StartedChain {
-  chain: Chain;
-  /** The key was used before with the same body: this is the chain of that time. */
-  replayed: boolean;
-}
+type AcceptedRequest = Pick<Chain, 'companyId' | 'actions'> & { idempotencyKey?: string; hash: string };
+/** `replayed`: the key was used before with the same body, and this is the chain of that time. */
+export type StartedChain = { chain: Chain; replayed: boolean };
 
 /** What is said of a start that Temporal did not confirm, by whether there is such a chain all the same. */
 const notStarted = {
@@ -42,7 +34,6 @@ const notStarted = {
 
 const memoSchema = z.object({ receivedAt: z.string(), hash: z.string(), request: z.string() });
 
-/** How long Temporal has to accept a start. */
 const startTimeoutMs = 10_000;
 
 /** With more starts under way, first workflow tasks are polled for: taken with the answer, they would delay other answers. */
@@ -98,7 +89,6 @@ export async function startChain(options: StartOptions, accepted: AcceptedReques
   }
 }
 
-/** What a chain of this id was started with, or whether there is one. */
 async function findStarted(client: Client, workflowId: string) {
   try {
     const deadline = Date.now() + startTimeoutMs / 2;
@@ -109,9 +99,8 @@ async function findStarted(client: Client, workflowId: string) {
   }
 }
 
-function keyedChainId(companyId: string, key: string): string {
-  return createHash('sha256').update(`${companyId}\n${key}`).digest('hex').slice(0, 32);
-}
+const keyedChainId = (companyId: string, key: string) =>
+  createHash('sha256').update(`${companyId}\n${key}`).digest('hex').slice(0, 32);
 
 /** A hash of the request's elements without their tokens, whatever the order of their fields. */
 export function hashRequest(elements: readonly Record<string, unknown>[]): string {

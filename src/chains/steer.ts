@@ -15,13 +15,13 @@ import { readChain } from './read.js';
 export interface SteerOptions {
   client: Client;
   links: Links;
+  /** Of workflows that steer many chains. */
+  taskQueue: string;
   /** What is steered is recorded before it is done. */
   store: Pick<Store, 'audit'>;
 }
 
-function alreadyEnded(what: string): Problem {
-  return new Problem('already-ended', `This has no effect any more: ${what}.`);
-}
+const alreadyEnded = (what: string) => new Problem('already-ended', `This has no effect any more: ${what}.`);
 
 /** @throws Problem already-ended */
 export async function cancelChain(
@@ -46,10 +46,7 @@ export async function cancelChain(
   }
 }
 
-/**
- * Passes an order on to the chain. @returns whether that was opened again, for a retry.
- * @throws Problem already-ended, not-steerable, temporal-unavailable
- */
+/** @returns whether the chain was opened again for it. @throws Problem already-ended, not-steerable, temporal-unavailable */
 export async function steerAction(
   { client, links, store }: SteerOptions,
   companyId: string,
@@ -101,9 +98,9 @@ function needsReopening(chain: ChainResource, { index, state }: ActionResource, 
 const tries = 4;
 
 /**
- * Retries an action of a chain, also when the chain has closed: then its workflow is reset to its end, where it waits a moment
- * for the signal that says what is to be done after all (see `retries` in workflows/rule-chain.ts). What was done is not done
- * again, save a send or ticket update in its very last workflow task, under the same key.
+ * Retries an action. A workflow that has closed is reset to its end, where it waits a moment for the signal (see `retries` in
+ * workflows/rule-chain.ts). Of what was done, only a send or ticket update in its very last workflow task is done again, under
+ * the same key.
  * @throws WorkflowNotFoundError where the chain is gone; Problem where it cannot be opened, as when it was cancelled.
  */
 export async function retryChain(

@@ -19,7 +19,7 @@ export async function recordChange(queries: Queries, event: AuditEvent): Promise
   );
 }
 
-/** For what changes no settings. */
+/** For what changes no settings, such as steering a chain. */
 export async function recordEvent(queries: Queries, event: AuditEvent): Promise<void> {
   await events.insert(queries, event);
 }
@@ -34,18 +34,15 @@ export function deleteNamed(database: Database, from: string, ids: readonly Para
 }
 
 /** The names of the fields that differ; never their values, which may be secret. */
-export function changedFields(before: object | undefined, after: object): string[] {
-  const old: Record<string, unknown> = { ...before };
-  const now: Record<string, unknown> = { ...after };
-  const fields = Object.keys({ ...old, ...now }).filter((field) => field !== 'updatedAt');
-  return fields.filter((field) => !isDeepStrictEqual(old[field], now[field]));
+export function changedFields(before: Record<string, unknown> = {}, after: Record<string, unknown>): string[] {
+  const fields = Object.keys({ ...before, ...after }).filter((field) => field !== 'updatedAt');
+  return fields.filter((field) => !isDeepStrictEqual(before[field], after[field]));
 }
 
 export const auditIn = (database: Database) => ({
-  /** For what is done outside the store, such as steering a chain. */
   record: (event: AuditEvent) => recordEvent(database, event),
 
-  /** The newest first; of one company, or of all. */
+  /** Of one company, or of all. */
   list: ({ companyId, ...request }: PageRequest & { companyId?: string }) => {
     const [where, parameters] = companyId === undefined ? ['true', []] : ['company_id = $1', [companyId]];
     return entries.page(database, where, parameters, 'seq DESC', request);

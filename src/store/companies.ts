@@ -16,8 +16,6 @@ const ofCompany = 'company_id = $1';
 
 export const companiesIn = (database: Database) => ({
   get: (companyId: string) => companies.find(database, ofCompany, [companyId]),
-
-  /** By company id. */
   list: (request: PageRequest) => companies.page(database, 'true', [], 'company_id ASC', request),
 
   /** `change` gets what is stored, if anything, which nobody else changes meanwhile; what it throws leaves all as it was. */
@@ -49,23 +47,17 @@ type ChangedRule = Pick<NewRule, 'notify'> & Pick<Rule, 'name' | 'enabled' | 'on
 
 export const rulesIn = (database: Database) => ({
   get: (companyId: string, relayId: string) => rules.find(database, named, [companyId, relayId]),
-
-  /** In the order in which they were made. */
   list: (companyId: string, request: PageRequest) => rules.page(database, ofCompany, [companyId], 'seq ASC', request),
 
   /** Makes an enabled rule with one token, of which this is the only sight. */
-  create: (
-    companyId: string,
-    { relayAccessToken = makeCredential('rlt_'), relayId: wanted, ...settings }: NewRule,
-    actor: Actor,
-  ) =>
+  create: (companyId: string, { relayAccessToken = makeCredential('rlt_'), ...given }: NewRule, actor: Actor) =>
     database.transaction(async (queries) => {
       if (!(await exists(queries, 'companies WHERE company_id = $1 FOR KEY SHARE', [companyId]))) return 'unknown company';
       let rule: StoredRule | undefined;
       do {
-        const relayId = wanted ?? String(randomInt(100_000_000_000, 1_000_000_000_000));
-        rule = await rules.insert(queries, { ...settings, companyId, relayId });
-      } while (!rule && wanted === undefined);
+        const relayId = given.relayId ?? String(randomInt(100_000_000_000, 1_000_000_000_000));
+        rule = await rules.insert(queries, { ...given, companyId, relayId });
+      } while (!rule && given.relayId === undefined);
       if (!rule) return 'relayId taken';
       const { relayId, name } = rule;
       const tokenId = await addToken(queries, { companyId, relayId, relayAccessToken });

@@ -1,7 +1,4 @@
-/**
- * Who may: the access tokens of the rules, which start chains, and the named keys with which a company reads and steers its own.
- * Only their hashes are kept, and when they were last used, to the minute.
- */
+/** The tokens of rules, which start chains, and the keys with which a company reads and steers its own, kept as hashes. */
 
 import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
@@ -11,10 +8,7 @@ import { deleteNamed, recordChange } from './audit.js';
 import { type Database, exists, type Queries, Table } from './database.js';
 import type { CompanySettings, Settings, TokenHash } from './settings.js';
 
-export interface Credentials {
-  relayId: string;
-  relayAccessToken: string;
-}
+export type Credentials = { relayId: string; relayAccessToken: string };
 
 /** Why one action's credentials do not do. For the relay's own use, never to be told outwardly. */
 export type Refusal =
@@ -49,7 +43,7 @@ export const tokensIn = (database: Database, settings: Settings) => ({
     return authenticate(database, await settings.of(companyId), credentials);
   },
 
-  /** The newest first. Undefined: no such rule. */
+  /** Undefined: no such rule. */
   list: async (companyId: string, relayId: string) => {
     if (!(await exists(database, `rules WHERE ${ofRule}`, [companyId, relayId]))) return undefined;
     return tokensWithState.select(database, `${ofRule} ORDER BY seq DESC`, [companyId, relayId]);
@@ -111,20 +105,15 @@ function authenticate(
   return { ok: true, ...(webhookSecret !== undefined && { webhookSecret }) };
 }
 
-/** @returns the id of the token. */
-export async function addToken(
-  queries: Queries,
-  { companyId, relayId, relayAccessToken }: Credentials & { companyId: string },
-): Promise<string> {
+/** @returns its id. */
+export async function addToken(queries: Queries, { relayAccessToken, ...rule }: Credentials & { companyId: string }) {
   const tokenId = makeId();
-  await tokens.insert(queries, { tokenId, companyId, relayId, hash: storedHash(relayAccessToken) });
+  await tokens.insert(queries, { tokenId, ...rule, hash: storedHash(relayAccessToken) });
   return tokenId;
 }
 
 /** As PostgreSQL reads bytes from JSON. */
-function storedHash(credential: string): string {
-  return `\\x${hashOf(credential).toString('hex')}`;
-}
+const storedHash = (credential: string) => `\\x${hashOf(credential).toString('hex')}`;
 
 function stateOf({ revokedAt, expiresAt }: TokenHash): Token['state'] {
   if (revokedAt) return 'revoked';
@@ -153,7 +142,7 @@ export const keysIn = (database: Database) => ({
     return { keyId, name, companyId };
   },
 
-  /** By name. Undefined: no such company. */
+  /** Undefined: no such company. */
   list: async (companyId: string) => {
     if (!(await exists(database, 'companies WHERE company_id = $1', [companyId]))) return undefined;
     return keys.select(database, 'company_id = $1 ORDER BY name', [companyId]);

@@ -21,12 +21,7 @@ export function queriesOf(driver: { query(text: string, parameters: unknown[]): 
 }
 
 /** The rows of a statement, each parsed: NULL columns are left out, and times are ISO 8601 in UTC, as the nouns have them. */
-export async function read<Row extends z.ZodType>(
-  queries: Queries,
-  row: Row,
-  text: string,
-  parameters: readonly Parameter[] = [],
-): Promise<z.infer<Row>[]> {
+export async function read<Row extends z.ZodType>(queries: Queries, row: Row, text: string, parameters?: readonly Parameter[]) {
   const rows = z.array(z.record(z.string(), z.unknown())).parse(await queries.query(text, parameters));
   return z.array(row).parse(rows.map(asNoun));
 }
@@ -41,27 +36,28 @@ export async function exists(queries: Queries, from: string, parameters: readonl
   return (await queries.query(`SELECT 1 FROM ${from}`, parameters)).length > 0;
 }
 
-/** A part of a list, and where the next one begins, unless this is the last. */
-export interface Page<Item> {
-  items: Item[];
-  nextCursor?: string;
-}
-
-/** At most `limit` items after the `nextCursor` of the part before. */
+/** Which part of a list: at most `limit` items after the `nextCursor` of the part before. */
 export interface PageRequest {
   limit: number;
   cursor?: string;
 }
 
+/** By the column that is the cursor. */
+type Order = 'company_id ASC' | 'seq ASC' | 'seq DESC';
+
 /** Fields of nouns that are never set, once the row is there. */
 const fixedFields = ['companyId', 'relayId', 'createdAt', 'updatedAt'];
 
-/** A table that holds nouns, each field in the column of its name: `companyId` in `company_id`. */
+const columnOf = (field: string) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+/** JSON by the names of the columns. */
+const recordOf = (values: object) =>
+  JSON.stringify(Object.fromEntries(Object.entries(values).map(([field, value]) => [columnOf(field), value])));
+
+/** A table, or a subquery with an alias, that holds nouns, each field in the column of its name: `companyId` in `company_id`. */
 export class Table<Noun extends z.ZodObject> {
   /** `company_id AS "companyId", name`. */
   readonly columns: string;
 
-  /** @param name - or a subquery with an alias. */
   constructor(
     readonly name: string,
     private readonly noun: Noun,
@@ -79,14 +75,7 @@ export class Table<Noun extends z.ZodObject> {
     return (await this.select(queries, where, parameters))[0];
   }
 
-  /** @param order - the column that is the cursor, and the direction. */
-  async page(
-    queries: Queries,
-    where: string,
-    parameters: readonly Parameter[],
-    order: 'company_id ASC' | 'seq ASC' | 'seq DESC',
-    { cursor, limit }: PageRequest,
-  ): Promise<Page<z.infer<Noun>>> {
+  async page(queries: Queries, where: string, parameters: readonly Parameter[], order: Order, { cursor, limit }: PageRequest) {
     const column = order.replace(/ .*/, '');
     const place = parameters.length + 1;
     const beyond = cursor === undefined ? '' : `AND ${column} ${order.endsWith('DESC') ? '<' : '>'} $${place + 1}`;
@@ -126,13 +115,4 @@ export class Table<Noun extends z.ZodObject> {
     if (!row) throw new Error(`A row of ${this.name} vanished while it was locked`);
     return row;
   }
-}
-
-/** JSON by the names of the columns. */
-function recordOf(values: object): string {
-  return JSON.stringify(Object.fromEntries(Object.entries(values).map(([field, value]) => [columnOf(field), value])));
-}
-
-function columnOf(field: string): string {
-  return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

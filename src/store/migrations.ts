@@ -11,12 +11,8 @@ const steps: readonly (readonly string[])[] = [
        company_id text COLLATE "C" PRIMARY KEY,
        name text NOT NULL,
        time_zone text NOT NULL,
-       notify jsonb,
-       platform jsonb,
-       ticketing jsonb,
-       mail jsonb,
-       created_at timestamptz NOT NULL DEFAULT now(),
-       updated_at timestamptz NOT NULL DEFAULT now()
+       notify jsonb, platform jsonb, ticketing jsonb, mail jsonb,
+       created_at timestamptz NOT NULL DEFAULT now(), updated_at timestamptz NOT NULL DEFAULT now()
      )`,
     `CREATE TABLE rules (
        company_id text COLLATE "C" NOT NULL REFERENCES companies ON DELETE CASCADE,
@@ -27,8 +23,7 @@ const steps: readonly (readonly string[])[] = [
        on_failure text NOT NULL,
        on_unknown text NOT NULL,
        notify jsonb,
-       created_at timestamptz NOT NULL DEFAULT now(),
-       updated_at timestamptz NOT NULL DEFAULT now(),
+       created_at timestamptz NOT NULL DEFAULT now(), updated_at timestamptz NOT NULL DEFAULT now(),
        PRIMARY KEY (company_id, relay_id),
        UNIQUE (company_id, seq)
      )`,
@@ -111,7 +106,6 @@ const steps: readonly (readonly string[])[] = [
 /** Any number that no other program uses for an advisory lock in this database. */
 const lock = 7_353_529;
 
-/** The database was last opened by a newer version of this program. */
 export class NewerSchemaError extends StartError {
   override readonly name = 'NewerSchemaError';
 }

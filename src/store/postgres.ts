@@ -35,19 +35,17 @@ export async function openPostgres(databaseUrl: string): Promise<Database> {
     ...queriesOf(pool),
     async transaction(work) {
       const client = await pool.connect();
-      let broken = false;
       try {
         await client.query('BEGIN');
         const result = await work(queriesOf(client));
         await client.query('COMMIT');
+        client.release();
         return result;
       } catch (error) {
-        await client.query('ROLLBACK').catch(() => {
-          broken = true;
-        });
+        const rolledBack = await client.query('ROLLBACK').catch(() => undefined);
+        // What cannot even roll back is closed.
+        client.release(rolledBack === undefined);
         throw error;
-      } finally {
-        client.release(broken);
       }
     },
     close: () => pool.end(),

@@ -36,10 +36,8 @@ export const rejectedRequestsIn = (database: Database) => ({
       return kept?.rejectedId;
     }),
 
-  /** The newest first. */
   list: (companyId: string, request: PageRequest) =>
     listed.page(database, `company_id = $1 AND ${young}`, [companyId], 'seq DESC', request),
-
   get: (companyId: string, rejectedId: string) =>
     whole.find(database, `company_id = $1 AND rejected_id = $2 AND ${young}`, [companyId, rejectedId]),
 

@@ -48,15 +48,14 @@ export interface CompanySettings {
 const readEveryMs = 1000;
 const longestAgeMs = 2000;
 
-const list = ({ name, columns }: Pick<Table<z.ZodObject>, 'name' | 'columns'>) =>
+const list = (name: string, row: z.ZodObject) =>
   `(SELECT json_agg(json_strip_nulls(row_to_json(listed)))
-    FROM (SELECT ${columns} FROM ${name} WHERE company_id = settings_changes.company_id) AS listed)`;
+    FROM (SELECT ${new Table(name, row).columns} FROM ${name} WHERE company_id = settings_changes.company_id) AS listed)`;
 const pausesOn = '(SELECT * FROM pauses WHERE until IS NULL OR until > now()) AS pauses';
 
 /** The companies that changed after a revision, each with all that belongs to it; of a deleted one, its id alone. */
-const select = `SELECT company_id AS "companyId", revision, ${list(new Table('companies', companyRow))} AS companies,
-  ${list(new Table('rules', ruleRow))} AS rules, ${list(new Table('tokens', tokenRow))} AS tokens,
-  ${list(new Table(pausesOn, pauseRow))} AS pauses
+const select = `SELECT company_id AS "companyId", revision, ${list('companies', companyRow)} AS companies,
+  ${list('rules', ruleRow)} AS rules, ${list('tokens', tokenRow)} AS tokens, ${list(pausesOn, pauseRow)} AS pauses
   FROM settings_changes WHERE revision > $1::int ORDER BY revision`;
 
 export class Settings {
@@ -74,8 +73,7 @@ export class Settings {
 
   /** What is known of a company; undefined: there is none. Rejects where it is too old and the database does not answer. */
   async of(companyId: string): Promise<CompanySettings | undefined> {
-    const age = performance.now() - this.#readAt;
-    if (age > longestAgeMs || this.#readAt <= this.#outdatedAt) await this.refresh();
+    if (performance.now() - this.#readAt > longestAgeMs || this.#readAt <= this.#outdatedAt) await this.refresh();
     const settings = this.#companies.get(companyId);
     if (!settings || settings.pauses.length === 0) return settings;
     return { ...settings, pauses: settings.pauses.filter((pause) => isOn(pause, Date.now())) };
@@ -102,11 +100,11 @@ export class Settings {
 
   async #read(): Promise<void> {
     const begun = performance.now();
-    for (const row of await read(this.database, changeRow, select, [this.#revision])) {
-      const { companyId, revision, companies, rules, tokens, pauses } = row;
+    for (const change of await read(this.database, changeRow, select, [this.#revision])) {
+      const { companyId, revision, companies, tokens, pauses } = change;
       const [company] = companies;
-      const byId = new Map(rules.map((rule) => [rule.relayId, rule]));
-      if (company) this.#companies.set(companyId, { company, rules: byId, tokens, pauses });
+      const rules = new Map(change.rules.map((rule) => [rule.relayId, rule]));
+      if (company) this.#companies.set(companyId, { company, rules, tokens, pauses });
       else this.#companies.delete(companyId);
       this.#revision = revision;
     }

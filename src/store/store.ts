@@ -9,7 +9,6 @@ import { Settings } from './settings.js';
 
 export type Store = ReturnType<typeof createStore>;
 
-/** The store in an open database: see openPostgres, and openEmbedded for the sandbox. */
 export function createStore(opened: Database) {
   const settings = new Settings(opened);
   /** Its transactions change settings. */
@@ -26,7 +25,6 @@ export function createStore(opened: Database) {
     audit: auditIn(database),
     pauses: pausesIn(database),
     rejected: rejectedRequestsIn(opened),
-    /** Rejects where the database cannot be reached. */
     async ping() {
       await opened.query('SELECT 1');
     },
