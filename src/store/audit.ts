@@ -42,7 +42,6 @@ export function changedFields(before: Record<string, unknown> = {}, after: Recor
 export const auditIn = (database: Database) => ({
   record: (event: AuditEvent) => recordEvent(database, event),
 
-  /** Of one company, or of all. */
   list: ({ companyId, ...request }: PageRequest & { companyId?: string }) => {
     const [where, parameters] = companyId === undefined ? ['true', []] : ['company_id = $1', [companyId]];
     return entries.page(database, where, parameters, 'seq DESC', request);

@@ -105,7 +105,6 @@ function authenticate(
   return { ok: true, ...(webhookSecret !== undefined && { webhookSecret }) };
 }
 
-/** @returns its id. */
 export async function addToken(queries: Queries, { relayAccessToken, ...rule }: Credentials & { companyId: string }) {
   const tokenId = makeId();
   await tokens.insert(queries, { tokenId, ...rule, hash: storedHash(relayAccessToken) });
