@@ -4,6 +4,7 @@ import { Hono, type MiddlewareHandler } from 'hono';
 import { z } from 'zod';
 import { ruleNotices } from '../notices/start.js';
 import { healthRoutes } from '../service/telemetry.js';
+import { actorReader, createGuard } from './bearer-authentication.js';
 import { chainRoutes } from './chains.js';
 import { companyRoutes } from './companies.js';
 import { docsRoutes } from './docs.js';
@@ -14,7 +15,7 @@ import { answerProblems } from './problems.js';
 import { rejectedRoutes } from './rejected.js';
 import { Rejections } from './rejections.js';
 import { relayRoute } from './relay.js';
-import { type ApiOptions, actorReader, appOf, createGuard, type Route, route } from './route.js';
+import { type ApiOptions, appOf, type Route, route } from './route.js';
 import { ruleRoutes } from './rules.js';
 
 /** How long Temporal has to answer all that a request about chains asks of it. */

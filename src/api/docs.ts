@@ -3,6 +3,7 @@
 import { html } from 'hono/html';
 import { z } from 'zod';
 import { type ProblemSlug, problemTypeList, problemTypes } from '../contract/problem-types.js';
+import type { Access } from './bearer-authentication.js';
 import {
   type DescribedAnswer,
   type DescribedOperation,
@@ -17,7 +18,7 @@ import {
 } from './openapi.js';
 import { type Html, inline, json, prose, sendPage } from './page.js';
 import { found } from './problems.js';
-import { type Access, type ApiOptions, type Route, route } from './route.js';
+import { type ApiOptions, type Route, route } from './route.js';
 
 /** @param others - the other routes of the API; the document has these too. */
 export function docsRoutes({ links }: Pick<ApiOptions, 'links'>, others: readonly Route[]): Route[] {

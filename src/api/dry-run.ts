@@ -4,10 +4,10 @@
  */
 
 import { z } from 'zod';
-import type { ActionDefinition } from '../chain/action-definition.js';
 import { actionDefinitions } from '../chain/actions.js';
 import { actionFacts, type ChainAction, dueAt } from '../chain/chain.js';
 import { asksIncomingValue, conditionText, evaluateCondition } from '../chain/condition.js';
+import type { ActionDefinition } from '../chain/define-action.js';
 import { type Facts, forecastChain, forecastOutcomes } from '../chain/forecast.js';
 import { type Pause, pauseOf, pauseText } from '../chain/pause.js';
 import type { Issue } from '../chain/request.js';

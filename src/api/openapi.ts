@@ -6,8 +6,9 @@ import { companyIdPattern, relayIdPattern } from '../chain/chain.js';
 import { steeringVerbs } from '../chain/outcome.js';
 import { problemSchema } from '../contract/problem.js';
 import { type ProblemSlug, problemTypeList, problemTypes } from '../contract/problem-types.js';
+import type { Access } from './bearer-authentication.js';
 import { mergePatchType } from './input.js';
-import type { Access, Answer, Route } from './route.js';
+import type { Answer, Route } from './route.js';
 
 export type Schema = z.core.JSONSchema.BaseSchema;
 

@@ -3,29 +3,19 @@
  * A request is authenticated before any of its query or body is read; both are read by the schemas that the document shows.
  */
 
-import { timingSafeEqual } from 'node:crypto';
-import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import { type Context, Hono } from 'hono';
 import type { ParamKeys } from 'hono/types';
 import type { z } from 'zod';
 import type { Links } from '../chain/chain.js';
 import type { StartOptions } from '../chains/start.js';
 import type { Connectors } from '../connectors/connectors.js';
 import type { Actor } from '../contract/audit.js';
-import { hashOf } from '../contract/credential.js';
-import { Problem } from '../contract/problem.js';
 import type { ProblemSlug } from '../contract/problem-types.js';
 import type { Metrics } from '../service/telemetry.js';
 import type { Store } from '../store/store.js';
+import type { Access, Authenticated, Guard } from './bearer-authentication.js';
 import { limitBody, parseAs, parseQuery, readObject } from './input.js';
 import type { Limits } from './limits.js';
-
-/** The environment of Hono handlers behind a guard: `c.get('actor')`. */
-export interface Authenticated {
-  Variables: { actor: Actor };
-}
-
-/** Who may call a route. `relay tokens` are in the body, and the route itself authenticates them (relay-authentication.ts). */
-export type Access = 'public' | 'relay tokens' | 'admin or company key' | 'admin';
 
 /** What the routes work with. */
 export interface ApiOptions extends StartOptions {
@@ -128,40 +118,6 @@ export function route<
       return handle(c, asked as Parameters<typeof handle>[1]);
     },
   };
-}
-
-/** Lets only these callers pass, and answers 401 to everybody else. */
-export type Guard = (access: Access) => MiddlewareHandler<Authenticated>;
-
-export function createGuard(adminToken: string, keys: Pick<Store['keys'], 'authenticate'>): Guard {
-  const actorOf = actorReader(adminToken, keys);
-  return (access) => async (c, next) => {
-    if (access === 'admin' || access === 'admin or company key') {
-      const actor = c.get('actor') ?? (await actorOf(c, access));
-      if (access === 'admin' && actor?.kind !== 'admin') throw unauthorized('the admin token');
-      if (!actor) throw unauthorized('the admin token or a key of this company');
-      c.set('actor', actor);
-    }
-    await next();
-  };
-}
-
-/** Tells who asks: the admin, or the company in the path (`:companyId`) by a key of it; undefined for anybody else. */
-export function actorReader(adminToken: string, keys: Pick<Store['keys'], 'authenticate'>) {
-  if (adminToken === '') throw new Error('The admin token must not be empty: set RELAY_ADMIN_TOKEN');
-  const expected = hashOf(adminToken);
-  return async (c: Context, access?: Access): Promise<Actor | undefined> => {
-    const bearer = /^Bearer +(\S+) *$/i.exec(c.req.header('Authorization') ?? '')?.[1];
-    if (bearer === undefined) return undefined;
-    if (timingSafeEqual(hashOf(bearer), expected)) return { kind: 'admin' };
-    const key = access === 'admin' ? undefined : await keys.authenticate(bearer);
-    return key && key.companyId === c.req.param('companyId') ? { kind: 'key', ...key } : undefined;
-  };
-}
-
-function unauthorized(needed: string): Problem {
-  const headers = { 'WWW-Authenticate': 'Bearer realm="relay"' };
-  return new Problem('unauthorized', `This needs ${needed}: Authorization: Bearer …`, { headers });
 }
 
 export function appOf(routes: readonly Route[], guard: Guard): Hono<Authenticated> {

@@ -1,8 +1,8 @@
 /** The actions: what a request says of each, and the effect that is read from it. docs/developing.md says what a new one needs. */
 
 import { z } from 'zod';
-import { defineAction, ruledText, shortText, text } from './action-definition.js';
 import { readRecipients } from './address.js';
+import { defineAction, ruledText, shortText, text } from './define-action.js';
 import { blankness, cutShort, leftover, type Parsed, unsubstituted } from './text.js';
 import { formatTimestamp, parsePattern } from './timestamp/pattern.js';
 import { readTimestamp } from './timestamp/read.js';

@@ -2,10 +2,10 @@
 
 import { distance } from 'fastest-levenshtein';
 import { z } from 'zod';
-import { type ActionDefinition, type Issues, parseFields, ruledText, shortText, text } from './action-definition.js';
 import { type ActionEffect, actionDefinitions } from './actions.js';
 import { type ChainAction, maxDelaySeconds, relayIdPattern, relayIdRule } from './chain.js';
 import { asksIncomingValue, parseCondition } from './condition.js';
+import { type ActionDefinition, type Issues, parseFields, ruledText, shortText, text } from './define-action.js';
 import { blankness, cutShort, leftover } from './text.js';
 
 /** What is wrong at one place of the request. `pointer` is a JSON pointer (RFC 6901): `/1/delayInSeconds`. */

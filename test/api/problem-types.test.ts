@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Hono } from 'hono';
+import { createGuard } from '../../src/api/bearer-authentication.js';
 import { docsRoutes } from '../../src/api/docs.js';
 import { answerProblems } from '../../src/api/problems.js';
-import { appOf, createGuard } from '../../src/api/route.js';
+import { appOf } from '../../src/api/route.js';
 import { Problem, problemResponse, problemSchema } from '../../src/contract/problem.js';
 import { problemTypeList, problemTypes } from '../../src/contract/problem-types.js';
 

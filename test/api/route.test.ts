@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Hono } from 'hono';
 import { z } from 'zod';
+import { createGuard } from '../../src/api/bearer-authentication.js';
 import { openApi } from '../../src/api/openapi.js';
 import { answerProblems } from '../../src/api/problems.js';
-import { appOf, createGuard, route } from '../../src/api/route.js';
+import { appOf, route } from '../../src/api/route.js';
 
 const thing = z.strictObject({ name: z.string() }).meta({ id: 'Thing' });
 const routes = [

@@ -1,6 +1,6 @@
 /** What an action's definition makes of its fields, for tests: the effect, and everything it reported as `field: detail`. */
 
-import type { ActionDefinition } from '../../../src/chain/action-definition.js';
+import type { ActionDefinition } from '../../../src/chain/define-action.js';
 
 export interface Reading<Effect> {
   effect: Effect | undefined;
