@@ -2,11 +2,12 @@
 
 import type { Activities } from '../contract/activities.js';
 import { awaitDelayed } from './await-delayed.js';
+import { checkCondition } from './check-condition.js';
 import { doEffects } from './do-effects.js';
 import type { Deps } from './effect.js';
 import { InFlight } from './in-flight.js';
 import { deliverNotice, notifyFailure } from './notify-failure.js';
-import { checkCondition, readPauses, readPolicy } from './questions.js';
+import { readPauses, readPolicy } from './read-settings.js';
 import { sendAssignment } from './send-assignment.js';
 import { sendEmail } from './send-email.js';
 import { steerChains } from './steer-chains.js';

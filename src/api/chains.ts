@@ -44,8 +44,8 @@ const bulkRequest = z
     verb: z
       .enum(bulkVerbs)
       .describe(
-        '`retry` and `skip` what needs attention, `retry` also what has failed (`status: "failed"`: the chains are opened again), ' +
-          '`runNow` what is scheduled, `cancel` what has not ended; of a chain of which nothing else is left, the whole.',
+        '`retry` and `skip` what needs attention, `retry` also what has failed (`status: "failed"`: the chains are opened ' +
+          'again), `runNow` what is scheduled, `cancel` what has not ended; of a chain of which nothing else is left, the whole.',
       ),
     filter: filterSchema
       .default({})

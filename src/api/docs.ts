@@ -73,7 +73,8 @@ ${Object.entries(document.components.schemas).map(
 ${prose(schema.description ?? '')}${schema.properties ? '' : html`<p>${typeOf(schema)}</p>`}${tablesOf(schema)}</section>`,
 )}
 <h2 id="problems">Problems</h2>
-<p>Every error is a problem document: ${words({ $ref: 'Problem' })}. Its <code>type</code> is the path of a page that says what to do.</p>
+<p>Every error is a problem document: ${words({ $ref: 'Problem' })}.
+Its <code>type</code> is the path of a page that says what to do.</p>
 <section><table>${problemTypeList.map(
     ({ slug, status, title, meaning }) =>
       html`<tr><td>${status}</td><td>${problems([slug])}</td><td>${title}. ${inline(meaning)}</td></tr>`,

@@ -1,4 +1,6 @@
-/** What comes in with a request: JSON that no two readers could understand differently, and body and query as schemas read them. */
+/**
+ * What comes in with a request: JSON that no two readers could understand differently, and body and query as schemas read them.
+ */
 
 import { isUtf8 } from 'node:buffer';
 import type { Context, MiddlewareHandler } from 'hono';

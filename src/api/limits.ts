@@ -145,7 +145,8 @@ export async function withinLimit(
   for (const [name, value] of Object.entries(headers)) c.header(name, value);
   try {
     if (!exceeded) return await answer();
-    const detail = `Company ${companyId} has sent more than its ${headers['RateLimit-Limit']} requests a minute. Nothing has run.`;
+    const most = headers['RateLimit-Limit'];
+    const detail = `Company ${companyId} has sent more than its ${most} requests a minute. Nothing has run.`;
     throw new Rejection('rate-limited', 'rate-limited', detail, { headers });
   } catch (error) {
     // Only now: an answer to which `c.res` was read before is written as a stream, some turns of the event loop later.

@@ -1,4 +1,7 @@
-/** The pages that the API serves: HTML that is escaped by `html`, with one style sheet in it, no script and nothing from elsewhere. */
+/**
+ * The pages that the API serves: HTML that is escaped by `html`, with one style sheet in it, no script and nothing from
+ * elsewhere.
+ */
 
 import { createHash } from 'node:crypto';
 import type { Context } from 'hono';

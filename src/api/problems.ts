@@ -7,8 +7,8 @@ import { methodNotAllowed } from 'hono/method-not-allowed';
 import { Problem, problemResponse } from '../contract/problem.js';
 
 /**
- * To be called before adding routes. `report` hears of the errors that nobody expected, which are answered with a bare 500, or 503
- * where Temporal is the reason.
+ * To be called before adding routes. `report` hears of the errors that nobody expected, which are answered with a bare 500, or
+ * 503 where Temporal is the reason.
  */
 export function answerProblems<E extends Env>(app: Hono<E>, report: (error: Error) => void): Hono<E> {
   const onMethodNotAllowed = (c: Context, methods: string[]) => {

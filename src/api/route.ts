@@ -44,7 +44,10 @@ interface Description<Path, Who, Query, Body> {
   headers?: z.ZodObject;
   /** A JSON object; no body at all is an empty one. */
   body?: Body;
-  /** A body that the handler itself reads: because it is no object, or because what is stored decides how it is read, as for PATCH. */
+  /**
+   * A body that the handler itself reads: because it is no object, or because what is stored decides how it is read, as for
+   * PATCH.
+   */
   rawBody?: z.ZodType;
   examples?: Record<string, { summary: string; value: unknown }>;
   /** By status. */

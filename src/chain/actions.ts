@@ -1,4 +1,6 @@
-/** The actions: what a request says of each, and the effect that is read from it. docs/developing.md says what a new one needs. */
+/**
+ * The actions: what a request says of each, and the effect that is read from it. docs/developing.md says what a new one needs.
+ */
 
 import { z } from 'zod';
 import { readRecipients } from './address.js';

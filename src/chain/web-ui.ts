@@ -1,6 +1,6 @@
 /**
- * What the Temporal Web UI shows without opening a payload: summaries of one line, and details in Markdown. Only paragraphs, bold,
- * code and tables come out well in all its versions and places; a company's words must not turn into markup in any.
+ * What the Temporal Web UI shows without opening a payload: summaries of one line, and details in Markdown. Only paragraphs,
+ * bold, code and tables come out well in all its versions and places; a company's words must not turn into markup in any.
  */
 
 import type { ActionStatus } from './action-status.js';
@@ -159,7 +159,9 @@ function escapeMarkdown(text: string): string {
   return oneLine(text).replace(/[\\`*_{}[\]<>#|~$&]|:(?=\/\/)/g, '\\$&');
 }
 
-/** A paragraph and a table that fit in the details: many rows have short cells. The last line is blank: the Web UI cuts it off. */
+/**
+ * A paragraph and a table that fit in the details: many rows have short cells. The last line is blank: the Web UI cuts it off.
+ */
 function withTable(head: string, titles: string[], rows: string[][]): string {
   const room = (detailsBytes - jsonBytes(head) - 200) / rows.length;
   const cellBytes = Math.min(600, (room - rowBytes) / (titles.length - 1));

@@ -1,4 +1,6 @@
-/** How a chain looks in a terminal: its actions, what to do about those in trouble, and every change until it has come to rest. */
+/**
+ * How a chain looks in a terminal: its actions, what to do about those in trouble, and every change until it has come to rest.
+ */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Accepted, type ActionResource, type ChainResource, chainSchema } from '../contract/chain-resource.js';
@@ -87,8 +89,10 @@ function troubleLines(companyId: string, chain: ChainResource): Line[] {
   return chain.actions
     .filter(({ state }) => ['needs-attention', 'partly-failed', 'failed'].includes(state))
     .flatMap((action) => {
-      const steer = (verb: string, meaning: string) =>
-        line`  npx relay ${verb} ${companyId} ${chain.chainId} ${String(action.index)}${{ text: `   ${meaning}`, tone: 'faint' }}`;
+      const steer = (verb: string, meaning: string) => {
+        const said: Painted = { text: `   ${meaning}`, tone: 'faint' };
+        return line`  npx relay ${verb} ${companyId} ${chain.chainId} ${String(action.index)}${said}`;
+      };
       return [
         '',
         line`${titleOf(action)}: ${stateCell(action.state)}`,
@@ -126,7 +130,9 @@ function remark({ reason, error, result, state }: ActionResource): string {
   return '';
 }
 
-/** Shows what the API says to a chain that it accepts, and with `wait` what becomes of it until it has ended or needs attention. */
+/**
+ * Shows what the API says to a chain that it accepts, and with `wait` what becomes of it until it has ended or needs attention.
+ */
 export async function showAccepted(session: Session, companyId: string, asked: Promise<Answer<Accepted>>, wait?: boolean) {
   const answer = await asked;
   const { chainId, receivedAt, actions, warnings, links } = answer.body;

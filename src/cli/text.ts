@@ -1,4 +1,6 @@
-/** Text for a terminal: made harmless, cut and coloured; lists as tables, things as names with values, times as people write them. */
+/**
+ * Text for a terminal: made harmless, cut and coloured; lists as tables, things as names with values, times as people write them.
+ */
 
 import { UsageError } from './terminal.js';
 

@@ -109,7 +109,9 @@ export function networkFailure(error: unknown, signal: AbortSignal): Pick<Connec
   return { kind: 'retryable', message, facts: UNANSWERED.test(code) ? { unanswered: true } : {} };
 }
 
-/** Nodemailer puts a code of its own in place of the system's, which it keeps in `originalCode`; undici's parser need have none. */
+/**
+ * Nodemailer puts a code of its own in place of the system's, which it keeps in `originalCode`; undici's parser need have none.
+ */
 export function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   if (error.name === 'HTTPParserError') return error.name;

@@ -75,7 +75,9 @@ function checkBaseUrl({ value, issues }: z.core.ParsePayload<{ baseUrl: string }
 const mailbox = z.string().refine(isEmailAddress, 'is no e-mail address').optional();
 const mailRequest = mailSettingsSchema.extend({ from: mailbox, replyTo: mailbox });
 
-/** As PUT takes it: `null` removes, and makes `timeZone` UTC; a section replaces the stored one but for its secrets (secrets.ts). */
+/**
+ * As PUT takes it: `null` removes, and makes `timeZone` UTC; a section replaces the stored one but for its secrets (secrets.ts).
+ */
 export const companyRequest = companySettings
   .extend({
     name: label,

@@ -59,7 +59,8 @@ export function button(act: (form: Record<string, unknown>) => void) {
 }
 
 export function time(at: string): Html {
-  return html`<time datetime="${at}">${new Date(at).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })}</time>`;
+  const shown = new Date(at).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
+  return html`<time datetime="${at}">${shown}</time>`;
 }
 
 const policy =

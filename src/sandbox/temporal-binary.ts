@@ -126,7 +126,10 @@ function cachedPrograms(cache: string): string[] {
   return names.filter((name) => name.startsWith('temporal-')).map((name) => join(cache, name));
 }
 
-/** A folder in the first cache that can be written, so that what is obtained moves there in one step. Those of another day are removed. */
+/**
+ * A folder in the first cache that can be written, so that what is obtained moves there in one step. Those of another day are
+ * removed.
+ */
 function workFolder(caches: string[]): string {
   for (const cache of caches) {
     try {

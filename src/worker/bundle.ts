@@ -5,8 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode } from '@temporalio/worker';
 
 /**
- * The SDK takes a stack trace of each promise of a workflow, by default ten frames: a fifth of a chain's work. Three still say where
- * an error arose. On the first line of the bundle, since the source map counts lines, and since the SDK then freezes `Error`.
+ * The SDK takes a stack trace of each promise of a workflow, by default ten frames: a fifth of a chain's work. Three still say
+ * where an error arose. On the first line of the bundle, since the source map counts lines, and since the SDK then freezes
+ * `Error`.
  */
 const fewFrames = 'Error.stackTraceLimit = 3; ';
 

@@ -1,4 +1,6 @@
-/** Time zones. Offsets come from Intl; what Java calls a zone, and which offset was standard time, from the JDK, in zones.json. */
+/**
+ * Time zones. Offsets come from Intl; what Java calls a zone, and which offset was standard time, from the JDK, in zones.json.
+ */
 
 import jdkZones from './zones.json' with { type: 'json' };
 

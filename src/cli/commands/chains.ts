@@ -84,7 +84,9 @@ export const chains: Commands = (relay, session) => {
   }
 };
 
-/** `ID`, also where a workflow is named as Temporal and the notices do: `relay:acme:ID`, or `relay:acme:ID:2` of a delayed action. */
+/**
+ * `ID`, also where a workflow is named as Temporal and the notices do: `relay:acme:ID`, or `relay:acme:ID:2` of a delayed action.
+ */
 export function chainIdOf(companyId: string, given: string): string {
   const [, company, chainId] = /^relay:([^:]*):([^:]+)(:\d+)?$/.exec(given) ?? [];
   return chainId !== undefined && company === companyId ? chainId : given;

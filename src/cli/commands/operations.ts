@@ -1,4 +1,7 @@
-/** `relay pause`, `unpause`, `pauses`, `notices test`, `audit`, `health`: what whoever runs a relay, or a company on it, does and asks. */
+/**
+ * `relay pause`, `unpause`, `pauses`, `notices test`, `audit`, `health`: what whoever runs a relay, or a company on it, does and
+ * asks.
+ */
 
 import { Option } from '@commander-js/extra-typings';
 import { z } from 'zod';

@@ -1,4 +1,7 @@
-/** The inbox of the mail catcher: in the browser, and as JSON in the shapes of Mailpit, so that a test or a script works with either. */
+/**
+ * The inbox of the mail catcher: in the browser, and as JSON in the shapes of Mailpit, so that a test or a script works with
+ * either.
+ */
 
 import { type Context, Hono } from 'hono';
 import { html } from 'hono/html';

@@ -1,4 +1,6 @@
-/** The messages that the mail catcher keeps: the newest thousand, each also in an `.eml` file where there is a directory for them. */
+/**
+ * The messages that the mail catcher keeps: the newest thousand, each also in an `.eml` file where there is a directory for them.
+ */
 
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
