@@ -97,7 +97,7 @@ export async function listChains(client: Client, links: Links, request: ListRequ
     const page = await client.withDeadline(Date.now() + answerTimeoutMs, () =>
       client.workflowService.listWorkflowExecutions(ask),
     );
-    const shown = (await withoutOldRuns(client, page.executions)).map((run) => listed(run, links));
+    const shown = (await withoutOldRuns(client, page.executions)).flatMap((run) => listed(run, links) ?? []);
     // SQLite compares lists of keywords without regard to case.
     items.push(...shown.filter((chain) => has(chain.assignmentIds, assignmentId) && has(chain.relayIds, relayId)));
     token = page.nextPageToken;
@@ -127,8 +127,6 @@ async function withoutOldRuns(client: Client, runs: Run[]): Promise<Run[]> {
 }
 
 const searchAttributesSchema = z.object({
-  RelayCompanyId: z.string(),
-  RelayChainId: z.string(),
   RelayNeedsAttention: z.boolean().optional(),
   RelayAssignmentIds: z.array(z.string()).default([]),
   RelayRuleIds: z.array(z.string()).default([]),
@@ -137,9 +135,12 @@ const searchAttributesSchema = z.object({
 });
 const memoSchema = z.object({ receivedAt: z.string().optional(), summary: z.string().optional() });
 
-function listed({ execution, status, startTime, closeTime, memo, searchAttributes }: Run, links: Links): ListedChain {
-  const attributes = searchAttributesSchema.parse(decoded(searchAttributes?.indexedFields));
-  const { RelayCompanyId: companyId, RelayChainId: chainId, ...known } = attributes;
+/** Whose a chain is says its workflow id, which one that somebody started by hand has, too; undefined: it is no chain of the relay. */
+function listed(run: Run, links: Links): ListedChain | undefined {
+  const { execution, status, startTime, closeTime, memo, searchAttributes } = run;
+  const [, companyId, chainId] = /^relay:([^:]+):([^:]+)$/.exec(execution?.workflowId ?? '') ?? [];
+  if (companyId === undefined || chainId === undefined) return undefined;
+  const known = searchAttributesSchema.parse(decoded(searchAttributes?.indexedFields));
   const { receivedAt = isoTime(startTime) ?? '', summary } = memoSchema.parse(decoded(memo?.fields));
   return {
     companyId,

@@ -50,6 +50,7 @@ export async function serveHttp(
     async close(): Promise<void> {
       const closed = once(server, 'close');
       server.close();
+      if (graceMs === 0) server.closeAllConnections(); // Before what is under way can still be answered.
       const grace = setTimeout(() => server.closeAllConnections(), graceMs);
       await closed;
       clearTimeout(grace);

@@ -29,6 +29,19 @@ async function listed(path: string, chainIds: string[]): Promise<ListedChain[]> 
 }
 
 describe('lists of chains', () => {
+  it('have chains that somebody started by hand, without search attributes, and pass over what is no chain of the relay', async () => {
+    const company = await stack.company();
+    const chainId = await company.startHeld(600);
+    const { taskQueue } = stack;
+    const stranger = await stack.client.workflow.start('RuleChain', { workflowId: randomUUID(), taskQueue, args: [] });
+    await eventually('the chain to be listed', async () => {
+      const { items } = await list('/chains?status=needs-attention');
+      return items.find((chain) => chain.chainId === chainId && chain.companyId === company.companyId) ?? new Unmet(items);
+    });
+    await list('/chains?status=running');
+    await stranger.terminate();
+  });
+
   it('find each chain once by what is known of it, also without workers', async () => {
     const company = await stack.company();
     const other = await stack.company();
