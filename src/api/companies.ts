@@ -54,7 +54,7 @@ export function companyRoutes({ companies, keys }: Store, operatorEmail: string 
         if (!companyIdPattern.test(companyId))
           throw new Problem('invalid-company-id', 'A company id is 1 to 64 letters, digits, _ or -.');
         const read = await readSettings(c, companyRequest);
-        const change = (stored?: StoredCompany) => checked(companyId, read(stored, { timeZone: stored?.timeZone }));
+        const change = (stored?: StoredCompany) => checked(companyId, read(stored, stored && settingsOf(stored)));
         const { company, created } = await companies.put(companyId, change, actor);
         return c.json(shown(company), created ? 201 : 200, { Location: `/admin/companies/${companyId}` });
       },
@@ -112,6 +112,11 @@ export function companyRoutes({ companies, keys }: Store, operatorEmail: string 
 
 function shown(company: StoredCompany): StoredCompany {
   return redact(companySchema, company);
+}
+
+/** What a request may leave as it is. */
+function settingsOf({ companyId, name, createdAt, updatedAt, ...settings }: StoredCompany): object {
+  return settings;
 }
 
 /**
