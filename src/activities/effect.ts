@@ -1,6 +1,5 @@
 /** What all effects have in common: settings as they stand now, a call under the action's key, the report of a failure. */
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { activityInfo } from '@temporalio/activity';
 import { idempotencyKey } from '../chain/chain.js';
 import { type Connector, type Pause, pauseOf, pauseText } from '../chain/pause.js';
@@ -10,6 +9,7 @@ import type { ActionRef, EffectResult } from '../contract/activities.js';
 import type { Company } from '../contract/company.js';
 import type { Rule } from '../contract/rule.js';
 import type { DeliveryDeps } from '../notices/deliver.js';
+import type { CompanySettings } from '../store/settings.js';
 import type { Store } from '../store/store.js';
 import { effectFailure, mistake, notTried } from './failure.js';
 import type { InFlight } from './in-flight.js';
@@ -73,10 +73,13 @@ export async function readActionContext(
     await store.settings.refresh();
     return store.settings.of(companyId);
   };
-  const tooLate = sleep(Math.min(callTimeoutMs(), longestReadMs)).then(() => {
-    throw new Error('no answer in time');
+  const inTime = new Promise<CompanySettings | undefined>((resolve, reject) => {
+    const tooLate = setTimeout(() => reject(new Error('no answer in time')), Math.min(callTimeoutMs(), longestReadMs));
+    void read()
+      .then(resolve, reject)
+      .finally(() => clearTimeout(tooLate));
   });
-  const settings = await Promise.race([read(), tooLate]).catch((error: unknown) => {
+  const settings = await inTime.catch((error: unknown) => {
     log.warn({ err: error, companyId, relayId }, 'an effect waits: the settings of its company cannot be read');
     throw notTried('NotTried', "the relay's own database does not answer: see `relay health`");
   });

@@ -115,7 +115,8 @@ export function statusOf(code: number): View['status'] {
 function withAttempts(actions: ActionResource[], { raw }: Pick<WorkflowExecutionDescription, 'raw'>): ActionResource[] {
   return actions.map((action) => {
     const pending = (raw.pendingActivities ?? []).filter(({ activityId }) => activityId?.startsWith(`${action.index}/`));
-    if (hasEnded(action.state) || pending.length === 0) return action;
+    // What is held says more than a description of a moment before.
+    if (hasEnded(action.state) || action.state === 'needs-attention' || pending.length === 0) return action;
     const attempts = action.attempts ?? (action.state === 'retrying' ? 1 : 0);
     const failure = pending.find(({ lastFailure }) => lastFailure)?.lastFailure;
     if (!failure) return { ...action, attempts };
