@@ -22,7 +22,8 @@ export class Lock {
   readonly #allOver: Alarm = {};
   /** What the holder itself has brought about: goes before everything from outside. */
   readonly #inside: (() => void)[] = [];
-  readonly #outside: (() => void)[] = [];
+  /** Each says whether it goes on, and lets go by itself. */
+  readonly #outside: (() => boolean)[] = [];
 
   /** The workflow's main function holds it from then on. @param publish - called whenever everything waits again. */
   constructor(private readonly publish: () => void) {}
@@ -53,10 +54,7 @@ export class Lock {
 
   /** Deals with an event from outside, in its turn. `step` does not wait. */
   arrive(step: () => void): void {
-    this.#enter(() => {
-      step();
-      this.#letGo();
-    });
+    this.#enter(step, false);
   }
 
   /** Starts something that goes on beside the holder, as soon as that waits. Its errors are logged. */
@@ -118,34 +116,43 @@ export class Lock {
     }
   }
 
-  #enter(run: () => void): void {
+  #enter(run: () => void, goesOn = true): void {
     const moment = momentNow();
     const turn = () => {
       this.#moment = moment;
       run();
+      return goesOn;
     };
     if (this.#held) this.#outside.push(turn);
     else {
       this.#held = true;
-      turn();
+      if (!turn()) this.#letGo();
     }
   }
 
+  /** A loop, since thousands of events may wait: one that called the next would run out of stack. */
   #letGo(): void {
-    this.#keptMs = 0;
-    if (this.#inside.length === 0) this.publish();
-    const next = this.#inside.shift();
-    if (next) next();
-    else if (this.#outside.length === 0) this.#held = false;
-    else if (this.#cancelled) void this.#admitLater();
-    else this.#outside.shift()?.();
+    for (;;) {
+      this.#keptMs = 0;
+      if (this.#inside.length === 0) this.publish();
+      const next = this.#inside.shift();
+      if (next) {
+        next();
+        return;
+      }
+      if (this.#cancelled && this.#outside.length > 0) break;
+      const event = this.#outside.shift();
+      this.#held = event !== undefined;
+      if (!event || event()) return;
+    }
+    void this.#admitLater();
   }
 
   /** A cancelled scope issues its commands some microtasks later: these go before those of the next event. */
   async #admitLater(): Promise<void> {
     this.#cancelled = false;
     for (let microtask = 0; microtask < 3; microtask += 1) await undefined;
-    this.#outside.shift()?.();
+    if (!this.#outside.shift()?.()) this.#letGo();
   }
 }
 
