@@ -22,6 +22,8 @@ interface RateLimit {
   headers: Readonly<Record<string, string>>;
 }
 
+const uncounted: RateLimit = { exceeded: false, headers: {} };
+
 interface LimitsOptions {
   /** Requests a minute and company. */
   perMinute: number;
@@ -53,8 +55,10 @@ export class Limits {
 
   /** Counts a request of a company. Never rejects: where nobody can count, nobody is refused. */
   async ofCompany(companyId: string): Promise<RateLimit> {
-    // One at a time asks for more; the others then find what it got.
-    for (let taking = this.#taking.get(companyId); taking; taking = this.#taking.get(companyId)) await taking;
+    if (this.#lot === 1) return this.#take(this.#companies, companyId);
+    // One at a time asks for more; the others then find what it got, or that nobody can count.
+    for (let taking = this.#taking.get(companyId); taking; taking = this.#taking.get(companyId))
+      if ((await taking) === uncounted) return uncounted;
     const lot = this.#lots.get(companyId);
     if (lot && lot.left > 0 && Date.now() < lot.until) {
       lot.left -= 1;
@@ -83,7 +87,7 @@ export class Limits {
         this.#failureLoggedAt = Date.now();
         this.#log.error({ err: error }, 'requests cannot be counted: nobody is limited meanwhile');
       }
-      return { exceeded: false, headers: {} };
+      return uncounted;
     }
   }
 }

@@ -96,6 +96,14 @@ describe('limits that cannot count', () => {
     assert.equal(lines.length, 1);
     assert.match(lines[0] ?? '', /cannot be counted.*nobody is limited/);
   });
+
+  it('make requests that come together wait for one answer of the database, not for one each', async () => {
+    const query = mock.fn(() => Promise.reject(new Error('the database is down')));
+    const limits = new Limits({ perMinute: 600, shared: { query }, log: silent });
+    const shares = await Promise.all(Array.from({ length: 20 }, () => limits.ofCompany('a')));
+    assert(shares.every(({ exceeded }) => !exceeded));
+    assert.equal(query.mock.callCount(), 1);
+  });
 });
 
 describe('failed authentications', () => {
