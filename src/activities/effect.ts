@@ -11,7 +11,7 @@ import type { Rule } from '../contract/rule.js';
 import type { DeliveryDeps } from '../notices/deliver.js';
 import type { CompanySettings } from '../store/settings.js';
 import type { Store } from '../store/store.js';
-import { effectFailure, mistake, notTried } from './failure.js';
+import { effectFailure, mistake, notTried, useOrdinary } from './failure.js';
 import type { InFlight } from './in-flight.js';
 
 /** What the activities work with; made once by each worker. */
@@ -37,7 +37,7 @@ export function effectActivity<Input extends ActionRef>(
     const begun = Date.now();
     const { attempt, isLocal } = activityInfo();
     const result = () => ({ attempts: attempt, tookMs: Date.now() - begun });
-    const context = await readActionContext(deps, input);
+    const context = await readActionContext(deps, input, activityBegun);
     if ('skipped' in context) return { ...result(), skipped: context.skipped };
     const { company, rule, pauses } = context;
     const once = rule.onUnknown === 'hold';
@@ -47,7 +47,7 @@ export function effectActivity<Input extends ActionRef>(
       throw notTried('OutcomeUnknown', lost, { unknown: true });
     }
     assertNotPaused(pauses, connector);
-    if (once && isLocal) throw notTried('UseOrdinary', 'not tried as a local activity: the rule says onUnknown: "hold"');
+    if (once && isLocal) throw useOrdinary('the rule says onUnknown: "hold"', false);
     try {
       const call = { idempotencyKey: idempotencyKey(input, input.index), timeoutMs: callTimeoutMs(activityBegun) };
       const done = await deps.inFlight.run(company.companyId, connector, () => act(input, company, call));
@@ -65,6 +65,7 @@ const longestReadMs = 8_000;
 export async function readActionContext(
   { store, log }: Pick<Deps, 'store' | 'log'>,
   { companyId, relayId }: ActionRef,
+  activityBegun?: number,
 ): Promise<{ company: Company; rule: Rule; pauses: readonly Pause[] } | { skipped: string }> {
   const read = async () => {
     const settings = await store.settings.of(companyId);
@@ -74,7 +75,10 @@ export async function readActionContext(
     return store.settings.of(companyId);
   };
   const inTime = new Promise<CompanySettings | undefined>((resolve, reject) => {
-    const tooLate = setTimeout(() => reject(new Error('no answer in time')), Math.min(callTimeoutMs(), longestReadMs));
+    const tooLate = setTimeout(
+      () => reject(new Error('no answer in time')),
+      Math.min(callTimeoutMs(activityBegun), longestReadMs),
+    );
     void read()
       .then(resolve, reject)
       .finally(() => clearTimeout(tooLate));

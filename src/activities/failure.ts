@@ -43,8 +43,7 @@ export function mistake(type: 'DataMistake' | 'ConfigurationMistake', message: s
 
 /**
  * This attempt tried nothing and does not count. `Paused`: the workflow waits until the pause is over. `NotTried`: it tries again
- * in a while. `OutcomeUnknown`: nobody knows how an earlier attempt ended. `UseOrdinary`: it schedules an ordinary activity
- * instead of the local one, through the budget where that is `retryable`, otherwise once.
+ * in a while. `OutcomeUnknown`: nobody knows how an earlier attempt ended.
  */
 export function notTried(
   type: 'Paused' | 'NotTried' | 'OutcomeUnknown' | 'UseOrdinary',
@@ -52,6 +51,11 @@ export function notTried(
   facts: Partial<FailureDetails> = {},
 ): ApplicationFailure {
   return finalFailure(type, message, { ...facts, attempt: activityInfo().attempt - 1 });
+}
+
+/** The workflow schedules an ordinary activity instead of this local one: through the budget, or once if not `retryable`. */
+export function useOrdinary(why: string, retryable: boolean): ApplicationFailure {
+  return notTried('UseOrdinary', `not tried as a local activity: ${why}`, { retryable });
 }
 
 function finalFailure(type: string, message: string, facts: Partial<FailureDetails>): ApplicationFailure {

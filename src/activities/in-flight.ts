@@ -3,7 +3,7 @@
 import { activityInfo } from '@temporalio/activity';
 import type { Connector } from '../chain/pause.js';
 import { ConnectorError } from '../connectors/call.js';
-import { notTried } from './failure.js';
+import { notTried, useOrdinary } from './failure.js';
 
 /** Calls of one company under way in one worker: a quarter of its slots. */
 const mostOfCompany = 100;
@@ -24,9 +24,9 @@ export class InFlight {
     if (company.all >= mostOfCompany)
       throw notTried('NotTried', `${mostOfCompany} calls of the company are under way, as many as may be at once`);
     const system = `${companyId}/${connector}`;
-    if (isLocal && company.local >= mostLocal) throw useOrdinary('the company has as many local tries under way as it may');
+    if (isLocal && company.local >= mostLocal) throw useOrdinary('the company has as many local tries under way as it may', true);
     if (isLocal && (this.#silentUntil.get(system) ?? 0) > Date.now())
-      throw useOrdinary(`the ${connector} of the company did not answer a moment ago`);
+      throw useOrdinary(`the ${connector} of the company did not answer a moment ago`, true);
     this.#companies.set(companyId, company);
     company.all += 1;
     if (isLocal) company.local += 1;
@@ -43,8 +43,4 @@ export class InFlight {
       if (company.all === 0) this.#companies.delete(companyId);
     }
   }
-}
-
-function useOrdinary(why: string) {
-  return notTried('UseOrdinary', `not tried as a local activity: ${why}`, { retryable: true });
 }
