@@ -74,7 +74,8 @@ export async function openParts<TemporalConnection extends Connection | NativeCo
   closers: Closers,
   { config, log, database, temporal: { namespace, uiUrl }, connect, smtpUrl }: PartsOptions<TemporalConnection>,
 ) {
-  const store = createStore(database);
+  const { RELAY_ENCRYPTION_KEYS: keyring, RELAY_SECRET: secret } = config;
+  const store = createStore(database, { keyring, secret });
   closers.add('the store', () => store.close());
   const { RELAY_ALLOW_PRIVATE_NETWORKS: allowPrivateNetworks = false, MAIL_FROM: mailFrom } = config;
   const connectors = createConnectors({ allowPrivateNetworks, smtpUrl, mailFrom });
@@ -85,6 +86,8 @@ export async function openParts<TemporalConnection extends Connection | NativeCo
     log,
     metrics: new Metrics(),
     database,
+    keyring,
+    secret,
     store,
     connectors,
     connection,

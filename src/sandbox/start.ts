@@ -7,6 +7,7 @@ import { NativeConnection } from '@temporalio/worker';
 import { pino } from 'pino';
 import { createApi } from '../api/app.js';
 import { Limits } from '../api/limits.js';
+import { Keyring } from '../contract/encryption.js';
 import { type Closers, openParts, runProcess } from '../process/process.js';
 import { type Config, readConfig } from '../service/config.js';
 import { assertPortFree, serveHttp } from '../service/server.js';
@@ -26,12 +27,19 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 await runProcess(async (closers, stop) => {
   // Connectors may call this machine, and the operator has an address, unless the environment says otherwise.
   const standard = { RELAY_ALLOW_PRIVATE_NETWORKS: true, RELAY_OPERATOR_EMAIL: 'operator@relay.example' };
-  const config: Config = { ...standard, ...readConfig(process.env) };
-  const { HOST: host, PORT: port } = config;
-  const directory = await openDataDirectory(config.RELAY_DATA_DIR);
+  const given: Config = { ...standard, ...readConfig(process.env) };
+  const { HOST: host, PORT: port } = given;
+  const directory = await openDataDirectory(given.RELAY_DATA_DIR);
   closers.add('the data directory', directory.release);
   await assertPortFree(host, port, 'PORT');
   const inDirectory = (name: string) => join(directory.path, name);
+  const random = (encoding: 'hex' | 'base64') => randomBytes(32).toString(encoding);
+  const config = {
+    ...given,
+    RELAY_ENCRYPTION_KEYS:
+      given.RELAY_ENCRYPTION_KEYS ?? new Keyring(kept(inDirectory('encryption-keys'), () => `1:${random('base64')}`)),
+    RELAY_SECRET: given.RELAY_SECRET ?? kept(inDirectory('secret'), () => random('hex')),
+  };
   const log = createLog(config.RELAY_LOG_LEVEL, pino.destination({ dest: inDirectory('relay.log'), append: true, sync: true }));
   installRuntime(log);
 
@@ -87,8 +95,13 @@ async function temporalServer(config: Config, dataDir: string, closers: Closers,
 /** RELAY_ADMIN_TOKEN, or one that is made once and kept in the file. */
 function adminToken({ RELAY_ADMIN_TOKEN }: Config, file: string): { token: string; where: string } {
   if (RELAY_ADMIN_TOKEN) return { token: RELAY_ADMIN_TOKEN, where: 'RELAY_ADMIN_TOKEN' };
-  if (!existsSync(file)) writeFileSync(file, `${randomBytes(24).toString('hex')}\n`, { mode: 0o600 });
-  return { token: readFileSync(file, 'utf8').trim(), where: `in ${file}` };
+  return { token: kept(file, () => randomBytes(24).toString('hex')), where: `in ${file}` };
+}
+
+/** A secret that is made once and kept in the file, for its owner only. */
+function kept(file: string, make: () => string): string {
+  if (!existsSync(file)) writeFileSync(file, `${make()}\n`, { mode: 0o600 });
+  return readFileSync(file, 'utf8').trim();
 }
 
 function curlLine(api: string): string {

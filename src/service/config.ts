@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { isEmailAddress } from '../chain/address.js';
+import { Keyring } from '../contract/encryption.js';
 
 /** A process cannot start: the message is all that the person at the terminal needs to know and to do about it. */
 export class StartError extends Error {
@@ -13,6 +14,14 @@ const seconds = (standard: number) =>
   z.coerce.number('must be a number of seconds').int('must be a whole number of seconds').min(0).default(standard);
 const flag = z.stringbool({ truthy: ['true', '1', 'yes'], falsy: ['false', '0', 'no'], error: 'must be true or false' });
 const url = (protocol: RegExp, example: string) => z.url({ protocol, error: `must be a URL such as ${example}` });
+const keyring = z.string().transform((text, { addIssue }) => {
+  try {
+    return new Keyring(text);
+  } catch (error) {
+    addIssue(error instanceof Error ? error.message : String(error));
+    return z.NEVER;
+  }
+});
 const mailbox = (error: string) => z.string().refine(isEmailAddress, error);
 
 export const environment = z.object({
@@ -29,6 +38,9 @@ export const environment = z.object({
   TEMPORAL_WORKER_BUILD_ID: z.string().min(1).max(200).optional(),
   RELAY_TASK_QUEUE: z.string().min(1).max(200).default('relay'),
   RELAY_ADMIN_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
+  /** `id:base64,id:base64`: the first encrypts what is stored, all decrypt. Unset: embedded, otherwise nothing is encrypted. */
+  RELAY_ENCRYPTION_KEYS: keyring.optional(),
+  RELAY_SECRET: z.string().min(32, 'must have at least 32 characters').optional(), // unset: embedded, otherwise there is none
   SMTP_URL: url(/^smtps?$/, 'smtp://user:password@host:587').optional(),
   RELAY_SMTP_PORT: port.default(1025),
   RELAY_MAIL_UI_PORT: port.default(8025),

@@ -1,5 +1,6 @@
 /** What the relay remembers outside Temporal. */
 
+import type { Keyring } from '../contract/encryption.js';
 import { auditIn } from './audit.js';
 import { companiesIn, pausesIn, rulesIn } from './companies.js';
 import { keysIn, tokensIn } from './credentials.js';
@@ -9,7 +10,13 @@ import { Settings } from './settings.js';
 
 export type Store = ReturnType<typeof createStore>;
 
-export function createStore(opened: Database) {
+/** What the environment gives to keep what is stored; without it, it is stored in clear, and hashes have no pepper. */
+export interface Secrets {
+  keyring?: Keyring;
+  secret?: string;
+}
+
+export function createStore(opened: Database, _secrets: Secrets = {}) {
   const settings = new Settings(opened);
   /** Its transactions change settings. */
   const database: Database = {
