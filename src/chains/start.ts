@@ -46,7 +46,7 @@ export async function startChain(options: StartOptions, accepted: AcceptedReques
   const { companyId, actions, idempotencyKey } = accepted;
   const chain: Chain = {
     companyId,
-    chainId: idempotencyKey === undefined ? randomUUID() : keyedChainId(companyId, idempotencyKey),
+    chainId: idempotencyKey === undefined ? randomUUID() : keyedChainId(accepted, idempotencyKey),
     receivedAt: new Date().toISOString(),
     actions,
     retryBudgetSeconds,
@@ -99,8 +99,14 @@ async function findStarted(client: Client, workflowId: string) {
   }
 }
 
-const keyedChainId = (companyId: string, key: string) =>
-  createHash('sha256').update(`${companyId}\n${key}`).digest('hex').slice(0, 32);
+/** Of the set of rules too: who holds the tokens of some rules cannot use up the keys of others. */
+export function keyedChainId({ companyId, actions }: Pick<AcceptedRequest, 'companyId' | 'actions'>, key: string): string {
+  const rules = [...new Set(actions.map(({ relayId }) => relayId))].sort();
+  return createHash('sha256')
+    .update(JSON.stringify([companyId, rules, key]))
+    .digest('hex')
+    .slice(0, 32);
+}
 
 /** A hash of the request's elements without their tokens, whatever the order of their fields. */
 export function hashRequest(elements: readonly Record<string, unknown>[]): string {

@@ -45,12 +45,12 @@ export const newRuleRequest = settings
       .describe('To take over an id that webhooks use already. Absent: the relay makes one.'),
     relayAccessToken: z
       .string()
-      .min(1, 'must not be empty')
+      .min(16, 'must have at least 16 characters, or it could be guessed: let the relay make one, or use a longer one')
       .max(512)
       .refine((token) => token === token.trim(), 'must not begin or end with white space')
       .refine((token) => !isMistyped(token), 'looks like a token of a relay, but has a typing error or is cut short')
       .optional()
-      .describe('To take over a token that webhooks use already. Absent: the relay makes one.'),
+      .describe('To take over a token that webhooks use already, of 16 characters or more. Absent: the relay makes one.'),
   })
   .meta({ id: 'NewRule' });
 

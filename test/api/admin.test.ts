@@ -522,8 +522,9 @@ for (const { name, open, skip } of testDatabases) {
           [{ name: 'x', relayId: 'x1' }, ['/relayId']],
           [{ name: 'x', relayId: '1'.repeat(33) }, ['/relayId']],
           [{ name: 'x', relayAccessToken: '' }, ['/relayAccessToken']],
-          [{ name: 'x', relayAccessToken: ' x' }, ['/relayAccessToken']],
-          [{ name: 'x', relayAccessToken: 'a\tb' }, ['/relayAccessToken']],
+          [{ name: 'x', relayAccessToken: 'fifteen-letters' }, ['/relayAccessToken']],
+          [{ name: 'x', relayAccessToken: ' sixteen-letters' }, ['/relayAccessToken']],
+          [{ name: 'x', relayAccessToken: 'sixteen\tletters' }, ['/relayAccessToken']],
           [{ name: 'x', relayAccessToken: 'x'.repeat(513) }, ['/relayAccessToken']],
           [{ name: 'x', relayAccessToken: relayAccessToken.slice(0, -1) }, ['/relayAccessToken']],
           [{ name: 'x', onFailure: 'stop', onUnknown: 1, enabled: true }, ['/onFailure', '/onUnknown', '/enabled']],
@@ -533,6 +534,7 @@ for (const { name, open, skip } of testDatabases) {
           assert.deepEqual([refused.status, pointers(refused)], [400, expected]);
           assert.ok(!refused.text.includes(relayAccessToken.slice(0, -1)));
         }
+        await rule('strict', { relayAccessToken: 'sixteen--letters' });
         for (const path of ['/admin/companies/nobody/rules', '/admin/companies/nobody/keys']) {
           assert.equal((await ask('POST', path, { name: 'x' })).status, 404);
           assert.equal((await ask('GET', path)).status, 404);

@@ -1,7 +1,40 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { hashRequest } from '../../src/chains/start.js';
+import type { ChainAction } from '../../src/chain/chain.js';
+import { hashRequest, keyedChainId } from '../../src/chains/start.js';
+
+describe('the chain of an idempotency key', () => {
+  const idOf = (relayIds: string[], { companyId = 'acme', key = 'k' } = {}) =>
+    keyedChainId({ companyId, actions: relayIds.map((relayId) => ({ relayId }) as ChainAction) }, key);
+
+  it('follows from company, key and the set of its rules, in whatever order and however often they come', () => {
+    assert.match(idOf(['7']), /^[0-9a-f]{32}$/);
+    for (const same of [
+      ['7', '8'],
+      ['8', '7'],
+      ['7', '8', '7'],
+    ])
+      assert.equal(idOf(same), idOf(['7', '8']));
+  });
+
+  it('is another for every other set of rules, company and key, also where their texts run together', () => {
+    const ids = [
+      idOf(['7']),
+      idOf(['8']),
+      idOf(['07']),
+      idOf(['7', '8']),
+      idOf(['78']),
+      idOf(['7,8']),
+      idOf(['7'], { companyId: 'acme2' }),
+      idOf(['7'], { key: '8' }),
+      idOf(['7'], { key: '8\nk' }),
+      idOf(['7', '8'], { key: '8","k' }),
+      idOf([]),
+    ];
+    assert.equal(new Set(ids).size, ids.length);
+  });
+});
 
 describe('hashRequest', () => {
   const base = [

@@ -98,6 +98,28 @@ describe('a request with an idempotency key that was used before', () => {
     }
     assert.equal((await one.post([udf('other')], key('k'))).status, 422);
   });
+
+  it("never meets another rule's: who holds the token of one cannot use up the keys of the other", async () => {
+    const company = await stack.company();
+    const rule = { name: 'Other', onFailure: 'hold', onUnknown: 'resend' } as const;
+    const other = await stack.store.rules.create(company.companyId, rule, { kind: 'admin' });
+    assert(typeof other === 'object');
+    const ofOther = { relayId: other.rule.relayId, relayAccessToken: other.relayAccessToken };
+    const posts = [
+      await company.post([udf('guessed', ofOther)], key('event-1')),
+      await company.post([udf(ticketOf(company))], key('event-1')),
+      await company.post([udf('both'), udf('both', ofOther)], key('event-1')),
+      await company.post([udf('both', ofOther), udf('both')], key('event-1')),
+    ];
+    assert.deepEqual(
+      posts.map(({ status }) => status),
+      [202, 202, 202, 422],
+    );
+    const chains = await Promise.all(posts.slice(0, 3).map(accepted));
+    assert.equal(new Set(chains.map(({ chainId }) => chainId)).size, 3);
+    for (const { chainId } of chains) await company.ended(chainId);
+    assert.equal((await stack.calls(ticketOf(company))).length, 1);
+  });
 });
 
 describe('an idempotency key', () => {

@@ -117,10 +117,10 @@ describe('commands of the admin', () => {
     assert.ok(!(await succeed(`rules show acme ${relayId}`)).includes(relayAccessToken));
 
     const taken = await succeed(
-      'rules create acme --name Old --relay-id 4711 --token s3cret-token --notify-email d@acme.example',
+      'rules create acme --name Old --relay-id 4711 --token s3cret-token-of-old --notify-email d@acme.example',
     );
     assert.match(taken, /put the token in[\s\S]*"relayAccessToken":"<RELAY_ACCESS_TOKEN>","emails":\["d@acme\.example"\]/);
-    assert.ok((await store.tokens.authenticate('acme', [{ relayId: '4711', relayAccessToken: 's3cret-token' }])).ok);
+    assert.ok((await store.tokens.authenticate('acme', [{ relayId: '4711', relayAccessToken: 's3cret-token-of-old' }])).ok);
     assert.match((await run('rules create acme --name Old --relay-id 4711')).err, /already has a rule/);
     assert.equal((await run('rules create nobody --name x')).exitCode, 1);
     assert.match(await succeed('rules acme'), /^RULE +NAME[\s\S]*Bob's rule +yes +continue +resend/);
@@ -148,14 +148,17 @@ describe('commands of the admin', () => {
   });
 
   it('rotate, list and revoke tokens', async () => {
-    await succeed('rules create acme --name Tokens --relay-id 12 --token old-token');
+    await succeed('rules create acme --name Tokens --relay-id 12 --token token-of-old-times');
     const out = await succeed('tokens rotate acme 12 --grace 1h');
     const relayAccessToken = shownValue('relayAccessToken', out);
     assert.match(out, /The tokens before it end at \d{4}-/);
-    for (const token of ['old-token', relayAccessToken])
+    for (const token of ['token-of-old-times', relayAccessToken])
       assert.ok((await store.tokens.authenticate('acme', [{ relayId: '12', relayAccessToken: token }])).ok);
     assert.match(await succeed('tokens rotate acme 12'), /The tokens before it have ended/);
-    assert.equal((await store.tokens.authenticate('acme', [{ relayId: '12', relayAccessToken: 'old-token' }])).ok, false);
+    assert.equal(
+      (await store.tokens.authenticate('acme', [{ relayId: '12', relayAccessToken: 'token-of-old-times' }])).ok,
+      false,
+    );
     const [, first = ''] = (await succeed('tokens acme 12')).split('\n');
     assert.match(first, /^\w+ +active +\d{4}-/);
     await succeed(`tokens revoke acme 12 ${first.split(' ')[0]} --yes`);
