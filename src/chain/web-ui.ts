@@ -9,7 +9,8 @@ import { conditionText } from './condition.js';
 import type { ActionState } from './outcome.js';
 import { fitBytes, jsonBytes, oneLine } from './text.js';
 
-const summaryBytes = 350; // Temporal takes 400, as payloads: this leaves room for the payload's metadata.
+/** Temporal takes 400, as payloads, which encryption makes longer by up to 151, the id of the key included. */
+export const summaryBytes = 245;
 const labelsBytes = 150; // Kept in a summary for the names of its actions, however long the rest is.
 const labelBytes = 80; // For one action: the Web UI's timeline cuts off long lines.
 
@@ -81,7 +82,7 @@ function retryCommand({ companyId, chainId }: ChainRef, index: number): string {
   return `npx relay retry ${companyId} ${chainId} ${index}`;
 }
 
-const detailsBytes = 19_900; // Temporal takes 20,000.
+const detailsBytes = 19_800; // Temporal takes 20,000, as payloads too.
 const rowBytes = 35; // What a row takes beside its cells.
 /** An em space. Some renderers give cells no padding, and their texts would run together. */
 const gap = '\u2003';

@@ -4,6 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { workflowLink } from '../chain/chain.js';
 import type { BulkVerb } from '../chain/outcome.js';
+import { fitBytes } from '../chain/text.js';
+import { summaryBytes } from '../chain/web-ui.js';
 import { type Actor, actorName } from '../contract/audit.js';
 import { bulkSchema, type ListedChain } from '../contract/chain-resource.js';
 import { progressQuery } from '../contract/messages.js';
@@ -71,7 +73,10 @@ export async function steerChains(
     args: [{ bulkId, verb, actions, by }, chains.map(({ workflowId }) => workflowId)],
     memo,
     ...(companyId !== undefined && { typedSearchAttributes: [{ key: companyKey, value: companyId }] }),
-    staticSummary: `${verb} in ${count} chains${companyId === undefined ? '' : ` of ${companyId}`}, by ${by}`,
+    staticSummary: fitBytes(
+      `${verb} in ${count} chains${companyId === undefined ? '' : ` of ${companyId}`}, by ${by}`,
+      summaryBytes,
+    ),
   });
   return bulkId;
 }

@@ -2,12 +2,12 @@
 
 import { createHash } from 'node:crypto';
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
-import { defaultPayloadConverter } from '@temporalio/common';
 import { z } from 'zod';
 import { chainLinks, type Links, relayIdPattern, relayIdRule } from '../chain/chain.js';
 import { chainStatuses } from '../chain/outcome.js';
 import type { ChainList, ListedChain } from '../contract/chain-resource.js';
 import { Problem } from '../contract/problem.js';
+import { readPayload } from '../service/payloads.js';
 import { statusOf } from './read.js';
 
 /** SQLite's visibility store would take what stands behind a quotation mark for a query, and splits at the heart. */
@@ -97,9 +97,10 @@ export async function listChains(client: Client, links: Links, request: ListRequ
     const page = await client.withDeadline(Date.now() + answerTimeoutMs, () =>
       client.workflowService.listWorkflowExecutions(ask),
     );
-    const shown = (await withoutOldRuns(client, page.executions)).flatMap((run) => listed(run, links) ?? []);
+    const shown = await Promise.all((await withoutOldRuns(client, page.executions)).map((run) => listed(client, run, links)));
     // SQLite compares lists of keywords without regard to case.
-    items.push(...shown.filter((chain) => has(chain.assignmentIds, assignmentId) && has(chain.relayIds, relayId)));
+    const chains = shown.flatMap((chain) => chain ?? []);
+    items.push(...chains.filter((chain) => has(chain.assignmentIds, assignmentId) && has(chain.relayIds, relayId)));
     token = page.nextPageToken;
   } while (token.length > 0 && items.length < request.limit);
   return { items, nextCursor: token.length > 0 ? `${hash}.${Buffer.from(token).toString('base64url')}` : undefined };
@@ -136,12 +137,12 @@ const searchAttributesSchema = z.object({
 const memoSchema = z.object({ receivedAt: z.string().optional(), summary: z.string().optional() });
 
 /** Whose a chain is says its workflow id, which one that somebody started by hand has, too; undefined: it is no chain of the relay. */
-function listed(run: Run, links: Links): ListedChain | undefined {
+async function listed(client: Client, run: Run, links: Links): Promise<ListedChain | undefined> {
   const { execution, status, startTime, closeTime, memo, searchAttributes } = run;
   const [, companyId, chainId] = /^relay:([^:]+):([^:]+)$/.exec(execution?.workflowId ?? '') ?? [];
   if (companyId === undefined || chainId === undefined) return undefined;
-  const known = searchAttributesSchema.parse(decoded(searchAttributes?.indexedFields));
-  const { receivedAt = isoTime(startTime) ?? '', summary } = memoSchema.parse(decoded(memo?.fields));
+  const known = searchAttributesSchema.parse(await read(client, searchAttributes?.indexedFields));
+  const { receivedAt = isoTime(startTime) ?? '', summary } = memoSchema.parse(await read(client, memo?.fields));
   return {
     companyId,
     chainId,
@@ -158,9 +159,9 @@ function listed(run: Run, links: Links): ListedChain | undefined {
   };
 }
 
-function decoded(fields: NonNullable<Run['memo']>['fields'] = {}): Record<string, unknown> {
-  const payloads = Object.entries(fields ?? {});
-  return Object.fromEntries(payloads.map(([name, payload]) => [name, defaultPayloadConverter.fromPayload(payload)]));
+async function read(client: Client, fields: NonNullable<Run['memo']>['fields']): Promise<Record<string, unknown>> {
+  const values = Object.entries(fields ?? {}).map(async ([name, payload]) => [name, await readPayload(client, payload)]);
+  return Object.fromEntries(await Promise.all(values));
 }
 
 function isoTime(time: { seconds?: unknown; nanos?: number | null } | null | undefined): string | undefined {

@@ -2,12 +2,13 @@
 
 import { setTimeout } from 'node:timers/promises';
 import { type Client, type WorkflowExecutionDescription, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
-import { ApplicationFailure, defaultPayloadConverter } from '@temporalio/common';
+import { ApplicationFailure } from '@temporalio/common';
 import { z } from 'zod';
 import { type Chain, chainLinks, chainWorkflowId, initialStatus, type Links } from '../chain/chain.js';
 import { chainStatus, hasEnded } from '../chain/outcome.js';
 import { type ActionResource, actionSchema, viewSchema } from '../contract/chain-resource.js';
 import { needsAttentionKey } from '../contract/search-attributes.js';
+import { readMessage, readPayload } from '../service/payloads.js';
 
 type View = z.infer<typeof viewSchema>;
 const startedSchema = z.custom<Chain>((value) => typeof value === 'object' && value !== null && 'actions' in value);
@@ -74,7 +75,7 @@ async function readView(client: Client, description: WorkflowExecutionDescriptio
   const said = status === 'RUNNING' || status === 'TERMINATED' ? await ask() : await ended();
   const view = said ?? (await startedWith(client, description));
   const more: Partial<View> =
-    status === 'TERMINATED' ? { status: 'terminated' } : { actions: withAttempts(view.actions, description) };
+    status === 'TERMINATED' ? { status: 'terminated' } : { actions: await withAttempts(client, view.actions, description) };
   return { view: { ...view, ...more }, partial: said === undefined };
 
   async function ask(): Promise<View | undefined> {
@@ -101,7 +102,7 @@ async function startedWith(client: Client, { workflowId, runId, status }: Workfl
     maximumPageSize: 1,
   });
   const payload = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads?.[0];
-  const chain = startedSchema.parse(payload && defaultPayloadConverter.fromPayload(payload));
+  const chain = startedSchema.parse(payload && (await readPayload(client, payload)));
   return { status: statusOf(status.code), actions: chain.actions.map((action) => initialStatus(chain, action)) };
 }
 
@@ -112,8 +113,8 @@ export function statusOf(code: number): View['status'] {
 }
 
 /** Attempts and last errors of activities under way, which only the server knows. */
-function withAttempts(actions: ActionResource[], { raw }: Pick<WorkflowExecutionDescription, 'raw'>): ActionResource[] {
-  return actions.map((action) => {
+function withAttempts(client: Client, actions: ActionResource[], { raw }: Pick<WorkflowExecutionDescription, 'raw'>) {
+  const read = actions.map(async (action): Promise<ActionResource> => {
     const pending = (raw.pendingActivities ?? []).filter(({ activityId }) => activityId?.startsWith(`${action.index}/`));
     // What is held says more than a description of a moment before.
     if (hasEnded(action.state) || action.state === 'needs-attention' || pending.length === 0) return action;
@@ -124,9 +125,14 @@ function withAttempts(actions: ActionResource[], { raw }: Pick<WorkflowExecution
       ...action,
       state: action.state === 'running' ? 'retrying' : action.state,
       attempts: attempts + Math.max(...pending.map(({ attempt }) => attempt ?? 0)) - 1,
-      error: { type: failure.applicationFailureInfo?.type ?? 'Timeout', message: failure.message ?? '', retryable: true },
+      error: {
+        type: failure.applicationFailureInfo?.type ?? 'Timeout',
+        message: await readMessage(client, failure),
+        retryable: true,
+      },
     };
   });
+  return Promise.all(read);
 }
 
 /** Delayed actions that are due, as their own workflow has them. @param deadline - 0: no worker answers, the server knows all. */

@@ -1,13 +1,13 @@
 /** Steering one chain, also when it has closed: cancelling it as a whole, and what can be done to one of its actions. */
 
 import { type Client, isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
-import { defaultPayloadConverter } from '@temporalio/common';
 import type { Links } from '../chain/chain.js';
 import { hasEnded, isOpenTo, isToRedo, type SteeringVerb, steeringVerbs } from '../chain/outcome.js';
 import { type Actor, actorName } from '../contract/audit.js';
 import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
 import { reopenedSummary, resumeSignal, type Steering, signalOf, steeringSignals } from '../contract/messages.js';
 import { Problem } from '../contract/problem.js';
+import { readPayload } from '../service/payloads.js';
 import type { Store } from '../store/store.js';
 import { quoted } from './list.js';
 import { readChain } from './read.js';
@@ -143,7 +143,7 @@ async function resetPoint(client: Client, execution: { workflowId: string; runId
   const last = events.find(({ workflowTaskCompletedEventAttributes }) => workflowTaskCompletedEventAttributes);
   const fired = events.find(({ timerFiredEventAttributes }) => timerFiredEventAttributes)?.timerFiredEventAttributes;
   const timer = fired && events.find(({ eventId }) => String(eventId) === String(fired.startedEventId));
-  const summary = timer?.userMetadata?.summary && defaultPayloadConverter.fromPayload(timer.userMetadata.summary);
+  const summary = timer?.userMetadata?.summary && (await readPayload(client, timer.userMetadata.summary));
   const waited = summary === reopenedSummary ? timer?.timerStartedEventAttributes?.workflowTaskCompletedEventId : undefined;
   const point = waited ?? last?.eventId;
   if (!point) throw new Error(`the history of ${execution.workflowId} ends without a workflow task`);

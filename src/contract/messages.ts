@@ -3,7 +3,6 @@
  * `{"index": 1}`, and for `reschedule` `[index, seconds from now]` or `{"index": 1, "seconds": 60}`.
  */
 
-import { defaultPayloadConverter, type PayloadConverter } from '@temporalio/common';
 import { defineQuery, defineSignal } from '@temporalio/workflow';
 import type { ActionStatus } from '../chain/action-status.js';
 import { maxDelaySeconds } from '../chain/chain.js';
@@ -116,18 +115,3 @@ export function readSteering(argument: unknown): Steering | undefined {
   if (after !== undefined && (typeof after !== 'number' || !(after >= 0) || after > maxDelaySeconds)) return undefined;
   return { index: at, ...(after !== undefined && { seconds: after }), ...(typeof by === 'string' && { by }) };
 }
-
-/**
- * Temporal's, save that a payload that cannot be read is `undefined`, which every handler ignores with a warning: an error would
- * stop the whole workflow until somebody resets it, for a signal that was mistyped in the Web UI.
- */
-export const payloadConverter: PayloadConverter = {
-  toPayload: defaultPayloadConverter.toPayload.bind(defaultPayloadConverter),
-  fromPayload: (payload, context, hint) => {
-    try {
-      return defaultPayloadConverter.fromPayload(payload, context, hint);
-    } catch {
-      return undefined as never;
-    }
-  },
-};

@@ -9,6 +9,7 @@ import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { Logger } from 'pino';
 import type { ActionStatus } from '../chain/action-status.js';
 import { cutShort, fitBytes } from '../chain/text.js';
+import { summaryBytes } from '../chain/web-ui.js';
 import { newsSignal } from '../contract/messages.js';
 import type { Cause, ChainNotice, Member, News, NoticeDelivery, Notifier, RuleNotice, TestNotice } from '../contract/notices.js';
 import type { ContactResult } from '../contract/notify.js';
@@ -49,7 +50,7 @@ export async function handToNotifier(
       signal: newsSignal,
       signalArgs: [{ notice, member }],
       typedSearchAttributes: [{ key: companyKey, value: companyId }],
-      staticSummary: fitBytes(`${companyId}: ${kind}, ${type}: what fails for the same reason is told as one`, 350),
+      staticSummary: fitBytes(`${companyId}: ${kind}, ${type}: what fails for the same reason is told as one`, summaryBytes),
       priority: { fairnessKey: companyId },
     }),
   );

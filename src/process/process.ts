@@ -5,6 +5,7 @@ import type { NativeConnection } from '@temporalio/worker';
 import type { Links } from '../chain/chain.js';
 import { createConnectors } from '../connectors/connectors.js';
 import { type Config, StartError } from '../service/config.js';
+import { dataConverterOf } from '../service/payloads.js';
 import { type Log, Metrics } from '../service/telemetry.js';
 import { reasonOf, type TemporalAddress } from '../service/temporal.js';
 import type { Database } from '../store/database.js';
@@ -91,7 +92,7 @@ export async function openParts<TemporalConnection extends Connection | NativeCo
     store,
     connectors,
     connection,
-    client: new Client({ connection, namespace }),
+    client: new Client({ connection, namespace, dataConverter: dataConverterOf(keyring) }),
     namespace,
     taskQueue: config.RELAY_TASK_QUEUE,
     links: linksOf(config, namespace, uiUrl),

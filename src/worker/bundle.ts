@@ -14,10 +14,12 @@ const fewFrames = 'Error.stackTraceLimit = 3; ';
 export const bundlePath = fileURLToPath(new URL('./workflow-bundle.js', import.meta.url));
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const convertersPath = fileURLToPath(new URL('../contract/converters.js', import.meta.url));
   const quiet = { trace() {}, debug() {}, info() {}, log() {}, warn: console.warn, error: console.error };
   const bundle = await bundleWorkflowCode({
     workflowsPath: fileURLToPath(new URL('../workflows/index.js', import.meta.url)),
-    payloadConverterPath: fileURLToPath(new URL('../contract/messages.js', import.meta.url)),
+    payloadConverterPath: convertersPath,
+    failureConverterPath: convertersPath,
     logger: quiet,
   });
   const code = `${fewFrames}${bundle.code}`;

@@ -1,9 +1,13 @@
 /** A Temporal worker with all workflows and activities. */
 
+import { readFileSync } from 'node:fs';
 import type { WorkerDeploymentVersion } from '@temporalio/common';
 import { DefaultLogger, type NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import type { Deps } from '../activities/effect.js';
 import { createActivities } from '../activities/index.js';
+import { plainFailures } from '../contract/converters.js';
+import type { Keyring } from '../contract/encryption.js';
+import { dataConverterOf } from '../service/payloads.js';
 import type { Log } from '../service/telemetry.js';
 import { bundlePath } from './bundle.js';
 
@@ -12,15 +16,17 @@ interface WorkerOptions extends Omit<Deps, 'inFlight'> {
   namespace: string;
   taskQueue: string;
   version?: WorkerDeploymentVersion; // absent: it is not versioned
+  keyring?: Keyring; // absent: payloads are not encrypted
 }
 
 /** @returns `running`, which rejects where it could not go on; and `stop`, which waits for what is under way. */
-export async function startWorker({ connection, namespace, taskQueue, version, ...deps }: WorkerOptions) {
+export async function startWorker({ connection, namespace, taskQueue, version, keyring, ...deps }: WorkerOptions) {
   const worker = await Worker.create({
     connection,
     namespace,
     taskQueue,
-    workflowBundle: { codePath: bundlePath },
+    dataConverter: dataConverterOf(keyring),
+    workflowBundle: { code: `${keyring ? '' : `globalThis.${plainFailures} = true; `}${readFileSync(bundlePath, 'utf8')}` },
     activities: createActivities(deps),
     // Chains run for up to a year, longer than a version is kept: the next version replays their histories and goes on.
     workerDeploymentOptions: version && { version, useWorkerVersioning: true, defaultVersioningBehavior: 'AUTO_UPGRADE' },

@@ -19,11 +19,13 @@ import { Limits } from '../../src/api/limits.js';
 import { type Chain, chainWorkflowId } from '../../src/chain/chain.js';
 import { createConnectors } from '../../src/connectors/connectors.js';
 import { type ActionResource, acceptedSchema, type ChainResource, chainSchema } from '../../src/contract/chain-resource.js';
+import { Keyring } from '../../src/contract/encryption.js';
 import type { Rule } from '../../src/contract/rule.js';
 import { Closers } from '../../src/process/process.js';
 import { startMailCatcher } from '../../src/sandbox/mail/catcher.js';
 import { startPlatform } from '../../src/sandbox/platform/platform.js';
 import { startTemporal } from '../../src/sandbox/temporal.js';
+import { dataConverterOf } from '../../src/service/payloads.js';
 import { freePort, serveHttp } from '../../src/service/server.js';
 import { createLog, Metrics } from '../../src/service/telemetry.js';
 import { registerSearchAttributes } from '../../src/service/temporal.js';
@@ -35,7 +37,11 @@ import { openEmptied } from '../store/emptied.js';
 export const adminToken = 'admin-token-of-the-tests';
 const actor = { kind: 'admin' } as const;
 
+/** Of all stacks: they share a server. */
+const standardKeyring = new Keyring(`tests:${Buffer.alloc(32, 1).toString('base64')}`);
+
 export interface StackOptions {
+  keyring?: Keyring | null; // null: nothing is encrypted
   retryBudgetSeconds?: number;
   attentionWindowSeconds?: number;
   rateLimitPerMinute?: number;
@@ -51,13 +57,15 @@ export async function startStack({
   attentionWindowSeconds = 600,
   rateLimitPerMinute = 10_000,
   noticeDigestSeconds = 60,
+  keyring: givenKeyring = standardKeyring,
 }: StackOptions = {}) {
   const closers = new Closers();
+  const keyring = givenKeyring ?? undefined;
   const taskQueue = `test-${randomUUID()}`;
   after(async () => {
     try {
       await worker.stop();
-      await replayAll(client, taskQueue);
+      await replayAll(client, taskQueue, keyring);
     } finally {
       await closers.close((name, error) => process.stderr.write(`${name}: ${String(error)}\n`));
     }
@@ -77,7 +85,7 @@ export async function startStack({
   const address = await temporalAddress(closers);
   const connection = await NativeConnection.connect({ address });
   closers.add('the connection', () => connection.close());
-  const client = new Client({ connection });
+  const client = new Client({ connection, dataConverter: dataConverterOf(keyring) });
   await registerSearchAttributes(client);
 
   const port = await freePort('127.0.0.1');
@@ -90,7 +98,7 @@ export async function startStack({
   closers.add('the connectors', () => connectors.close());
   const metrics = new Metrics();
   const operatorEmail = 'operator@relay.example';
-  const shared = { store, connectors, client, taskQueue, links, operatorEmail, log, metrics };
+  const shared = { keyring, store, connectors, client, taskQueue, links, operatorEmail, log, metrics };
   const start = () => startWorker({ ...shared, connection, namespace: 'default', noticeDigestSeconds });
   let worker = await start();
   closers.add('the worker', () => worker.stop());
@@ -303,12 +311,13 @@ export async function replayable(client: Client, workflowId: string, runId?: str
 }
 
 /** What has run can be replayed, in whatever order its events came: else a worker that starts anew could not go on with it. */
-async function replayAll(client: Client, taskQueue: string): Promise<void> {
+async function replayAll(client: Client, taskQueue: string, keyring: Keyring | undefined): Promise<void> {
   async function* histories() {
     for await (const { workflowId, runId } of client.workflow.list({ query: `TaskQueue = '${taskQueue}'` }))
       yield { workflowId: `${workflowId} ${runId}`, history: await replayable(client, workflowId, runId) };
   }
-  for await (const { workflowId, error } of Worker.runReplayHistories({ workflowBundle: { codePath: bundlePath } }, histories()))
+  const options = { workflowBundle: { codePath: bundlePath }, dataConverter: dataConverterOf(keyring) };
+  for await (const { workflowId, error } of Worker.runReplayHistories(options, histories()))
     assert.equal(error, undefined, `${workflowId} does not replay: ${error?.message}`);
 }
 
