@@ -20,6 +20,7 @@ import { startPostgresql } from './postgresql.js';
 const seconds: Record<string, number> = {
   'chain/timestamp/differential': 8,
   'docs/operating': 155,
+  'end-to-end/at-rest': 16,
   'end-to-end/bulk': 22,
   'end-to-end/email': 53,
   'end-to-end/failure': 65,
@@ -89,6 +90,7 @@ if (endToEnd.length > 0) {
   const temporal = await startTemporal({ dataDir: directory, host: '127.0.0.1', port: 0, uiPort: 0, namespace: 'default', say });
   stops.push(() => temporal.stop());
   process.env.RELAY_TEST_TEMPORAL_ADDRESS = temporal.address;
+  process.env.RELAY_TEST_TEMPORAL_DIRECTORY = directory;
   process.env.RELAY_TEST_TEMPORAL_UI_URL = temporal.uiUrl;
 }
 if (endToEnd.length > 0 && !process.env.RELAY_TEST_DATABASE_URL) {

@@ -6,6 +6,7 @@ import { ruleNotices } from '../notices/start.js';
 import { healthRoutes } from '../service/telemetry.js';
 import { actorReader, createGuard } from './bearer-authentication.js';
 import { chainRoutes } from './chains.js';
+import { codecCors, codecRoutes } from './codec.js';
 import { companyRoutes } from './companies.js';
 import { docsRoutes } from './docs.js';
 import { dryRun, dryRunSchema } from './dry-run.js';
@@ -27,6 +28,7 @@ export function createApi(options: ApiOptions): Hono {
   return answerProblems(new Hono(), (error) => log.error({ err: error }, 'a request failed unexpectedly'))
     .use(metrics.middleware)
     .use(limitFailures(limits))
+    .use('/codec/*', codecCors(options.links))
     .use('/chains/*', inTime)
     .use('/co/:companyId/chains/*', inTime)
     .route('/', appOf(apiRoutes(options), createGuard(adminToken, store.keys)));
@@ -45,6 +47,7 @@ export function apiRoutes(options: ApiOptions): Route[] {
     ...chainRoutes(options),
     ...adminRoutes(options),
     ...operatingRoutes(options),
+    ...codecRoutes(options),
     ...serviceRoutes(options),
   ];
   return [...routes, ...docsRoutes(options, routes)];

@@ -16,20 +16,19 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-const maxBodyBytes = 256 * 1024;
-
-const countBody = bodyLimit({
-  maxSize: maxBodyBytes,
-  onError: () => {
-    throw new Problem('body-too-large', `A body may have at most ${maxBodyBytes / 1024} KiB.`);
-  },
-});
-
-export const limitBody: MiddlewareHandler = (c, next) => {
-  // Hono's middleware makes a whole `Request` of what Node received, which costs as much as reading and checking a chain.
-  const isShort = Number(c.req.header('Content-Length') ?? Number.NaN) <= maxBodyBytes;
-  return isShort && c.req.header('Transfer-Encoding') === undefined ? next() : countBody(c, next);
-};
+export function limitBody(maxBytes = 256 * 1024): MiddlewareHandler {
+  const countBody = bodyLimit({
+    maxSize: maxBytes,
+    onError: () => {
+      throw new Problem('body-too-large', `A body may have at most ${maxBytes / 1024} KiB.`);
+    },
+  });
+  return (c, next) => {
+    // Hono's middleware makes a whole `Request` of what Node received, which costs as much as reading and checking a chain.
+    const isShort = Number(c.req.header('Content-Length') ?? Number.NaN) <= maxBytes;
+    return isShort && c.req.header('Transfer-Encoding') === undefined ? next() : countBody(c, next);
+  };
+}
 
 /** @throws Problem 415 where the body says to be something else than JSON, 400 where it is not strict JSON. */
 export function readJson(contentType: string | undefined, bytes: ArrayBuffer): unknown {

@@ -47,6 +47,7 @@ const tags: Record<string, [name: string, description: string]> = {
   tokens: ['Tokens', 'The access tokens of a rule.'],
   keys: ['Keys', 'Keys with which a company reads and steers its own chains.'],
   audit: ['Audit', 'Who changed or steered what.'],
+  codec: ['Codec', "What Temporal's Web UI and command lines decode and encode payloads with."],
   service: ['Service', 'Whether the relay works, and this documentation.'],
 };
 

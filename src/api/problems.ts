@@ -4,6 +4,7 @@ import { isGrpcServiceError, ServiceError } from '@temporalio/client';
 import type { Context, Env, Hono, MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { methodNotAllowed } from 'hono/method-not-allowed';
+import { DecryptionError } from '../contract/encryption.js';
 import { Problem, problemResponse } from '../contract/problem.js';
 
 /**
@@ -26,6 +27,9 @@ export function answerProblems<E extends Env>(app: Hono<E>, report: (error: Erro
     if (error.message === 'aborted' && 'code' in error && error.code === 'ECONNRESET')
       return problemResponse(new Problem('bad-request', 'The request did not arrive in full.'));
     report(error);
+    // Whoever asks can tell the operator, and nothing is lost until then.
+    if (error instanceof DecryptionError)
+      return problemResponse(new Problem('internal', `What is stored cannot be read: ${error.message}.`));
     if (error instanceof ServiceError || isGrpcServiceError(error))
       return problemResponse(new Problem('temporal-unavailable', 'Temporal does not answer as it should. Try again.'));
     return problemResponse(new Problem('internal', 'Something went wrong here; the operator can find it in the log.'));

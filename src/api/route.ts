@@ -10,6 +10,7 @@ import type { Links } from '../chain/chain.js';
 import type { StartOptions } from '../chains/start.js';
 import type { Connectors } from '../connectors/connectors.js';
 import type { Actor } from '../contract/audit.js';
+import type { Keyring } from '../contract/encryption.js';
 import type { ProblemSlug } from '../contract/problem-types.js';
 import type { Metrics } from '../service/telemetry.js';
 import type { Store } from '../store/store.js';
@@ -22,6 +23,7 @@ export interface ApiOptions extends StartOptions {
   store: Store;
   connectors: Pick<Connectors, 'platformOf' | 'ticketingOf'>;
   adminToken: string;
+  keyring?: Keyring; // of payloads; absent: they are not encrypted
   /** Is told where a company has nobody to notify. Without it every company must name somebody. */
   operatorEmail?: string;
   limits: Limits;
@@ -49,6 +51,7 @@ interface Description<Path, Who, Query, Body> {
    * PATCH.
    */
   rawBody?: z.ZodType;
+  maxBodyBytes?: number; // default: that of a chain
   examples?: Record<string, { summary: string; value: unknown }>;
   /** By status. */
   answers: Record<number, Answer>;
@@ -82,6 +85,7 @@ export interface Route extends Omit<Description<string, Access, z.ZodObject, z.Z
 const guarded = {
   '/admin/*': 'admin',
   '/chains/*': 'admin',
+  '/codec/*': 'admin',
   '/co/:companyId/chains/*': 'admin or company key',
   '/co/:companyId/rejected/*': 'admin or company key',
 } as const;
@@ -126,6 +130,7 @@ export function route<
 export function appOf(routes: readonly Route[], guard: Guard): Hono<Authenticated> {
   const app = new Hono<Authenticated>();
   for (const [paths, access] of Object.entries(guarded)) app.use(paths, guard(access));
-  for (const { method, path, access, handle } of routes) app.on(method.toUpperCase(), path, guard(access), limitBody, handle);
+  for (const { method, path, access, maxBodyBytes, handle } of routes)
+    app.on(method.toUpperCase(), path, guard(access), limitBody(maxBodyBytes), handle);
   return app;
 }

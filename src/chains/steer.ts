@@ -37,7 +37,7 @@ export async function cancelChain(
       namespace: client.options.namespace,
       workflowExecution: { workflowId },
       identity: client.options.identity,
-      reason: `cancelled by ${actorName(actor)}`,
+      reason: 'cancelled through the relay', // Temporal keeps it in clear: who it was is in the audit.
     });
   } catch (error) {
     // 5: not found.
@@ -125,7 +125,7 @@ export async function retryChain(
       namespace: client.options.namespace,
       workflowExecution,
       workflowTaskFinishEventId: await resetPoint(client, workflowExecution),
-      reason: `retry of action ${steering.index} by ${steering.by ?? 'hand'}`,
+      reason: `retry of action ${steering.index}`,
       // Of several who open it at the same time, one does.
       requestId: runId,
     });

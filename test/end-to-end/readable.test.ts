@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { defaultPayloadConverter } from '@temporalio/common';
+import { readMessage, readPayload } from '../../src/service/payloads.js';
 import { type ShownKind, startShownChains } from './shown-chains.js';
 import { startStack } from './stack.js';
 
@@ -19,9 +19,9 @@ interface Metadata {
 const metadata = (kind: ShownKind): Promise<Metadata> => handleOf(kind).query<Metadata>('__temporal_workflow_metadata');
 
 /** The summaries of a workflow's timers, activities, local activities and children, each as the Web UI shows it. */
-async function summaries(workflowId: string): Promise<{ what: string; summary: string | undefined }[]> {
+async function summaries(workflowId: string): Promise<{ what: string; summary: string }[]> {
   const { events } = await stack.client.workflow.getHandle(workflowId).fetchHistory();
-  return (events ?? []).flatMap((event) => {
+  const found = (events ?? []).map(async (event) => {
     const what =
       event.activityTaskScheduledEventAttributes?.activityType?.name ??
       event.startChildWorkflowExecutionInitiatedEventAttributes?.workflowType?.name ??
@@ -29,8 +29,9 @@ async function summaries(workflowId: string): Promise<{ what: string; summary: s
       (event.markerRecordedEventAttributes?.markerName === 'core_local_activity' ? 'local' : undefined);
     if (what === undefined) return [];
     const payload = event.userMetadata?.summary;
-    return [{ what, summary: payload ? defaultPayloadConverter.fromPayload<string>(payload) : undefined }];
+    return [{ what, summary: payload ? String(await readPayload(stack.client, payload)) : '' }];
   });
+  return (await Promise.all(found)).flat();
 }
 
 describe('the summary and the details of a workflow', () => {
@@ -157,7 +158,7 @@ it('the failure of a chain says what failed, why, and what to do', async () => {
   const failure = events?.at(-1)?.workflowExecutionFailedEventAttributes?.failure;
   assert.equal(failure?.applicationFailureInfo?.type, 'ChainFailed');
   assert.match(
-    failure?.message ?? '',
+    failure ? await readMessage(stack.client, failure) : '',
     /^1 of 3 actions failed\. 1 Preferred technicians: POST .* answered 404: no assignment 404404; check .*\. Mend the cause, then: npx relay retry \S+ \S+ 1$/,
   );
 });

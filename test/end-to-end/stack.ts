@@ -42,6 +42,7 @@ const standardKeyring = new Keyring(`tests:${Buffer.alloc(32, 1).toString('base6
 
 export interface StackOptions {
   keyring?: Keyring | null; // null: nothing is encrypted
+  isSecond?: boolean; // beside another of the same process, in whose log is what the SDK says
   retryBudgetSeconds?: number;
   attentionWindowSeconds?: number;
   rateLimitPerMinute?: number;
@@ -58,6 +59,7 @@ export async function startStack({
   rateLimitPerMinute = 10_000,
   noticeDigestSeconds = 60,
   keyring: givenKeyring = standardKeyring,
+  isSecond = false,
 }: StackOptions = {}) {
   const closers = new Closers();
   const keyring = givenKeyring ?? undefined;
@@ -74,7 +76,7 @@ export async function startStack({
   closers.add('the directory', () => rmSync(directory, { recursive: true, force: true }));
   const logFile = join(directory, 'log');
   const log = createLog('trace', pino.destination({ dest: logFile, sync: true }));
-  installRuntime(log);
+  if (!isSecond) installRuntime(log);
 
   const store = createStore(await openEmptied());
   closers.add('the store', () => store.close());
@@ -82,7 +84,7 @@ export async function startStack({
   closers.add('the platform', () => platform.close());
   const mail = await startMailCatcher({ host: '127.0.0.1', smtpPort: 0, uiPort: 0 });
   closers.add('the mail catcher', () => mail.close());
-  const address = await temporalAddress(closers);
+  const { address, directory: temporalDirectory } = await temporalServer(closers);
   const connection = await NativeConnection.connect({ address });
   closers.add('the connection', () => connection.close());
   const client = new Client({ connection, dataConverter: dataConverterOf(keyring) });
@@ -133,6 +135,8 @@ export async function startStack({
     taskQueue,
     connectors,
     temporalAddress: address,
+    temporalDirectory,
+    keyring,
     /** Everything that was logged so far. */
     logged: () => readFileSync(logFile, 'utf8'),
     stopWorker: () => worker.stop(),
@@ -322,9 +326,9 @@ async function replayAll(client: Client, taskQueue: string, keyring: Keyring | u
 }
 
 /** The server that `npm test` started for all files, or one for this file alone. */
-async function temporalAddress(closers: Closers): Promise<string> {
-  const shared = process.env.RELAY_TEST_TEMPORAL_ADDRESS;
-  if (shared) return shared;
+async function temporalServer(closers: Closers): Promise<{ address: string; directory: string }> {
+  const { RELAY_TEST_TEMPORAL_ADDRESS: address, RELAY_TEST_TEMPORAL_DIRECTORY: directory } = process.env;
+  if (address && directory) return { address, directory };
   const dataDir = mkdtempSync(join(tmpdir(), 'relay-temporal-'));
   const say = (line: string) => process.stderr.write(`${line}\n`);
   const server = await startTemporal({ dataDir, host: '127.0.0.1', port: 0, uiPort: 0, namespace: 'default', say });
@@ -332,7 +336,7 @@ async function temporalAddress(closers: Closers): Promise<string> {
     await server.stop();
     rmSync(dataDir, { recursive: true, force: true });
   });
-  return server.address;
+  return { address: server.address, directory: dataDir };
 }
 
 /** An e-mail action to these addresses. */

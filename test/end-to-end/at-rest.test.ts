@@ -1,0 +1,135 @@
+/**
+ * What companies say is legible nowhere at rest: not in the files of Temporal's database, nor in a log. The same chains without
+ * keys leave each of these texts in Temporal's database, or the search for it would find nothing in any case.
+ */
+
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { answering, startHttp } from '../connectors/local-http.js';
+import { email, eventually, type Stack, send, startStack, Unmet, udf } from './stack.js';
+
+const marked = (what: string) => `${what}-${randomUUID().slice(0, 12)}`;
+
+/** Texts that are found by themselves, each a new one. */
+function makeTexts() {
+  return {
+    'a recipient': `${marked('jane')}@example.org`,
+    'a refused recipient': `${marked('joe')}@example.org`,
+    'a subject': marked('subject'),
+    'the text of an e-mail': marked('text'),
+    'the HTML of an e-mail': marked('html'),
+    'a comment': marked('comment'),
+    'the value of a condition': marked('status'),
+    'the value of a field of a ticket': marked('value'),
+    'what a platform says of a failure': marked('Jane Roe, 555 0100'),
+    'who steered': marked('key'),
+    'a contact': `${marked('admin')}@example.org`,
+  };
+}
+type Texts = ReturnType<typeof makeTexts>;
+
+/** Never in Temporal, with or without keys. */
+const password = marked('password');
+
+const actor = { kind: 'admin' } as const;
+
+/** Chains that go well, fail, are held, steered and cancelled. @returns the company, and the texts of what they were about. */
+async function runChains(stack: Stack) {
+  const texts = makeTexts();
+  const company = await stack.company();
+  const { companyId } = company;
+  const failing = await startHttp();
+  failing.answer = answering(422, { error: texts['what a platform says of a failure'] });
+  await stack.store.companies.put(
+    companyId,
+    () => ({
+      companyId,
+      name: 'Careful',
+      timeZone: 'UTC',
+      notify: { emails: [texts['a contact']] },
+      platform: { kind: 'http', baseUrl: failing.url, auth: { type: 'basic', username: 'relay', password } },
+      ticketing: { kind: 'http', baseUrl: stack.platform.url },
+    }),
+    actor,
+  );
+  const key = await stack.store.keys.create(companyId, texts['who steered'], actor);
+  assert(typeof key === 'object');
+  const comment = texts['a comment'];
+  const letter = {
+    subject: texts['a subject'],
+    body: texts['the text of an e-mail'],
+    bodyHtml: `<p>${texts['the HTML of an e-mail']}</p>`,
+    comment,
+  };
+  await stack.breakMail({ code: 550, to: texts['a refused recipient'] });
+  const chain = await company.start([
+    email([texts['a recipient'], texts['a refused recipient']], letter),
+    udf('T', { cfValue: texts['the value of a field of a ticket'], comment }),
+    send('1', { groupId: '501', comment }),
+    udf('T', {
+      incomingValue: 'no',
+      actionCondition: `incomingValue==${texts['the value of a condition']}`,
+      delayInSeconds: '1',
+    }),
+  ]);
+  await company.action(chain.chainId, 2, 'needs-attention');
+  await company.action(chain.chainId, 3, 'skipped');
+  await stack.mails(texts['a contact'], 2);
+  const skip = `${stack.links.api}/co/${companyId}/chains/${chain.chainId}/actions/2/skip`;
+  const headers = { authorization: `Bearer ${key.key}`, 'content-type': 'application/json' };
+  assert.equal((await fetch(skip, { method: 'POST', headers, body: '{}' })).status, 202);
+  await company.ended(chain.chainId);
+
+  const cancelled = await company.start([email([texts['a recipient']], { ...letter, delayInSeconds: '3000' })]);
+  await company.action(cancelled.chainId, 0, 'scheduled');
+  await company.steer(cancelled.chainId, 'cancel');
+  await company.ended(cancelled.chainId);
+  await stack.healMail();
+  return { companyId, texts };
+}
+
+/** All that the Temporal server keeps: its database with what is not yet in the main file, and its log. */
+function temporalFiles(stack: Stack): Buffer {
+  const names = readdirSync(stack.temporalDirectory).filter((name) => name.startsWith('temporal'));
+  assert(names.includes('temporal.db'), `no temporal.db in ${stack.temporalDirectory}`);
+  return Buffer.concat(names.map((name) => readFileSync(join(stack.temporalDirectory, name))));
+}
+
+async function written(stack: Stack, text: string): Promise<void> {
+  await eventually(`${text} in Temporal's files`, async () => temporalFiles(stack).includes(text) || new Unmet('not found'));
+}
+
+const stack = await startStack();
+const plain = await startStack({ keyring: null, isSecond: true });
+
+describe('with keys', () => {
+  let [companyId, texts]: [string, Texts | undefined] = ['', undefined];
+
+  it("no text of a company is in Temporal's files", async () => {
+    ({ companyId, texts } = await runChains(stack));
+    await written(stack, companyId);
+    const files = temporalFiles(stack);
+    for (const [what, text] of Object.entries(texts)) assert(!files.includes(text), `${what} is in Temporal's files`);
+    assert(!files.includes(password));
+  });
+
+  it('none is in the log', () => {
+    const log = stack.logged();
+    assert(log.includes(companyId));
+    for (const [what, text] of Object.entries(texts ?? {})) assert(!log.includes(text), `${what} is in the log`);
+    assert(!log.includes(password));
+  });
+});
+
+describe('without keys', () => {
+  it("every text is in Temporal's files, except a secret", async () => {
+    const { companyId, texts } = await runChains(plain);
+    await written(plain, companyId);
+    const files = temporalFiles(plain);
+    for (const [what, text] of Object.entries(texts)) assert(files.includes(text), `${what} is not in Temporal's files`);
+    assert(!files.includes(password));
+  });
+});
