@@ -4,7 +4,7 @@ import { Hono, type MiddlewareHandler } from 'hono';
 import { z } from 'zod';
 import { ruleNotices } from '../notices/start.js';
 import { healthRoutes } from '../service/telemetry.js';
-import { actorReader, createGuard } from './bearer-authentication.js';
+import { Callers, createGuard } from './bearer-authentication.js';
 import { chainRoutes } from './chains.js';
 import { codecCors, codecRoutes } from './codec.js';
 import { companyRoutes } from './companies.js';
@@ -18,12 +18,14 @@ import { Rejections } from './rejections.js';
 import { relayRoute } from './relay.js';
 import { type ApiOptions, appOf, type Route, route } from './route.js';
 import { ruleRoutes } from './rules.js';
+import { sessionRoutes } from './session.js';
 
 /** How long Temporal has to answer all that a request about chains asks of it. */
 const temporalTimeoutMs = 10_000;
 
 export function createApi(options: ApiOptions): Hono {
-  const { client, log, metrics, limits, adminToken, store } = options;
+  const { client, log, metrics, limits } = options;
+  const callers = new Callers(options);
   const inTime: MiddlewareHandler = (_c, next) => client.withDeadline(Date.now() + temporalTimeoutMs, next);
   return answerProblems(new Hono(), (error) => log.error({ err: error }, 'a request failed unexpectedly'))
     .use(metrics.middleware)
@@ -31,23 +33,23 @@ export function createApi(options: ApiOptions): Hono {
     .use('/codec/*', codecCors(options.links))
     .use('/chains/*', inTime)
     .use('/co/:companyId/chains/*', inTime)
-    .route('/', appOf(apiRoutes(options), createGuard(adminToken, store.keys)));
+    .route('/', appOf(apiRoutes(options, callers), createGuard(callers)));
 }
 
-export function apiRoutes(options: ApiOptions): Route[] {
-  const { client, log, store, adminToken } = options;
+export function apiRoutes(options: ApiOptions, callers = new Callers(options)): Route[] {
+  const { client, log, limits } = options;
   const rejections = new Rejections({ ...options, notices: ruleNotices(client, log) });
-  const actorOf = actorReader(adminToken, store.keys);
   const routes = [
     relayRoute(options, rejections, {
       schema: dryRunSchema,
-      of: async (c, request) => dryRun(options, { ...request, valuesShown: (await actorOf(c)) !== undefined }),
+      of: async (c, request) => dryRun(options, { ...request, valuesShown: (await callers.of(c)) !== undefined }),
     }),
     ...rejectedRoutes(options, rejections),
     ...chainRoutes(options),
     ...adminRoutes(options),
     ...operatingRoutes(options),
     ...codecRoutes(options),
+    ...sessionRoutes(callers, limits),
     ...serviceRoutes(options),
   ];
   return [...routes, ...docsRoutes(options, routes)];

@@ -1,15 +1,23 @@
-/** Who asks: the admin by the admin token, or a company by a key of it. Senders of chains are in relay-authentication.ts. */
+/**
+ * Who asks: an operator by an admin token, or a company by a key of it; as a bearer token, or by the cookie of a session that one
+ * of them began. Senders of chains are in relay-authentication.ts.
+ */
 
 import { timingSafeEqual } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
+import { deleteCookie, getSignedCookie, setSignedCookie } from 'hono/cookie';
+import type { Links } from '../chain/chain.js';
 import type { Actor } from '../contract/audit.js';
 import { hashOf } from '../contract/credential.js';
+import { deriveKey } from '../contract/encryption.js';
 import { Problem } from '../contract/problem.js';
+import { longestSessionHours } from '../store/sessions.js';
 import type { Store } from '../store/store.js';
 
 /** The environment of Hono handlers behind a guard: `c.get('actor')`. */
 export interface Authenticated {
-  Variables: { actor: Actor };
+  /** `trustedOrigin`: another origin of which the pages may use a session for this request. */
+  Variables: { actor: Actor; trustedOrigin?: string };
 }
 
 /** Who may call a route. `relay tokens` are in the body, and the route itself authenticates them (relay-authentication.ts). */
@@ -18,11 +26,10 @@ export type Access = 'public' | 'relay tokens' | 'admin or company key' | 'admin
 /** Lets only these callers pass, and answers 401 to everybody else. */
 export type Guard = (access: Access) => MiddlewareHandler<Authenticated>;
 
-export function createGuard(adminToken: string, keys: Pick<Store['keys'], 'authenticate'>): Guard {
-  const actorOf = actorReader(adminToken, keys);
+export function createGuard(callers: Pick<Callers, 'of'>): Guard {
   return (access) => async (c, next) => {
     if (access === 'admin' || access === 'admin or company key') {
-      const actor = c.get('actor') ?? (await actorOf(c, access));
+      const actor = c.get('actor') ?? (await callers.of(c));
       if (access === 'admin' && actor?.kind !== 'admin') throw unauthorized('the admin token');
       if (!actor) throw unauthorized('the admin token or a key of this company');
       c.set('actor', actor);
@@ -31,20 +38,90 @@ export function createGuard(adminToken: string, keys: Pick<Store['keys'], 'authe
   };
 }
 
-/** Tells who asks: the admin, or the company in the path (`:companyId`) by a key of it; undefined for anybody else. */
-export function actorReader(adminToken: string, keys: Pick<Store['keys'], 'authenticate'>) {
-  if (adminToken === '') throw new Error('The admin token must not be empty: set RELAY_ADMIN_TOKEN');
-  const expected = hashOf(adminToken);
-  return async (c: Context, access?: Access): Promise<Actor | undefined> => {
-    const bearer = /^Bearer +(\S+) *$/i.exec(c.req.header('Authorization') ?? '')?.[1];
-    if (bearer === undefined) return undefined;
-    if (timingSafeEqual(hashOf(bearer), expected)) return { kind: 'admin' };
-    const key = access === 'admin' ? undefined : await keys.authenticate(bearer);
-    return key && key.companyId === c.req.param('companyId') ? { kind: 'key', ...key } : undefined;
-  };
+export const sessionCookie = 'relay-session';
+
+/** What tells callers apart. */
+export interface CallersOptions {
+  adminToken: string;
+  /** RELAY_SECRET, if there is one. */
+  secret?: string;
+  store: Pick<Store, 'keys' | 'sessions'>;
+  links: Pick<Links, 'api'>;
 }
 
-function unauthorized(needed: string): Problem {
+export class Callers {
+  readonly #store: CallersOptions['store'];
+  readonly #adminHash: Buffer;
+  /** Another RELAY_ADMIN_TOKEN or RELAY_SECRET ends every session. */
+  readonly #signingKey: Uint8Array<ArrayBuffer>;
+  /** Its prefix makes browsers refuse a cookie that another host or a connection in clear has set. */
+  readonly #prefix: 'host' | undefined;
+
+  constructor({ adminToken, secret = '', store, links }: CallersOptions) {
+    if (adminToken === '') throw new Error('The admin token must not be empty: set RELAY_ADMIN_TOKEN');
+    this.#store = store;
+    this.#adminHash = hashOf(adminToken);
+    this.#signingKey = new Uint8Array(deriveKey(`${secret}\n${adminToken}`, 'session'));
+    this.#prefix = links.api.startsWith('https:') ? 'host' : undefined;
+  }
+
+  /** Who asks, by bearer token or session: an operator, or the company in the path (`:companyId`); undefined for anybody else. */
+  async of(c: Context<Authenticated>): Promise<Actor | undefined> {
+    const authorization = c.req.header('Authorization');
+    const bearer = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
+    const actor = authorization === undefined ? await this.inSession(c) : bearer && (await this.holding(bearer));
+    return actor && (actor.kind === 'admin' || actor.companyId === c.req.param('companyId')) ? actor : undefined;
+  }
+
+  /** Whose this admin token or key is. */
+  async holding(credential: string): Promise<Actor | undefined> {
+    if (timingSafeEqual(hashOf(credential), this.#adminHash)) return { kind: 'admin' };
+    const key = await this.#store.keys.authenticate(credential);
+    return key && { kind: 'key', ...key };
+  }
+
+  /** Who is signed in. @throws Problem 403 where the page of another site would change something in their name. */
+  async inSession(c: Context<Authenticated>): Promise<Actor | undefined> {
+    const sessionId = await this.#sessionId(c);
+    const actor = sessionId && (await this.#store.sessions.use(sessionId));
+    if (!actor) return undefined;
+    if (c.req.method !== 'GET' && c.req.method !== 'HEAD') assertOwnPage(c);
+    return actor;
+  }
+
+  async signIn(c: Context<Authenticated>, actor: Actor): Promise<void> {
+    await this.signOut(c);
+    const options = { httpOnly: true, sameSite: 'Lax', maxAge: longestSessionHours * 3600, path: '/' } as const;
+    const prefixed = this.#prefix && { prefix: this.#prefix, secure: true };
+    const sessionId = await this.#store.sessions.begin(actor);
+    await setSignedCookie(c, sessionCookie, sessionId, this.#signingKey, { ...options, ...prefixed });
+  }
+
+  async signOut(c: Context<Authenticated>): Promise<void> {
+    const sessionId = await this.#sessionId(c);
+    if (sessionId) await this.#store.sessions.end(sessionId);
+    deleteCookie(c, sessionCookie, this.#prefix && { prefix: this.#prefix, secure: true });
+  }
+
+  #sessionId(c: Context<Authenticated>): Promise<string | undefined | false> {
+    return getSignedCookie(c, this.#signingKey, sessionCookie, this.#prefix);
+  }
+}
+
+/** Browsers send one of the two headers with whatever a page asks for; the cookie goes with it also from pages of other sites. */
+export function assertOwnPage(c: Context<Authenticated>): void {
+  const origin = c.req.header('Origin');
+  if (origin !== undefined && origin === c.get('trustedOrigin')) return;
+  const site = c.req.header('Sec-Fetch-Site') ?? (isHere(origin, c.req.header('Host')) ? 'same-origin' : 'none of ours');
+  if (site === 'same-origin') return;
+  throw new Problem('foreign-page', 'By the cookie of a session, only a page of the relay itself may change something.');
+}
+
+function isHere(origin: string | undefined, host: string | undefined): boolean {
+  return origin !== undefined && URL.canParse(origin) && new URL(origin).host === host;
+}
+
+export function unauthorized(needed: string): Problem {
   const headers = { 'WWW-Authenticate': 'Bearer realm="relay"' };
-  return new Problem('unauthorized', `This needs ${needed}: Authorization: Bearer …`, { headers });
+  return new Problem('unauthorized', `This needs ${needed}: Authorization: Bearer …, or sign in at /sign-in`, { headers });
 }

@@ -42,5 +42,9 @@ export function codecRoutes({ keyring }: Pick<ApiOptions, 'keyring'>): Route[] {
 export function codecCors({ webUi }: Links): MiddlewareHandler {
   const allowHeaders = ['Authorization', 'Content-Type', 'X-Namespace'];
   const origin = webUi === undefined ? [] : [new URL(webUi).origin];
-  return cors({ origin, credentials: true, allowMethods: ['POST'], allowHeaders, maxAge: 600 });
+  const answer = cors({ origin, credentials: true, allowMethods: ['POST'], allowHeaders, maxAge: 600 });
+  return (c, next) => {
+    c.set('trustedOrigin', origin[0]);
+    return answer(c, next);
+  };
 }

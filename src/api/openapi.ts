@@ -6,7 +6,7 @@ import { companyIdPattern, relayIdPattern } from '../chain/chain.js';
 import { steeringVerbs } from '../chain/outcome.js';
 import { problemSchema } from '../contract/problem.js';
 import { type ProblemSlug, problemTypeList, problemTypes } from '../contract/problem-types.js';
-import type { Access } from './bearer-authentication.js';
+import { type Access, sessionCookie } from './bearer-authentication.js';
 import { mergePatchType } from './input.js';
 import type { Answer, Route } from './route.js';
 
@@ -33,6 +33,7 @@ Everything else needs \`Authorization: Bearer …\` with the admin token, or wit
 Errors are problem documents (RFC 9457, \`application/problem+json\`); \`type\` is the path of a page that says what to do.
 Times are ISO 8601 in UTC.`;
 
+const sessionTag: [string, string] = ['Session', 'Signing in with a browser.'];
 /** By the last part of a path that is named here; what is under none of them is of the service. */
 const tags: Record<string, [name: string, description: string]> = {
   relay: ['Relay', 'Where webhooks send their chains.'],
@@ -48,6 +49,9 @@ const tags: Record<string, [name: string, description: string]> = {
   keys: ['Keys', 'Keys with which a company reads and steers its own chains.'],
   audit: ['Audit', 'Who changed or steered what.'],
   codec: ['Codec', "What Temporal's Web UI and command lines decode and encode payloads with."],
+  session: sessionTag,
+  'sign-in': sessionTag,
+  'sign-out': sessionTag,
   service: ['Service', 'Whether the relay works, and this documentation.'],
 };
 
@@ -81,7 +85,7 @@ export function openApi(url: string, routes: readonly Route[]) {
     openapi: '3.1.1',
     info: { title: 'Relay', version: packageJson.version, description },
     servers: [{ url }],
-    tags: Object.values(tags).map(([name, description]) => ({ name, description })),
+    tags: [...new Set(Object.values(tags))].map(([name, description]) => ({ name, description })),
     paths,
     components: {
       schemas,
@@ -91,6 +95,7 @@ export function openApi(url: string, routes: readonly Route[]) {
       securitySchemes: {
         adminToken: { type: 'http', scheme: 'bearer', description: "The operator's token, `RELAY_ADMIN_TOKEN`." },
         companyKey: { type: 'http', scheme: 'bearer', description: 'A key of the company in the path, `rlk_…`.' },
+        session: { type: 'apiKey', in: 'cookie', name: sessionCookie, description: 'From `POST /session`.' },
       },
     },
   };
@@ -104,9 +109,9 @@ export function pathOf({ path }: Route): string {
 /** Alternatives; `{}` stands for none. */
 const securities: Record<Access, Record<string, []>[]> = {
   public: [],
-  'relay tokens': [{}, { adminToken: [] }, { companyKey: [] }],
-  'admin or company key': [{ adminToken: [] }, { companyKey: [] }],
-  admin: [{ adminToken: [] }],
+  'relay tokens': [{}, { adminToken: [] }, { companyKey: [] }, { session: [] }],
+  'admin or company key': [{ adminToken: [] }, { companyKey: [] }, { session: [] }],
+  admin: [{ adminToken: [] }, { session: [] }],
 };
 
 /** What any endpoint may answer with. `method-not-allowed` is an answer of a path. */
@@ -130,6 +135,7 @@ export function problemsOf(route: Route): ProblemSlug[] {
   if (body || rawBody) slugs.push('malformed-json', 'body-too-large', 'unsupported-media-type');
   if (query) slugs.push('invalid-query');
   if (access !== 'public') slugs.push('unauthorized', 'rate-limited');
+  if (access.startsWith('admin') && route.method !== 'get') slugs.push('foreign-page');
   return problemTypeList.map(({ slug }) => slug).filter((slug) => slugs.includes(slug) && !everywhere.includes(slug));
 }
 

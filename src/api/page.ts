@@ -13,12 +13,15 @@ interface Page {
   title: string;
   header?: Html;
   main: Html;
+  /** Whether forms in it may be sent, to the relay. */
+  forms?: boolean;
 }
 
 export function sendPage(c: Context, page: Page) {
-  c.header('Content-Security-Policy', policy);
+  c.header('Content-Security-Policy', page.forms ? policy.replace("form-action 'none'", "form-action 'self'") : policy);
   c.header('X-Content-Type-Options', 'nosniff');
-  c.header('Referrer-Policy', 'no-referrer');
+  // With no-referrer, a browser would not say either that a form came from here.
+  c.header('Referrer-Policy', 'same-origin');
   return c.html(wholePage(page, html`<style>${raw(style)}</style>`));
 }
 

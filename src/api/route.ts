@@ -14,15 +14,14 @@ import type { Keyring } from '../contract/encryption.js';
 import type { ProblemSlug } from '../contract/problem-types.js';
 import type { Metrics } from '../service/telemetry.js';
 import type { Store } from '../store/store.js';
-import type { Access, Authenticated, Guard } from './bearer-authentication.js';
+import type { Access, Authenticated, CallersOptions, Guard } from './bearer-authentication.js';
 import { limitBody, parseAs, parseQuery, readObject } from './input.js';
 import type { Limits } from './limits.js';
 
 /** What the routes work with. */
-export interface ApiOptions extends StartOptions {
+export interface ApiOptions extends StartOptions, CallersOptions {
   store: Store;
   connectors: Pick<Connectors, 'platformOf' | 'ticketingOf'>;
-  adminToken: string;
   keyring?: Keyring; // of payloads; absent: they are not encrypted
   /** Is told where a company has nobody to notify. Without it every company must name somebody. */
   operatorEmail?: string;

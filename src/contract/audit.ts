@@ -2,15 +2,16 @@
 
 import { z } from 'zod';
 
-const adminActor = z.object({ kind: z.literal('admin') });
+/** Without a name it is the holder of RELAY_ADMIN_TOKEN. */
+const adminActor = z.object({ kind: z.literal('admin'), adminTokenId: z.string().optional(), name: z.string().optional() });
 const keyActor = z.object({ kind: z.literal('key'), keyId: z.string(), name: z.string(), companyId: z.string() });
 const actorSchema = z.discriminatedUnion('kind', [adminActor, keyActor]);
-/** Who asks: the holder of the admin token, or of a company's key. */
+/** Who asks: the holder of an admin token, or of a company's key. */
 export type Actor = z.infer<typeof actorSchema>;
 
-/** As people read it: `admin`, `key dashboard`. */
-export function actorName(actor: { kind: 'admin' } | { kind: 'key'; name: string }): string {
-  return actor.kind === 'admin' ? 'admin' : `key ${actor.name}`;
+/** As people read it: `admin`, `admin dana`, `key dashboard`. */
+export function actorName({ kind, name }: Pick<Actor, 'kind' | 'name'>): string {
+  return name === undefined ? kind : `${kind} ${name}`;
 }
 
 export const auditEntrySchema = z.object({

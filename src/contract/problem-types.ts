@@ -71,6 +71,13 @@ export const problemTypes = {
     'Company, relayId and relayAccessToken of every action must belong together, the rule must be enabled, and the ' +
       'webhook signed if the company asks for it.',
   ]),
+  'foreign-page': type(403, 'Not a page of the relay', [
+    'The request would change something in the name of whoever is signed in, and did not come from a page of the relay: ' +
+      'another site could have made the browser send it. Nothing was done.',
+    'In a program, send the admin token or key as `Authorization: Bearer …` rather than the cookie. In a browser, use the ' +
+      'pages of the relay itself; a proxy in front of it must leave `Host`, `Origin` and `Sec-Fetch-Site` as they are.',
+    'By the cookie of a session, only a page of the relay itself may change something.',
+  ]),
   'not-found': type(404, 'Not found', [
     'There is nothing at this URL, or not any more.',
     'Check the path and the ids in it. A chain can be read until the retention time of the Temporal namespace is over.',

@@ -101,6 +101,28 @@ const steps: readonly (readonly string[])[] = [
     'INSERT INTO settings_revision VALUES (1)',
     'INSERT INTO settings_changes SELECT company_id, 1 FROM companies',
   ],
+  [
+    `CREATE TABLE admin_tokens (
+       admin_token_id text COLLATE "C" PRIMARY KEY,
+       name text NOT NULL UNIQUE,
+       hash bytea NOT NULL UNIQUE,
+       created_at timestamptz NOT NULL DEFAULT now(),
+       expires_at timestamptz,
+       last_used_at timestamptz
+     )`,
+    "ALTER TABLE company_keys ADD COLUMN role text NOT NULL DEFAULT 'steer'",
+    'ALTER TABLE company_keys ADD COLUMN expires_at timestamptz',
+    // Of RELAY_ADMIN_TOKEN where there is neither a key nor an admin token.
+    `CREATE TABLE sessions (
+       session_id text COLLATE "C" PRIMARY KEY,
+       key_id text COLLATE "C" REFERENCES company_keys ON DELETE CASCADE,
+       admin_token_id text COLLATE "C" REFERENCES admin_tokens ON DELETE CASCADE,
+       created_at timestamptz NOT NULL DEFAULT now(),
+       seen_at timestamptz NOT NULL DEFAULT now()
+     )`,
+    'CREATE INDEX sessions_of_key ON sessions (key_id)',
+    'CREATE TABLE deleted_companies (company_id text COLLATE "C" PRIMARY KEY, deleted_at timestamptz NOT NULL DEFAULT now())',
+  ],
 ];
 
 /** Any number that no other program uses for an advisory lock in this database. */

@@ -6,6 +6,7 @@ import { companiesIn, pausesIn, rulesIn } from './companies.js';
 import { keysIn, tokensIn } from './credentials.js';
 import type { Database } from './database.js';
 import { rejectedRequestsIn } from './rejected.js';
+import { sessionsIn } from './sessions.js';
 import { Settings } from './settings.js';
 
 export type Store = ReturnType<typeof createStore>;
@@ -29,6 +30,7 @@ export function createStore(opened: Database, _secrets: Secrets = {}) {
     rules: rulesIn(database),
     tokens: tokensIn(database, settings),
     keys: keysIn(database),
+    sessions: sessionsIn(opened),
     audit: auditIn(database),
     pauses: pausesIn(database),
     rejected: rejectedRequestsIn(opened),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Hono } from 'hono';
 import { adminRoutes } from '../../src/api/app.js';
-import { type Authenticated, createGuard } from '../../src/api/bearer-authentication.js';
+import { type Authenticated, Callers, createGuard } from '../../src/api/bearer-authentication.js';
 import { answerProblems } from '../../src/api/problems.js';
 import { appOf } from '../../src/api/route.js';
 import type { Company } from '../../src/contract/company.js';
@@ -26,8 +26,9 @@ for (const { name, open, skip } of testDatabases) {
       assert.deepEqual(unexpected, []);
     });
 
+    const callers = (token: string) => new Callers({ adminToken: token, store, links: { api: '' } });
     function appWith(operatorEmail?: string, token = adminToken): Hono {
-      const routes = appOf(adminRoutes({ store, operatorEmail }), createGuard(token, store.keys));
+      const routes = appOf(adminRoutes({ store, operatorEmail }), createGuard(callers(token)));
       return answerProblems(new Hono(), (error) => unexpected.push(error)).route('/', routes);
     }
 
@@ -90,7 +91,7 @@ for (const { name, open, skip } of testDatabases) {
         await company('foreign');
         const { key, keyId } = (await ask('POST', '/admin/companies/own/keys', { name: 'console' })).json;
         const chains = answerProblems(new Hono<Authenticated>(), (error) => unexpected.push(error))
-          .use('/co/:companyId/chains', createGuard(adminToken, store.keys)('admin or company key'))
+          .use('/co/:companyId/chains', createGuard(callers(adminToken))('admin or company key'))
           .get('/co/:companyId/chains', (c) => c.json(c.get('actor')));
         const as = async (path: string, token: string) => {
           const response = await chains.request(path, { headers: { Authorization: `Bearer ${token}` } });

@@ -13,7 +13,7 @@ import { problemTypeList, problemTypes } from '../../src/contract/problem-types.
 
 const slugs = problemTypeList.map(({ slug }) => slug);
 const docs = docsRoutes({ links: { api: 'http://127.0.0.1:8080' } }, []);
-const guard = createGuard('the-admin-token', { authenticate: async () => undefined });
+const guard = createGuard({ of: async () => undefined });
 const app = answerProblems(new Hono(), assert.ifError).route('/', appOf(docs, guard));
 
 describe('the table of problem types', () => {

@@ -21,7 +21,9 @@ const routes = [
     handle: (c) => c.text('open'),
   }),
 ];
-const guard = createGuard('the-admin-token', { authenticate: async () => undefined });
+const guard = createGuard({
+  of: async (c) => (c.req.header('Authorization') === 'Bearer the-admin-token' ? { kind: 'admin' } : undefined),
+});
 const app = answerProblems(new Hono(), assert.ifError).route('/', appOf(routes, guard));
 
 async function put(query: string, body: string, token = 'the-admin-token') {
@@ -75,6 +77,7 @@ describe('a route', () => {
       '200',
       '400',
       '401',
+      '403',
       '404',
       '405',
       '408',

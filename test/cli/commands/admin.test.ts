@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Hono } from 'hono';
 import { adminRoutes } from '../../../src/api/app.js';
-import { createGuard } from '../../../src/api/bearer-authentication.js';
+import { Callers, createGuard } from '../../../src/api/bearer-authentication.js';
 import { answerProblems } from '../../../src/api/problems.js';
 import { appOf } from '../../../src/api/route.js';
 import { createStore, type Store } from '../../../src/store/store.js';
@@ -23,7 +23,12 @@ describe('commands of the admin', () => {
   before(async () => {
     store = createStore(await openEmptied());
     const app = answerProblems(new Hono(), (error) => unexpected.push(error));
-    api = await serve(app.route('/', appOf(adminRoutes({ store }), createGuard('the-admin-token', store.keys))));
+    api = await serve(
+      app.route(
+        '/',
+        appOf(adminRoutes({ store }), createGuard(new Callers({ adminToken: 'the-admin-token', store, links: { api: '' } }))),
+      ),
+    );
     writeFileSync(join(directory, 'admin-token'), 'the-admin-token\n');
   });
   after(async () => {

@@ -1,0 +1,125 @@
+/** Signing in with a browser: the page, and the session that it begins and ends. */
+
+import type { Context } from 'hono';
+import { html } from 'hono/html';
+import { z } from 'zod';
+import { type Actor, actorName } from '../contract/audit.js';
+import { Problem } from '../contract/problem.js';
+import { type Authenticated, assertOwnPage, type Callers, unauthorized } from './bearer-authentication.js';
+import { parseAs, readObject } from './input.js';
+import { clientAddress, type Limits } from './limits.js';
+import { type Html, sendPage } from './page.js';
+import { type Route, route } from './route.js';
+
+const credentials = z.strictObject({
+  credential: z.string().min(1, 'must be an admin token or a key of a company').max(512),
+});
+const sessionSchema = z
+  .object({
+    kind: z.enum(['admin', 'key']),
+    name: z.string().optional().describe('Of the key or admin token; absent: RELAY_ADMIN_TOKEN.'),
+    companyId: z.string().optional().describe('The company of the key.'),
+  })
+  .meta({ id: 'Session' });
+
+export function sessionRoutes(callers: Callers, limits: Limits): Route[] {
+  const begin = async (c: Context<Authenticated>, { credential }: z.infer<typeof credentials>): Promise<Actor> => {
+    const { exceeded, headers, giveBack } = await limits.ofSignIn(clientAddress(c));
+    if (exceeded) throw new Problem('rate-limited', 'There were too many attempts to sign in from this address.', { headers });
+    const actor = await callers.holding(credential.trim());
+    if (!actor) throw unauthorized('an admin token or a key of a company');
+    await giveBack();
+    await callers.signIn(c, actor);
+    return actor;
+  };
+  return [
+    route('GET /sign-in', 'getSignIn', 'The page to sign in and out', {
+      access: 'public',
+      answers: { 200: ['A page.', 'text/html'] },
+      handle: async (c) => signInPage(c, await callers.inSession(c)),
+    }),
+    route('POST /sign-in', 'signIn', 'Sign in by the form of that page', {
+      access: 'public',
+      answers: { 303: ['The page again, with a session.'], 401: ['The page again, without one.', 'text/html'] },
+      problems: ['foreign-page', 'rate-limited', 'body-too-large'],
+      async handle(c) {
+        assertOwnPage(c);
+        const { data } = credentials.safeParse(await c.req.parseBody());
+        try {
+          await begin(c, data ?? { credential: '' });
+        } catch (error) {
+          if (!(error instanceof Problem) || error.slug !== 'unauthorized') throw error;
+          return signInPage(c, undefined, 401);
+        }
+        return c.redirect('/sign-in', 303);
+      },
+    }),
+    route('POST /sign-out', 'signOut', 'Sign out by the form of that page', {
+      access: 'public',
+      answers: { 303: ['The page again, without a session.'] },
+      problems: ['foreign-page'],
+      async handle(c) {
+        assertOwnPage(c);
+        await callers.signOut(c);
+        return c.redirect('/sign-in', 303);
+      },
+    }),
+    route('POST /session', 'beginSession', 'Sign in', {
+      access: 'public',
+      description:
+        'With an admin token or a key of a company; the cookie then does what they do as a bearer token. The session ends an' +
+        ' hour after its last use, after twelve hours, or with the key or token. What changes something must come from a page' +
+        ' of the relay itself.',
+      rawBody: credentials,
+      answers: { 201: ['Who is signed in.', sessionSchema, { 'Set-Cookie': 'The session.' }] },
+      problems: ['invalid-body', 'unauthorized', 'rate-limited'],
+      async handle(c) {
+        return c.json(sessionSchema.parse(await begin(c, parseAs(credentials, await readObject(c)))), 201);
+      },
+    }),
+    route('GET /session', 'getSession', 'Who is signed in', {
+      access: 'public',
+      answers: { 200: ['They are.', sessionSchema] },
+      problems: ['unauthorized'],
+      async handle(c) {
+        const actor = await callers.inSession(c);
+        if (!actor) throw unauthorized('a session');
+        return c.json(sessionSchema.parse(actor), 200, { 'Cache-Control': 'no-store' });
+      },
+    }),
+    route('DELETE /session', 'endSession', 'Sign out', {
+      access: 'public',
+      answers: { 204: ['There is no session any more.'] },
+      problems: ['foreign-page'],
+      async handle(c) {
+        assertOwnPage(c);
+        await callers.signOut(c);
+        return c.body(null, 204);
+      },
+    }),
+  ];
+}
+
+function signInPage(c: Context, actor: Actor | undefined, status: 200 | 401 = 200) {
+  c.status(status);
+  c.header('Cache-Control', 'no-store');
+  const title = actor ? 'Signed in' : 'Sign in';
+  return sendPage(c, { title, main: actor ? signedIn(actor) : signIn(status === 401), forms: true });
+}
+
+function signIn(wrong: boolean): Html {
+  return html`<h1>Sign in</h1>
+<form method="post" action="/sign-in">
+${wrong && html`<p role="alert">This is neither an admin token nor a key of a company, or it is deleted or expired.</p>`}
+<p><label>Admin token or company key<br>
+<input name="credential" type="password" autocomplete="current-password" size="48" maxlength="512" required autofocus></label></p>
+<p><button>Sign in</button></p>
+</form>`;
+}
+
+function signedIn(actor: Actor): Html {
+  return html`<h1>Signed in</h1>
+<p>As ${actorName(actor)}${actor.kind === 'key' && html` of company ${actor.companyId}`}, in this browser.
+The session ends an hour after its last use.</p>
+<form method="post" action="/sign-out"><p><button>Sign out</button></p></form>`;
+}

@@ -1,0 +1,49 @@
+/** Who has signed in with a browser: a row each, so that any process can end a session. It ends with its key or admin token too. */
+
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import type { Actor } from '../contract/audit.js';
+import { type Database, Table } from './database.js';
+
+export const longestSessionHours = 12;
+const alive = `seen_at > now() - interval '1 hour' AND created_at > now() - interval '${longestSessionHours} hours'`;
+
+const sessions = new Table('sessions', z.object({ sessionId: z.string() }));
+const holders = new Table(
+  `(SELECT sessions.*, company_id, role, COALESCE(company_keys.name, admin_tokens.name) AS name
+    FROM sessions LEFT JOIN company_keys USING (key_id) LEFT JOIN admin_tokens USING (admin_token_id)
+    WHERE LEAST(company_keys.expires_at, admin_tokens.expires_at, 'infinity') > now()) AS sessions`,
+  z.object({
+    keyId: z.string().optional(),
+    companyId: z.string().optional(),
+    adminTokenId: z.string().optional(),
+    name: z.string().optional(),
+    seenAt: z.iso.datetime(),
+  }),
+);
+
+export const sessionsIn = (database: Database) => ({
+  /** @returns the id of a new session of theirs. Without its signature it opens nothing. */
+  begin: async (actor: Actor): Promise<string> => {
+    await database.query(`DELETE FROM sessions WHERE NOT (${alive})`);
+    const sessionId = randomBytes(24).toString('base64url');
+    const holder = actor.kind === 'key' ? { keyId: actor.keyId } : { adminTokenId: actor.adminTokenId };
+    await sessions.insert(database, { sessionId, ...holder });
+    return sessionId;
+  },
+
+  /** Whose session this is, which is thereby used; undefined: it has ended. */
+  use: async (sessionId: string): Promise<Actor | undefined> => {
+    const found = await holders.find(database, `session_id = $1 AND ${alive}`, [sessionId]);
+    if (!found) return undefined;
+    const { keyId, companyId, adminTokenId, name, seenAt } = found;
+    if (new Date(seenAt).getTime() < Date.now() - 60_000)
+      database.query('UPDATE sessions SET seen_at = now() WHERE session_id = $1', [sessionId]).catch(() => {});
+    if (keyId === undefined || companyId === undefined || name === undefined) return { kind: 'admin', adminTokenId, name };
+    return { kind: 'key', keyId, name, companyId };
+  },
+
+  end: async (sessionId: string): Promise<void> => {
+    await database.query('DELETE FROM sessions WHERE session_id = $1', [sessionId]);
+  },
+});

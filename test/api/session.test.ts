@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { Hono } from 'hono';
+import { adminRoutes } from '../../src/api/app.js';
+import { Callers, createGuard } from '../../src/api/bearer-authentication.js';
+import { Limits } from '../../src/api/limits.js';
+import { answerProblems } from '../../src/api/problems.js';
+import { appOf, route } from '../../src/api/route.js';
+import { sessionRoutes } from '../../src/api/session.js';
+import { createLog } from '../../src/service/telemetry.js';
+import type { Database } from '../../src/store/database.js';
+import { createStore, type Store } from '../../src/store/store.js';
+import { type LocalApi, serve } from '../cli/local-api.js';
+import { openEmptied } from '../store/emptied.js';
+
+const adminToken = 'the-admin-token';
+const by = { kind: 'admin' } as const;
+
+describe('a session', () => {
+  let database: Database;
+  let store: Store;
+  let api: LocalApi;
+  const key = { key: '', keyId: '' };
+  before(async () => {
+    database = await openEmptied();
+    store = createStore(database);
+    for (const companyId of ['acme', 'other']) await store.companies.put(companyId, () => ({ companyId, name: companyId }), by);
+  });
+  after(() => store.close());
+  beforeEach(async () => {
+    api = await serving();
+    Object.assign(key, await store.keys.create('acme', `key of ${performance.now()}`, by));
+  });
+  const opened: LocalApi[] = [];
+  after(() => Promise.all(opened.map((api) => api.close())));
+
+  async function serving(options: { adminToken?: string; secret?: string; url?: string } = {}): Promise<LocalApi> {
+    const callers = new Callers({ adminToken, store, links: { api: options.url ?? 'http://127.0.0.1' }, ...options });
+    const chains = route('GET /co/:companyId/chains', 'listChains', '', { answers: {}, handle: (c, { actor }) => c.json(actor) });
+    const limits = new Limits({ perMinute: 600, log: createLog('silent') });
+    const routes = appOf([...sessionRoutes(callers, limits), ...adminRoutes({ store }), chains], createGuard(callers));
+    const served = await serve(answerProblems(new Hono(), assert.ifError).route('/', routes));
+    opened.push(served);
+    return served;
+  }
+
+  function ask(method: string, path: string, headers: Record<string, string> = {}, body?: string | URLSearchParams, at = api) {
+    return fetch(at.url + path, { method, headers, redirect: 'manual', ...(body !== undefined && { body }) });
+  }
+  const signIn = (credential: string, at = api) =>
+    ask('POST', '/session', { 'Content-Type': 'application/json' }, JSON.stringify({ credential }), at);
+  const cookieOf = (response: Response) => response.headers.getSetCookie().at(-1)?.split(';')[0] ?? '';
+  async function signedIn(credential = adminToken, at = api) {
+    const response = await signIn(credential, at);
+    assert.equal(response.status, 201, await response.text());
+    return { cookie: cookieOf(response), ownPage: { Cookie: cookieOf(response), 'Sec-Fetch-Site': 'same-origin' } };
+  }
+  const statusBy = async (cookie: string, path = '/admin/companies', at = api) =>
+    (await ask('GET', path, { Cookie: cookie }, undefined, at)).status;
+
+  it('does what the admin token does, or what the key does, and no more', async () => {
+    const admin = await signedIn();
+    const { cookie } = await signedIn(key.key);
+    assert.deepEqual(
+      [
+        await statusBy(admin.cookie),
+        await statusBy(admin.cookie, '/co/acme/chains'),
+        await statusBy(cookie),
+        await statusBy(cookie, '/co/acme/chains'),
+        await statusBy(cookie, '/co/other/chains'),
+        await statusBy(''),
+      ],
+      [200, 200, 401, 200, 401, 401],
+    );
+  });
+
+  it('is a cookie that no script reads, that no other site sends along, and that holds no credential', async () => {
+    const plain = (await signIn(key.key)).headers.getSetCookie().at(-1) ?? '';
+    assert.match(plain, /^relay-session=[^;]+; Max-Age=43200; Path=\/; HttpOnly; SameSite=Lax$/);
+    assert.ok(!decodeURIComponent(plain).includes(key.key));
+    const behindTls = (await signIn(key.key, await serving({ url: 'https://relay.example.com' }))).headers.getSetCookie().at(-1);
+    assert.match(behindTls ?? '', /^__Host-relay-session=[^;]+; Max-Age=43200; Path=\/; HttpOnly; Secure; SameSite=Lax$/);
+  });
+
+  it('opens nothing without its signature, which needs the secret and the admin token of the service', async () => {
+    const { cookie } = await signedIn();
+    const forged = cookie.replace(/\.[^.]*$/, `.${encodeURIComponent(`${'A'.repeat(43)}=`)}`);
+    assert.notEqual(forged, cookie);
+    assert.equal(await statusBy(forged), 401);
+    assert.equal(await statusBy(cookie.replace(/\.[^.]*$/, '')), 401);
+    assert.equal(await statusBy(cookie, undefined, await serving()), 200); // another process
+    assert.equal(await statusBy(cookie, undefined, await serving({ secret: 'x'.repeat(32) })), 401);
+    assert.equal(await statusBy(cookie, undefined, await serving({ adminToken: 'another-admin-token' })), 401);
+  });
+
+  describe('ends', () => {
+    const ends: [how: string, end: (cookie: string) => Promise<unknown>][] = [
+      ['by signing out', (cookie) => ask('DELETE', '/session', { Cookie: cookie, 'Sec-Fetch-Site': 'same-origin' })],
+      ['with its key', () => store.keys.delete('acme', key.keyId, by)],
+      ['with the company of its key', () => store.companies.delete('acme', by)],
+      ['an hour after its last use', () => database.query("UPDATE sessions SET seen_at = now() - interval '61 minutes'")],
+      ['twelve hours after it began', () => database.query("UPDATE sessions SET created_at = now() - interval '721 minutes'")],
+      ['when its key expires', () => database.query('UPDATE company_keys SET expires_at = now()')],
+    ];
+    for (const [how, end] of ends)
+      it(how, async () => {
+        const { cookie } = await signedIn(key.key);
+        assert.equal(await statusBy(cookie, '/session'), 200);
+        await end(cookie);
+        assert.equal(await statusBy(cookie, '/session'), 401);
+        await store.companies.put('acme', () => ({ companyId: 'acme', name: 'acme' }), by);
+      });
+  });
+
+  it('goes on while it is used', async () => {
+    const { cookie } = await signedIn();
+    await database.query("UPDATE sessions SET seen_at = now() - interval '59 minutes'");
+    assert.equal(await statusBy(cookie), 200);
+    const fresh = "SELECT 1 FROM sessions WHERE seen_at > now() - interval '1 minute'";
+    while ((await database.query(fresh)).length === 0);
+  });
+
+  it('changes something only for a page of the relay itself', async () => {
+    const { cookie } = await signedIn();
+    const here = new URL(api.url).host;
+    for (const [headers, status] of [
+      [{}, 403],
+      [{ Origin: 'https://evil.example' }, 403],
+      [{ Origin: 'null' }, 403],
+      [{ Origin: `http://${here}`, 'Sec-Fetch-Site': 'cross-site' }, 403],
+      [{ 'Sec-Fetch-Site': 'same-site' }, 403],
+      [{ 'Sec-Fetch-Site': 'none' }, 403],
+      [{ 'Sec-Fetch-Site': 'same-origin' }, 200],
+      [{ Origin: `http://${here}` }, 200],
+      [{ Origin: `https://${here}` }, 200], // behind a proxy that ends TLS
+    ] as [Record<string, string>, number][]) {
+      const asked = { Cookie: cookie, 'Content-Type': 'application/json', ...headers };
+      const response = await ask(
+        'PATCH',
+        '/admin/companies/other',
+        asked,
+        '{"name":"Other","notify":{"emails":["a@b.example"]}}',
+      );
+      assert.equal(response.status, status, `${JSON.stringify(headers)}: ${await response.text()}`);
+    }
+    const bearer = { Authorization: `Bearer ${adminToken}`, Origin: 'https://evil.example', 'Content-Type': 'application/json' };
+    assert.equal((await ask('PATCH', '/admin/companies/other', bearer, '{"name":"Other"}')).status, 200);
+  });
+
+  it('begins for nobody after five wrong attempts in a minute, and right ones count for nothing', async () => {
+    for (let n = 0; n < 8; n += 1) assert.equal((await signIn(key.key)).status, 201);
+    for (let n = 0; n < 5; n += 1) assert.equal((await signIn('rlk_wrong')).status, 401);
+    for (const credential of ['rlk_wrong', key.key]) {
+      const refused = await signIn(credential);
+      assert.equal(refused.status, 429);
+      assert.match(refused.headers.get('Retry-After') ?? '', /^[1-9]\d*$/);
+    }
+  });
+
+  describe('by the page at /sign-in', () => {
+    const form = (path: string, headers: Record<string, string>, fields: Record<string, string> = {}) =>
+      ask('POST', path, headers, new URLSearchParams(fields));
+    const ownPage = { 'Sec-Fetch-Site': 'same-origin' };
+
+    it('begins and ends without a script', async () => {
+      const page = await ask('GET', '/sign-in');
+      assert.match(page.headers.get('Content-Security-Policy') ?? '', /^default-src 'none'; .*form-action 'self'/);
+      assert.match(await page.text(), /<form method="post" action="\/sign-in">/);
+      const begun = await form('/sign-in', ownPage, { credential: key.key });
+      assert.deepEqual([begun.status, begun.headers.get('Location')], [303, '/sign-in']);
+      const cookie = { Cookie: cookieOf(begun) };
+      const text = await (await ask('GET', '/sign-in', cookie)).text();
+      assert.match(text, /of company acme.*action="\/sign-out"/s);
+      assert.equal((await form('/sign-out', { ...ownPage, ...cookie })).status, 303);
+      assert.doesNotMatch(await (await ask('GET', '/sign-in', cookie)).text(), /acme/);
+    });
+
+    it('says that a key is wrong, without showing it', async () => {
+      const refused = await form('/sign-in', ownPage, { credential: 'rlk_mistyped' });
+      assert.deepEqual([refused.status, refused.headers.getSetCookie()], [401, []]);
+      const text = await refused.text();
+      assert.match(text, /role="alert"/);
+      assert.ok(!text.includes('rlk_mistyped'));
+    });
+
+    it('is begun by no other site', async () => {
+      const refused = await form('/sign-in', { 'Sec-Fetch-Site': 'cross-site' }, { credential: key.key });
+      assert.deepEqual([refused.status, refused.headers.getSetCookie()], [403, []]);
+    });
+  });
+});
