@@ -46,7 +46,7 @@ const root = fileURLToPath(new URL('.', import.meta.url));
 const sources = fileURLToPath(new URL('../../test/', import.meta.url));
 /** Those with neither a database nor another process: the rest starts one or the other. */
 const isUnit = (name: string) =>
-  !/^(end-to-end|docs|store|sandbox)\/|^(api|cli\/commands)\/admin$|^api\/(limits|openapi|dry-run)$/.test(name);
+  !/^(end-to-end|docs|store|sandbox)\/|^(api|cli\/commands)\/admin$|^api\/(limits|openapi|dry-run|strangers)$/.test(name);
 const secondsOf = (name: string) => seconds[name] ?? (/^(end-to-end|docs)\//.test(name) ? 15 : isUnit(name) ? 0.5 : 4);
 
 const wanted = process.argv.slice(2);

@@ -38,7 +38,7 @@ type Limiter = RateLimiterMemory | RateLimiterPostgres;
 
 export class Limits {
   readonly #companies: Limiter;
-  readonly #addresses: Limiter;
+  readonly #addresses: RateLimiterMemory;
   readonly #signIns: Limiter;
   readonly #log: Logger;
   /** How many requests of a company a process takes at once of those that the processes share: a query for each lot. */
@@ -50,7 +50,7 @@ export class Limits {
 
   constructor({ perMinute, shared, log }: LimitsOptions) {
     this.#companies = limiter('company', perMinute, shared);
-    this.#addresses = limiter('address', failuresPerMinute, shared);
+    this.#addresses = limiter('address', failuresPerMinute); // By each process: a stranger costs no query.
     this.#signIns = limiter('sign-in', signInsPerMinute, shared);
     while (shared && this.#lot < perMinute / 20) this.#lot += 1;
     while (perMinute % this.#lot > 0) this.#lot -= 1; // So that none is left over.
@@ -87,6 +87,13 @@ export class Limits {
     return { ...(await this.#take(this.#signIns, key)), giveBack };
   }
 
+  /** @throws Problem 429 where the address has failed too often this minute, and `unless` does not speak for the request. */
+  async refuseFailing(c: Context, unless: () => Promise<boolean>): Promise<void> {
+    const failed = await this.#addresses.get(addressGroup(clientAddress(c)));
+    if (!failed || failed.consumedPoints <= failuresPerMinute || (await unless())) return;
+    throw tooManyFailures(rateLimitOf(this.#addresses, 0, Date.now() + failed.msBeforeNext, true).headers);
+  }
+
   async #take(limiter: Limiter, key: string, lot = 1, got = (_: RateLimiterRes) => {}): Promise<RateLimit> {
     try {
       const taken = await limiter.consume(key, lot);
@@ -103,7 +110,9 @@ export class Limits {
   }
 }
 
-function limiter(keyPrefix: string, points: number, shared: Queries | undefined): Limiter {
+function limiter(keyPrefix: string, points: number): RateLimiterMemory;
+function limiter(keyPrefix: string, points: number, shared: Queries | undefined): Limiter;
+function limiter(keyPrefix: string, points: number, shared?: Queries): Limiter {
   const options = { keyPrefix, points, duration: 60 };
   if (!shared) return new RateLimiterMemory(options);
   const query = async ({ text, values }: { text: string; values: Parameter[] }) => ({ rows: await shared.query(text, values) });
@@ -179,9 +188,13 @@ export function limitFailures(limits: Limits): MiddlewareHandler {
     if (!exceeded) return;
     // Taken away first: what is only replaced would leave its headers behind.
     c.res = undefined;
-    const detail = `There were too many failed authentications from this address: more than ${failuresPerMinute} a minute.`;
-    c.res = problemResponse(new Problem('rate-limited', detail, { headers }));
+    c.res = problemResponse(tooManyFailures(headers));
   };
+}
+
+function tooManyFailures(headers: RateLimit['headers']): Problem {
+  const detail = `There were too many failed authentications from this address: more than ${failuresPerMinute} a minute.`;
+  return new Problem('rate-limited', detail, { headers });
 }
 
 /** Of the socket: what a proxy says of the client is not believed. */

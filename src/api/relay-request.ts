@@ -9,9 +9,9 @@ import { actionDefinitions } from '../chain/actions.js';
 import type { ChainAction } from '../chain/chain.js';
 import { commonFields, type Issue, maxActions, readRequest } from '../chain/request.js';
 import { Problem, Rejection } from '../contract/problem.js';
-import { isObject, readJson } from './input.js';
+import { isObject, parseJson } from './input.js';
 
-/** The most mistakes that an answer names. */
+/** The most mistakes, and the most warnings, that an answer names. */
 const maxErrors = 1000;
 
 /** One schema for each action, of the fields that every action has and its own. */
@@ -90,23 +90,28 @@ export function readIdempotencyKey(c: Context): { idempotencyKey?: string; mista
   return { idempotencyKey: key };
 }
 
-/** The body as an array of objects. What is said here is said to strangers too. @throws Problem 400, 415 */
-export function readElements(contentType: string | undefined, bytes: ArrayBuffer): Record<string, unknown>[] {
-  const elements: unknown = readJson(contentType, bytes);
+/**
+ * The body as an array of objects. What is said here is said to strangers too; not yet what `assertStrict` throws.
+ * @throws Problem 400, 415
+ */
+export function readElements(contentType: string | undefined, bytes: ArrayBuffer) {
+  const { value: elements, assertStrict } = parseJson(contentType, bytes);
   if (!Array.isArray(elements))
     throw new Problem('not-an-array', 'The body must be a JSON array of actions, also for a single one: [{"action": …}].');
-  const errors = elements
-    .flatMap((element: unknown, index) => (isObject(element) ? [] : [{ pointer: `/${index}`, detail: 'must be an object' }]))
-    .slice(0, maxErrors);
+  const errors: Issue[] = [];
+  for (const [index, element] of elements.entries()) {
+    if (!isObject(element)) errors.push({ pointer: `/${index}`, detail: 'must be an object' });
+    if (errors.length >= maxActions) break;
+  }
   if (elements.length === 0) errors.push({ pointer: '', detail: 'must have at least one action' });
   if (errors.length > 0) throw new Problem('not-an-array', 'The body must be a JSON array of one or more actions.', { errors });
-  return elements.filter(isObject);
+  return { elements: elements.filter(isObject), assertStrict };
 }
 
 /** The actions that the elements mean. @throws Rejection 400 naming every mistake. */
 export function readActions(elements: readonly Record<string, unknown>[]): { actions: ChainAction[]; warnings: Issue[] } {
   const request = readRequest(elements);
-  if (request.ok) return request;
+  if (request.ok) return { actions: request.actions, warnings: request.warnings.slice(0, maxErrors) };
   const errors = request.problems.slice(0, maxErrors);
   const detail = `Nothing has run. ${errors.map((error) => `${error.pointer || 'the array'} ${error.detail}`).join('; ')}`;
   throw new Rejection('invalid-chain', 'invalid-chain', detail, { errors });

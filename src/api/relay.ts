@@ -9,7 +9,7 @@ import { type Accepted, acceptedSchema } from '../contract/chain-resource.js';
 import { Rejection } from '../contract/problem.js';
 import { withinLimit } from './limits.js';
 import type { Rejections } from './rejections.js';
-import { authenticateRequest } from './relay-authentication.js';
+import { authenticateRequest, mayBeAuthentic } from './relay-authentication.js';
 import { asksDryRun, chainRequest, readActions, readElements, readIdempotencyKey } from './relay-request.js';
 import { type Answer, type ApiOptions, type Route, route } from './route.js';
 
@@ -58,10 +58,18 @@ export function relayRoute(options: ApiOptions, rejections: Rejections, dryRun: 
     async handle(c, { companyId }) {
       const dry = asksDryRun(c);
       const bytes = await c.req.arrayBuffer();
-      const elements = readElements(c.req.header('Content-Type'), bytes);
+      await limits.refuseFailing(c, () => mayBeAuthentic(options, companyId, bytes));
+      const { elements, assertStrict } = readElements(c.req.header('Content-Type'), bytes);
       const { idempotencyKey, mistake } = readIdempotencyKey(c);
       try {
-        await authenticateRequest(options, companyId, elements, { bytes, headers: c.req.raw.headers });
+        const refused = await authenticateRequest(options, companyId, elements, { bytes, headers: c.req.raw.headers }).catch(
+          (error: unknown) => {
+            if (error instanceof Rejection) return error;
+            throw error;
+          },
+        );
+        assertStrict(); // Strangers have been refused by now.
+        if (refused) throw refused;
         return await withinLimit(c, limits, companyId, async () => {
           if (mistake !== undefined) throw new Rejection('idempotency-key', 'idempotency-key', mistake);
           const { actions, warnings } = readActions(elements);

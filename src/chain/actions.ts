@@ -17,7 +17,7 @@ export const sendAssignment = defineAction({
   fields: {
     groupId: shortText(1000).optional().describe('One group.'),
     sendToGroups: shortText(10_000).optional().describe('Several groups, separated by commas. Together with groupId: the union.'),
-    sendRadius: ruledText((radius) =>
+    sendRadius: ruledText(256, (radius) =>
       /^\s*(\d{1,9}(\.\d{1,9})?)?\s*$/.test(radius) ? undefined : 'must be a number of miles, such as "25" or "2.5"',
     )
       .optional()
@@ -49,6 +49,9 @@ export const sendAssignment = defineAction({
 });
 
 export const maxRecipients = 50; // For each action.
+/** Of `emails`, blank and invalid addresses too. */
+const maxEntries = 1000;
+const maxCharacters = 50_000;
 
 export const sendEmails = defineAction({
   name: 'sendEmails',
@@ -63,6 +66,9 @@ export const sendEmails = defineAction({
       })
       .min(1, 'needs at least one element')
       .superRefine((emails, context) => {
+        const text = emails.join();
+        if (text.length > maxCharacters) return context.addIssue(`must have at most ${maxCharacters} characters altogether`);
+        if (text.split(',').length > maxEntries) return context.addIssue(`must have at most ${maxEntries} entries`);
         const { length } = readRecipients(emails).recipients;
         if (length > maxRecipients) context.addIssue(`has ${length} recipients; at most ${maxRecipients} an action are allowed`);
       })
@@ -103,8 +109,7 @@ export const updateUdf = defineAction({
     externalSystemTicketId: shortText(256).describe('The ticket in the external system.'),
     cfName: shortText(256).describe('Name of the user-defined field.'),
     cfValue: text.describe('New value.'),
-    cfTargetDateFormat: ruledText((format) => parsePattern(format).error)
-      .max(256, 'must have at most 256 characters')
+    cfTargetDateFormat: ruledText(256, (format) => parsePattern(format).error)
       .optional()
       .describe('Java timestamp pattern in which a timestamp in cfValue is written.'),
   },

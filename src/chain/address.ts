@@ -11,7 +11,7 @@ const control = /[\u0000-\u001f\u007f\u2028\u2029]/;
 
 /** The bare address of `Ada <ada@example.com>` or `ada@example.com`; undefined where there is none. */
 export function bareAddress(text: string): string | undefined {
-  if (control.test(text) || text.length > 320) return undefined;
+  if (text.length > 320 || control.test(text)) return undefined;
   const bare = (withName.exec(text.trim())?.groups?.address ?? text).trim();
   const at = bare.lastIndexOf('@');
   return at > 0 && at <= 64 && local.test(bare.slice(0, at)) && domain.test(bare.slice(at + 1)) ? bare : undefined;
@@ -22,9 +22,12 @@ export function isEmailAddress(text: string): boolean {
   return bareAddress(text) !== undefined;
 }
 
-/** Splits `a@x.org, "Doe, Jane" <j@x.org>` at the commas that are outside quotes and angle brackets. */
+/**
+ * Splits `a@x.org, "Doe, Jane" <j@x.org>` at the commas that are outside quotes and angle brackets. A quote begins a word: so none
+ * is tried from within another, and the time is linear.
+ */
 function splitList(text: string): string[] {
-  return (text.match(/(?:"(?:\\.|[^"\\]){0,320}"|<[^<>]{0,320}>|[^,])+/g) ?? []).map((part) => part.trim());
+  return (text.match(/(?:(?<![^\s,])"(?:\\.|[^"\\]){0,320}"|<[^<>]{0,320}>|[^,])+/g) ?? []).map((part) => part.trim());
 }
 
 /**

@@ -17,10 +17,14 @@ export function shortText(most: number) {
   return text.max(most, `must have at most ${most} characters`);
 }
 
-/** @param wrong - what is wrong with a text. Not asked where a `${variable}` is left: that is a mistake in the event's data. */
-export function ruledText(wrong: (text: string) => string | undefined) {
+/**
+ * @param most - characters; a longer text is looked at no further.
+ * @param wrong - what is wrong with a text. Not asked where a `${variable}` is left: that is a mistake in the event's data.
+ */
+export function ruledText(most: number, wrong: (text: string) => string | undefined) {
   return text.superRefine((value, context) => {
-    const error = unsubstituted(value) ? undefined : wrong(value);
+    const tooLong = value.length > most ? `must have at most ${most} characters` : undefined;
+    const error = tooLong ?? (unsubstituted(value) ? undefined : wrong(value));
     if (error !== undefined) context.addIssue(error);
   });
 }

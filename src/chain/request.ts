@@ -19,6 +19,8 @@ export function jsonPointer(path: readonly PropertyKey[]): string {
 }
 
 export const maxActions = 100;
+export const maxTokenLength = 512; // Characters.
+const maxConditionLength = 1000; // Characters.
 const maxCommentLength = 1000; // Characters. A comment is a label: the rest of a longer one is cut off.
 
 const actionNames = actionDefinitions.map(({ name }) => name);
@@ -30,16 +32,15 @@ export const commonFields = {
     })
     .describe('Name of the action.'),
   relayId: text.regex(relayIdPattern, relayIdRule).describe('Identifier of the rule.'),
-  relayAccessToken: shortText(512).describe('Access token of the rule.'),
+  relayAccessToken: shortText(maxTokenLength).describe('Access token of the rule.'),
   platformAssignmentId: shortText(256).optional().describe('The assignment that the action applies to.'),
-  delayInSeconds: ruledText((delay) => {
+  delayInSeconds: ruledText(1000, (delay) => {
     if (!/^\s*\d*\s*$/.test(delay)) return 'must be a whole number of seconds, such as "1800"';
     return Number(delay) > maxDelaySeconds ? `must be at most ${maxDelaySeconds} (366 days)` : undefined;
   })
     .optional()
     .describe('Whole seconds after the request before the action runs.'),
-  actionCondition: ruledText((condition) => parseCondition(condition).error)
-    .max(1000, 'must have at most 1000 characters')
+  actionCondition: ruledText(maxConditionLength, (condition) => parseCondition(condition).error)
     .optional()
     .describe('<property>==<value> or <property>!=<value>; the action runs only when it holds.'),
   incomingValue: text.optional().describe('A value that actionCondition can test as incomingValue.'),
@@ -87,7 +88,8 @@ function readAction(
   checkNames(fields, definition, issues);
   const common = parseFields(commonSchema, fields, issues);
   const effect: ActionEffect | undefined = definition?.parse(fields, issues);
-  const parsed = typeof fields.actionCondition === 'string' ? parseCondition(fields.actionCondition).condition : undefined;
+  const { actionCondition: text } = fields;
+  const parsed = typeof text === 'string' && text.length <= maxConditionLength ? parseCondition(text).condition : undefined;
   const asked = parsed !== undefined && !asksIncomingValue(parsed);
   const assignmentId = readAssignment(fields.platformAssignmentId, definition, asked, asked ? schedulingIssues : issues);
   if (!common || !effect) return undefined;
@@ -154,8 +156,20 @@ function checkNames(fields: Record<string, unknown>, definition: ActionDefinitio
 
 /** Whether the names differ, case and separators apart, in one letter of every four, at most three. */
 export function isNearMiss(name: string, known: string): boolean {
-  const fold = (text: string) => text.toLowerCase().replaceAll(/[\s_-]/g, '');
-  const [one, other] = [fold(name), fold(known)];
+  if (name.length > 100) return false; // No field is half as long.
+  const [one, other] = [folded(name), folded(known)];
   const allowed = Math.min(3, Math.floor(other.length / 4));
   return Math.abs(one.length - other.length) <= allowed && distance(one, other) <= allowed;
+}
+
+/** The names of fields, folded: the known ones are asked for again and again, and one after another for the same name. */
+const foldedNames = new Map<string, string>();
+
+function folded(name: string): string {
+  const known = foldedNames.get(name);
+  if (known !== undefined) return known;
+  const fold = name.toLowerCase().replaceAll(/[\s_-]/g, '');
+  if (foldedNames.size >= 1000) foldedNames.clear();
+  foldedNames.set(name, fold);
+  return fold;
 }

@@ -69,14 +69,21 @@ export function blankness(text: string | undefined): string | undefined {
 /** Whether more brackets than `levels` are open at once in the text, those inside strings not counted. It need not be JSON. */
 export function isNestedDeeper(text: string, levels: number): boolean {
   let depth = 0;
-  let inString = false;
   for (let at = 0; at < text.length && depth <= levels; at++) {
-    const character = text[at];
-    if (inString && character === '\\') at++;
-    else if (character === '"') inString = !inString;
-    else if (inString) continue;
-    else if (character === '[' || character === '{') depth++;
-    else if (character === ']' || character === '}') depth--;
+    const code = text.charCodeAt(at);
+    if (code === 0x22) at = stringEnd(text, at);
+    else if (code === 0x5b || code === 0x7b) depth++;
+    else if (code === 0x5d || code === 0x7d) depth--;
   }
   return depth > levels;
+}
+
+/** The place of the quotation mark that ends the string which begins at `from`; that of the end of the text where there is none. */
+function stringEnd(text: string, from: number): number {
+  for (let at = text.indexOf('"', from + 1); at >= 0; at = text.indexOf('"', at + 1)) {
+    let unescaped = at;
+    while (text.charCodeAt(unescaped - 1) === 0x5c) unescaped--;
+    if ((at - unescaped) % 2 === 0) return at;
+  }
+  return text.length;
 }

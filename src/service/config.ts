@@ -12,6 +12,8 @@ export class StartError extends Error {
 const port = z.coerce.number('must be a port number').int('must be a port number').min(0).max(65535);
 const seconds = (standard: number) =>
   z.coerce.number('must be a number of seconds').int('must be a whole number of seconds').min(0).default(standard);
+const count = (standard: number) =>
+  z.coerce.number('must be a number').int('must be a whole number').min(1, 'must be at least 1').default(standard);
 const flag = z.stringbool({ truthy: ['true', '1', 'yes'], falsy: ['false', '0', 'no'], error: 'must be true or false' });
 const url = (protocol: RegExp, example: string) => z.url({ protocol, error: `must be a URL such as ${example}` });
 const keyring = z.string().transform((text, { addIssue }) => {
@@ -52,7 +54,15 @@ export const environment = z.object({
   RELAY_ATTENTION_WINDOW_SECONDS: seconds(259_200),
   /** Actions that fail for the same reason within this time make one notice, after that of the first; 0: one each. */
   RELAY_NOTICE_DIGEST_SECONDS: seconds(60),
-  RELAY_RATE_LIMIT_PER_MINUTE: z.coerce.number('must be a number').int('must be a whole number').min(1).default(600),
+  // The bounds of docs/limits.md.
+  RELAY_RATE_LIMIT_PER_MINUTE: count(600),
+  RELAY_LISTS_PER_MINUTE: count(60),
+  RELAY_READS_PER_MINUTE: count(300),
+  RELAY_STEERING_PER_MINUTE: count(300),
+  RELAY_ACTIONS_PER_DAY: count(200_000),
+  RELAY_RECIPIENTS_PER_DAY: count(50_000),
+  RELAY_OPEN_CHAINS: count(100_000),
+  RELAY_MAX_CONNECTIONS: count(1000), // of the API, at once
   RELAY_ALLOW_PRIVATE_NETWORKS: flag.optional(), // for companies' connectors; unset: only in the all-in-one process
   RELAY_METRICS_PORT: port.optional(), // of a worker; unset: it answers nowhere
   RELAY_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error']).default('info'),

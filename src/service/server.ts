@@ -16,14 +16,21 @@ interface Listening {
 
 type Bindings = HttpBindings | Http2Bindings;
 
-/**
- * @param options.requestTimeoutMs - how long a request may take to arrive, headers and body.
- * @param options.graceMs - how long requests under way may go on when the server is closed.
- * @throws StartError when the port cannot be listened on.
- */
+interface Bounds {
+  /** How long a request may take to arrive, headers and body. */
+  requestTimeoutMs?: number;
+  /** How long it may take from its headers until its answer has been taken, however slowly somebody reads. */
+  answerTimeoutMs?: number;
+  /** With more, new ones are closed, and those that wait for a further request. */
+  maxConnections?: number;
+  /** How long requests under way may go on when the server is closed. */
+  graceMs?: number;
+}
+
+/** @throws StartError when the port cannot be listened on. */
 export async function serveHttp(
   app: { fetch(request: Request, env: Bindings): Response | Promise<Response> },
-  { requestTimeoutMs = 15_000, graceMs = 10_000, ...at }: Listening & { requestTimeoutMs?: number; graceMs?: number },
+  { requestTimeoutMs = 15_000, answerTimeoutMs = 60_000, maxConnections = 1000, graceMs = 10_000, ...at }: Listening & Bounds,
 ) {
   const answer = async (request: Request, env: Bindings): Promise<Response> => {
     const response = await app.fetch(request, env);
@@ -44,6 +51,12 @@ export async function serveHttp(
   };
   const server = createServer(settings, getRequestListener(answer, { errorHandler }));
   server.on('clientError', (error, socket) => void answerBroken(error, socket));
+  server.maxConnections = maxConnections;
+  server.on('drop', () => server.closeIdleConnections());
+  server.on('request', ({ socket }, response) => {
+    const tooLong = setTimeout(() => socket.destroy(), answerTimeoutMs);
+    response.once('close', () => clearTimeout(tooLong));
+  });
   const address = await listen(server, at);
   return {
     url: `http://${address}`,

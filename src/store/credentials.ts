@@ -43,6 +43,10 @@ export const tokensIn = (database: Database, settings: Settings) => ({
     return authenticate(database, await settings.of(companyId), credentials);
   },
 
+  /** Whether a rule of the company has this token, or had it. */
+  isKnown: async (companyId: string, relayAccessToken: string) =>
+    matching((await settings.of(companyId))?.tokens ?? [], hashOf(relayAccessToken)) !== undefined,
+
   /** Undefined: no such rule. */
   list: async (companyId: string, relayId: string) => {
     if (!(await exists(database, `rules WHERE ${ofRule}`, [companyId, relayId]))) return undefined;

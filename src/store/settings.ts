@@ -4,6 +4,7 @@
  * older than two seconds is used.
  */
 
+import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import { isOn, type Pause } from '../chain/pause.js';
 import { type Company, companySchema, pauseSchema } from '../contract/company.js';
@@ -46,6 +47,8 @@ export interface CompanySettings {
 }
 
 const readEveryMs = 1000;
+/** However many wait for what has changed up to now, the database is not asked more often. */
+const confirmEveryMs = 100;
 const longestAgeMs = 2000;
 
 const list = (name: string, row: z.ZodObject) =>
@@ -63,24 +66,38 @@ export class Settings {
   #revision = 0;
   /** When what is known was true, by the monotonic clock. */
   #readAt = Number.NEGATIVE_INFINITY;
+  #begunAt = Number.NEGATIVE_INFINITY;
   #outdatedAt = 0;
   #reading: Promise<void> | undefined;
+  #confirming: Promise<void> | undefined;
   readonly #timer: NodeJS.Timeout;
 
   constructor(private readonly database: Database) {
-    this.#timer = setInterval(() => this.refresh().catch(() => {}), readEveryMs).unref();
+    this.#timer = setInterval(() => this.#refresh().catch(() => {}), readEveryMs).unref();
   }
 
   /** What is known of a company; undefined: there is none. Rejects where it is too old and the database does not answer. */
   async of(companyId: string): Promise<CompanySettings | undefined> {
-    if (performance.now() - this.#readAt > longestAgeMs || this.#readAt <= this.#outdatedAt) await this.refresh();
+    if (performance.now() - this.#readAt > longestAgeMs || this.#readAt <= this.#outdatedAt) await this.#refresh();
     const settings = this.#companies.get(companyId);
     if (!settings || settings.pauses.length === 0) return settings;
     return { ...settings, pauses: settings.pauses.filter((pause) => isOn(pause, Date.now())) };
   }
 
-  /** Reads what has changed up to now. Before a refusal, since another process may have allowed a moment ago what is asked. */
+  /**
+   * Waits for what has changed up to now, before a refusal: another process may have allowed a moment ago what is asked. All who
+   * wait share one reading.
+   */
   async refresh(): Promise<void> {
+    const waitMs = Math.max(0, this.#begunAt + confirmEveryMs - performance.now());
+    this.#confirming ??= setTimeout(waitMs).then(() => {
+      this.#confirming = undefined;
+      return this.#refresh();
+    });
+    await this.#confirming;
+  }
+
+  async #refresh(): Promise<void> {
     // A reading that began earlier may have missed a change.
     await this.#reading?.catch(() => {});
     this.#reading ??= this.#read().finally(() => {
@@ -100,6 +117,7 @@ export class Settings {
 
   async #read(): Promise<void> {
     const begun = performance.now();
+    this.#begunAt = begun;
     for (const change of await read(this.database, changeRow, select, [this.#revision])) {
       const { companyId, revision, companies, tokens, pauses } = change;
       const [company] = companies;

@@ -512,3 +512,23 @@ describe('whatever is sent', () => {
     assert.ok(both > 0 && both < 500, `${both} of 500 were accepted`);
   });
 });
+
+describe('a text that is far too long', () => {
+  const over: [what: string, action: object, fields: object][] = [
+    ['a delay', send, { delayInSeconds: `${' '.repeat(200_000)}x` }],
+    ['a radius', send, { sendRadius: `${' '.repeat(200_000)}x` }],
+    ['a condition', send, { actionCondition: 'a.'.repeat(100_000) }],
+    ['a pattern', update, { cfTargetDateFormat: "y'".repeat(100_000) }],
+    ['addresses', mail, { emails: Array.from({ length: 25 }, () => '\\"'.repeat(5000)) }],
+    ['blank addresses', mail, { emails: [','.repeat(2000)] }],
+  ];
+  for (const [what, action, fields] of over)
+    it(`is refused for its length, before anything else is looked at: ${what}`, () => {
+      const request = readRequest([{ ...action, ...fields }]);
+      assert(!request.ok);
+      assert.deepEqual(
+        request.problems.map(({ detail }) => detail.replace(/\d+/, 'N').replace('entries', 'characters')),
+        [what === 'addresses' ? 'must have at most N characters altogether' : 'must have at most N characters'],
+      );
+    });
+});

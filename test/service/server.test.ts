@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, describe, it } from 'node:test';
+import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { answerProblems } from '../../src/api/problems.js';
@@ -103,4 +104,55 @@ describe('what is no HTTP request', () => {
       assert.deepEqual(unexpected, []);
     });
   }
+});
+
+describe('the server', () => {
+  let gaveUp = () => {};
+  const hungUp = new Promise<void>((resolve) => {
+    gaveUp = resolve;
+  });
+  const endless = new Hono<{ Bindings: HttpBindings }>()
+    .get('/small', (c) => c.text('here'))
+    .get('/large', (c) => {
+      c.env.outgoing.once('close', gaveUp);
+      return c.body('x'.repeat(20_000_000));
+    });
+  const get = (path: string) => `GET /${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+
+  it('hangs up on somebody who does not take the answer', async () => {
+    const port = await freePort('127.0.0.1');
+    const bounded = await serveHttp(endless, { host: '127.0.0.1', port, answerTimeoutMs: 300 });
+    const socket = connect(port, '127.0.0.1').on('error', () => {});
+    const closed = once(socket, 'close');
+    socket.write(get('large'));
+    socket.pause();
+    await hungUp;
+    let bytes = 0;
+    socket.on('data', (data) => {
+      bytes += data.length;
+    });
+    await closed;
+    assert(bytes < 20_000_000, `${bytes} bytes`);
+    await bounded.close();
+  });
+
+  it('has only so many connections, and gives up those that ask for nothing when there are more', async () => {
+    const port = await freePort('127.0.0.1');
+    const bounded = await serveHttp(endless, { host: '127.0.0.1', port, maxConnections: 2 });
+    const idle = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
+    for (const socket of idle) {
+      socket.on('error', () => {});
+      socket.write(get('small'));
+      await once(socket, 'data');
+    }
+    const ended = idle.map((socket) => once(socket.resume(), 'close'));
+    const third = connect(port, '127.0.0.1').on('error', () => {});
+    await once(third.resume(), 'close');
+    await Promise.all(ended);
+    const fourth = connect(port, '127.0.0.1');
+    fourth.write(get('small'));
+    assert.match(String((await once(fourth, 'data'))[0]), /^HTTP\/1\.1 200/);
+    fourth.destroy();
+    await bounded.close();
+  });
 });

@@ -1,0 +1,71 @@
+/** The API over a socket, with a store, and in place of Temporal somebody who takes every chain and forgets it. */
+
+import type { Client } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/common';
+import { createApi } from '../../src/api/app.js';
+import { Limits } from '../../src/api/limits.js';
+import { createConnectors } from '../../src/connectors/connectors.js';
+import { freePort, serveHttp } from '../../src/service/server.js';
+import { createLog, Metrics } from '../../src/service/telemetry.js';
+import type { Database } from '../../src/store/database.js';
+import { createStore } from '../../src/store/store.js';
+
+export const adminToken = 'admin-token-of-the-tests';
+const actor = { kind: 'admin' } as const;
+
+const forgetful = {
+  options: { namespace: 'default' },
+  withDeadline: <T>(_deadline: number, work: () => T) => work(),
+  workflow: {
+    start: async () => ({}),
+    signalWithStart: async () => ({}),
+    count: async () => ({ count: 0, groups: [] }),
+    async *list() {},
+    getHandle: (id: string) => ({
+      async describe() {
+        throw new WorkflowNotFoundError('not found', id, undefined);
+      },
+    }),
+  },
+  workflowService: {
+    describeNamespace: async () => ({}),
+    listWorkflowExecutions: async () => ({ executions: [], nextPageToken: new Uint8Array() }),
+  },
+} as unknown as Client;
+
+export type HostileApi = Awaited<ReturnType<typeof serveApi>>;
+
+/** One company `acme` with a rule and a key. */
+export async function serveApi(database: Database, perMinute = 1e9) {
+  const lines: string[] = [];
+  const log = createLog('warn', { write: (line) => lines.push(line) });
+  const store = createStore(database);
+  const connectors = createConnectors({ allowPrivateNetworks: false, mailFrom: 'relay@relay.example' });
+  const port = await freePort('127.0.0.1');
+  const url = `http://127.0.0.1:${port}`;
+  const limits = new Limits({ perMinute, log });
+  const common = { store, connectors, log, limits, adminToken, links: { api: url }, client: forgetful, metrics: new Metrics() };
+  const times = { retryBudgetSeconds: 1, attentionWindowSeconds: 1 };
+  const api = createApi({ ...common, ...times, operatorEmail: 'o@x.example', taskQueue: 'relay', eager: false });
+  const server = await serveHttp(api, { host: '127.0.0.1', port });
+  const companyId = 'acme';
+  await store.companies.put(companyId, () => ({ companyId, name: 'Acme', timeZone: 'UTC' }), actor);
+  const rule = await store.rules.create(companyId, { name: 'Rule', onFailure: 'hold', onUnknown: 'resend' }, actor);
+  const key = await store.keys.create(companyId, 'key', actor);
+  if (typeof rule !== 'object' || typeof key !== 'object') throw new Error('there is no rule, or no key');
+  return {
+    url,
+    port,
+    companyId,
+    relayId: rule.rule.relayId,
+    relayAccessToken: rule.relayAccessToken,
+    key: key.key,
+    /** What was logged of warnings and errors. */
+    lines,
+    async close() {
+      await server.close();
+      await connectors.close();
+      await store.close();
+    },
+  };
+}
