@@ -2,7 +2,14 @@
 
 import { hashRequest, startChain } from '../chains/start.js';
 import { acceptedSchema } from '../contract/chain-resource.js';
-import { Problem, type RejectedRequest, rejectedListSchema, wholeRejectedSchema } from '../contract/problem.js';
+import {
+  needsConfirmation,
+  Problem,
+  type RejectedRequest,
+  rejectedListSchema,
+  resendRequest,
+  wholeRejectedSchema,
+} from '../contract/problem.js';
 import { numberCursor, pageQuery } from './input.js';
 import { withinLimit } from './limits.js';
 import { found } from './problems.js';
@@ -15,7 +22,7 @@ import { type ApiOptions, type Route, route } from './route.js';
 export function rejectedRoutes(options: ApiOptions, rejections: Rejections): Route[] {
   const { store, links, limits, log } = options;
   const find = async (companyId: string, rejectedId: string): Promise<RejectedRequest> => {
-    await rejections.settled();
+    await rejections.settled(companyId);
     return found(await store.rejected.get(companyId, rejectedId), `rejected request ${rejectedId} of company ${companyId}`);
   };
   return [
@@ -24,7 +31,7 @@ export function rejectedRoutes(options: ApiOptions, rejections: Rejections): Rou
       answers: { 200: ['The newest first.', rejectedListSchema] },
       async handle(c, { companyId, query }) {
         found(await store.companies.get(companyId), `company ${companyId}`);
-        await rejections.settled();
+        await rejections.settled(companyId);
         return c.json(await store.rejected.list(companyId, query));
       },
     }),
@@ -33,16 +40,28 @@ export function rejectedRoutes(options: ApiOptions, rejections: Rejections): Rou
       handle: async (c, { companyId, rejectedId }) => c.json(await find(companyId, rejectedId)),
     }),
     route('POST /co/:companyId/rejected/:rejectedId/resend', 'resendRejected', 'Send a rejected request again', {
-      description: 'Needs no token of its rules. Delays count from now.',
+      description:
+        'Needs no token of its rules. Delays count from now. What came with a revoked token or without the signature needs' +
+        ' `confirm`: the answer without it shows the actions.',
+      body: resendRequest,
       answers: {
         202: acceptedAnswer,
         200: ['The sender has repeated it meanwhile: the first answer again.', acceptedSchema, replayedHeaders],
       },
-      problems: ['invalid-chain', 'already-resent', 'rule-disabled', 'idempotency-key-reused', 'temporal-unavailable'],
-      async handle(c, { companyId, rejectedId, actor }) {
+      problems: [
+        'invalid-body',
+        'invalid-chain',
+        'not-confirmed',
+        'already-resent',
+        'rule-disabled',
+        'idempotency-key-reused',
+        'temporal-unavailable',
+      ],
+      async handle(c, { companyId, rejectedId, actor, body: { confirm } }) {
         const request = await find(companyId, rejectedId);
         if (request.chainId !== undefined)
           throw new Problem('already-resent', `This request was sent again at ${request.resentAt}: chain ${request.chainId}.`);
+        if (!confirm && needsConfirmation(request.reason)) throw notConfirmed(request);
         return withinLimit(c, limits, companyId, async () => {
           const relayIds = [...new Set(request.elements.map(({ relayId }) => textOf(relayId)))];
           const rules = await Promise.all(relayIds.map((relayId) => store.rules.get(companyId, relayId)));
@@ -63,6 +82,16 @@ export function rejectedRoutes(options: ApiOptions, rejections: Rejections): Rou
       },
     }),
   ];
+}
+
+/** Shows what would run: whoever sent it may have written it. */
+function notConfirmed({ reason, signature, elements }: RejectedRequest): Problem {
+  const why = reason === 'signature' ? 'without the signature of the company' : 'with a token that was revoked';
+  const detail =
+    `Nothing has run. This request came ${why} (signature: ${signature ?? 'not known'}): somebody else may have written its actions. ` +
+    'Read them in errors; if all of them are meant, send {"confirm": true}.';
+  const errors = elements.map((element, index) => ({ pointer: `/${index}`, detail: JSON.stringify(element) }));
+  return new Problem('not-confirmed', detail, { errors });
 }
 
 /** The sender's own, so that its repetition and ours are one chain; otherwise one of the request's, so that two resends are. */

@@ -5,62 +5,76 @@ import { type Issue, isNearMiss } from '../chain/request.js';
 import { cutShort } from '../chain/text.js';
 import type { RejectedRequest, Rejection } from '../contract/problem.js';
 import type { RuleNotices } from '../notices/start.js';
+import type { Metrics } from '../service/telemetry.js';
 import type { Store } from '../store/store.js';
 import { textOf } from './relay-authentication.js';
 import type { ApiOptions } from './route.js';
+import { Shares } from './shares.js';
 
-type RefusedRequest = Pick<RejectedRequest, 'elements' | 'idempotencyKey'> & { companyId: string };
+type RefusedRequest = Pick<RejectedRequest, 'elements' | 'idempotencyKey' | 'signature'> & { companyId: string };
 
 interface RejectionsOptions extends Pick<ApiOptions, 'taskQueue' | 'log'> {
   store: { rejected: Pick<Store['rejected'], 'keep'> };
   notices: Pick<RuleNotices, 'start'>;
+  metrics: Pick<Metrics, 'refused'>;
 }
 
-const maxWaiting = 100; // requests; further ones are only counted
+const maxWaiting = 200; // requests, shared by the companies that wait; one of each may always
+const keptAtOnce = 100; // of a company and reason, as many as the store keeps; then one every
+const keptEveryMs = 36_000;
+const saidEveryMs = 3_600_000; // that requests of a company and reason are dropped
 const answerMs = 50; // that keeping waits, so that the answer goes out first
 const maxMistakes = 100; // of one request
 const maxRules = 5; // whose contacts are told of one request
 
 export class Rejections {
-  #waiting = 0;
-  #dropped = 0;
-  #last: Promise<void> = Promise.resolve();
+  readonly #shares = new Shares(keptAtOnce, keptEveryMs);
+  readonly #said = new Shares(1, saidEveryMs);
+  /** By company: how many of its requests wait, and until when. */
+  readonly #queues = new Map<string, { waiting: number; last: Promise<void> }>();
 
   constructor(private readonly options: RejectionsOptions) {}
 
   /**
-   * Keeps the request and has people told: requests one after the other, and each after its answer, which neither waits for it
-   * nor fails with it. So the time that a 401 takes does not tell whether the sender was known.
+   * Keeps the request and has people told: those of a company one after the other, and each after its answer, which neither waits
+   * for it nor fails with it. So the time that a 401 takes does not tell whether the sender was known.
    */
   keep(rejection: Rejection, request: RefusedRequest): void {
-    if (this.#waiting >= maxWaiting) {
-      this.#dropped += 1;
+    const { log, metrics } = this.options;
+    const { companyId } = request;
+    const { reason } = rejection;
+    const share = `${companyId} ${reason}`;
+    const queue = this.#queues.get(companyId) ?? { waiting: 0, last: Promise.resolve() };
+    const isFull = queue.waiting >= Math.max(1, maxWaiting / (this.#queues.size + 1));
+    const isKept = !isFull && this.#shares.take(share);
+    metrics.refused.inc({ reason, result: isKept ? 'kept' : 'dropped' });
+    if (!isKept) {
+      if (this.#said.take(share))
+        log.warn(
+          { companyId, reason },
+          'too many requests were refused: not all are kept, relay_refused_requests_total counts them',
+        );
       return;
     }
-    this.#waiting += 1;
     const receivedAt = new Date();
-    this.#last = Promise.all([this.#last, setTimeout(answerMs)])
+    queue.waiting += 1;
+    this.#queues.set(companyId, queue);
+    queue.last = Promise.all([queue.last, setTimeout(answerMs)])
       .then(() => this.#keep(rejection, request, receivedAt))
-      .catch((error: unknown) => {
-        const { companyId } = request;
-        this.options.log.error({ err: error, companyId, reason: rejection.reason }, 'a refused request could not be kept');
-      })
-      .then(() => this.#noteKept());
+      .catch((error: unknown) => log.error({ err: error, companyId, reason }, 'a refused request could not be kept'))
+      .then(() => {
+        queue.waiting -= 1;
+        if (queue.waiting === 0) this.#queues.delete(companyId);
+      });
   }
 
-  /** Waits until what was refused before this call has been kept. */
-  settled(): Promise<void> {
-    return this.#last;
+  /** Waits until what was refused of a company before this call has been kept. */
+  async settled(companyId: string): Promise<void> {
+    await this.#queues.get(companyId)?.last;
   }
 
-  #noteKept(): void {
-    this.#waiting -= 1;
-    if (this.#waiting > 0 || this.#dropped === 0) return;
-    this.options.log.warn({ dropped: this.#dropped }, 'too many requests were refused at once: not all of them were kept');
-    this.#dropped = 0;
-  }
-
-  async #keep(rejection: Rejection, { companyId, elements, idempotencyKey }: RefusedRequest, receivedAt: Date): Promise<void> {
+  async #keep(rejection: Rejection, request: RefusedRequest, receivedAt: Date): Promise<void> {
+    const { companyId, elements, idempotencyKey, signature } = request;
     const { store, notices, taskQueue } = this.options;
     const { reason, slug, title, status, detail } = rejection;
     const mistakes = rejection.mistakes.slice(0, maxMistakes);
@@ -71,6 +85,7 @@ export class Rejections {
       receivedAt,
       reason,
       problem: { type: `/problems/${slug}`, title, status, detail: cutShort(told, 4000), errors: [...mistakes] },
+      ...(signature !== undefined && { signature }),
       relayIds: [...new Set(relayIds)],
       ...(idempotencyKey !== undefined && { idempotencyKey }),
       elements: withoutTokens(elements),

@@ -1,31 +1,40 @@
 /** Who may start a chain: the token of every action must be right, and the webhook's signature where the company asks for one. */
 
+import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { type Issue, maxActions, maxTokenLength } from '../chain/request.js';
-import { Problem, Rejection, type RejectionReason } from '../contract/problem.js';
+import { Problem, Rejection, type RejectionReason, type SignatureVerdict } from '../contract/problem.js';
 import type { Refusal } from '../store/credentials.js';
 import type { ApiOptions } from './route.js';
 
-/** @throws Problem 503 where nobody can be looked up, 401 for strangers; Rejection, outwardly the same 401, for who is known. */
+/**
+ * @returns what the signature is, of a request that may start a chain. @throws Problem 503 where nobody can be looked up, 401 for
+ * strangers; Rejection, outwardly the same 401, for who is known.
+ */
 export async function authenticateRequest(
   { store, log }: Pick<ApiOptions, 'store' | 'log'>,
   companyId: string,
   elements: readonly Record<string, unknown>[],
   { bytes, headers }: { bytes: ArrayBuffer; headers: Headers },
-): Promise<void> {
+): Promise<SignatureVerdict> {
   // Of a chain that is too long anyway, no more than this is needed to know who sent it.
   const credentials = elements.slice(0, maxActions).map((element) => ({
     relayId: textOf(element.relayId),
     relayAccessToken: textOf(element.relayAccessToken).slice(0, maxTokenLength + 1), // No more, since it is hashed.
   }));
   const authentication = await store.tokens.authenticate(companyId, credentials).catch((error: unknown) => {
-    log.error({ err: error }, 'nobody can be authenticated: the database does not answer');
+    log.error({ err: error, companyId }, 'nobody can be authenticated');
     const detail = 'The relay cannot look its rules up at the moment. Nothing has run. Send the request again.';
     throw new Problem('database-unavailable', detail);
   });
-  if (!authentication.ok) throw refused(authentication.refusals, credentials);
-  const { webhookSecret } = authentication;
-  if (webhookSecret !== undefined) verifySignature(webhookSecret, headers, bytes);
+  const { ok, webhookSecret } = authentication;
+  if (ok && webhookSecret === undefined) return 'not asked for';
+  // Also where none is asked for: how long a refusal takes tells nothing.
+  const mistake = wrongSignature(webhookSecret ?? noSecret, headers, bytes);
+  const forged = webhookSecret === undefined ? undefined : mistake;
+  if (ok && !forged) return 'right';
+  const signature = webhookSecret === undefined ? 'not asked for' : forged ? 'wrong' : 'right';
+  throw refused(ok ? [] : authentication.refusals, credentials, { signature, forged });
 }
 
 /**
@@ -50,11 +59,6 @@ const unauthorized =
   'signed if the company asks for it.';
 const challenge = { 'WWW-Authenticate': 'relayAccessToken' };
 
-/** The same 401 as a stranger's; the owner learns why. */
-function unauthorizedOwner(reason: RejectionReason, mistakes: Issue[]): Rejection {
-  return new Rejection(reason, 'unauthorized', unauthorized, { headers: challenge, mistakes });
-}
-
 /** What is wrong with credentials that are a rule's, or once were. */
 const known: Partial<Record<Refusal, { reason: RejectionReason; field: string; says(rule: string): string }>> = {
   expired: {
@@ -66,33 +70,43 @@ const known: Partial<Record<Refusal, { reason: RejectionReason; field: string; s
   disabled: { reason: 'rule-disabled', field: 'relayId', says: (rule) => `names ${rule}, which is disabled` },
 };
 
-/** A stranger's, unless all of them are known to the company. */
-function refused(refusals: readonly (Refusal | undefined)[], credentials: readonly { relayId: string }[]): Problem {
+/** A stranger's, unless all of them are known to the company. `forged`: what is wrong with the signature. */
+function refused(
+  refusals: readonly (Refusal | undefined)[],
+  credentials: readonly { relayId: string }[],
+  { signature, forged }: { signature: SignatureVerdict; forged: Issue | undefined },
+): Problem {
   const found = refusals.flatMap((refusal, index) => {
     const mistake = refusal && known[refusal];
     if (!mistake) return [];
     const detail = mistake.says(`rule ${credentials[index]?.relayId}`);
     return [{ reason: mistake.reason, mistake: { pointer: `/${index}/${mistake.field}`, detail } }];
   });
-  const [first] = found;
-  const isStranger = !first || refusals.some((refusal) => refusal && !known[refusal]);
+  if (forged) found.push({ reason: 'signature', mistake: forged });
+  // The one that needs most care when the request is sent again.
+  const { reason } = found.find(({ reason }) => reason === 'token-revoked') ?? found.at(forged ? -1 : 0) ?? {};
+  const isStranger = !reason || refusals.some((refusal) => refusal && !known[refusal]);
   if (isStranger) return new Problem('unauthorized', unauthorized, { headers: challenge });
   const mistakes = found.map(({ mistake }) => mistake);
-  return unauthorizedOwner(first.reason, mistakes);
+  return new Rejection(reason, 'unauthorized', unauthorized, { headers: challenge, mistakes, signature });
 }
 
-/** The three headers of Standard Webhooks. @throws Rejection 401 */
-function verifySignature(secret: string, received: Headers, bytes: ArrayBuffer): void {
+/** Verified with where there is no secret. */
+const noSecret = `whsec_${randomBytes(32).toString('base64')}`;
+
+/** What is wrong with the three headers of Standard Webhooks. */
+function wrongSignature(secret: string, received: Headers, bytes: ArrayBuffer): Issue | undefined {
   const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
   const headers = Object.fromEntries(names.map((name) => [name, received.get(name) ?? '']));
   try {
     new Webhook(secret).verify(Buffer.from(bytes), headers, { jsonParse: false });
+    return undefined;
   } catch (error) {
     const missing = names.filter((name) => !headers[name]);
     const why = error instanceof Error ? error.message : 'no valid signature';
     const detail =
       missing.length > 0 ? `has no ${missing.join(', ')}` : `is not signed with the webhookSecret of the company (${why})`;
-    throw unauthorizedOwner('signature', [{ pointer: '', detail }]);
+    return { pointer: '', detail };
   }
 }
 

@@ -6,7 +6,7 @@ import { type ChainAction, chainLinks, chainUrl, chainWorkflowId, dueAt, type Li
 import type { Issue } from '../chain/request.js';
 import { hashRequest, type StartedChain, startChain } from '../chains/start.js';
 import { type Accepted, acceptedSchema } from '../contract/chain-resource.js';
-import { Rejection } from '../contract/problem.js';
+import { Rejection, type SignatureVerdict } from '../contract/problem.js';
 import { withinLimit } from './limits.js';
 import type { Rejections } from './rejections.js';
 import { authenticateRequest, mayBeAuthentic } from './relay-authentication.js';
@@ -61,15 +61,18 @@ export function relayRoute(options: ApiOptions, rejections: Rejections, dryRun: 
       await limits.refuseFailing(c, () => mayBeAuthentic(options, companyId, bytes));
       const { elements, assertStrict } = readElements(c.req.header('Content-Type'), bytes);
       const { idempotencyKey, mistake } = readIdempotencyKey(c);
+      let signature: SignatureVerdict | undefined;
       try {
-        const refused = await authenticateRequest(options, companyId, elements, { bytes, headers: c.req.raw.headers }).catch(
-          (error: unknown) => {
-            if (error instanceof Rejection) return error;
-            throw error;
-          },
-        );
+        const authenticated = await authenticateRequest(options, companyId, elements, {
+          bytes,
+          headers: c.req.raw.headers,
+        }).catch((error: unknown) => {
+          if (error instanceof Rejection) return error;
+          throw error;
+        });
         assertStrict(); // Strangers have been refused by now.
-        if (refused) throw refused;
+        if (authenticated instanceof Rejection) throw authenticated;
+        signature = authenticated;
         return await withinLimit(c, limits, companyId, async () => {
           if (mistake !== undefined) throw new Rejection('idempotency-key', 'idempotency-key', mistake);
           const { actions, warnings } = readActions(elements);
@@ -78,7 +81,8 @@ export function relayRoute(options: ApiOptions, rejections: Rejections, dryRun: 
           return answerStarted(c, started, warnings, links);
         });
       } catch (error) {
-        if (error instanceof Rejection && !dry) rejections.keep(error, { companyId, elements, idempotencyKey });
+        if (error instanceof Rejection && !dry)
+          rejections.keep(error, { companyId, elements, idempotencyKey, signature: error.signature ?? signature });
         throw error;
       }
     },

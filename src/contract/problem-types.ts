@@ -118,6 +118,14 @@ export const problemTypes = {
     'Choose another name, or delete the other key first.',
     'Company acme already has a key "dashboard".',
   ]),
+  'not-confirmed': type(409, 'Not confirmed', [
+    'A request that came with a revoked token, or without the right signature, is sent again only by who has seen its actions: ' +
+      'somebody else may have written them. Nothing has run.',
+    'Read the actions in `errors`. If every one of them is meant, send the body `{"confirm": true}`; otherwise leave it.',
+    'Nothing has run. This request came with a token that was revoked (signature: wrong): somebody else may have written its ' +
+      'actions. Read them in errors; if all of them are meant, send {"confirm": true}.',
+    [{ pointer: '/0', detail: '{"action":"sendEmails","relayId":"4711","emails":["ada@example.com"],"subject":"Hello"}' }],
+  ]),
   'already-resent': type(409, 'Already sent again', [
     'This rejected request has been sent again before; `detail` names the chain. Nothing was started.',
     'Look at that chain. To do it once more, send a new chain.',

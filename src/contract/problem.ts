@@ -63,17 +63,26 @@ export const rejectionReasons = [
 ] as const;
 export type RejectionReason = (typeof rejectionReasons)[number];
 
+/** Of a webhook: that of a company with a webhookSecret is `right` or `wrong`; `wrong` is also one that is not there. */
+export const signatureVerdicts = ['right', 'wrong', 'not asked for'] as const;
+export type SignatureVerdict = (typeof signatureVerdicts)[number];
+
+/** For these nobody vouches: somebody may use a dead token, or a token without the secret that belongs to it. */
+export const needsConfirmation = (reason: RejectionReason): boolean => reason === 'token-revoked' || reason === 'signature';
+
 /** A problem of a request whose sender is known: the request is kept, and its owner may learn more than the answer says. */
 export class Rejection extends Problem {
   readonly mistakes: readonly Issue[]; // for the owner; at least one
+  readonly signature: SignatureVerdict | undefined; // undefined: to be added by who knows it
 
   constructor(
     readonly reason: RejectionReason,
     slug: ProblemSlug,
     detail: string,
-    { mistakes, ...more }: Problem['more'] & { mistakes?: readonly Issue[] } = {},
+    { mistakes, signature, ...more }: Problem['more'] & { mistakes?: readonly Issue[]; signature?: SignatureVerdict } = {},
   ) {
     super(slug, detail, more);
+    this.signature = signature;
     this.mistakes = mistakes ?? more.errors ?? [{ pointer: '', detail }];
   }
 }
@@ -84,6 +93,7 @@ export const rejectedSchema = z
     receivedAt: z.iso.datetime(),
     reason: z.enum(rejectionReasons),
     problem: problemSchema.describe('What was answered; of a 401 more than was answered.'),
+    signature: z.enum(signatureVerdicts).optional().describe("Whether it was signed with the company's `webhookSecret`."),
     relayIds: z.array(z.string()).describe('The rules that it names.'),
     idempotencyKey: z.string().optional(),
     chainId: z.string().optional().describe('The chain that runs it, once it has been sent again.'),
@@ -91,6 +101,15 @@ export const rejectedSchema = z
   })
   .meta({ id: 'RejectedRequest' });
 export type ListedRejectedRequest = z.infer<typeof rejectedSchema>;
+
+export const resendRequest = z
+  .strictObject({
+    confirm: z
+      .boolean()
+      .default(false)
+      .describe('Needed where the reason is `token-revoked` or `signature`: the actions are meant.'),
+  })
+  .meta({ id: 'Resend' });
 
 export const rejectedListSchema = z.object({ items: z.array(rejectedSchema), nextCursor: z.string().optional() });
 

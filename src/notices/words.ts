@@ -5,7 +5,7 @@ import { pauseText } from '../chain/pause.js';
 import { oneLine } from '../chain/text.js';
 import { shownTime } from '../chain/web-ui.js';
 import type { MissingPropertyNotice, Notice, PausedNotice, RejectedNotice } from '../contract/notices.js';
-import type { RejectionReason } from '../contract/problem.js';
+import { needsConfirmation, type RejectionReason } from '../contract/problem.js';
 import { chainWords, manyWords, throughWords } from './chain-words.js';
 import { framed, type NoticeContext, type RenderedNotice, relay, type Words } from './frame.js';
 
@@ -56,11 +56,16 @@ const refusals: Record<RejectionReason, { why: string; remedy: string }> = {
     remedy: 'Let the webhook send a new key for each event: with this one, only the first event runs.',
   },
   'token-expired': { why: 'the token was rotated', remedy: newestToken },
-  'token-revoked': { why: 'the token was revoked', remedy: `${newestToken} Whoever else has this one is refused as well.` },
+  'token-revoked': {
+    why: 'the token was revoked',
+    remedy: `Somebody uses a token that is dead. If it is your webhook: ${newestToken} If not, somebody else has the old token.`,
+  },
   'rule-disabled': { why: 'the rule is disabled', remedy: 'Enable the rule, or switch the webhook off.' },
   signature: {
     why: 'the signature is missing or wrong',
-    remedy: 'Let the webhook sign with the webhookSecret of the company, or remove the secret if it cannot sign.',
+    remedy:
+      'Somebody has a token of yours and does not sign with the webhookSecret of the company. If it is your webhook: let it sign. ' +
+      'If not, somebody else has the token: rotate it.',
   },
   'rate-limited': { why: 'too many requests', remedy: 'Spread the events out, or ask the operator for a higher rate.' },
 };
@@ -70,7 +75,14 @@ function rejectedWords({ companyId, rejectedId, reason, mistakes, at }: Rejected
   const more = mistakes.length - shownMistakes;
   const invalid =
     'What is invalid stays invalid when it is sent again: take the request from the address above, mend it, and send that.';
-  const resend = relay(`rejected resend ${companyId} ${rejectedId}`, context);
+  const resend = [
+    'To run this one after all, with its delays counted from then:',
+    relay(`rejected resend ${companyId} ${rejectedId}`, context),
+  ];
+  const look = [
+    'Look at what it would have done before you believe it:',
+    relay(`rejected show ${companyId} ${rejectedId}`, context),
+  ];
   return {
     headline: `Refused: ${why}`,
     sentence: 'A request of this rule was refused. Nothing of it has run.',
@@ -87,7 +99,7 @@ function rejectedWords({ companyId, rejectedId, reason, mistakes, at }: Rejected
         remedy,
         'The refused requests are kept for a while. To see them:',
         relay(`rejected list ${companyId}`, context),
-        ...(reason === 'invalid-chain' ? [invalid] : ['To run this one after all, with its delays counted from then:', resend]),
+        ...(reason === 'invalid-chain' ? [invalid] : needsConfirmation(reason) ? look : resend),
       ],
       'How often you hear of it': ['Further requests with the same mistake are kept too; you are told once an hour.'],
     },

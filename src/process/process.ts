@@ -78,6 +78,12 @@ export async function openParts<TemporalConnection extends Connection | NativeCo
   const { RELAY_ENCRYPTION_KEYS: keyring, RELAY_SECRET: secret } = config;
   const store = createStore(database, { keyring, secret });
   closers.add('the store', () => store.close());
+  const refused = await store.pepperHashes();
+  if (refused > 0)
+    log.error(
+      { refused },
+      'tokens and keys were hashed with another RELAY_SECRET: set that one, or rotate them: they match nothing',
+    );
   const { RELAY_ALLOW_PRIVATE_NETWORKS: allowPrivateNetworks = false, MAIL_FROM: mailFrom } = config;
   const connectors = createConnectors({ allowPrivateNetworks, smtpUrl, mailFrom });
   closers.add('the connectors', () => connectors.close());

@@ -41,6 +41,13 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  readonly refused = new Counter({
+    name: 'relay_refused_requests_total',
+    help: 'Refused requests of known senders by reason and result: kept, or dropped where there were too many.',
+    labelNames: ['reason', 'result'],
+    registers: [this.registry],
+  });
+
   constructor() {
     collectDefaultMetrics({ register: this.registry });
   }

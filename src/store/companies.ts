@@ -10,6 +10,7 @@ import { type newRuleRequest, type Rule, ruleSchema, type StoredRule } from '../
 import { changedFields, deleteNamed, recordChange } from './audit.js';
 import { addToken } from './credentials.js';
 import { type Database, exists, type PageRequest, Table } from './database.js';
+import type { Pepper } from './pepper.js';
 
 const companies = new Table('companies', companySchema);
 const ofCompany = 'company_id = $1';
@@ -45,7 +46,7 @@ const named = 'company_id = $1 AND relay_id = $2';
 export type NewRule = z.infer<typeof newRuleRequest>;
 type ChangedRule = Pick<NewRule, 'notify'> & Pick<Rule, 'name' | 'enabled' | 'onFailure' | 'onUnknown'>;
 
-export const rulesIn = (database: Database) => ({
+export const rulesIn = (database: Database, pepper: Pepper) => ({
   get: (companyId: string, relayId: string) => rules.find(database, named, [companyId, relayId]),
   list: (companyId: string, request: PageRequest) => rules.page(database, ofCompany, [companyId], 'seq ASC', request),
 
@@ -60,7 +61,7 @@ export const rulesIn = (database: Database) => ({
       } while (!rule && given.relayId === undefined);
       if (!rule) return 'relayId taken';
       const { relayId, name } = rule;
-      const tokenId = await addToken(queries, { companyId, relayId, relayAccessToken });
+      const tokenId = await addToken(queries, pepper, { companyId, relayId, relayAccessToken });
       await recordChange(queries, { actor, action: 'rule.create', companyId, details: { relayId, name, tokenId } });
       return { rule, tokenId, relayAccessToken };
     }),

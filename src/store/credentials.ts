@@ -6,6 +6,7 @@ import type { Actor } from '../contract/audit.js';
 import { hashOf, keySchema, makeCredential, makeId, type Token, tokenSchema } from '../contract/credential.js';
 import { deleteNamed, recordChange } from './audit.js';
 import { type Database, exists, type Queries, Table } from './database.js';
+import { type HashWith, type Pepper, PepperError } from './pepper.js';
 import type { CompanySettings, Settings, TokenHash } from './settings.js';
 
 export type Credentials = { relayId: string; relayAccessToken: string };
@@ -19,7 +20,7 @@ export type Refusal =
   | 'disabled'; // right, but the rule is disabled
 
 /** `webhookSecret`: signs the company's webhooks, still to be checked. `refusals`: one for each, undefined where it is right. */
-type Authentication = { ok: true; webhookSecret?: string } | { ok: false; refusals: (Refusal | undefined)[] };
+type Authentication = { webhookSecret?: string } & ({ ok: true } | { ok: false; refusals: (Refusal | undefined)[] });
 
 const state = `CASE WHEN revoked_at IS NOT NULL THEN 'revoked' WHEN expires_at <= now() THEN 'expired' ELSE 'active' END`;
 const tokensWithState = new Table(`(SELECT ${state} AS state, * FROM tokens) AS tokens`, tokenSchema);
@@ -31,21 +32,21 @@ const dummy = hashOf(makeCredential('rlt_'));
 /** How many dead tokens of a rule are remembered, so that their use can be told from a stranger's. */
 const rememberedTokens = 20;
 
-export const tokensIn = (database: Database, settings: Settings) => ({
+export const tokensIn = (database: Database, settings: Settings, pepper: Pepper) => ({
   /**
    * Whether all of these credentials, of any text, are right for this company; not where there are none. Whoever is refused waits
    * for what other processes may have changed, for whatever reason: how long it takes tells nothing.
    */
   authenticate: async (companyId: string, credentials: readonly Credentials[]): Promise<Authentication> => {
-    const first = authenticate(database, await settings.of(companyId), credentials);
+    const first = authenticate(database, pepper, await settings.of(companyId), credentials);
     if (first.ok) return first;
     await settings.refresh();
-    return authenticate(database, await settings.of(companyId), credentials);
+    return authenticate(database, pepper, await settings.of(companyId), credentials);
   },
 
   /** Whether a rule of the company has this token, or had it. */
   isKnown: async (companyId: string, relayAccessToken: string) =>
-    matching((await settings.of(companyId))?.tokens ?? [], hashOf(relayAccessToken)) !== undefined,
+    matching((await settings.of(companyId))?.tokens ?? [], pepper.hashesOf(relayAccessToken)) !== undefined,
 
   /** Undefined: no such rule. */
   list: async (companyId: string, relayId: string) => {
@@ -61,7 +62,7 @@ export const tokensIn = (database: Database, settings: Settings) => ({
       const end = 'LEAST(expires_at, now() + make_interval(secs => $3::int))';
       await queries.query(`UPDATE tokens SET expires_at = ${end} WHERE ${ofRule}`, [companyId, relayId, graceSeconds]);
       const relayAccessToken = makeCredential('rlt_');
-      const tokenId = await addToken(queries, { companyId, relayId, relayAccessToken });
+      const tokenId = await addToken(queries, pepper, { companyId, relayId, relayAccessToken });
       await queries.query(
         `DELETE FROM tokens WHERE token_id IN (
            SELECT token_id FROM tokens WHERE ${ofRule} AND ${state} <> 'active' ORDER BY seq DESC OFFSET $3::int)`,
@@ -85,6 +86,7 @@ export const tokensIn = (database: Database, settings: Settings) => ({
 
 function authenticate(
   database: Database,
+  pepper: Pepper,
   settings: CompanySettings | undefined,
   credentials: readonly Credentials[],
 ): Authentication {
@@ -92,41 +94,48 @@ function authenticate(
   const refusals = credentials.map(({ relayId, relayAccessToken }) => {
     const rule = settings?.rules.get(relayId);
     const tokens = settings?.tokens.filter((token) => token.relayId === relayId) ?? [];
-    const token = matching(tokens, hashOf(relayAccessToken));
+    const hashWith = pepper.hashesOf(relayAccessToken);
+    const token = matching(tokens, hashWith);
     if (!rule) return 'unknown';
-    if (!token) return 'wrong';
+    if (!token) {
+      const active = tokens.filter((token) => stateOf(token) === 'active');
+      if (active.length > 0 && active.every(({ pepperId }) => !hashWith(pepperId)))
+        throw new PepperError(
+          `The token of rule ${relayId} of company ${settings?.company.companyId} was hashed with another RELAY_SECRET.`,
+        );
+      return 'wrong';
+    }
     const state = stateOf(token);
     if (state !== 'active') return state;
     if (!rule.enabled) return 'disabled';
     if (isUnnoted(token)) unnoted.add(token);
     return undefined;
   });
-  if (refusals.length === 0 || refusals.some((refusal) => refusal !== undefined)) return { ok: false, refusals };
+  const webhookSecret = settings?.company.webhookSecret;
+  const signed = webhookSecret !== undefined && { webhookSecret };
+  if (refusals.length === 0 || refusals.some((refusal) => refusal !== undefined)) return { ok: false, refusals, ...signed };
   for (const token of unnoted) token.lastUsedAt = new Date();
   const ids = Array.from(unnoted, ({ tokenId }) => tokenId);
   if (ids.length > 0) noteUse(database, 'tokens', 'token_id', ids);
-  const webhookSecret = settings?.company.webhookSecret;
-  return { ok: true, ...(webhookSecret !== undefined && { webhookSecret }) };
+  return { ok: true, ...signed };
 }
 
-export async function addToken(queries: Queries, { relayAccessToken, ...rule }: Credentials & { companyId: string }) {
+export async function addToken(queries: Queries, pepper: Pepper, given: Credentials & { companyId: string }) {
+  const { relayAccessToken, ...rule } = given;
   const tokenId = makeId();
-  await tokens.insert(queries, { tokenId, ...rule, hash: storedHash(relayAccessToken) });
+  await tokens.insert(queries, { tokenId, ...rule, ...pepper.stored(relayAccessToken) });
   return tokenId;
 }
-
-/** As PostgreSQL reads bytes from JSON. */
-const storedHash = (credential: string) => `\\x${hashOf(credential).toString('hex')}`;
 
 function stateOf({ revokedAt, expiresAt }: TokenHash): Token['state'] {
   if (revokedAt) return 'revoked';
   return expiresAt && expiresAt.getTime() <= Date.now() ? 'expired' : 'active';
 }
 
-/** The token with this hash; compares with all of them, and with the dummy where there is none. */
-function matching(tokens: readonly TokenHash[], hash: Uint8Array): TokenHash | undefined {
-  const matches = tokens.filter((token) => timingSafeEqual(token.hash, hash));
-  if (tokens.length === 0) timingSafeEqual(dummy, hash);
+/** The token with this hash; compares with all of them, and with the dummy where there is nothing to compare. */
+function matching(tokens: readonly TokenHash[], hashWith: HashWith): TokenHash | undefined {
+  const matches = tokens.filter(({ hash, pepperId }) => timingSafeEqual(hash, hashWith(pepperId) ?? dummy));
+  if (tokens.length === 0) timingSafeEqual(dummy, dummy);
   // A token taken over twice may be there both dead and alive.
   return matches.find((token) => stateOf(token) === 'active') ?? matches[0];
 }
@@ -134,12 +143,16 @@ function matching(tokens: readonly TokenHash[], hash: Uint8Array): TokenHash | u
 const keys = new Table('company_keys', keySchema);
 const ownedKeys = new Table('company_keys', keySchema.extend({ companyId: z.string() }));
 
-export const keysIn = (database: Database) => ({
+export const keysIn = (database: Database, pepper: Pepper) => ({
   /** Whose key this is; undefined for anything else. */
   authenticate: async (key: string) => {
     // Found by its hash: how long that takes tells nothing about the key.
-    const found = await ownedKeys.find(database, 'hash = $1', [hashOf(key)]);
-    if (!found) return undefined;
+    const found = await ownedKeys.find(database, ...pepper.lookup(key));
+    if (!found) {
+      if (pepper.id === undefined && (await exists(database, 'company_keys WHERE pepper_id IS NOT NULL LIMIT 1', [])))
+        throw new PepperError('The keys of companies were hashed with a RELAY_SECRET, and none is set here.');
+      return undefined;
+    }
     const { keyId, name, companyId } = found;
     if (isUnnoted(found)) noteUse(database, 'company_keys', 'key_id', [keyId]);
     return { keyId, name, companyId };
@@ -156,7 +169,7 @@ export const keysIn = (database: Database) => ({
     database.transaction(async (queries) => {
       if (!(await exists(queries, 'companies WHERE company_id = $1 FOR KEY SHARE', [companyId]))) return 'unknown company';
       const key = makeCredential('rlk_');
-      const made = await keys.insert(queries, { keyId: makeId(), companyId, name, hash: storedHash(key) });
+      const made = await keys.insert(queries, { keyId: makeId(), companyId, name, ...pepper.stored(key) });
       if (!made) return 'name taken';
       await recordChange(queries, { actor, action: 'key.create', companyId, details: { keyId: made.keyId, name } });
       return { ...made, key };

@@ -123,6 +123,13 @@ const steps: readonly (readonly string[])[] = [
     'CREATE INDEX sessions_of_key ON sessions (key_id)',
     'CREATE TABLE deleted_companies (company_id text COLLATE "C" PRIMARY KEY, deleted_at timestamptz NOT NULL DEFAULT now())',
   ],
+  [
+    // With which pepper the hash was made; NULL: without one.
+    'ALTER TABLE tokens ADD COLUMN pepper_id text',
+    'ALTER TABLE company_keys ADD COLUMN pepper_id text',
+    'ALTER TABLE admin_tokens ADD COLUMN pepper_id text',
+    'ALTER TABLE rejected_requests ADD COLUMN signature text',
+  ],
 ];
 
 /** Any number that no other program uses for an advisory lock in this database. */

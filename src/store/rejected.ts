@@ -14,7 +14,8 @@ export const keptOfReason = 100;
 const young = "received_at > now() - interval '30 days'";
 
 /** `problem`: as the company may read it, who learns more of a 401 than was answered. `elements`: the actions, without tokens. */
-export interface NewRejectedRequest extends Pick<ListedRejectedRequest, 'reason' | 'problem' | 'relayIds' | 'idempotencyKey'> {
+export interface NewRejectedRequest
+  extends Pick<ListedRejectedRequest, 'reason' | 'problem' | 'signature' | 'relayIds' | 'idempotencyKey'> {
   companyId: string;
   receivedAt: Date;
   elements: unknown;

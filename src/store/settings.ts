@@ -22,6 +22,7 @@ const tokenRow = z.object({
   relayId: z.string(),
   /** In JSON, bytes are `\x` and their hexadecimal digits. */
   hash: z.string().transform((text) => Buffer.from(text.slice(2), 'hex')),
+  pepperId: z.string().optional(),
   revokedAt: z.coerce.date().optional(),
   expiresAt: z.coerce.date().optional(),
   lastUsedAt: z.coerce.date().optional(),

@@ -5,6 +5,7 @@ import { auditIn } from './audit.js';
 import { companiesIn, pausesIn, rulesIn } from './companies.js';
 import { keysIn, tokensIn } from './credentials.js';
 import type { Database } from './database.js';
+import { Pepper, pepperHashes } from './pepper.js';
 import { rejectedRequestsIn } from './rejected.js';
 import { sessionsIn } from './sessions.js';
 import { Settings } from './settings.js';
@@ -17,7 +18,8 @@ export interface Secrets {
   secret?: string;
 }
 
-export function createStore(opened: Database, _secrets: Secrets = {}) {
+export function createStore(opened: Database, { secret }: Secrets = {}) {
+  const pepper = new Pepper(secret);
   const settings = new Settings(opened);
   /** Its transactions change settings. */
   const database: Database = {
@@ -27,13 +29,15 @@ export function createStore(opened: Database, _secrets: Secrets = {}) {
   return {
     settings,
     companies: companiesIn(database),
-    rules: rulesIn(database),
-    tokens: tokensIn(database, settings),
-    keys: keysIn(database),
+    rules: rulesIn(database, pepper),
+    tokens: tokensIn(database, settings, pepper),
+    keys: keysIn(database, pepper),
     sessions: sessionsIn(opened),
     audit: auditIn(database),
     pauses: pausesIn(database),
     rejected: rejectedRequestsIn(opened),
+    /** To be called before anything else, by a process that starts. @throws PepperError */
+    pepperHashes: () => pepperHashes(opened, pepper),
     async ping() {
       await opened.query('SELECT 1');
     },

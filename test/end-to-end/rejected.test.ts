@@ -20,13 +20,17 @@ type Company = Awaited<ReturnType<Stack['company']>>;
 async function keyOf({ companyId }: Company) {
   const made = await stack.store.keys.create(companyId, 'console', admin);
   assert(typeof made === 'object');
-  const ask = (path = '', method = 'GET', of = companyId) =>
-    fetch(`${stack.links.api}/co/${of}/rejected${path}`, { method, headers: { authorization: `Bearer ${made.key}` } });
+  const ask = (path = '', method = 'GET', of = companyId, body?: object) =>
+    fetch(`${stack.links.api}/co/${of}/rejected${path}`, {
+      method,
+      headers: { authorization: `Bearer ${made.key}`, 'content-type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    });
   return {
     ask,
     list: async (query = '') => rejectedListSchema.parse(await (await ask(query)).json()),
     get: async (id: string) => wholeRejectedSchema.parse(await (await ask(`/${id}`)).json()),
-    resend: (id: string) => ask(`/${id}/resend`, 'POST'),
+    resend: (id: string, body?: object) => ask(`/${id}/resend`, 'POST', companyId, body),
     async only() {
       const { items } = await this.list();
       assert.equal(items.length, 1, JSON.stringify(items));
@@ -167,11 +171,22 @@ describe('a request whose tokens were right once', () => {
       assert.match(item.problem.detail, new RegExp(`/0/relay\\w+ .*rule ${company.relayId}`));
       const [mail] = await stack.mails(company.admin, 1);
       const { Text } = await stack.text(mail ?? assert.fail());
-      assert(Text.includes(`npx relay rejected resend ${company.companyId} ${item.rejectedId}`), Text);
+      const dead = reason === 'token-revoked';
+      const next = `npx relay rejected ${dead ? 'show' : 'resend'} ${company.companyId} ${item.rejectedId}`;
+      assert(Text.includes(next), Text);
+      assert.equal(Text.includes('rejected resend'), !dead, Text);
+      assert.equal(item.signature, 'not asked for');
       if (reason === 'rule-disabled') await problemOf(await key.resend(item.rejectedId), 409);
 
       await mend(company);
-      const responses = await Promise.all([key.resend(item.rejectedId), key.resend(item.rejectedId)]);
+      if (dead) {
+        const { detail, errors } = await problemOf(await key.resend(item.rejectedId), 409);
+        assert.match(detail, /token that was revoked.*\{"confirm": true\}/);
+        assert.match(errors?.[0]?.detail ?? '', new RegExp(`^{.*"T-${company.companyId}"`));
+        await problemOf(await key.resend(item.rejectedId, { confirm: 'yes' }), 400);
+      }
+      const again = () => key.resend(item.rejectedId, { confirm: dead });
+      const responses = await Promise.all([again(), again()]);
       assert(responses.every(({ status }) => [200, 202, 409].includes(status)));
       const accepted = responses.find(({ status }) => status === 202) ?? assert.fail('one of them starts the chain');
       const { chainId, actions } = acceptedSchema.parse(await accepted.json());

@@ -112,11 +112,60 @@ describe('the relay, of a company with a webhookSecret', () => {
       );
       const [item] = items;
       assert(!JSON.stringify(item).includes(key.toString('base64')));
-      const resent = await fetch(`${stack.links.api}/co/${company.companyId}/rejected/${item?.rejectedId}/resend`, {
-        method: 'POST',
-        headers,
-      });
-      assert.equal(resent.status, 202);
+      assert.equal(item?.signature, 'wrong');
+      const resend = (body?: string) =>
+        fetch(`${stack.links.api}/co/${company.companyId}/rejected/${item?.rejectedId}/resend`, {
+          method: 'POST',
+          headers,
+          ...(body && { body }),
+        });
+      assert.equal((await resend()).status, 409);
+      assert.equal((await resend('{"confirm":true}')).status, 202);
     });
   }
+
+  const verdicts: [what: string, reasons: [signed: string, forged: string], end: (company: Company) => Promise<unknown>][] = [
+    [
+      'a revoked token',
+      ['token-revoked', 'token-revoked'],
+      async ({ companyId, relayId }) => {
+        const [token] = (await stack.store.tokens.list(companyId, relayId)) ?? [];
+        await stack.store.tokens.revoke(companyId, relayId, token?.tokenId ?? '', { kind: 'admin' });
+      },
+    ],
+    [
+      'an expired token',
+      ['token-expired', 'signature'],
+      ({ companyId, relayId }) => stack.store.tokens.rotate(companyId, relayId, 0, { kind: 'admin' }),
+    ],
+  ];
+  for (const [what, reasons, end] of verdicts)
+    it(`keeps with a request whether it was signed, before anything else is said of it: ${what}`, async () => {
+      const { company, post, body } = await companyWithSecret();
+      await end(company);
+      const answers = [await post(body, signed(body)), await post(body, signed(body, { by: randomBytes(32) }))];
+      const texts = await Promise.all(answers.map((answer) => answer.text()));
+      assert.deepEqual(
+        answers.map(({ status }) => status),
+        [401, 401],
+      );
+      assert.equal(texts[0], texts[1]);
+      const { items } = rejectedListSchema.parse(
+        await (await fetch(`${stack.links.api}/co/${company.companyId}/rejected`, { headers })).json(),
+      );
+      const [forged, rightly] = items;
+      assert.deepEqual([rightly?.reason, forged?.reason], reasons);
+      assert.deepEqual([rightly?.signature, forged?.signature], ['right', 'wrong']);
+      assert.match(forged?.problem.detail ?? '', /relayAccessToken of rule .* is not signed/);
+    });
+
+  it('says of a mistake in a chain that was signed that it was', async () => {
+    const { company, post, text } = await companyWithSecret();
+    const body = text([udf('T', { delayInSeconds: 'soon' })]);
+    assert.equal((await post(body, signed(body))).status, 400);
+    const { items } = rejectedListSchema.parse(
+      await (await fetch(`${stack.links.api}/co/${company.companyId}/rejected`, { headers })).json(),
+    );
+    assert.deepEqual([items[0]?.reason, items[0]?.signature], ['invalid-chain', 'right']);
+  });
 });

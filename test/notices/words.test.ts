@@ -46,7 +46,12 @@ describe('a notice about a refused request', () => {
         'once an hour',
       ])
         assert(text.includes(part), `${part} in ${text}`);
-      assert.equal(text.includes('npx relay rejected resend acme R1 --url https://relay.example\n'), reason !== 'invalid-chain');
+      const dead = ['token-revoked', 'signature'].includes(reason);
+      const resend = text.includes('npx relay rejected resend acme R1 --url https://relay.example\n');
+      assert.equal(resend, !dead && reason !== 'invalid-chain');
+      assert.equal(text.includes('npx relay rejected show acme R1 --url https://relay.example\n'), dead);
+      assert.equal(/[Ss]omebody else has/.test(text), dead);
+      assert(!dead || !/resend|send it again/.test(text), text);
       assert.doesNotMatch(text, /undefined/);
     });
   }

@@ -1,11 +1,11 @@
 /** `relay rejected`: requests that were refused although their sender is known. */
 
 import { acceptedSchema } from '../../contract/chain-resource.js';
-import { rejectedListSchema, wholeRejectedSchema } from '../../contract/problem.js';
-import { path } from '../api.js';
+import { needsConfirmation, rejectedListSchema, wholeRejectedSchema } from '../../contract/problem.js';
+import { path, Refused } from '../api.js';
 import { showAccepted } from '../chain-view.js';
 import { problemLines } from '../explain.js';
-import { type Commands, command, waitOption, withParts } from '../options.js';
+import { type Commands, command, waitOption, withParts, yesOption } from '../options.js';
 import { fields } from '../text.js';
 
 export const rejected: Commands = (relay, session) => {
@@ -40,15 +40,29 @@ export const rejected: Commands = (relay, session) => {
         '',
         ...JSON.stringify(elements, null, 2).split('\n'),
         '',
-        `Once that is put right: npx relay rejected resend ${companyId} ${rejectedId}`,
+        needsConfirmation(rest.reason)
+          ? 'Somebody else may have written these actions. Send them again only if every one of them is meant.'
+          : `Once that is put right: npx relay rejected resend ${companyId} ${rejectedId}`,
       ]);
     });
 
   command(rejected, 'resend <companyId> <rejectedId>', 'acme Xk2vQ9sLm4Tz', 'send one again, once what was wrong is put right')
-    .description('Delays count from now.')
+    .description(
+      'Delays count from now. What came with a revoked token, or without the signature, is shown first: it asks whether every ' +
+        'action is meant. A script says --yes.',
+    )
     .addOption(waitOption)
-    .action((companyId, rejectedId, { wait }) => {
+    .addOption(yesOption)
+    .action(async (companyId, rejectedId, { wait, yes = false }) => {
       const target = path`/co/${companyId}/rejected/${rejectedId}/resend`;
-      return showAccepted(session, companyId, session.api.ask('POST', target, acceptedSchema), wait);
+      const resend = (confirm: boolean) => session.api.ask('POST', target, acceptedSchema, { body: { confirm } });
+      const answer = resend(yes).catch(async (error: unknown) => {
+        if (!(error instanceof Refused && error.problem.type === '/problems/not-confirmed')) throw error;
+        session.note('Somebody else may have written these actions:');
+        for (const { detail } of error.problem.errors ?? []) session.note(detail);
+        await session.confirm(yes, 'Is every one of them meant?');
+        return resend(true);
+      });
+      return showAccepted(session, companyId, answer, wait);
     });
 };

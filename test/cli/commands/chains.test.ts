@@ -396,6 +396,25 @@ describe('commands of chains', () => {
     assert.match(sent.out, /^Chain c1 is accepted/);
   });
 
+  it('send a rejected request again that nobody vouches for only once its actions are shown and meant', async () => {
+    const action = '{"action":"sendEmails","emails":["x@elsewhere.example"]}';
+    const body = { type: '/problems/not-confirmed', title: 'Not confirmed', status: 409, detail: 'Nothing has run.' };
+    const refused = { status: 409, body: { ...body, errors: [{ pointer: '/0', detail: action }] } };
+    const api = (asked: Asked) => (asked.body === '{"confirm":true}' ? stages(chain('running', 'running'))(asked) : refused);
+    const words = ['rejected', 'resend', 'acme', 'r1'];
+    const script = await run(words, api);
+    assert.deepEqual([script.exitCode, server.asked.length], [2, 1]);
+    assert(script.err.includes(action));
+    assert.match(script.err, /--yes/);
+    const no = await run(words, api, { reply: 'n' });
+    assert.deepEqual([no.exitCode, server.asked.length], [2, 1]);
+    assert(no.err.includes(action));
+    const yes = await run(words, api, { reply: 'y' });
+    assert.deepEqual([yes.exitCode, server.asked.map(({ body }) => body)], [0, ['{"confirm":false}', '{"confirm":true}']]);
+    const meant = await run([...words, '--yes'], api);
+    assert.deepEqual([meant.exitCode, server.asked.map(({ body }) => body)], [0, ['{"confirm":true}']]);
+  });
+
   it('tell how the relay is', async () => {
     const well = await run(['health'], () => ({ body: { status: 'ready', temporal: 'ok' } }));
     assert.deepEqual([well.exitCode, server.asked[0]?.authorization], [0, undefined]);
