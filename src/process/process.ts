@@ -109,7 +109,7 @@ export async function openParts<TemporalConnection extends Connection | NativeCo
   };
 }
 
-function linksOf(config: Config, namespace: string, webUi = config.TEMPORAL_UI_URL): Links {
+export function linksOf(config: Config, namespace: string, webUi = config.TEMPORAL_UI_URL): Links {
   const host = config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST;
   return {
     api: (config.RELAY_PUBLIC_URL ?? `http://${host}:${config.PORT}`).replace(/\/+$/, ''),

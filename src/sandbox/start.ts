@@ -8,7 +8,7 @@ import { pino } from 'pino';
 import { createApi } from '../api/app.js';
 import { Limits } from '../api/limits.js';
 import { Keyring } from '../contract/encryption.js';
-import { type Closers, openParts, runProcess } from '../process/process.js';
+import { type Closers, linksOf, openParts, runProcess } from '../process/process.js';
 import { type Config, readConfig } from '../service/config.js';
 import { assertPortFree, serveHttp } from '../service/server.js';
 import { createLog } from '../service/telemetry.js';
@@ -21,6 +21,7 @@ import { demo, ensureDemo } from './demo.js';
 import { startMailCatcher } from './mail/catcher.js';
 import { startPlatform } from './platform/platform.js';
 import { startTemporal } from './temporal.js';
+import { startWebUi } from './web-ui.js';
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
@@ -64,6 +65,7 @@ await runProcess(async (closers, stop) => {
 The relay is running.
 
   API                 ${links.api}
+  Sign in             ${links.api}/sign-in (then the Web UI shows what is encrypted)
   Temporal Web UI     ${links.webUi ? `${links.webUi}/workflows` : '(TEMPORAL_UI_URL is not set)'}
   Pretend platform    ${platform.url}
   Inbox               ${mail.uiUrl ?? `(mail goes to ${new URL(mail.smtpUrl).host})`}
@@ -87,9 +89,12 @@ async function temporalServer(config: Config, dataDir: string, closers: Closers,
   if (config.TEMPORAL_ADDRESS) return address;
   const { HOST: host, RELAY_TEMPORAL_PORT: port, RELAY_TEMPORAL_UI_PORT: uiPort } = config;
   const { namespace } = address;
-  const server = await startTemporal({ dataDir, host, port, uiPort, namespace, say, signal });
+  const server = await startTemporal({ dataDir, host, port, uiPort: 0, namespace, say, signal });
   closers.add('the Temporal server', server.stop);
-  return { connection: { address: server.address }, namespace, uiUrl: config.TEMPORAL_UI_URL ?? server.uiUrl };
+  const codec = `${linksOf(config, namespace).api}/codec`;
+  const webUi = await startWebUi({ upstream: server.uiUrl, codec, host, port: uiPort });
+  closers.add('the Web UI', webUi.close);
+  return { connection: { address: server.address }, namespace, uiUrl: config.TEMPORAL_UI_URL ?? webUi.url };
 }
 
 /** RELAY_ADMIN_TOKEN, or one that is made once and kept in the file. */

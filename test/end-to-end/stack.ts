@@ -42,6 +42,7 @@ const standardKeyring = new Keyring(`tests:${Buffer.alloc(32, 1).toString('base6
 
 export interface StackOptions {
   keyring?: Keyring | null; // null: nothing is encrypted
+  webUi?: string; // the URL of Temporal's Web UI
   isSecond?: boolean; // beside another of the same process, in whose log is what the SDK says
   retryBudgetSeconds?: number;
   attentionWindowSeconds?: number;
@@ -59,6 +60,7 @@ export async function startStack({
   rateLimitPerMinute = 10_000,
   noticeDigestSeconds = 60,
   keyring: givenKeyring = standardKeyring,
+  webUi = 'http://127.0.0.1:8233',
   isSecond = false,
 }: StackOptions = {}) {
   const closers = new Closers();
@@ -91,7 +93,7 @@ export async function startStack({
   await registerSearchAttributes(client);
 
   const port = await freePort('127.0.0.1');
-  const links = { api: `http://127.0.0.1:${port}`, webUi: 'http://127.0.0.1:8233/namespaces/default' };
+  const links = { api: `http://127.0.0.1:${port}`, webUi: `${webUi}/namespaces/default` };
   const connectors = createConnectors({
     allowPrivateNetworks: true,
     smtpUrl: mail.smtpUrl,

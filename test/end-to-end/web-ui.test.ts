@@ -8,8 +8,10 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
+import { startWebUi } from '../../src/sandbox/web-ui.js';
+import { freePort } from '../../src/service/server.js';
 import { demoScene, type ShownKind, startShownChains } from './shown-chains.js';
-import { eventually, startStack, Unmet } from './stack.js';
+import { adminToken, eventually, startStack, Unmet } from './stack.js';
 
 const chromiumPath = '/usr/bin/chromium';
 const uiUrl = process.env.RELAY_TEST_TEMPORAL_UI_URL;
@@ -24,7 +26,11 @@ if (missing || !playwright) it("Temporal's Web UI", { skip: missing }, () => {})
 else describe("Temporal's Web UI", () => lookAround(playwright));
 
 async function lookAround({ chromium }: typeof import('playwright-core')): Promise<void> {
-  const stack = await startStack({ retryBudgetSeconds: 600 });
+  const port = await freePort('127.0.0.1');
+  const webUi = `http://127.0.0.1:${port}`;
+  const stack = await startStack({ retryBudgetSeconds: 600, webUi });
+  const server = await startWebUi({ upstream: uiUrl ?? '', codec: `${stack.links.api}/codec`, host: '127.0.0.1', port });
+  after(() => server.close());
   const { company, chains, workflows } = await startShownChains(stack, pictures && (await demoScene(stack)));
   const quiet = ['gpu', 'quic', 'background-networking', 'component-update', 'sync'].map((what) => `--disable-${what}`);
   const browser = await chromium.launch({
@@ -32,11 +38,14 @@ async function lookAround({ chromium }: typeof import('playwright-core')): Promi
     args: ['--no-sandbox', '--no-first-run', ...quiet],
   });
   after(() => browser.close());
-  const context = await browser.newContext({ viewport: { width: 1280, height: 1300 } });
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 1300 },
+    extraHTTPHeaders: { authorization: `Bearer ${adminToken}` },
+  });
 
   const open = async (path: string): Promise<Page> => {
     const page = await context.newPage();
-    await page.goto(`${uiUrl}/namespaces/default${path}`);
+    await page.goto(`${webUi}/namespaces/default${path}`);
     return page;
   };
   const pathTo = async (workflowId: string, tab: string): Promise<string> => {
