@@ -1,0 +1,156 @@
+/** The codec endpoints, as Temporal's Web UI and command lines ask them. */
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Hono } from 'hono';
+import { type Authenticated, Callers, createGuard } from '../../src/api/bearer-authentication.js';
+import { codecCors, codecRoutes } from '../../src/api/codec.js';
+import { answerProblems } from '../../src/api/problems.js';
+import { appOf, route } from '../../src/api/route.js';
+import { Keyring } from '../../src/contract/encryption.js';
+
+const webUi = 'http://127.0.0.1:8233';
+const keyOf = (fill: number) => Buffer.alloc(32, fill).toString('base64');
+const oldKeys = new Keyring(`old:${keyOf(1)}`);
+const keys = new Keyring(`new:${keyOf(2)},old:${keyOf(1)}`);
+const admin = { authorization: 'Bearer the-admin-token' };
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+
+/** In the form of Temporal's proto JSON. */
+const plain = { metadata: { encoding: base64('json/plain') }, data: base64('{"to":"jane@example.org"}') };
+
+function appWith(keyring: Keyring | undefined) {
+  const sessions = { begin: async () => 'session', use: async () => ({ kind: 'admin' }) as const, end: async () => {} };
+  const nobody = { authenticate: async () => undefined };
+  const callers = new Callers({
+    adminToken: 'the-admin-token',
+    store: { keys: nobody, adminTokens: nobody, sessions } as never,
+    links: { api: 'http://127.0.0.1:8080' },
+  });
+  const signIn = route('POST /in', 'in', '', {
+    access: 'public',
+    answers: {},
+    handle: async (c) => {
+      await callers.signIn(c, { kind: 'admin' });
+      return c.text('');
+    },
+  });
+  const routes = appOf([...codecRoutes({ keyring }), signIn], createGuard(callers));
+  return answerProblems(new Hono<Authenticated>(), () => {})
+    .use('/codec/*', codecCors({ webUi: `${webUi}/namespaces/default`, api: '' }))
+    .route('/', routes);
+}
+const app = appWith(keys);
+
+async function ask(path: string, payloads: unknown, headers: Record<string, string> = admin, on = app) {
+  const body = typeof payloads === 'string' ? payloads : JSON.stringify({ payloads });
+  const response = await on.request(`/codec/${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-namespace': 'default', ...headers },
+    body,
+  });
+  const { payloads: answered, detail } = JSON.parse(await response.text());
+  return { status: response.status, headers: response.headers, payloads: answered, detail };
+}
+
+describe('the codec endpoints', () => {
+  it('encrypt what they are sent, and decrypt it again', async () => {
+    const { payloads } = await ask('encode', [plain, plain]);
+    assert.equal(payloads.length, 2);
+    for (const { metadata, data } of payloads) {
+      assert.deepEqual(metadata, { encoding: base64('binary/encrypted'), 'encryption-key-id': base64('new') });
+      assert(!Buffer.from(data, 'base64').includes('jane'));
+    }
+    assert.notEqual(payloads[0].data, payloads[1].data);
+    const { headers, ...decoded } = await ask('decode', payloads);
+    assert.deepEqual(decoded.payloads, [plain, plain]);
+    assert.equal(headers.get('cache-control'), 'no-store');
+  });
+
+  it('decrypt what an older key encrypted, and leave plain payloads and those without data as they are', async () => {
+    const { payloads } = await ask('encode', [plain], admin, appWith(oldKeys));
+    const nothing = { metadata: { encoding: base64('binary/null') } };
+    const decoded = await ask('decode', [...payloads, plain, nothing]);
+    assert.deepEqual(decoded.payloads.slice(0, 2), [plain, plain]);
+    assert.deepEqual(decoded.payloads[2].metadata, nothing.metadata);
+  });
+
+  it('without keys leave plain payloads as they are', async () => {
+    const without = appWith(undefined);
+    assert.deepEqual((await ask('encode', [plain], admin, without)).payloads, [plain]);
+    assert.deepEqual((await ask('decode', [plain], admin, without)).payloads, [plain]);
+  });
+
+  for (const [which, keyring] of Object.entries({ 'other keys': oldKeys, 'no keys': undefined })) {
+    it(`say which key is missing where there are ${which}`, async () => {
+      const { payloads } = await ask('encode', [plain]);
+      const { status, detail } = await ask('decode', payloads, admin, appWith(keyring));
+      assert.equal(status, 500);
+      assert.match(detail, /\bnew\b/);
+      assert.match(detail, /RELAY_ENCRYPTION_KEYS/);
+    });
+  }
+
+  it('refuse what was changed', async () => {
+    const { payloads } = await ask('encode', [plain]);
+    const data = Buffer.from(payloads[0].data, 'base64');
+    data[20] = (data[20] ?? 0) ^ 1;
+    const { status } = await ask('decode', [{ ...payloads[0], data: data.toString('base64') }]);
+    assert.equal(status, 500);
+  });
+
+  it('take payloads as large as Temporal does, and no more than they can hold', async () => {
+    const large = (bytes: number) => [{ data: Buffer.alloc(bytes).toString('base64') }];
+    assert.equal((await ask('encode', large(2 * 1024 * 1024))).status, 200);
+    assert.equal((await ask('encode', large(4 * 1024 * 1024))).status, 413);
+    assert.equal(
+      (
+        await ask(
+          'encode',
+          Array.from({ length: 1001 }, () => plain),
+        )
+      ).status,
+      400,
+    );
+    assert.equal((await ask('encode', [{ data: 'no base64' }])).status, 400);
+    assert.equal((await ask('decode', '{}')).status, 200);
+  });
+
+  it('are for operators only', async () => {
+    assert.equal((await ask('decode', [plain], {})).status, 401);
+    assert.equal((await ask('decode', [plain], { authorization: 'Bearer rlk_company' })).status, 401);
+  });
+});
+
+describe('in a browser, the codec endpoints', () => {
+  const preflight = async (origin: string) => {
+    const headers = {
+      origin,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'content-type,x-namespace',
+    };
+    return app.request('/codec/decode', { method: 'OPTIONS', headers });
+  };
+
+  it('answer the pages of the Web UI, and by the session of whoever looks at them', async () => {
+    const { status, headers } = await preflight(webUi);
+    assert.equal(status, 204);
+    assert.equal(headers.get('access-control-allow-origin'), webUi);
+    assert.equal(headers.get('access-control-allow-credentials'), 'true');
+    assert.match(headers.get('access-control-allow-headers') ?? '', /X-Namespace/);
+    const cookie = (await app.request('/in', { method: 'POST' })).headers.getSetCookie().at(-1)?.split(';')[0] ?? '';
+    const answer = await ask('decode', [plain], { origin: webUi, cookie, 'sec-fetch-site': 'same-site' });
+    assert.equal(answer.status, 200);
+    assert.equal(answer.headers.get('access-control-allow-origin'), webUi);
+  });
+
+  for (const origin of ['http://127.0.0.1:8234', 'http://localhost:8233', 'https://evil.example', 'null']) {
+    it(`give the pages of ${origin} nothing`, async () => {
+      assert.equal((await preflight(origin)).headers.get('access-control-allow-origin'), null);
+      const cookie = (await app.request('/in', { method: 'POST' })).headers.getSetCookie().at(-1)?.split(';')[0] ?? '';
+      const { status, headers } = await ask('decode', [plain], { origin, cookie, 'sec-fetch-site': 'same-site' });
+      assert.equal(status, 403);
+      assert.equal(headers.get('access-control-allow-origin'), null);
+    });
+  }
+});
