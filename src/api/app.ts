@@ -37,7 +37,7 @@ export function createApi(options: ApiOptions): Hono {
 }
 
 export function apiRoutes(options: ApiOptions, callers = new Callers(options)): Route[] {
-  const { client, log, limits } = options;
+  const { client, log } = options;
   const rejections = new Rejections({ ...options, notices: ruleNotices(client, log) });
   const routes = [
     relayRoute(options, rejections, {
@@ -49,7 +49,7 @@ export function apiRoutes(options: ApiOptions, callers = new Callers(options)): 
     ...adminRoutes(options),
     ...operatingRoutes(options),
     ...codecRoutes(options),
-    ...sessionRoutes(callers, limits),
+    ...sessionRoutes(callers),
     ...serviceRoutes(options),
   ];
   return [...routes, ...docsRoutes(options, routes)];

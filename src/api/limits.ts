@@ -14,8 +14,6 @@ import type { Parameter, Queries } from '../store/database.js';
 
 /** The failed authentications per minute and address that are answered with 401. */
 export const failuresPerMinute = 60;
-/** The attempts to sign in, per minute and address, that fail before all are refused. */
-const signInsPerMinute = 5;
 
 /** How much of a limit is used. */
 interface RateLimit {
@@ -39,7 +37,6 @@ type Limiter = RateLimiterMemory | RateLimiterPostgres;
 export class Limits {
   readonly #companies: Limiter;
   readonly #addresses: RateLimiterMemory;
-  readonly #signIns: Limiter;
   readonly #log: Logger;
   /** How many requests of a company a process takes at once of those that the processes share: a query for each lot. */
   #lot = 1;
@@ -51,7 +48,6 @@ export class Limits {
   constructor({ perMinute, shared, log }: LimitsOptions) {
     this.#companies = limiter('company', perMinute, shared);
     this.#addresses = limiter('address', failuresPerMinute); // By each process: a stranger costs no query.
-    this.#signIns = limiter('sign-in', signInsPerMinute, shared);
     while (shared && this.#lot < perMinute / 20) this.#lot += 1;
     while (perMinute % this.#lot > 0) this.#lot -= 1; // So that none is left over.
     this.#log = log;
@@ -78,13 +74,6 @@ export class Limits {
   /** Counts a failed authentication. */
   ofAddress(address: string): Promise<RateLimit> {
     return this.#take(this.#addresses, addressGroup(address));
-  }
-
-  /** Counts an attempt to sign in; `giveBack` is for one that succeeds. */
-  async ofSignIn(address: string): Promise<RateLimit & { giveBack(): Promise<unknown> }> {
-    const key = addressGroup(address);
-    const giveBack = () => this.#signIns.reward(key).catch(() => {});
-    return { ...(await this.#take(this.#signIns, key)), giveBack };
   }
 
   /** @throws Problem 429 where the address has failed too often this minute, and `unless` does not speak for the request. */

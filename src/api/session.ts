@@ -7,7 +7,6 @@ import { type Actor, actorName } from '../contract/audit.js';
 import { Problem } from '../contract/problem.js';
 import { type Authenticated, assertOwnPage, type Callers, unauthorized } from './bearer-authentication.js';
 import { parseAs, readObject } from './input.js';
-import { clientAddress, type Limits } from './limits.js';
 import { type Html, sendPage } from './page.js';
 import { type Route, route } from './route.js';
 
@@ -22,13 +21,10 @@ const sessionSchema = z
   })
   .meta({ id: 'Session' });
 
-export function sessionRoutes(callers: Callers, limits: Limits): Route[] {
+export function sessionRoutes(callers: Callers): Route[] {
   const begin = async (c: Context<Authenticated>, { credential }: z.infer<typeof credentials>): Promise<Actor> => {
-    const { exceeded, headers, giveBack } = await limits.ofSignIn(clientAddress(c));
-    if (exceeded) throw new Problem('rate-limited', 'There were too many attempts to sign in from this address.', { headers });
     const actor = await callers.holding(credential.trim());
     if (!actor) throw unauthorized('an admin token or a key of a company');
-    await giveBack();
     await callers.signIn(c, actor);
     return actor;
   };

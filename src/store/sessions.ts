@@ -39,8 +39,8 @@ export const sessionsIn = (database: Database) => ({
     const { keyId, companyId, adminTokenId, name, seenAt } = found;
     if (new Date(seenAt).getTime() < Date.now() - 60_000)
       database.query('UPDATE sessions SET seen_at = now() WHERE session_id = $1', [sessionId]).catch(() => {});
-    if (keyId === undefined || companyId === undefined || name === undefined) return { kind: 'admin', adminTokenId, name };
-    return { kind: 'key', keyId, name, companyId };
+    if (keyId === undefined) return { kind: 'admin', adminTokenId, name };
+    return companyId === undefined || name === undefined ? undefined : { kind: 'key', keyId, name, companyId };
   },
 
   end: async (sessionId: string): Promise<void> => {
