@@ -13,6 +13,7 @@ import { bundleWorkflowCode } from '@temporalio/worker';
 import { z } from 'zod';
 import { startTemporal } from '../src/sandbox/temporal.js';
 import { readOptions } from './options.js';
+import { pictureOf } from './picture.js';
 import { Results, shown } from './report.js';
 import type { Row } from './rows.js';
 import { type SideName, type Surroundings, startSide } from './sides.js';
@@ -37,6 +38,7 @@ try {
 }
 if (failures === 0) rmSync(directory, { recursive: true, force: true });
 else say(`${failures} measurements failed; the logs are in ${directory}`);
+if (options.picture) writeFileSync(options.picture, pictureOf(results.summary()));
 process.stdout.write(`${results.table()}\n`);
 process.exit(failures === 0 ? 0 : 1);
 

@@ -20,14 +20,16 @@ const schema = z.object({
   clients: whole(20),
   /** Chains that are all due in one second. */
   due: whole(1500),
-  /** Chains that wait for a delay. */
-  open: whole(10_000, 20),
+  /** Chains that wait for a delay, in steps of three from a thirtieth of it. */
+  open: whole(10_000, 1000),
   /** Calls that get no answer. */
   hanging: whole(450),
   /** Resets of chains that wait. */
   resets: whole(1000),
   /** The file for the results. */
   json: z.string().optional(),
+  /** The file for the picture of the row `open`, an SVG. */
+  picture: z.string().optional(),
   /** A Temporal server that runs already; its namespace `default` is used. */
   temporal: z.string().optional(),
   /** Processes of that server on this machine, whose CPU and memory count with all that they start. */

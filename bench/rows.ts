@@ -132,10 +132,10 @@ interface Latencies {
   accept: number[];
 }
 
-function latencies(beside: string, { first, accept }: Latencies): Metric[] {
+function latencies(when: string, { first, accept }: Latencies): Metric[] {
   return [
-    less(`first effect, p50${beside}`, 'ms', quantile(first, 0.5)),
-    less(`accepted after, p50${beside}`, 'ms', quantile(accept, 0.5)),
+    less(`first effect, p50${when}`, 'ms', quantile(first, 0.5)),
+    less(`accepted after, p50${when}`, 'ms', quantile(accept, 0.5)),
   ];
 }
 
@@ -172,6 +172,7 @@ async function dueAtOnce(trial: Trial, { due }: Sizes): Promise<Metric[]> {
     less('lag, p50', 's', quantile(lags, 0.5) / 1000),
     less('lag, p99', 's', quantile(lags, 0.99) / 1000),
     less('effects repeated', '', repeats),
+    ...(trial.sideName === 'relay' ? [less('chains needing attention', '', await trial.needingAttention())] : []),
   ];
 }
 
@@ -233,30 +234,34 @@ async function besideOpen(trial: Trial, { open, chains }: Sizes): Promise<Metric
   await warmUp(trial, three, 50);
   const metrics: Metric[] = [];
   const memory: Groups<number>[] = [];
-  for (const [level, added] of [
-    [10, 10],
-    [open, open - 10],
-  ] as const) {
+  const levels = [10, open / 30, open / 10, open / 3, open].map(Math.round);
+  for (const [index, level] of levels.entries()) {
     const waiting = trial.newRun();
+    const added = level - (levels[index - 1] ?? 0);
     await trial.burst(added, (n) => [send(`${waiting}.${n}.a`, 86_400)]);
     await trial.idle();
-    memory.push(trial.meter().stop().peak);
-    metrics.push(...latencies(`, ${level} open`, await oneByOne(trial, three, 10)));
+    const { side, engine } = trial.meter().stop().peak;
+    memory.push({ side, engine });
+    metrics.push(...latencies(beside(level), await oneByOne(trial, three, 10)));
     const run = trial.newRun();
     const count = Math.max(20, Math.round(chains / 4));
     const start = now();
     await trial.burst(count, (n) => three.actions(run, n));
     const { at } = await trial.arrived(run, 3 * count);
-    metrics.push(more(`all done, ${level} open`, 'chains/s', (count * 1000) / (Math.max(...at.values()) - start)));
+    metrics.push(more(`all done${beside(level)}`, 'chains/s', (count * 1000) / (Math.max(...at.values()) - start)));
+    metrics.push(less(`memory${beside(level)}`, 'MiB', side), less(`memory of the engine${beside(level)}`, 'MiB', engine));
   }
   const per10000 = (group: keyof Groups<number>) =>
-    (((memory[1]?.[group] ?? 0) - (memory[0]?.[group] ?? 0)) * 10_000) / (open - 10);
+    (((memory.at(-1)?.[group] ?? 0) - (memory[0]?.[group] ?? 0)) * 10_000) / (open - 10);
   return [
     ...metrics,
     less('memory for 10,000 pending delays', 'MiB', per10000('side')),
     less('memory of the engine for 10,000 pending delays', 'MiB', per10000('engine')),
   ];
 }
+
+/** How a metric says that so many chains were open; picture.ts reads it. */
+const beside = (open: number) => `, ${open} open`;
 
 /** Has everything compiled and cached that is going to run, and leaves nothing open. */
 async function warmUp(trial: Trial, shape: Shape, chains: number): Promise<void> {

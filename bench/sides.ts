@@ -26,6 +26,7 @@ export interface Surroundings {
 }
 
 export interface Side {
+  name: SideName;
   /** Chains are POSTed to `/co/{companyId}/relay` below it. */
   url: string;
   /** No other side uses it: what is on it in Temporal is this side's. */
@@ -80,7 +81,7 @@ export async function startSide(name: SideName, at: Surroundings): Promise<Side>
     await stop();
     throw error;
   }
-  return { url, taskQueue, pids: processes.flatMap(({ child }) => child.pid ?? []), stop };
+  return { name, url, taskQueue, pids: processes.flatMap(({ child }) => child.pid ?? []), stop };
 }
 
 /** Scripts below `dist/`, with their arguments. */

@@ -10,7 +10,7 @@ import { Agent, request } from 'undici';
 import { z } from 'zod';
 import { now } from './clock.js';
 import { cpuSeconds, Meter } from './processes.js';
-import { rule, type Side } from './sides.js';
+import { rule, type Side, type SideName } from './sides.js';
 
 export type Action = Record<string, unknown>;
 
@@ -37,6 +37,10 @@ export class Trial {
     /** How many senders a burst has. */
     private readonly clients: number,
   ) {}
+
+  get sideName(): SideName {
+    return this.side.name;
+  }
 
   /** A name for the effects of one measurement, the first part of their ids. */
   newRun(): string {
@@ -100,6 +104,11 @@ export class Trial {
       if (after.open === before.open && after.cpu - before.cpu < 0.5) return;
       before = after;
     }
+  }
+
+  /** How many chains of the relay wait for a person. */
+  async needingAttention(): Promise<number> {
+    return (await this.client.workflow.count(`TaskQueue = '${this.side.taskQueue}' AND RelayNeedsAttention = true`)).count;
   }
 
   async #open(): Promise<number> {

@@ -16,8 +16,11 @@ export const bundlePath = fileURLToPath(new URL('./workflow-bundle.js', import.m
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const convertersPath = fileURLToPath(new URL('../contract/converters.js', import.meta.url));
   const quiet = { trace() {}, debug() {}, info() {}, log() {}, warn: console.warn, error: console.error };
+  const workflowsPath = fileURLToPath(new URL('../workflows/index.js', import.meta.url));
   const bundle = await bundleWorkflowCode({
-    workflowsPath: fileURLToPath(new URL('../workflows/index.js', import.meta.url)),
+    workflowsPath,
+    // Run once for a thread, not for each workflow: no module of theirs keeps anything, and code stays compiled.
+    preloadModules: [workflowsPath, convertersPath],
     payloadConverterPath: convertersPath,
     failureConverterPath: convertersPath,
     logger: quiet,
