@@ -7,6 +7,7 @@ import type { Call } from '../connectors/call.js';
 import type { Connectors } from '../connectors/connectors.js';
 import type { ActionRef, EffectResult } from '../contract/activities.js';
 import type { Company } from '../contract/company.js';
+import { DecryptionError } from '../contract/encryption.js';
 import type { Rule } from '../contract/rule.js';
 import type { DeliveryDeps } from '../notices/deliver.js';
 import type { CompanySettings } from '../store/settings.js';
@@ -85,7 +86,9 @@ export async function readActionContext(
   });
   const settings = await inTime.catch((error: unknown) => {
     log.warn({ err: error, companyId, relayId }, 'an effect waits: the settings of its company cannot be read');
-    throw notTried('NotTried', "the relay's own database does not answer: see `relay health`");
+    const unreadable = error instanceof DecryptionError;
+    const why = unreadable ? error.message : "the relay's own database does not answer: see `relay health`";
+    throw notTried('NotTried', why);
   });
   if (!settings) throw mistake('ConfigurationMistake', `there is no company ${companyId} any more: make it again, then retry`);
   const { company, pauses } = settings;

@@ -11,7 +11,7 @@ import { companyRoutes } from './companies.js';
 import { docsRoutes } from './docs.js';
 import { dryRun, dryRunSchema } from './dry-run.js';
 import { limitFailures } from './limits.js';
-import { auditRoutes, operatingRoutes } from './operating.js';
+import { auditRoutes, encryptionRoutes, operatingRoutes } from './operating.js';
 import { answerProblems } from './problems.js';
 import { rejectedRoutes } from './rejected.js';
 import { Rejections } from './rejections.js';
@@ -57,7 +57,7 @@ export function apiRoutes(options: ApiOptions, callers = new Callers(options)): 
 
 /** All that is for the holder of the admin token and needs nothing but the store. */
 export function adminRoutes({ store, operatorEmail }: Pick<ApiOptions, 'store' | 'operatorEmail'>): Route[] {
-  return [...companyRoutes(store, operatorEmail), ...ruleRoutes(store), ...auditRoutes(store)];
+  return [...companyRoutes(store, operatorEmail), ...ruleRoutes(store), ...auditRoutes(store), ...encryptionRoutes(store)];
 }
 
 function serviceRoutes(options: ApiOptions): Route[] {

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { resumeChains } from '../chains/steer.js';
 import { auditResponse } from '../contract/audit.js';
 import { endedPausesResponse, pausableSchema, pauseRequest, pausesResponse } from '../contract/company.js';
+import { encryptionProgressSchema, encryptionStatusSchema } from '../contract/encryption.js';
 import { noticeTestRequest, noticeTestResponse } from '../contract/notify.js';
 import { Problem } from '../contract/problem.js';
 import { sendTest, testTimeoutMs } from '../notices/start.js';
@@ -64,6 +65,24 @@ export function operatingRoutes({ store, client, taskQueue, log }: ApiOptions): 
           throw new Problem('temporal-unavailable', `${detail}: see whether Temporal and a worker are running.`);
         }
       },
+    }),
+  ];
+}
+
+/** Rows that one request encrypts again: few enough to be answered at once. */
+const rotatedAtOnce = 200;
+
+/** With which keys the store is encrypted, and their rotation. */
+export function encryptionRoutes({ encryption }: Store): Route[] {
+  return [
+    route('GET /admin/encryption', 'getEncryption', 'Read what is encrypted with which key', {
+      answers: { 200: ['The keys by their ids, never the keys themselves, and the rows of each.', encryptionStatusSchema] },
+      handle: async (c) => c.json(await encryption.status()),
+    }),
+    route('POST /admin/encryption/rotate', 'rotateEncryption', 'Encrypt what is stored with the present key', {
+      description: `At most ${rotatedAtOnce} rows: to be repeated while some are \`left\` and some were \`rotated\`.`,
+      answers: { 200: ['What was done and what is left.', encryptionProgressSchema] },
+      handle: async (c, { actor }) => c.json(await encryption.rotate(rotatedAtOnce, actor)),
     }),
   ];
 }

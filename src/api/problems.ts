@@ -29,7 +29,7 @@ export function answerProblems<E extends Env>(app: Hono<E>, report: (error: Erro
     report(error);
     // Whoever asks can tell the operator, and nothing is lost until then.
     if (error instanceof DecryptionError)
-      return problemResponse(new Problem('internal', `What is stored cannot be read: ${error.message}.`));
+      return problemResponse(new Problem('unreadable', `What is stored cannot be read: ${error.message}.`));
     if (error instanceof ServiceError || isGrpcServiceError(error))
       return problemResponse(new Problem('temporal-unavailable', 'Temporal does not answer as it should. Try again.'));
     return problemResponse(new Problem('internal', 'Something went wrong here; the operator can find it in the log.'));

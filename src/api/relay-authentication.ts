@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { type Issue, maxActions, maxTokenLength } from '../chain/request.js';
+import { DecryptionError } from '../contract/encryption.js';
 import { Problem, Rejection, type RejectionReason, type SignatureVerdict } from '../contract/problem.js';
 import type { Refusal } from '../store/credentials.js';
 import type { ApiOptions } from './route.js';
@@ -23,7 +24,9 @@ export async function authenticateRequest(
     relayAccessToken: textOf(element.relayAccessToken).slice(0, maxTokenLength + 1), // No more, since it is hashed.
   }));
   const authentication = await store.tokens.authenticate(companyId, credentials).catch((error: unknown) => {
-    log.error({ err: error, companyId }, 'nobody can be authenticated');
+    log.error({ err: error, companyId }, 'nobody can be authenticated: the settings of the company cannot be read');
+    if (error instanceof DecryptionError)
+      throw new Problem('unreadable', 'The settings of the company cannot be decrypted at the moment. Nothing has run.');
     const detail = 'The relay cannot look its rules up at the moment. Nothing has run. Send the request again.';
     throw new Problem('database-unavailable', detail);
   });

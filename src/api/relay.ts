@@ -53,6 +53,7 @@ export function relayRoute(options: ApiOptions, rejections: Rejections, dryRun: 
       'idempotency-key',
       'idempotency-key-reused',
       'database-unavailable',
+      'unreadable',
       'temporal-unavailable',
     ],
     async handle(c, { companyId }) {

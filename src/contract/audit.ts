@@ -1,6 +1,7 @@
 /** Who did what and when. */
 
 import { z } from 'zod';
+import { encrypted } from './secrets.js';
 
 /** Without a name it is the holder of RELAY_ADMIN_TOKEN. */
 const adminActor = z.object({ kind: z.literal('admin'), adminTokenId: z.string().optional(), name: z.string().optional() });
@@ -20,7 +21,7 @@ export const auditEntrySchema = z.object({
   actor: actorSchema,
   action: z.string().describe('`<subject>.<verb>`, such as `rule.create`.'),
   companyId: z.string().optional(),
-  details: z.record(z.string(), z.unknown()).describe('Ids and names, never secrets.'),
+  details: z.looseObject({ reason: encrypted(z.string()).optional() }).describe('Ids and names, never secrets.'),
 });
 export type AuditEntry = z.infer<typeof auditEntrySchema>;
 export type AuditEvent = Omit<AuditEntry, 'auditId' | 'at'>;

@@ -5,14 +5,14 @@ import { isEmailAddress } from '../chain/address.js';
 import { type Pause, pausable } from '../chain/pause.js';
 import { isTimeZone } from '../chain/timestamp/zone.js';
 import { httpUrl, isWebhookSecret, label, notifyRequest, notifySchema, prose } from './notify.js';
-import { mask, secret } from './secrets.js';
+import { encrypted, mask, secret } from './secrets.js';
 
 const credential = secret(z.string().min(1).max(4096));
 
 const authSchema = z
   .discriminatedUnion('type', [
     z.strictObject({ type: z.literal('bearer'), token: credential }),
-    z.strictObject({ type: z.literal('basic'), username: z.string().max(256), password: credential }),
+    z.strictObject({ type: z.literal('basic'), username: encrypted(z.string().max(256)), password: credential }),
     z.strictObject({
       type: z.literal('headers'),
       headers: z.record(z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'not a header name'), credential),
@@ -30,8 +30,8 @@ const ticketingSchema = z.discriminatedUnion('kind', [httpConnection]);
 export type TicketingSettings = z.infer<typeof ticketingSchema>;
 
 const mailSettingsSchema = z.strictObject({
-  from: z.string().max(320).optional(), // `Name <address>` or an address
-  replyTo: z.string().max(320).optional(),
+  from: encrypted(z.string().max(320)).optional(), // `Name <address>` or an address
+  replyTo: encrypted(z.string().max(320)).optional(),
   smtpUrl: secret(z.url({ protocol: /^smtps?$/, error: 'must be an smtp or smtps URL' }).max(2048), shownSmtpUrl).optional(),
 });
 
@@ -105,7 +105,7 @@ export const pauseSchema = z
     what: pausableSchema,
     since: z.iso.datetime(),
     until: z.iso.datetime().optional().describe('When it ends by itself; absent: when somebody ends it.'),
-    reason: z.string().optional().describe('In the words of whoever paused.'),
+    reason: encrypted(z.string()).optional().describe('In the words of whoever paused.'),
   })
   .meta({ id: 'Pause' }) satisfies z.ZodType<Pause>;
 

@@ -1,6 +1,7 @@
 /** Encryption at rest: AES-256-GCM with named keys, so that they can be rotated, and keys for other purposes from one secret. */
 
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { z } from 'zod';
 
 const cipher = 'aes-256-gcm';
 const nonceLength = 12;
@@ -64,12 +65,49 @@ export class Keyring {
 
   #key(id: string): Buffer {
     const key = this.#keys.get(id);
-    if (!key) throw new DecryptionError(`there is no encryption key ${id} here: append it to RELAY_ENCRYPTION_KEYS`);
+    if (!key) throw missingKey(id);
     return key;
   }
+}
+
+function missingKey(id: string): DecryptionError {
+  return new DecryptionError(`there is no encryption key ${id} here: append it to RELAY_ENCRYPTION_KEYS`);
+}
+
+/** As text: `enc:1:`, the key's id, a colon, and base64. */
+export function encryptText(keyring: Keyring, plain: string, context: string): string {
+  const { keyId, data } = keyring.encrypt(Buffer.from(plain), context);
+  return `enc:1:${keyId}:${Buffer.from(data).toString('base64')}`;
+}
+
+/** @returns undefined where it is none that `encryptText` made. @throws DecryptionError */
+export function decryptText(keyring: Keyring | undefined, text: string, context: string): string | undefined {
+  const [, keyId = '', data = ''] = /^enc:1:([\w-]{1,40}):([A-Za-z0-9+/]+=*)$/.exec(text) ?? [];
+  if (data === '') return undefined;
+  if (!keyring) throw missingKey(keyId);
+  return keyring.decrypt({ keyId, data: Buffer.from(data, 'base64') }, context).toString();
 }
 
 /** A key of 32 bytes for one purpose, such as `token pepper`: from one, nothing follows about another, or about the secret. */
 export function deriveKey(secret: string, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, '', purpose, 32));
 }
+
+/** What of the store is encrypted with which key. */
+export const encryptionStatusSchema = z
+  .object({
+    keys: z.array(z.string()).describe('The ids of those that this process has: the first encrypts, all decrypt.'),
+    rows: z
+      .array(z.object({ table: z.string(), keyId: z.string().optional().describe('Absent: in clear.'), rows: z.int() }))
+      .describe('Of each table and key, those that hold something to be encrypted.'),
+    left: z.int().describe('Rows that the first key does not encrypt yet.'),
+  })
+  .meta({ id: 'Encryption' });
+export type EncryptionStatus = z.infer<typeof encryptionStatusSchema>;
+
+export const encryptionProgressSchema = encryptionStatusSchema
+  .extend({
+    rotated: z.int().describe('Rows that this request has encrypted with the first key.'),
+    unreadable: z.array(z.string()).describe('Which rows could not be, and why.'),
+  })
+  .meta({ id: 'EncryptionProgress' });

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { isEmailAddress } from '../chain/address.js';
-import { mask, secret } from './secrets.js';
+import { encrypted, mask, secret } from './secrets.js';
 
 export const prose = z.string().trim().min(1, 'must not be blank');
 export const label = prose.max(200);
@@ -17,7 +17,7 @@ const formats =
   "`relay`: facts as JSON; `slack`: a message for Slack's incoming webhooks. Unless set: `slack` for hooks.slack.com.";
 
 export const notifySchema = z.strictObject({
-  emails: z.array(emailText).max(20).optional(),
+  emails: encrypted(z.array(emailText).max(20)).optional(),
   /** Secret is its path, which makes a Slack URL work. */
   webhookUrl: secret(httpUrl, (url) => `${new URL(url).origin}/${mask}`).optional(),
   webhookSecret: secret(secretText).optional().describe(signs),

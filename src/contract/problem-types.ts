@@ -174,6 +174,11 @@ export const problemTypes = {
     'Send the request again after the seconds in `Retry-After`. If it goes on, tell the operator.',
     'The relay cannot look its rules up at the moment. Nothing has run. Send the request again.',
   ]),
+  unreadable: type(503, 'Stored data cannot be decrypted', [
+    'It was encrypted with a key that the relay does not have now, or was changed since. Nothing was done.',
+    'The operator finds in the log which key is missing, and appends it to `RELAY_ENCRYPTION_KEYS`.',
+    'What is stored cannot be read: there is no encryption key 2026 here: append it to RELAY_ENCRYPTION_KEYS.',
+  ]),
   'temporal-unavailable': type(503, 'Temporal cannot be reached', [
     'The engine that keeps chains did not accept this one. `detail` says whether nothing has run or nobody knows.',
     'Send the request again after the seconds in `Retry-After`, with the same idempotency key.',

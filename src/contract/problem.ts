@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import type { Issue } from '../chain/request.js';
 import { type ProblemSlug, problemTypes } from './problem-types.js';
+import { encrypted } from './secrets.js';
 
 const issueSchema = z.object({
   pointer: z.string().describe('A JSON pointer (RFC 6901), such as `/1/delayInSeconds`.'),
@@ -92,10 +93,10 @@ export const rejectedSchema = z
     rejectedId: z.string(),
     receivedAt: z.iso.datetime(),
     reason: z.enum(rejectionReasons),
-    problem: problemSchema.describe('What was answered; of a 401 more than was answered.'),
+    problem: encrypted(problemSchema).describe('What was answered; of a 401 more than was answered.'),
     signature: z.enum(signatureVerdicts).optional().describe("Whether it was signed with the company's `webhookSecret`."),
     relayIds: z.array(z.string()).describe('The rules that it names.'),
-    idempotencyKey: z.string().optional(),
+    idempotencyKey: encrypted(z.string()).optional(),
     chainId: z.string().optional().describe('The chain that runs it, once it has been sent again.'),
     resentAt: z.iso.datetime().optional(),
   })
@@ -114,6 +115,6 @@ export const resendRequest = z
 export const rejectedListSchema = z.object({ items: z.array(rejectedSchema), nextCursor: z.string().optional() });
 
 export const wholeRejectedSchema = rejectedSchema.extend({
-  elements: z.array(z.record(z.string(), z.unknown())).describe('The actions as they came, without tokens.'),
+  elements: encrypted(z.array(z.record(z.string(), z.unknown()))).describe('The actions as they came, without tokens.'),
 });
 export type RejectedRequest = z.infer<typeof wholeRejectedSchema>;

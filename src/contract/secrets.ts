@@ -15,10 +15,18 @@ type JsonObject = Record<string, unknown>;
 /** `shown`: as an answer shows a part of it; absent: `***`. */
 type Secret = { shown?(value: string): string };
 const secrets = z.registry<Secret>();
+const personal = z.registry<{ personal: true }>();
 
 export function secret<Field extends z.ZodType<string>>(schema: Field, shown?: Secret['shown']): Field {
   const marked = schema.clone(); // The same schema may serve for fields that are none.
   secrets.add(marked, { shown });
+  return marked;
+}
+
+/** What the store encrypts as it does secrets, and answers show: addresses of people, and words that may tell of them. */
+export function encrypted<Field extends z.ZodType>(schema: Field): Field {
+  const marked = schema.clone();
+  personal.add(marked, { personal: true });
   return marked;
 }
 
@@ -33,14 +41,43 @@ export function mapSecrets<Noun extends z.ZodType>(
   value: z.infer<Noun>,
   map: (text: string, secret: Secret) => string,
 ): z.infer<Noun> {
-  const walk = (schema: Schema | undefined, value: unknown): unknown => {
-    const mark = schema && secrets.get(base(schema));
-    if (mark && typeof value === 'string') return map(value, mark);
-    if (!schema || !isObject(value)) return value;
-    const type = variant(schema, value);
-    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, walk(fieldOf(type, name), inner)]));
-  };
-  return walk(schema, value) as z.infer<Noun>;
+  const mapped = mapFields(schema, value, (type, inner) => {
+    const mark = secrets.get(type);
+    return mark && typeof inner === 'string' ? { value: map(inner, mark) } : undefined;
+  });
+  return mapped as z.infer<Noun>;
+}
+
+/** The fields with something else for each that is to be encrypted, or is. @param at - `platform/auth/token`. */
+export function mapEncrypted(schema: z.ZodObject, fields: object, map: (value: unknown, at: string) => unknown): object {
+  const mapped = mapFields(schema, fields, (type, inner, at) => {
+    const isGiven = inner !== undefined && inner !== null;
+    return isGiven && isEncrypted(type) ? { value: map(inner, at.slice(1)) } : undefined;
+  });
+  return mapped as object;
+}
+
+/** The fields of a noun that are encrypted, or hold something that is. */
+export function encryptedFields({ shape }: z.ZodObject): string[] {
+  return Object.keys(shape).filter((name) => shape[name] && holds(shape[name], isEncrypted));
+}
+
+const isEncrypted = (type: Schema) => secrets.get(type) !== undefined || personal.get(type) !== undefined;
+
+/** @param replace - what stands in place of a field of that type; undefined: what is in it is looked at. */
+function mapFields(
+  schema: Schema | undefined,
+  value: unknown,
+  replace: (type: Schema, value: unknown, at: string) => { value: unknown } | undefined,
+  at = '',
+): unknown {
+  const replaced = schema && replace(base(schema), value, at);
+  if (replaced) return replaced.value;
+  if (!schema || !isObject(value)) return value;
+  const type = variant(schema, value);
+  if (!(type instanceof z.ZodObject || type instanceof z.ZodRecord)) return value;
+  const walked = (name: string, inner: unknown) => mapFields(fieldOf(type, name), inner, replace, `${at}/${name}`);
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, walked(name, inner)]));
 }
 
 export type Merge = (schema: z.ZodType, given: unknown, stored: unknown) => ReturnType<typeof merge>;
@@ -58,7 +95,7 @@ function merge(root: z.ZodType, given: unknown, stored: unknown, patch: boolean)
 
   const walk = (schema: Schema, given: unknown, stored: unknown, at: string): unknown => {
     if (given === null) return isRemovable(schema, at) ? undefined : null;
-    const secretive = holdsSecret(schema);
+    const secretive = holds(schema, (type) => secrets.has(type));
     if (given === undefined) {
       if (secretive && stored !== undefined) kept += 1;
       return secretive || patch ? stored : undefined;
@@ -147,11 +184,13 @@ function fieldOf(type: Schema | undefined, name: string): Schema | undefined {
   return type instanceof z.ZodObject && Object.hasOwn(type.shape, name) ? type.shape[name] : undefined;
 }
 
-function holdsSecret(schema: Schema): boolean {
+function holds(schema: Schema, isMarked: (type: Schema) => boolean): boolean {
   const type = base(schema);
-  if (type instanceof z.ZodObject) return Object.values(type.shape).some(holdsSecret);
-  if (type instanceof z.ZodRecord) return holdsSecret(type.valueType);
-  return type instanceof z.ZodDiscriminatedUnion ? type.options.some(holdsSecret) : secrets.has(type);
+  const inner = (schema: Schema) => holds(schema, isMarked);
+  if (isMarked(type)) return true;
+  if (type instanceof z.ZodObject) return Object.values(type.shape).some(inner);
+  if (type instanceof z.ZodRecord) return inner(type.valueType);
+  return type instanceof z.ZodDiscriminatedUnion && type.options.some(inner);
 }
 
 function isObject(value: unknown): value is JsonObject {

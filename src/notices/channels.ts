@@ -10,6 +10,7 @@ import type { Notify } from '../contract/notify.js';
 import { isCommand, type RenderedNotice } from './frame.js';
 
 export interface NoticeChannel {
+  kind: 'mail' | 'webhook';
   /** Without secrets, one for each contact: `ada@example.com`, `webhook 1f0a93c2 at https://chat.example`. */
   contact: string;
   /** Under the call's key, which is also the e-mail's Message-ID. @throws ConnectorError */
@@ -23,6 +24,7 @@ export function channelsOf({ noticeMailOf, http }: Ways, company: Company, notif
   const { emails = [], webhookUrl } = notify;
   const channels = emails.map(
     (to): NoticeChannel => ({
+      kind: 'mail',
       contact: to,
       deliver: ({ subject, text, html }, call) =>
         mailer.send({ from, to, subject, text, html, messageId: call.idempotencyKey }, call),
@@ -38,6 +40,7 @@ function webhookChannel(url: URL, { webhookSecret, webhookFormat }: Notify, http
   // The path is a secret, yet two webhooks of one host are two contacts.
   const mark = hash('sha256', url.href).slice(0, 8);
   return {
+    kind: 'webhook',
     contact: `webhook ${mark} at ${url.origin}`,
     async deliver(notice, call) {
       const body = format === 'slack' ? slackMessage(notice) : notice.json;

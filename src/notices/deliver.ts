@@ -56,7 +56,12 @@ export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): 
     return Promise.all(
       [...channels].map(async ([contact, channel]) => {
         const failure = await tryOnce(channel, rendered, key);
-        if (failure) log.warn({ contact, workflowId: key, kind, error: failure.message }, 'a notice was not delivered');
+        // Who it is, and what was answered, which may quote the address, is in the result of the workflow.
+        if (failure)
+          log.warn(
+            { channel: channel.kind, workflowId: key, kind, failure: failure.kind, status: failure.facts.status },
+            'a notice was not delivered',
+          );
         const result = { contact, delivered: !failure, error: failure?.message };
         (failure && failure.kind !== 'permanent' ? open : settled).push(result);
         Context.current().heartbeat(settled);
@@ -78,7 +83,7 @@ export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): 
       open[0]?.error ??
       'no contact could be reached: see the log for each, and set notify of the company or RELAY_OPERATOR_EMAIL';
     const message = isTold() ? 'a notice has not reached everybody yet' : 'a notice has reached nobody yet';
-    log.error({ workflowId: key, kind, why }, message);
+    log.error({ workflowId: key, kind, open: open.length }, message);
     const details: FailureDetails = { retryable: true, attempt };
     throw ApplicationFailure.create({ type: 'NoticeNotDelivered', message: why, details: [details] });
   }

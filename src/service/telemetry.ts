@@ -1,6 +1,7 @@
 /** What every process tells about itself: its log, what it has counted, and whether it can do its work. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isNativeError } from 'node:util/types';
 import type { Client } from '@temporalio/client';
 import { Hono, type MiddlewareHandler } from 'hono';
 import { routePath } from 'hono/route';
@@ -9,12 +10,41 @@ import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client
 
 export type Log = pino.Logger;
 
-/** JSON lines, on standard output unless said otherwise. Never a token, a password or a body. */
+/** JSON lines, on standard output unless said otherwise. Never a token, a password, an e-mail address or a body. */
 export function createLog(level: string, destination?: pino.DestinationStream): Log {
   return pino(
-    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }) } },
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: {
+        level: (label) => ({ level: label }),
+        log: (facts) => Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, shownInLog(value)])),
+      },
+      // What is left in a text: e-mail addresses, and users and passwords in URLs.
+      hooks: { streamWrite: (line) => line.replace(/\/\/[^\s"/]*@|[\p{L}\p{N}.!#$%&'*+=?^_{|}~-]+@[\p{L}\p{N}]/gu, '…') },
+    },
     destination,
   );
+}
+
+/** Their messages quote what an outside system said, or the data of an event: the failure in Temporal has it all. */
+const quoting = ['ConnectorError', 'ApplicationFailure', 'ActivityFailure', 'ChildWorkflowFailure', 'WorkflowFailedError'];
+
+/** Errors with nothing but what tells where they come from: drivers add statements, parameters and rows. */
+function shownInLog(value: unknown): unknown {
+  if (!isNativeError(value)) return value;
+  const { name, message, stack = '', cause } = value;
+  const frames = stack.slice(Math.max(0, stack.search(/^ +at /m)));
+  const quotes = quoting.includes(name);
+  return {
+    name,
+    type: failureType(value),
+    ...('code' in value && { code: value.code }),
+    ...(!quotes && { message }),
+    ...(frames.trimStart().startsWith('at ') && { stack: frames }),
+    ...(cause !== undefined && { cause: shownInLog(cause) }),
+  };
 }
 
 /** For Prometheus. Labels are names from our own code, never a company or an id: their number is bounded. */

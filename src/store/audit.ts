@@ -6,7 +6,7 @@ import { type AuditEvent, auditEntrySchema } from '../contract/audit.js';
 import { type Database, type PageRequest, type Parameter, type Queries, read, Table } from './database.js';
 
 const entries = new Table('(SELECT seq::text AS audit_id, * FROM audit) AS audit', auditEntrySchema);
-const events = new Table('audit', auditEntrySchema.omit({ auditId: true }));
+export const events = new Table('audit', auditEntrySchema.omit({ auditId: true }));
 
 /** Records a change of settings, and raises the revision by which others see it. To be the last statement of its transaction. */
 export async function recordChange(queries: Queries, event: AuditEvent): Promise<void> {

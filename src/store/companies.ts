@@ -9,10 +9,10 @@ import { makeCredential } from '../contract/credential.js';
 import { type newRuleRequest, type Rule, ruleSchema, type StoredRule } from '../contract/rule.js';
 import { changedFields, deleteNamed, recordChange } from './audit.js';
 import { addToken } from './credentials.js';
-import { type Database, exists, type PageRequest, Table } from './database.js';
+import { type Database, exists, type PageRequest, read, Table } from './database.js';
 import type { Pepper } from './pepper.js';
 
-const companies = new Table('companies', companySchema);
+export const companies = new Table('companies', companySchema);
 const ofCompany = 'company_id = $1';
 
 export const companiesIn = (database: Database) => ({
@@ -27,7 +27,7 @@ export const companiesIn = (database: Database) => ({
       const stored = await companies.find(queries, `${ofCompany} FOR UPDATE`, [companyId]);
       const changed = change(created ? undefined : stored);
       const values = { ...changed, timeZone: changed.timeZone ?? 'UTC' };
-      const company = await companies.update(queries, values, ofCompany, [companyId]);
+      const company = await companies.update(queries, values, { companyId });
       const details = created ? { name: changed.name } : { changed: changedFields(stored, company) };
       await recordChange(queries, { actor, action: created ? 'company.create' : 'company.update', companyId, details });
       return { company, created };
@@ -40,7 +40,7 @@ export const companiesIn = (database: Database) => ({
   },
 });
 
-const rules = new Table('rules', ruleSchema.extend({ companyId: z.string() }));
+export const rules = new Table('rules', ruleSchema.extend({ companyId: z.string() }), 'relayId');
 const named = 'company_id = $1 AND relay_id = $2';
 
 export type NewRule = z.infer<typeof newRuleRequest>;
@@ -71,7 +71,7 @@ export const rulesIn = (database: Database, pepper: Pepper) => ({
     database.transaction(async (queries) => {
       const stored = await rules.find(queries, `${named} FOR UPDATE`, [companyId, relayId]);
       if (!stored) return undefined;
-      const rule = await rules.update(queries, change(stored), named, [companyId, relayId]);
+      const rule = await rules.update(queries, change(stored), { companyId, relayId });
       const details = { relayId, changed: changedFields(stored, rule) };
       await recordChange(queries, { actor, action: 'rule.update', companyId, details });
       return rule;
@@ -84,7 +84,7 @@ export const rulesIn = (database: Database, pepper: Pepper) => ({
   },
 });
 
-const pauses = new Table('pauses', pauseSchema);
+export const pauses = new Table('pauses', pauseSchema);
 const on = '(until IS NULL OR until > now())';
 /** So that two who pause the same company at once come one after the other. */
 const lockedCompany = 'companies WHERE company_id = $1 FOR UPDATE';
@@ -102,10 +102,9 @@ export const pausesIn = (database: Database) => ({
   begin: (companyId: string, pause: Omit<Pause, 'since'>, actor: Actor) =>
     database.transaction(async (queries) => {
       if (!(await exists(queries, lockedCompany, [companyId]))) return undefined;
-      const { what, until = null, reason = null } = pause;
-      const change = `UPDATE pauses SET until = $3::text::timestamptz, reason = $4 WHERE company_id = $1 AND what = $2 AND ${on}`;
-      const [changed] = await pauses.write(queries, change, [companyId, what, until, reason]);
-      const begun = changed ?? (await pauses.insert(queries, { companyId, ...pause }));
+      const remove = `DELETE FROM pauses WHERE ${ofCompany} AND what = $2 AND ${on} RETURNING since::text`;
+      const [before] = await read(queries, z.object({ since: z.string() }), remove, [companyId, pause.what]);
+      const begun = await pauses.insert(queries, { companyId, ...pause, ...before });
       await recordChange(queries, { actor, action: 'company.pause', companyId, details: { ...pause } });
       return begun;
     }),

@@ -130,6 +130,10 @@ const steps: readonly (readonly string[])[] = [
     'ALTER TABLE admin_tokens ADD COLUMN pepper_id text',
     'ALTER TABLE rejected_requests ADD COLUMN signature text',
   ],
+  // The id of the key that a row is encrypted with; '': there is nothing to encrypt in it; NULL: it is in clear.
+  ['companies', 'rules', 'pauses', 'rejected_requests', 'audit'].map(
+    (table) => `ALTER TABLE ${table} ADD COLUMN encryption_key text`,
+  ),
 ];
 
 /** Any number that no other program uses for an advisory lock in this database. */

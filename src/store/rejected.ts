@@ -6,8 +6,8 @@ import { type ListedRejectedRequest, rejectedSchema, wholeRejectedSchema } from 
 import { recordEvent } from './audit.js';
 import { type Database, exists, type PageRequest, Table } from './database.js';
 
-const listed = new Table('rejected_requests', rejectedSchema);
-const whole = new Table('rejected_requests', wholeRejectedSchema);
+const listed = new Table('rejected_requests', rejectedSchema, 'rejectedId');
+export const whole = new Table('rejected_requests', wholeRejectedSchema, 'rejectedId');
 
 /** How many of each reason are kept of a company: a flood of one kind does not push out the others. */
 export const keptOfReason = 100;

@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { isOn, type Pause } from '../chain/pause.js';
 import { type Company, companySchema, pauseSchema } from '../contract/company.js';
 import { type Rule, ruleSchema } from '../contract/rule.js';
-import { type Database, read, Table } from './database.js';
+import { type Database, read, rowSchema, Table } from './database.js';
 
 const withoutTimes = { createdAt: true, updatedAt: true } as const;
 /** A time as PostgreSQL writes it in JSON. */
@@ -29,13 +29,19 @@ const tokenRow = z.object({
 });
 export type TokenHash = z.infer<typeof tokenRow>;
 
+const companiesNow = new Table('companies', companyRow);
+const rulesNow = new Table('rules', ruleRow, 'relayId');
+const tokensNow = new Table('tokens', tokenRow);
+const pausesNow = new Table('(SELECT * FROM pauses WHERE until IS NULL OR until > now()) AS pauses', pauseRow);
+
+const rows = z.array(rowSchema).default([]);
 const changeRow = z.object({
   companyId: z.string(),
   revision: z.int(),
-  companies: z.array(companyRow).default([]),
-  rules: z.array(ruleRow).default([]),
-  tokens: z.array(tokenRow).default([]),
-  pauses: z.array(pauseRow).default([]),
+  companies: rows,
+  rules: rows,
+  tokens: rows,
+  pauses: rows,
 });
 
 /** What is known of a company. */
@@ -52,18 +58,18 @@ const readEveryMs = 1000;
 const confirmEveryMs = 100;
 const longestAgeMs = 2000;
 
-const list = (name: string, row: z.ZodObject) =>
+const list = ({ name, columns }: { name: string; columns: string }) =>
   `(SELECT json_agg(json_strip_nulls(row_to_json(listed)))
-    FROM (SELECT ${new Table(name, row).columns} FROM ${name} WHERE company_id = settings_changes.company_id) AS listed)`;
-const pausesOn = '(SELECT * FROM pauses WHERE until IS NULL OR until > now()) AS pauses';
+    FROM (SELECT ${columns} FROM ${name} WHERE company_id = settings_changes.company_id) AS listed)`;
 
 /** The companies that changed after a revision, each with all that belongs to it; of a deleted one, its id alone. */
-const select = `SELECT company_id AS "companyId", revision, ${list('companies', companyRow)} AS companies,
-  ${list('rules', ruleRow)} AS rules, ${list('tokens', tokenRow)} AS tokens, ${list(pausesOn, pauseRow)} AS pauses
+const select = `SELECT company_id AS "companyId", revision, ${list(companiesNow)} AS companies, ${list(rulesNow)} AS rules,
+  ${list(tokensNow)} AS tokens, ${list(pausesNow)} AS pauses
   FROM settings_changes WHERE revision > $1::int ORDER BY revision`;
 
 export class Settings {
-  readonly #companies = new Map<string, CompanySettings>();
+  /** `unreadable`: why what is stored cannot be understood, which takes no other company with it. */
+  readonly #companies = new Map<string, CompanySettings | { unreadable: unknown }>();
   #revision = 0;
   /** When what is known was true, by the monotonic clock. */
   #readAt = Number.NEGATIVE_INFINITY;
@@ -77,10 +83,14 @@ export class Settings {
     this.#timer = setInterval(() => this.#refresh().catch(() => {}), readEveryMs).unref();
   }
 
-  /** What is known of a company; undefined: there is none. Rejects where it is too old and the database does not answer. */
+  /**
+   * What is known of a company; undefined: there is none. Rejects where it is too old and the database does not answer, and
+   * where it cannot be decrypted.
+   */
   async of(companyId: string): Promise<CompanySettings | undefined> {
     if (performance.now() - this.#readAt > longestAgeMs || this.#readAt <= this.#outdatedAt) await this.#refresh();
     const settings = this.#companies.get(companyId);
+    if (settings && 'unreadable' in settings) throw settings.unreadable;
     if (!settings || settings.pauses.length === 0) return settings;
     return { ...settings, pauses: settings.pauses.filter((pause) => isOn(pause, Date.now())) };
   }
@@ -120,13 +130,27 @@ export class Settings {
     const begun = performance.now();
     this.#begunAt = begun;
     for (const change of await read(this.database, changeRow, select, [this.#revision])) {
-      const { companyId, revision, companies, tokens, pauses } = change;
-      const [company] = companies;
-      const rules = new Map(change.rules.map((rule) => [rule.relayId, rule]));
-      if (company) this.#companies.set(companyId, { company, rules, tokens, pauses });
-      else this.#companies.delete(companyId);
-      this.#revision = revision;
+      const settings = this.#settingsOf(change);
+      if (settings) this.#companies.set(change.companyId, settings);
+      else this.#companies.delete(change.companyId);
+      this.#revision = change.revision;
     }
     this.#readAt = begun;
+  }
+
+  #settingsOf({ companies, rules, tokens, pauses }: z.infer<typeof changeRow>) {
+    const { database } = this;
+    const [company] = companies;
+    if (!company) return undefined;
+    try {
+      return {
+        company: companiesNow.parse(database, company),
+        rules: new Map(rules.map((row) => rulesNow.parse(database, row)).map((rule) => [rule.relayId, rule])),
+        tokens: tokens.map((row) => tokensNow.parse(database, row)),
+        pauses: pauses.map((row) => pausesNow.parse(database, row)),
+      };
+    } catch (error) {
+      return { unreadable: error };
+    }
   }
 }

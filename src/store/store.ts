@@ -5,6 +5,7 @@ import { auditIn } from './audit.js';
 import { companiesIn, pausesIn, rulesIn } from './companies.js';
 import { keysIn, tokensIn } from './credentials.js';
 import type { Database } from './database.js';
+import { encryptionIn } from './encryption.js';
 import { Pepper, pepperHashes } from './pepper.js';
 import { rejectedRequestsIn } from './rejected.js';
 import { sessionsIn } from './sessions.js';
@@ -18,7 +19,12 @@ export interface Secrets {
   secret?: string;
 }
 
-export function createStore(opened: Database, { secret }: Secrets = {}) {
+export function createStore(connected: Database, { keyring, secret }: Secrets = {}) {
+  const opened: Database = {
+    ...connected,
+    keyring,
+    transaction: (work) => connected.transaction((queries) => work({ ...queries, keyring })),
+  };
   const pepper = new Pepper(secret);
   const settings = new Settings(opened);
   /** Its transactions change settings. */
@@ -36,6 +42,7 @@ export function createStore(opened: Database, { secret }: Secrets = {}) {
     audit: auditIn(database),
     pauses: pausesIn(database),
     rejected: rejectedRequestsIn(opened),
+    encryption: encryptionIn(opened),
     /** To be called before anything else, by a process that starts. @throws PepperError */
     pepperHashes: () => pepperHashes(opened, pepper),
     async ping() {

@@ -62,7 +62,7 @@ export class ActionStates {
 
   /** Keeps a signal that had no effect, with why: whoever sent it was told that it succeeded. */
   ignore(signal: string): void {
-    log.warn(`a signal had no effect: ${signal}`);
+    log.warn('a signal had no effect: the status of the chain says why'); // Its text quotes what was sent.
     this.ignored = [...this.ignored, `${shownTime(this.lock.time())}, ${signal}`].slice(-3);
     this.#changed = true;
   }

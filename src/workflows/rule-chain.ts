@@ -101,7 +101,7 @@ class ChainRun {
   #takeReport(argument: unknown): void {
     const report = readReport(argument, (index) => this.runner.states.has(index));
     if (!report) {
-      log.warn('a report was ignored: it is none', { argument });
+      log.warn('a report was ignored: it is none');
       return;
     }
     for (const status of report.actions) if (this.#childOf(status.index)) this.runner.states.replace(status);

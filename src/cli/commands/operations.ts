@@ -1,5 +1,5 @@
 /**
- * `relay pause`, `unpause`, `pauses`, `notices test`, `audit`, `health`: what whoever runs a relay, or a company on it, does and
+ * `relay pause`, `unpause`, `pauses`, `notices test`, `audit`, `encryption`, `health`: what whoever runs a relay, or a company on it, does and
  * asks.
  */
 
@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { pausable } from '../../chain/pause.js';
 import { actorName, auditResponse } from '../../contract/audit.js';
 import { endedPausesResponse, pausesResponse } from '../../contract/company.js';
+import { type EncryptionStatus, encryptionProgressSchema, encryptionStatusSchema } from '../../contract/encryption.js';
 import { noticeTestResponse } from '../../contract/notify.js';
 import { path } from '../api.js';
 import { type Commands, command, withParts } from '../options.js';
@@ -73,6 +74,42 @@ export const operations: Commands = (relay, session) => {
       none: 'Nothing was done yet.',
     }),
   );
+
+  const encryption = relay.command('encryption').summary('the keys that the store is encrypted with');
+  const rowsOf = ({ keys, rows }: EncryptionStatus) => [
+    ...(keys.length === 0 ? ['RELAY_ENCRYPTION_KEYS is not set: what is written is stored in clear.'] : []),
+    ...keys.map((keyId, place) => `Key ${keyId} ${place === 0 ? 'encrypts and decrypts' : 'decrypts'}.`),
+    '',
+    ...session.table(rows, {
+      TABLE: 'table',
+      KEY: ({ keyId = '(in clear)' }) => (keyId === '(in clear)' || keys.includes(keyId) ? keyId : `${keyId} (is missing)`),
+      ROWS: ({ rows }) => String(rows),
+    }),
+  ];
+
+  command(encryption, 'status', '', 'tell with which keys the store is encrypted').action(() =>
+    session.show(session.api.ask('GET', '/admin/encryption', encryptionStatusSchema), (status) => [
+      ...rowsOf(status),
+      ...(status.left > 0 ? ['', `${status.left} rows are left for: npx relay encryption rotate`] : []),
+    ]),
+  );
+
+  command(encryption, 'rotate', '', 'encrypt everything in the store with the first key of RELAY_ENCRYPTION_KEYS')
+    .description('It can be stopped and begun again at any time. Exit code 1 where rows are left.')
+    .action(async () => {
+      for (let total = 0; ; ) {
+        const answer = await session.api.ask('POST', '/admin/encryption/rotate', encryptionProgressSchema);
+        const { rotated, left, unreadable } = answer.body;
+        total += rotated;
+        if (left > 0 && rotated > 0) {
+          session.note(`${total} rows encrypted, ${left} left`);
+          continue;
+        }
+        if (left > 0) session.exitCode = exitCodes.refused;
+        const advice = left > 0 && unreadable.length === 0 ? ['Begin again where rows were being written.'] : unreadable;
+        return session.show(answer, (status) => [`${total} rows encrypted, ${left} left.`, ...advice, '', ...rowsOf(status)]);
+      }
+    });
 
   command(relay, 'health', '', 'tell whether the relay reaches what it needs')
     .description('Exit code 1 where it does not.')
