@@ -6,6 +6,7 @@ import { type Issue, maxActions, maxTokenLength } from '../chain/request.js';
 import { DecryptionError } from '../contract/encryption.js';
 import { Problem, Rejection, type RejectionReason, type SignatureVerdict } from '../contract/problem.js';
 import type { Refusal } from '../store/credentials.js';
+import type { Guesses } from './guesses.js';
 import type { ApiOptions } from './route.js';
 
 /**
@@ -13,7 +14,7 @@ import type { ApiOptions } from './route.js';
  * strangers; Rejection, outwardly the same 401, for who is known.
  */
 export async function authenticateRequest(
-  { store, log }: Pick<ApiOptions, 'store' | 'log'>,
+  { store, log, guesses }: Pick<ApiOptions, 'store' | 'log'> & { guesses: Guesses },
   companyId: string,
   elements: readonly Record<string, unknown>[],
   { bytes, headers }: { bytes: ArrayBuffer; headers: Headers },
@@ -37,7 +38,12 @@ export async function authenticateRequest(
   const forged = webhookSecret === undefined ? undefined : mistake;
   if (ok && !forged) return 'right';
   const signature = webhookSecret === undefined ? 'not asked for' : forged ? 'wrong' : 'right';
-  throw refused(ok ? [] : authentication.refusals, credentials, { signature, forged });
+  const refusals = ok ? [] : authentication.refusals;
+  await guesses.slowDown(
+    companyId,
+    credentials.filter((_, index) => refusals[index] === 'unknown' || refusals[index] === 'wrong'),
+  );
+  throw refused(refusals, credentials, { signature, forged });
 }
 
 /**

@@ -7,6 +7,7 @@ import type { Issue } from '../chain/request.js';
 import { hashRequest, type StartedChain, startChain } from '../chains/start.js';
 import { type Accepted, acceptedSchema } from '../contract/chain-resource.js';
 import { Rejection, type SignatureVerdict } from '../contract/problem.js';
+import { Guesses } from './guesses.js';
 import { withinLimit } from './limits.js';
 import type { Rejections } from './rejections.js';
 import { authenticateRequest, mayBeAuthentic } from './relay-authentication.js';
@@ -31,7 +32,8 @@ export const acceptedAnswer: Answer = ['The chain is accepted and will run.', ac
 export const replayedHeaders = { ...acceptedHeaders, 'Idempotency-Replayed': '`true` where this is the first answer again.' };
 
 export function relayRoute(options: ApiOptions, rejections: Rejections, dryRun: DryRun): Route {
-  const { limits, links } = options;
+  const { limits, links, log } = options;
+  const guesses = new Guesses(log);
   return route('POST /co/:companyId/relay', 'submitChain', 'Submit a chain of actions', {
     access: 'relay tokens',
     description:
@@ -64,7 +66,7 @@ export function relayRoute(options: ApiOptions, rejections: Rejections, dryRun: 
       const { idempotencyKey, mistake } = readIdempotencyKey(c);
       let signature: SignatureVerdict | undefined;
       try {
-        const authenticated = await authenticateRequest(options, companyId, elements, {
+        const authenticated = await authenticateRequest({ ...options, guesses }, companyId, elements, {
           bytes,
           headers: c.req.raw.headers,
         }).catch((error: unknown) => {

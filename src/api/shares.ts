@@ -14,9 +14,9 @@ export class Shares {
     return Math.max(0, (this.#fullAt.get(key) ?? 0) - performance.now() - (this.size - 1) * this.refillMs);
   }
 
-  /** Takes one. @returns whether there was one to take. */
-  take(key: string): boolean {
-    if (this.wait(key) > 0) return false;
+  /** Takes one, also one that will be there that soon. @returns whether there was one to take. */
+  take(key: string, soonMs = 0): boolean {
+    if (this.wait(key) > soonMs) return false;
     remember(this.#fullAt, key, Math.max(this.#fullAt.get(key) ?? 0, performance.now()) + this.refillMs, this.remembered);
     return true;
   }

@@ -54,6 +54,9 @@ export function makeCredential(prefix: 'rlt_' | 'rlk_'): string {
   return secret + checksum(secret);
 }
 
+/** Whether a token can only be one that a rule has taken over: the relay's own have its prefix. */
+export const isTakenOver = (token: string): boolean => !token.startsWith('rlt_');
+
 /** Whether a text with our prefix cannot be one of ours: mistyped or cut short. Any other text may be a token taken over. */
 export function isMistyped(text: string): boolean {
   if (!/^rl[tk]_/.test(text)) return false;
