@@ -81,7 +81,8 @@ export class Table<Noun extends z.ZodObject> {
   ) {
     this.#fields = encryptedFields(noun);
     const fields = Object.keys(noun.shape);
-    this.columns = [...new Set(this.#fields.length > 0 ? [...fields, 'companyId'] : fields)].map(selected).join(', ');
+    const toDecrypt = this.#fields.length > 0 ? ['companyId', 'encryptionKey'] : [];
+    this.columns = [...new Set([...fields, ...toDecrypt])].map(selected).join(', ');
   }
 
   /** @param where - with what may follow it: `company_id = $1 ORDER BY name`. */
@@ -99,6 +100,7 @@ export class Table<Noun extends z.ZodObject> {
   }
 
   #decrypted(keyring: Keyring | undefined, row: StoredRow): StoredRow {
+    if (!row.encryptionKey) return row; // What looks encrypted is somebody's text.
     const decrypt = (value: unknown, at: string): unknown => {
       const json = typeof value === 'string' ? decryptText(keyring, value, this.#place(row, at)) : undefined;
       return json === undefined ? value : JSON.parse(json);
@@ -193,7 +195,7 @@ export class Table<Noun extends z.ZodObject> {
    * the moment: at most `most`, in a transaction. @returns how many, and why others could not be read.
    */
   async encryptAgain(queries: Queries, { ids, currentId }: Keyring, most: number) {
-    const named = ['companyId', ...(this.rowId ? [this.rowId] : []), ...this.#fields];
+    const named = ['companyId', 'encryptionKey', ...(this.rowId ? [this.rowId] : []), ...this.#fields];
     const rows = await read(
       queries,
       rowSchema,

@@ -126,6 +126,17 @@ for (const { name, open, skip } of testDatabases) {
       await readAll(encrypted, 'acme', rejectedId);
     });
 
+    it('takes for text what a sender has made look encrypted', async () => {
+      const sent = { ...refused('looks'), idempotencyKey: 'enc:1:first:AAAA' };
+      const inClear = store();
+      await fill(inClear, 'looks');
+      const rejectedId = (await inClear.rejected.keep(sent)) ?? assert.fail();
+      for (const read of [inClear, store(first)])
+        assert.equal((await read.rejected.get('looks', rejectedId))?.idempotencyKey, sent.idempotencyKey);
+      await database.query("DELETE FROM companies WHERE company_id = 'looks'");
+      await database.query("DELETE FROM audit WHERE company_id = 'looks'");
+    });
+
     it('does not say that a field has changed because it was encrypted again', async () => {
       const encrypted = store(first);
       const { createdAt, updatedAt, ...stored } = (await encrypted.companies.get('acme')) ?? assert.fail();
