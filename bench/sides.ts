@@ -59,6 +59,9 @@ export async function startSide(name: SideName, at: Surroundings): Promise<Side>
     RELAY_SANDBOX_PORT: `${await freePort('127.0.0.1')}`,
     RELAY_ADMIN_TOKEN: adminToken,
     RELAY_RATE_LIMIT_PER_MINUTE: '1000000',
+    RELAY_ACTIONS_PER_DAY: '1000000000',
+    RELAY_RECIPIENTS_PER_DAY: '1000000000',
+    RELAY_OPEN_CHAINS: '1000000000',
     RELAY_ALLOW_PRIVATE_NETWORKS: 'true',
     DATABASE_URL: at.databaseUrl ?? '',
   };

@@ -1,14 +1,18 @@
 /** Sends one message to one recipient. */
 
 import { createHash } from 'node:crypto';
-import { bareAddress } from '../chain/address.js';
+import { bareAddress, isOfDomains } from '../chain/address.js';
 import { chainWorkflowId } from '../chain/chain.js';
 import type { ActionRef, Activities } from '../contract/activities.js';
 import { type Deps, effectActivity } from './effect.js';
+import { mistake } from './failure.js';
 
 export function sendEmail(deps: Deps): Activities['sendEmail'] {
   return effectActivity(deps, 'mail', async (input, company, call) => {
     const { recipient: to, subject, body: text, bodyHtml: html } = input;
+    const domains = company.mail?.recipientDomains;
+    if (domains && !isOfDomains(to, domains))
+      throw mistake('ConfigurationMistake', `the company sends e-mail to ${domains.join(', ')} only (mail.recipientDomains)`);
     const message = { ...deps.connectors.senderOf(company), to, subject, text, html, messageId: messageId(input, to) };
     await deps.connectors.mailerOf(company).send(message, call);
   });

@@ -10,9 +10,10 @@ import { codecCors, codecRoutes } from './codec.js';
 import { companyRoutes } from './companies.js';
 import { docsRoutes } from './docs.js';
 import { dryRun, dryRunSchema } from './dry-run.js';
-import { limitFailures } from './limits.js';
+import { limitFailures, noteBounds } from './limits.js';
 import { auditRoutes, encryptionRoutes, operatingRoutes } from './operating.js';
 import { answerProblems } from './problems.js';
+import { Quotas } from './quotas.js';
 import { rejectedRoutes } from './rejected.js';
 import { Rejections } from './rejections.js';
 import { relayRoute } from './relay.js';
@@ -29,22 +30,24 @@ export function createApi(options: ApiOptions): Hono {
   const inTime: MiddlewareHandler = (_c, next) => client.withDeadline(Date.now() + temporalTimeoutMs, next);
   return answerProblems(new Hono(), (error) => log.error({ err: error }, 'a request failed unexpectedly'))
     .use(metrics.middleware)
+    .use(noteBounds(metrics, log))
     .use(limitFailures(limits))
     .use('/codec/*', codecCors(options.links))
     .use('/chains/*', inTime)
     .use('/co/:companyId/chains/*', inTime)
-    .route('/', appOf(apiRoutes(options, callers), createGuard(callers)));
+    .route('/', appOf(apiRoutes(options, callers), createGuard(callers), limits));
 }
 
 export function apiRoutes(options: ApiOptions, callers = new Callers(options)): Route[] {
   const { client, log } = options;
   const rejections = new Rejections({ ...options, notices: ruleNotices(client, log) });
+  const quotas = new Quotas(options);
   const routes = [
-    relayRoute(options, rejections, {
+    relayRoute(options, rejections, quotas, {
       schema: dryRunSchema,
       of: async (c, request) => dryRun(options, { ...request, valuesShown: (await callers.of(c)) !== undefined }),
     }),
-    ...rejectedRoutes(options, rejections),
+    ...rejectedRoutes(options, rejections, quotas),
     ...chainRoutes(options),
     ...adminRoutes(options),
     ...operatingRoutes(options),

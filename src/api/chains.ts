@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { companyIdPattern, maxDelaySeconds } from '../chain/chain.js';
 import { bulkVerbs, steeringVerbs } from '../chain/outcome.js';
-import { findChains, readBulk, steerChains } from '../chains/bulk.js';
+import { findChains, isSteeringMany, readBulk, steerChains } from '../chains/bulk.js';
 import { chainCursor, chainFilterSchema, listChains } from '../chains/list.js';
 import { readChain } from '../chains/read.js';
 import { cancelChain, steerAction } from '../chains/steer.js';
@@ -74,6 +74,7 @@ export function chainRoutes(options: ApiOptions): Route[] {
     ...bulkRoutesAt('/co/:companyId', ['steerChains', 'Steer many chains at once'], 'getBulk', bulkRequest, options),
     ...bulkRoutesAt('', ['steerAllChains', 'Steer many chains across companies'], 'getBulkOfAll', anyBulkRequest, options),
     route('GET /co/:companyId/chains', 'listChains', 'List the chains of a company', {
+      use: 'lists',
       description: 'Open chains first, the newest first, then closed ones. It needs no worker, and is a moment behind.',
       query: listQuery,
       answers: { 200: ['Each chain once.', chainListSchema] },
@@ -87,10 +88,12 @@ export function chainRoutes(options: ApiOptions): Route[] {
       handle: async (c, { query: { companyId, ...query } }) => c.json(await list(companyId, query)),
     }),
     route('GET /co/:companyId/chains/:chainId', 'getChain', 'Read a chain', {
+      use: 'reads',
       answers: { 200: ['The chain and its actions as they stand.', chainSchema] },
       handle: async (c, { companyId, chainId }) => c.json(await chainOf(companyId, chainId)),
     }),
     route('POST /co/:companyId/chains/:chainId/cancel', 'cancelChain', 'Cancel a chain', {
+      use: 'steering',
       description: 'An effect under way is awaited and its outcome recorded; what has not run becomes `cancelled`.',
       answers: { 202: ['It is being cancelled.', z.object({ chainId: z.string(), cancelling: z.literal(true) })] },
       problems: ['already-ended'],
@@ -100,6 +103,7 @@ export function chainRoutes(options: ApiOptions): Route[] {
       },
     }),
     route('POST /co/:companyId/chains/:chainId/actions/:index/:verb', 'steerAction', 'Steer one action', {
+      use: 'steering',
       description:
         'To `retry` an action that failed, or an e-mail that missed somebody, is possible also when the chain has closed: ' +
         'it is opened again, and what stood behind that action and was not run for that follows it.',
@@ -147,6 +151,7 @@ function bulkRoutesAt(
     found(/^[\w-]{1,64}$/.test(bulkId) && (await readBulk(options, bulkId, companyId)), `bulk ${bulkId}`);
   return [
     route(`POST ${base}/chains/bulk`, steer, summary, {
+      use: 'lists',
       description:
         'Without `confirm` nothing is done: the answer says how many chains it would concern, and shows the first ten. With' +
         ' that count as `confirm` it is done, in the background.',
@@ -155,7 +160,7 @@ function bulkRoutesAt(
         200: ['What it would concern.', bulkPreviewSchema],
         202: ['It is being done.', bulkSchema, { Location: 'Where to see how far it is.' }],
       },
-      problems: ['not-found', 'count-changed', 'temporal-unavailable'],
+      problems: ['not-found', 'count-changed', 'bulk-running', 'temporal-unavailable'],
       async handle(c, { actor, body: { verb, filter, confirm } }) {
         const inPath = c.req.param('companyId');
         const { companyId = inPath, ...rest } = filter;
@@ -163,6 +168,11 @@ function bulkRoutesAt(
         const chains = await findChains(options, request);
         const count = chains.length;
         if (confirm === undefined) return c.json(bulkPreviewSchema.parse({ verb, count, first: chains.slice(0, 10) }));
+        // Of two that come at the same moment both may be steered; the operator knows what runs.
+        if (actor.kind === 'key' && (await isSteeringMany(options, actor.companyId))) {
+          const running = `Company ${companyId} steers many chains already. Wait until that has ended.`;
+          throw new Problem('bulk-running', running, { headers: { 'Retry-After': '10' }, bound: 'bulk' });
+        }
         const changed = `This concerns ${count} chains now, not ${confirm}. Look again, then confirm with ${count}.`;
         if (confirm !== count) throw new Problem('count-changed', changed);
         const bulkId = await steerChains(options, request, chains, actor);
@@ -171,6 +181,7 @@ function bulkRoutesAt(
       },
     }),
     route(`GET ${base}/chains/bulk/:bulkId`, read, 'Read how far the steering of many chains is', {
+      use: 'reads',
       answers: { 200: ['How far it is.', bulkSchema] },
       handle: async (c, { bulkId }) => c.json(await find(bulkId, c.req.param('companyId'))),
     }),

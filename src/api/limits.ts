@@ -10,7 +10,10 @@ import type { Context, MiddlewareHandler } from 'hono';
 import type { Logger } from 'pino';
 import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import { Problem, problemResponse, Rejection } from '../contract/problem.js';
+import { type Config, readConfig } from '../service/config.js';
+import type { Metrics } from '../service/telemetry.js';
 import type { Parameter, Queries } from '../store/database.js';
+import type { Authenticated } from './bearer-authentication.js';
 
 /** The failed authentications per minute and address that are answered with 401. */
 export const failuresPerMinute = 60;
@@ -24,9 +27,20 @@ interface RateLimit {
 
 const uncounted: RateLimit = { exceeded: false, headers: {} };
 
+/** What is counted for each key: lists ask the visibility store that all share, a chain all of its workflows. */
+export type Use = 'lists' | 'reads' | 'steering';
+
+/** What the environment says of limits a minute. */
+export function limitsOf(config: Config): Required<Pick<LimitsOptions, 'perMinute' | 'uses'>> {
+  const { RELAY_LISTS_PER_MINUTE: lists, RELAY_READS_PER_MINUTE: reads, RELAY_STEERING_PER_MINUTE: steering } = config;
+  return { perMinute: config.RELAY_RATE_LIMIT_PER_MINUTE, uses: { lists, reads, steering } };
+}
+
 interface LimitsOptions {
   /** Requests a minute and company. */
   perMinute: number;
+  /** A minute and key, by each process. */
+  uses?: Record<Use, number>;
   /** Where several API processes count together. Absent: in memory. */
   shared?: Queries;
   log: Logger;
@@ -37,6 +51,7 @@ type Limiter = RateLimiterMemory | RateLimiterPostgres;
 export class Limits {
   readonly #companies: Limiter;
   readonly #addresses: RateLimiterMemory;
+  readonly #uses: Record<Use, RateLimiterMemory>;
   readonly #log: Logger;
   /** How many requests of a company a process takes at once of those that the processes share: a query for each lot. */
   #lot = 1;
@@ -45,9 +60,14 @@ export class Limits {
   readonly #taking = new Map<string, Promise<RateLimit>>();
   #failureLoggedAt = 0;
 
-  constructor({ perMinute, shared, log }: LimitsOptions) {
+  constructor({ perMinute, uses = limitsOf(readConfig({})).uses, shared, log }: LimitsOptions) {
     this.#companies = limiter('company', perMinute, shared);
     this.#addresses = limiter('address', failuresPerMinute); // By each process: a stranger costs no query.
+    this.#uses = {
+      lists: limiter('lists', uses.lists),
+      reads: limiter('reads', uses.reads),
+      steering: limiter('steering', uses.steering),
+    };
     while (shared && this.#lot < perMinute / 20) this.#lot += 1;
     while (perMinute % this.#lot > 0) this.#lot -= 1; // So that none is left over.
     this.#log = log;
@@ -74,6 +94,10 @@ export class Limits {
   /** Counts a failed authentication. */
   ofAddress(address: string): Promise<RateLimit> {
     return this.#take(this.#addresses, addressGroup(address));
+  }
+
+  ofUse(use: Use, keyId: string): Promise<RateLimit> {
+    return this.#take(this.#uses[use], keyId);
   }
 
   /** @throws Problem 429 where the address has failed too often this minute, and `unless` does not speak for the request. */
@@ -177,13 +201,49 @@ export function limitFailures(limits: Limits): MiddlewareHandler {
     if (!exceeded) return;
     // Taken away first: what is only replaced would leave its headers behind.
     c.res = undefined;
+    c.error = tooManyFailures(headers);
     c.res = problemResponse(tooManyFailures(headers));
   };
 }
 
 function tooManyFailures(headers: RateLimit['headers']): Problem {
   const detail = `There were too many failed authentications from this address: more than ${failuresPerMinute} a minute.`;
-  return new Problem('rate-limited', detail, { headers });
+  return new Problem('rate-limited', detail, { headers, bound: 'failed-authentications' });
+}
+
+/** Counts what the holder of a key does; admins are not counted. */
+export function limitUse(limits: Limits, use: Use): MiddlewareHandler<Authenticated> {
+  return async (c, next) => {
+    const actor = c.get('actor');
+    if (actor?.kind !== 'key') return next();
+    const { exceeded, headers } = await limits.ofUse(use, actor.keyId);
+    for (const [name, value] of Object.entries(headers)) c.header(name, value);
+    const most = headers['RateLimit-Limit'];
+    const detail = `Key ${actor.name} has asked for more than its ${most} ${use} a minute. Nothing was done.`;
+    if (exceeded) throw new Problem('rate-limited', detail, { headers, bound: use });
+    await next();
+  };
+}
+
+const notedAgainMs = 60_000;
+
+/** Counts the refusals for bounds, and logs one a minute for each bound and path. */
+export function noteBounds(metrics: Pick<Metrics, 'boundsMet'>, log: Logger): MiddlewareHandler {
+  const noted = new Map<string, number>();
+  return async (c, next) => {
+    await next();
+    const { error } = c;
+    if (!(error instanceof Problem)) return;
+    const bound = error.more.bound ?? (error.status === 429 && error instanceof Rejection ? error.reason : undefined);
+    if (bound === undefined) return;
+    metrics.boundsMet.inc({ bound });
+    const companyId = /^\/co\/([\w-]{1,64})\//.exec(c.req.path)?.[1];
+    const what = `${bound} ${companyId}`;
+    if (Date.now() - (noted.get(what) ?? 0) < notedAgainMs) return;
+    if (noted.size >= 1000) noted.clear();
+    noted.set(what, Date.now());
+    log.warn({ bound, companyId }, 'a bound is met: requests are refused');
+  };
 }
 
 /** Of the socket: what a proxy says of the client is not believed. */

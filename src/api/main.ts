@@ -9,7 +9,8 @@ import { createLog } from '../service/telemetry.js';
 import { reach, registerSearchAttributes, temporalAddress } from '../service/temporal.js';
 import { openPostgres } from '../store/postgres.js';
 import { createApi } from './app.js';
-import { Limits } from './limits.js';
+import { Limits, limitsOf } from './limits.js';
+import { quotasOf } from './quotas.js';
 
 await runProcess(async (closers, stop) => {
   const config = readConfig(process.env);
@@ -29,8 +30,9 @@ await runProcess(async (closers, stop) => {
     temporal,
     connect: () => Connection.lazy(temporal.connection),
   });
-  const limits = new Limits({ perMinute: config.RELAY_RATE_LIMIT_PER_MINUTE, shared: database, log });
-  const server = await serveHttp(createApi({ ...parts, limits, adminToken: RELAY_ADMIN_TOKEN, eager: false }), { host, port });
+  const limits = new Limits({ ...limitsOf(config), shared: database, log });
+  const api = createApi({ ...parts, limits, quotas: quotasOf(config), adminToken: RELAY_ADMIN_TOKEN, eager: false });
+  const server = await serveHttp(api, { host, port, maxConnections: config.RELAY_MAX_CONNECTIONS });
   closers.add('the API', server.close);
   log.info({ version: packageJson.version, host, port }, 'the API listens');
 

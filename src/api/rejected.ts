@@ -13,13 +13,14 @@ import {
 import { numberCursor, pageQuery } from './input.js';
 import { withinLimit } from './limits.js';
 import { found } from './problems.js';
+import type { Quotas } from './quotas.js';
 import type { Rejections } from './rejections.js';
 import { acceptedAnswer, answerStarted, replayedHeaders } from './relay.js';
 import { textOf } from './relay-authentication.js';
 import { readActions } from './relay-request.js';
 import { type ApiOptions, type Route, route } from './route.js';
 
-export function rejectedRoutes(options: ApiOptions, rejections: Rejections): Route[] {
+export function rejectedRoutes(options: ApiOptions, rejections: Rejections, quotas: Quotas): Route[] {
   const { store, links, limits, log } = options;
   const find = async (companyId: string, rejectedId: string): Promise<RejectedRequest> => {
     await rejections.settled(companyId);
@@ -27,6 +28,7 @@ export function rejectedRoutes(options: ApiOptions, rejections: Rejections): Rou
   };
   return [
     route('GET /co/:companyId/rejected', 'listRejected', 'List the rejected requests of a company', {
+      use: 'lists',
       query: pageQuery(numberCursor),
       answers: { 200: ['The newest first.', rejectedListSchema] },
       async handle(c, { companyId, query }) {
@@ -36,6 +38,7 @@ export function rejectedRoutes(options: ApiOptions, rejections: Rejections): Rou
       },
     }),
     route('GET /co/:companyId/rejected/:rejectedId', 'getRejected', 'Read a rejected request with its actions', {
+      use: 'reads',
       answers: { 200: ['The request.', wholeRejectedSchema] },
       handle: async (c, { companyId, rejectedId }) => c.json(await find(companyId, rejectedId)),
     }),
@@ -55,6 +58,8 @@ export function rejectedRoutes(options: ApiOptions, rejections: Rejections): Rou
         'already-resent',
         'rule-disabled',
         'idempotency-key-reused',
+        'quota-exceeded',
+        'too-many-open-chains',
         'temporal-unavailable',
       ],
       async handle(c, { companyId, rejectedId, actor, body: { confirm } }) {
@@ -72,7 +77,10 @@ export function rejectedRoutes(options: ApiOptions, rejections: Rejections): Rou
           // Whoever may ask for this needs no token, but the actions are not valid without one.
           const { actions, warnings } = readActions(request.elements.map((element) => ({ ...element, relayAccessToken: '' })));
           const hash = hashRequest(request.elements);
-          const started = await startChain(options, { companyId, actions, hash, idempotencyKey: keyOf(request) });
+          await quotas.checkRecipients(companyId, actions);
+          const started = await quotas.within(companyId, actions, () =>
+            startChain(options, { companyId, actions, hash, idempotencyKey: keyOf(request) }),
+          );
           const { chainId } = started.chain;
           await store.rejected
             .noteResent(companyId, rejectedId, chainId, actor)

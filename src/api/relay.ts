@@ -9,6 +9,7 @@ import { type Accepted, acceptedSchema } from '../contract/chain-resource.js';
 import { Rejection, type SignatureVerdict } from '../contract/problem.js';
 import { Guesses } from './guesses.js';
 import { withinLimit } from './limits.js';
+import type { Quotas } from './quotas.js';
 import type { Rejections } from './rejections.js';
 import { authenticateRequest, mayBeAuthentic } from './relay-authentication.js';
 import { asksDryRun, chainRequest, readActions, readElements, readIdempotencyKey } from './relay-request.js';
@@ -31,7 +32,7 @@ const acceptedHeaders = {
 export const acceptedAnswer: Answer = ['The chain is accepted and will run.', acceptedSchema, acceptedHeaders];
 export const replayedHeaders = { ...acceptedHeaders, 'Idempotency-Replayed': '`true` where this is the first answer again.' };
 
-export function relayRoute(options: ApiOptions, rejections: Rejections, dryRun: DryRun): Route {
+export function relayRoute(options: ApiOptions, rejections: Rejections, quotas: Quotas, dryRun: DryRun): Route {
   const { limits, links, log } = options;
   const guesses = new Guesses(log);
   return route('POST /co/:companyId/relay', 'submitChain', 'Submit a chain of actions', {
@@ -54,6 +55,8 @@ export function relayRoute(options: ApiOptions, rejections: Rejections, dryRun: 
       'invalid-chain',
       'idempotency-key',
       'idempotency-key-reused',
+      'quota-exceeded',
+      'too-many-open-chains',
       'database-unavailable',
       'unreadable',
       'temporal-unavailable',
@@ -79,8 +82,10 @@ export function relayRoute(options: ApiOptions, rejections: Rejections, dryRun: 
         return await withinLimit(c, limits, companyId, async () => {
           if (mistake !== undefined) throw new Rejection('idempotency-key', 'idempotency-key', mistake);
           const { actions, warnings } = readActions(elements);
+          await quotas.checkRecipients(companyId, actions);
           if (dry) return c.json(await dryRun.of(c, { companyId, actions, warnings }));
-          const started = await startChain(options, { companyId, actions, hash: hashRequest(elements), idempotencyKey });
+          const request = { companyId, actions, hash: hashRequest(elements), idempotencyKey };
+          const started = await quotas.within(companyId, actions, () => startChain(options, request));
           return answerStarted(c, started, warnings, links);
         });
       } catch (error) {

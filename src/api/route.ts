@@ -3,20 +3,21 @@
  * A request is authenticated before any of its query or body is read; both are read by the schemas that the document shows.
  */
 
-import { type Context, Hono } from 'hono';
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import type { ParamKeys } from 'hono/types';
 import type { z } from 'zod';
 import type { Links } from '../chain/chain.js';
 import type { StartOptions } from '../chains/start.js';
 import type { Connectors } from '../connectors/connectors.js';
 import type { Actor } from '../contract/audit.js';
+import type { CompanyLimits } from '../contract/company.js';
 import type { Keyring } from '../contract/encryption.js';
 import type { ProblemSlug } from '../contract/problem-types.js';
 import type { Metrics } from '../service/telemetry.js';
 import type { Store } from '../store/store.js';
 import type { Access, Authenticated, CallersOptions, Guard } from './bearer-authentication.js';
 import { limitBody, parseAs, parseQuery, readObject } from './input.js';
-import type { Limits } from './limits.js';
+import { type Limits, limitUse, type Use } from './limits.js';
 
 /** What the routes work with. */
 export interface ApiOptions extends StartOptions, CallersOptions {
@@ -26,6 +27,8 @@ export interface ApiOptions extends StartOptions, CallersOptions {
   /** Is told where a company has nobody to notify. Without it every company must name somebody. */
   operatorEmail?: string;
   limits: Limits;
+  /** What each company may use; default: as the environment has them by default. */
+  quotas?: Required<CompanyLimits>;
   links: Links;
   metrics: Metrics;
 }
@@ -52,6 +55,8 @@ interface Description<Path, Who, Query, Body> {
   rawBody?: z.ZodType;
   maxBodyBytes?: number; // default: that of a chain
   examples?: Record<string, { summary: string; value: unknown }>;
+  /** What it counts as for the holder of a key, who may do so much of it a minute. */
+  use?: Use;
   /** By status. */
   answers: Record<number, Answer>;
   /** The types of problems that it may answer with, beside those that follow from its path, access, `query` and `body`. */
@@ -126,10 +131,12 @@ export function route<
   };
 }
 
-export function appOf(routes: readonly Route[], guard: Guard): Hono<Authenticated> {
+export function appOf(routes: readonly Route[], guard: Guard, limits?: Limits): Hono<Authenticated> {
   const app = new Hono<Authenticated>();
   for (const [paths, access] of Object.entries(guarded)) app.use(paths, guard(access));
-  for (const { method, path, access, maxBodyBytes, handle } of routes)
-    app.on(method.toUpperCase(), path, guard(access), limitBody(maxBodyBytes), handle);
+  for (const { method, path, access, use, maxBodyBytes, handle } of routes) {
+    const counted: MiddlewareHandler<Authenticated> = use && limits ? limitUse(limits, use) : (_c, next) => next();
+    app.on(method.toUpperCase(), path, guard(access), counted, limitBody(maxBodyBytes), handle);
+  }
   return app;
 }

@@ -17,6 +17,12 @@ export function bareAddress(text: string): string | undefined {
   return at > 0 && at <= 64 && local.test(bare.slice(0, at)) && domain.test(bare.slice(at + 1)) ? bare : undefined;
 }
 
+/** Whether the address is of one of these domains, or of one below them. */
+export function isOfDomains(text: string, domains: readonly string[]): boolean {
+  const of = bareAddress(text)?.split('@').at(-1)?.toLowerCase() ?? '';
+  return domains.some((domain) => of === domain.toLowerCase() || of.endsWith(`.${domain.toLowerCase()}`));
+}
+
 /** Whether this is one address, with or without a display name. */
 export function isEmailAddress(text: string): boolean {
   return bareAddress(text) !== undefined;

@@ -12,7 +12,7 @@ import { progressQuery } from '../contract/messages.js';
 import { Problem } from '../contract/problem.js';
 import { companyKey } from '../contract/search-attributes.js';
 import type { BulkSteering } from '../workflows/bulk-steering.js';
-import { type ChainFilter, listChains } from './list.js';
+import { type ChainFilter, listChains, quoted } from './list.js';
 import { describeChain } from './read.js';
 import type { SteerOptions } from './steer.js';
 
@@ -79,6 +79,12 @@ export async function steerChains(
     ),
   });
   return bulkId;
+}
+
+/** Whether many chains of the company are being steered, as far as is visible a moment later. */
+export async function isSteeringMany({ client }: Pick<SteerOptions, 'client'>, companyId: string): Promise<boolean> {
+  const query = `WorkflowType = 'BulkSteering' AND ExecutionStatus = 'Running' AND RelayCompanyId = ${quoted(companyId)}`;
+  return (await client.workflow.count(query)).count > 0;
 }
 
 /** @returns undefined where there is none, or where it is not of that company. */

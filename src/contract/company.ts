@@ -29,10 +29,26 @@ export type PlatformSettings = z.infer<typeof platformSchema>;
 const ticketingSchema = z.discriminatedUnion('kind', [httpConnection]);
 export type TicketingSettings = z.infer<typeof ticketingSchema>;
 
+const mostCount = 1_000_000_000;
+const limitsSchema = z
+  .strictObject({
+    actionsPerDay: z.int().min(0).max(mostCount).optional(),
+    recipientsPerDay: z.int().min(0).max(mostCount).optional().describe('Of e-mails.'),
+    openChains: z.int().min(0).max(mostCount).optional().describe('At once.'),
+  })
+  .meta({ id: 'CompanyLimits' });
+export type CompanyLimits = z.infer<typeof limitsSchema>;
+
+const domain = z
+  .string()
+  .max(253)
+  .regex(/^[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)*$/u, 'must be a domain such as example.com');
+
 const mailSettingsSchema = z.strictObject({
   from: encrypted(z.string().max(320)).optional(), // `Name <address>` or an address
   replyTo: encrypted(z.string().max(320)).optional(),
   smtpUrl: secret(z.url({ protocol: /^smtps?$/, error: 'must be an smtp or smtps URL' }).max(2048), shownSmtpUrl).optional(),
+  recipientDomains: z.array(domain).min(1).max(100).optional().describe('E-mail goes to these and to what is below them only.'),
 });
 
 /** Without the user too: some mail services take their token for both. */
@@ -44,6 +60,8 @@ function shownSmtpUrl(smtpUrl: string): string {
 const signatures = "The secret of the webhook's signatures (Standard Webhooks): once it is set, nothing unsigned is taken.";
 const secretRule = 'must be whsec_ and 24 to 64 bytes in base64, as the sender of the webhooks shows it';
 
+const limits = 'What the company may use; what is left out is as the operator has set it for all.';
+
 const companySettings = z.strictObject({
   name: z.string(),
   timeZone: z.string().describe('An IANA name or `±hh:mm`; UTC unless set.'),
@@ -52,6 +70,7 @@ const companySettings = z.strictObject({
   ticketing: ticketingSchema.optional().describe('Where tickets live.'),
   mail: mailSettingsSchema.optional().describe("The sender of the company's e-mails, and its own mail server."),
   webhookSecret: secret(z.string()).optional().describe(signatures),
+  limits: limitsSchema.optional().describe(limits),
 });
 const { shape } = companySettings;
 
@@ -88,6 +107,7 @@ export const companyRequest = companySettings
     ticketing: ticketingSchema.check(checkBaseUrl).nullish().describe('Where tickets live.'),
     mail: mailRequest.nullish().describe("The sender of the company's e-mails, and its own mail server."),
     webhookSecret: secret(z.string().refine(isWebhookSecret, secretRule)).nullish().describe(signatures),
+    limits: limitsSchema.nullish().describe(limits),
   })
   .meta({ id: 'CompanySettings' });
 export type NewCompany = z.infer<typeof companyRequest> & { companyId: string };

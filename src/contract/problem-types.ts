@@ -108,6 +108,11 @@ export const problemTypes = {
     'Send the request without `confirm` and look at what it concerns now, then confirm the new count.',
     'This concerns 212 chains now, not 214. Look again, then confirm with 212.',
   ]),
+  'bulk-running': type(409, 'Many chains are being steered', [
+    'The company steers many chains at once already. Nothing was changed.',
+    'Wait until that has ended, which `GET /co/{companyId}/chains/bulk/{bulkId}` tells, then confirm again.',
+    'Company acme steers many chains already. Wait until that has ended.',
+  ]),
   'relay-id-taken': type(409, 'Rule id taken', [
     'The company already has a rule with this `relayId`. Nothing was changed.',
     'Change the existing rule, delete it first, or leave `relayId` out and get one.',
@@ -158,6 +163,20 @@ export const problemTypes = {
       'actions in one request count once. A chain whose tokens are right is kept, and can be sent again from there: `npx ' +
       'relay rejected list <companyId>`.',
     'Company acme has sent more than its 600 requests a minute. Nothing has run.',
+  ]),
+  'quota-exceeded': type(429, 'Quota of the day used up', [
+    'The company has not enough left of the actions, or of the e-mail recipients, that it may use a day. Nothing has run; what was ' +
+      'accepted before goes on.',
+    'The request is kept, and can be sent again once the day is over (UTC): `npx relay rejected list <companyId>`. If the company ' +
+      'needs more, the operator sets its `limits`. If it does not know where so much comes from, look at its chains.',
+    'Company acme has not enough left of its 200000 actions a day (UTC). Nothing has run.',
+  ]),
+  'too-many-open-chains': type(429, 'Too many open chains', [
+    'The company has as many chains open as it may: running, waiting for a delay, or needing attention. Nothing has run; what is ' +
+      'open goes on.',
+    'Retry or skip what needs attention, cancel what nobody needs; then send the request again: it is kept (`npx relay rejected ' +
+      'list <companyId>`). If the company needs more, the operator sets its `limits`.',
+    'Company acme has 100000 chains open, as many as it may. Nothing has run.',
   ]),
   'headers-too-large': type(431, 'Headers too large', [
     'The headers of the request have more than 16 KiB. Nothing was done.',

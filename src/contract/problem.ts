@@ -30,7 +30,7 @@ export class Problem extends Error {
   constructor(
     readonly slug: ProblemSlug,
     readonly detail: string,
-    readonly more: { errors?: readonly Issue[]; headers?: Readonly<Record<string, string>> } = {},
+    readonly more: { errors?: readonly Issue[]; headers?: Readonly<Record<string, string>>; bound?: string } = {},
   ) {
     const { status, title } = problemTypes[slug];
     super(`${title}: ${detail}`);
@@ -61,6 +61,9 @@ export const rejectionReasons = [
   'rule-disabled',
   'signature', // the company wants signed webhooks, and this one was not, or not rightly
   'rate-limited',
+  'actions-per-day',
+  'recipients-per-day',
+  'open-chains',
 ] as const;
 export type RejectionReason = (typeof rejectionReasons)[number];
 
@@ -70,6 +73,11 @@ export type SignatureVerdict = (typeof signatureVerdicts)[number];
 
 /** For these nobody vouches: somebody may use a dead token, or a token without the secret that belongs to it. */
 export const needsConfirmation = (reason: RejectionReason): boolean => reason === 'token-revoked' || reason === 'signature';
+
+/** Of the whole company, which is told once a day. */
+export function isQuota(reason: RejectionReason): boolean {
+  return reason === 'actions-per-day' || reason === 'recipients-per-day' || reason === 'open-chains';
+}
 
 /** A problem of a request whose sender is known: the request is kept, and its owner may learn more than the answer says. */
 export class Rejection extends Problem {

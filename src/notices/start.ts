@@ -13,6 +13,7 @@ import { summaryBytes } from '../chain/web-ui.js';
 import { newsSignal } from '../contract/messages.js';
 import type { Cause, ChainNotice, Member, News, NoticeDelivery, Notifier, RuleNotice, TestNotice } from '../contract/notices.js';
 import type { ContactResult } from '../contract/notify.js';
+import { isQuota } from '../contract/problem.js';
 import { companyKey, rulesKey } from '../contract/search-attributes.js';
 import type { Store } from '../store/store.js';
 
@@ -96,8 +97,9 @@ export function ruleNotices(client: Client, log: Logger) {
   /** Returns at once; a failure is logged and nothing else. */
   function start(notice: RuleNotice, taskQueue: string): void {
     const { companyId, relayId, kind, at } = notice;
-    const rule = `${companyId}:${relayId}`;
-    const period = at.slice(0, kind === 'rejected' ? 'yyyy-mm-ddThh'.length : 'yyyy-mm-dd'.length);
+    const ofCompany = notice.kind === 'rejected' && isQuota(notice.reason);
+    const rule = ofCompany ? companyId : `${companyId}:${relayId}`;
+    const period = at.slice(0, kind === 'rejected' && !ofCompany ? 'yyyy-mm-ddThh'.length : 'yyyy-mm-dd'.length);
     const mistake = hashOf([kind, ...mistakeOf(notice)]);
     const last = told.get(`${rule}:${kind}`);
     const mistakes = last?.period === period ? last.mistakes : new Set<string>();

@@ -5,7 +5,7 @@ import { pauseText } from '../chain/pause.js';
 import { oneLine } from '../chain/text.js';
 import { shownTime } from '../chain/web-ui.js';
 import type { MissingPropertyNotice, Notice, PausedNotice, RejectedNotice } from '../contract/notices.js';
-import { needsConfirmation, type RejectionReason } from '../contract/problem.js';
+import { isQuota, needsConfirmation, type RejectionReason } from '../contract/problem.js';
 import { chainWords, manyWords, throughWords } from './chain-words.js';
 import { framed, type NoticeContext, type RenderedNotice, relay, type Words } from './frame.js';
 
@@ -44,6 +44,8 @@ const shownMistakes = 20;
 
 const newestToken = 'Put the newest token of the rule into the settings of the webhook.';
 
+const moreLimits = 'Look where so many come from; if they are meant, ask the operator for higher limits.';
+
 /** Why a request was refused, and what to do. */
 const refusals: Record<RejectionReason, { why: string; remedy: string }> = {
   'invalid-chain': { why: 'the chain is invalid', remedy: 'Mend the actions in the settings of the webhook.' },
@@ -68,6 +70,9 @@ const refusals: Record<RejectionReason, { why: string; remedy: string }> = {
       'If not, somebody else has the token: rotate it.',
   },
   'rate-limited': { why: 'too many requests', remedy: 'Spread the events out, or ask the operator for a higher rate.' },
+  'actions-per-day': { why: 'no actions left today', remedy: moreLimits },
+  'recipients-per-day': { why: 'no e-mail recipients left today', remedy: moreLimits },
+  'open-chains': { why: 'too many open chains', remedy: `Retry, skip or cancel what is open and held. ${moreLimits}` },
 };
 
 function rejectedWords({ companyId, rejectedId, reason, mistakes, at }: RejectedNotice, context: NoticeContext): Words {
@@ -101,7 +106,9 @@ function rejectedWords({ companyId, rejectedId, reason, mistakes, at }: Rejected
         relay(`rejected list ${companyId}`, context),
         ...(reason === 'invalid-chain' ? [invalid] : needsConfirmation(reason) ? look : resend),
       ],
-      'How often you hear of it': ['Further requests with the same mistake are kept too; you are told once an hour.'],
+      'How often you hear of it': [
+        `Further requests with the same mistake are kept too; you are told once ${isQuota(reason) ? 'a day' : 'an hour'}.`,
+      ],
     },
   };
 }

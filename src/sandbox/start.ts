@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { NativeConnection } from '@temporalio/worker';
 import { pino } from 'pino';
 import { createApi } from '../api/app.js';
-import { Limits } from '../api/limits.js';
+import { Limits, limitsOf } from '../api/limits.js';
+import { quotasOf } from '../api/quotas.js';
 import { Keyring } from '../contract/encryption.js';
 import { type Closers, linksOf, openParts, runProcess } from '../process/process.js';
 import { type Config, readConfig } from '../service/config.js';
@@ -55,8 +56,9 @@ await runProcess(async (closers, stop) => {
   const worker = await startWorker(parts);
   closers.add('the worker', worker.stop);
   const admin = adminToken(config, inDirectory('admin-token'));
-  const limits = new Limits({ perMinute: config.RELAY_RATE_LIMIT_PER_MINUTE, log });
-  const api = await serveHttp(createApi({ ...parts, limits, adminToken: admin.token, eager: true }), { host, port });
+  const limits = new Limits({ ...limitsOf(config), log });
+  const app = createApi({ ...parts, limits, quotas: quotasOf(config), adminToken: admin.token, eager: true });
+  const api = await serveHttp(app, { host, port, maxConnections: config.RELAY_MAX_CONNECTIONS });
   closers.add('the API', api.close);
 
   const hasDemo = await ensureDemo(parts.store, platform.url);

@@ -78,6 +78,13 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  readonly boundsMet = new Counter({
+    name: 'relay_bounds_met_total',
+    help: 'Requests that were refused because a bound of docs/limits.md was met, by its name.',
+    labelNames: ['bound'],
+    registers: [this.registry],
+  });
+
   constructor() {
     collectDefaultMetrics({ register: this.registry });
   }

@@ -134,6 +134,17 @@ const steps: readonly (readonly string[])[] = [
   ['companies', 'rules', 'pauses', 'rejected_requests', 'audit'].map(
     (table) => `ALTER TABLE ${table} ADD COLUMN encryption_key text`,
   ),
+  [
+    'ALTER TABLE companies ADD COLUMN limits jsonb',
+    `CREATE TABLE daily_usage (
+       company_id text COLLATE "C" NOT NULL REFERENCES companies ON DELETE CASCADE,
+       day date NOT NULL,
+       actions bigint NOT NULL,
+       recipients bigint NOT NULL,
+       PRIMARY KEY (company_id, day)
+     )`,
+    'CREATE INDEX daily_usage_by_day ON daily_usage (day)',
+  ],
 ];
 
 /** Any number that no other program uses for an advisory lock in this database. */

@@ -10,6 +10,7 @@ import { Pepper, pepperHashes } from './pepper.js';
 import { rejectedRequestsIn } from './rejected.js';
 import { sessionsIn } from './sessions.js';
 import { Settings } from './settings.js';
+import { Usage } from './usage.js';
 
 export type Store = ReturnType<typeof createStore>;
 
@@ -27,6 +28,7 @@ export function createStore(connected: Database, { keyring, secret }: Secrets = 
   };
   const pepper = new Pepper(secret);
   const settings = new Settings(opened);
+  const usage = new Usage(opened);
   /** Its transactions change settings. */
   const database: Database = {
     ...opened,
@@ -45,11 +47,13 @@ export function createStore(connected: Database, { keyring, secret }: Secrets = 
     encryption: encryptionIn(opened),
     /** To be called before anything else, by a process that starts. @throws PepperError */
     pepperHashes: () => pepperHashes(opened, pepper),
+    usage,
     async ping() {
       await opened.query('SELECT 1');
     },
     async close() {
       settings.close();
+      await usage.close();
       await opened.close();
     },
   };

@@ -1,0 +1,115 @@
+/** What a company may use: actions and e-mail recipients a day, chains open at once. Refused at the POST only; what is accepted runs. */
+
+import type { Client } from '@temporalio/client';
+import { isOfDomains } from '../chain/address.js';
+import type { ChainAction } from '../chain/chain.js';
+import { visibilityQuery } from '../chains/list.js';
+import type { StartedChain } from '../chains/start.js';
+import type { CompanyLimits } from '../contract/company.js';
+import { Rejection, type RejectionReason } from '../contract/problem.js';
+import { type Config, readConfig } from '../service/config.js';
+import type { Store } from '../store/store.js';
+
+/** What the environment says; a company's own `limits` go before it. */
+export function quotasOf(config: Config): Required<CompanyLimits> {
+  const { RELAY_ACTIONS_PER_DAY: actionsPerDay, RELAY_RECIPIENTS_PER_DAY: recipientsPerDay } = config;
+  return { actionsPerDay, recipientsPerDay, openChains: config.RELAY_OPEN_CHAINS };
+}
+
+/** How often the open chains of a company are counted at most. */
+const countEveryMs = 10_000;
+
+interface OpenChains {
+  /** When they were counted last; undefined: never yet. */
+  counted?: number;
+  /** Accepted since then. */
+  since: number;
+  askedAt: number;
+}
+
+interface QuotaOptions {
+  store: { settings: Pick<Store['settings'], 'of'>; usage: Pick<Store['usage'], 'of' | 'add'> };
+  client: { workflow: Pick<Client['workflow'], 'count'> };
+  quotas?: Required<CompanyLimits>;
+}
+
+export class Quotas {
+  readonly #open = new Map<string, OpenChains>();
+
+  constructor(private readonly options: QuotaOptions) {}
+
+  readonly #standard = quotasOf(readConfig({}));
+
+  /** Starts a chain and counts it. @throws Rejection 429 where the company has used up what it may. */
+  async within(companyId: string, actions: readonly ChainAction[], start: () => Promise<StartedChain>): Promise<StartedChain> {
+    const { store, quotas = this.#standard } = this.options;
+    const limits = { ...quotas, ...(await store.settings.of(companyId))?.company.limits };
+    const recipients = actions.reduce((sum, action) => sum + (action.action === 'sendEmails' ? action.recipients.length : 0), 0);
+    const asked = { actions: actions.length, recipients };
+    const used = store.usage.of(companyId);
+    if (used.actions + asked.actions > limits.actionsPerDay)
+      throw overDaily('actions-per-day', `${limits.actionsPerDay} actions`, companyId);
+    if (recipients > 0 && used.recipients + recipients > limits.recipientsPerDay)
+      throw overDaily('recipients-per-day', `${limits.recipientsPerDay} e-mail recipients`, companyId);
+    const open = this.#openOf(companyId, limits.openChains);
+    if ((open.counted ?? 0) + open.since >= limits.openChains) {
+      const detail = `Company ${companyId} has ${limits.openChains} chains open, as many as it may. Nothing has run.`;
+      throw new Rejection('open-chains', 'too-many-open-chains', detail, { headers: { 'Retry-After': '60' } });
+    }
+    store.usage.add(companyId, asked);
+    open.since += 1;
+    const giveBack = () => {
+      store.usage.add(companyId, asked, -1);
+      open.since -= 1;
+    };
+    try {
+      const started = await start();
+      if (started.replayed) giveBack();
+      return started;
+    } catch (error) {
+      giveBack();
+      throw error;
+    }
+  }
+
+  /** @throws Rejection 400 for recipients outside the domains to which the company writes. */
+  async checkRecipients(companyId: string, actions: readonly ChainAction[]): Promise<void> {
+    const domains = (await this.options.store.settings.of(companyId))?.company.mail?.recipientDomains;
+    if (!domains) return;
+    const errors = actions.flatMap((action) => {
+      const outside = action.action === 'sendEmails' ? action.recipients.filter((one) => !isOfDomains(one, domains)) : [];
+      if (outside.length === 0) return [];
+      const detail = `${outside.join(', ')}: the company sends e-mail to ${domains.join(', ')} only (mail.recipientDomains)`;
+      return [{ pointer: `/${action.index}/emails`, detail }];
+    });
+    if (errors.length === 0) return;
+    const detail = `Nothing has run. ${errors.map((error) => `${error.pointer} ${error.detail}`).join('; ')}`;
+    throw new Rejection('invalid-chain', 'invalid-chain', detail, { errors });
+  }
+
+  /** Counts in the background, at first and whenever a tenth of what was free has been taken: other processes take some, too. */
+  #openOf(companyId: string, most: number): OpenChains {
+    const open = this.#open.get(companyId) ?? { since: 0, askedAt: Number.NEGATIVE_INFINITY };
+    this.#open.set(companyId, open);
+    const isDue = open.counted === undefined || open.since >= (most - open.counted) / 10;
+    if (isDue && performance.now() - open.askedAt > countEveryMs) {
+      open.askedAt = performance.now();
+      const { since } = open;
+      const query = visibilityQuery({}, companyId, ["ExecutionStatus = 'Running'"]);
+      this.options.client.workflow.count(query).then(
+        ({ count }) => {
+          open.counted = count;
+          open.since -= since;
+        },
+        () => {}, // The next request after a while asks again.
+      );
+    }
+    return open;
+  }
+}
+
+function overDaily(reason: RejectionReason, most: string, companyId: string): Rejection {
+  const secondsOfDay = 86_400 - (Math.floor(Date.now() / 1000) % 86_400);
+  const detail = `Company ${companyId} has not enough left of its ${most} a day (UTC). Nothing has run.`;
+  return new Rejection(reason, 'quota-exceeded', detail, { headers: { 'Retry-After': String(secondsOfDay) } });
+}

@@ -1,0 +1,108 @@
+/**
+ * What companies have used of a day (UTC): counted in memory, and added up with other processes' counts in the database once a
+ * second. So a process knows of the others a second late, and nobody waits for the database.
+ */
+
+import { z } from 'zod';
+import { type Queries, read } from './database.js';
+
+export interface Used {
+  actions: number;
+  recipients: number; // of e-mails
+}
+
+const settleEveryMs = 1000;
+const keptDays = 31;
+const totalRow = z.object({ companyId: z.string(), actions: z.coerce.number(), recipients: z.coerce.number() });
+const columns = 'company_id AS "companyId", actions, recipients';
+
+const none: Used = { actions: 0, recipients: 0 };
+const plus = (one: Used, other: Used, sign = 1): Used => ({
+  actions: one.actions + sign * other.actions,
+  recipients: one.recipients + sign * other.recipients,
+});
+
+export class Usage {
+  #day = '';
+  /** By company, of this day. */
+  readonly #counts = new Map<string, { settled: Used; unsettled: Used }>();
+  #settling: Promise<void> = Promise.resolve();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(private readonly database: Queries) {
+    this.#timer = setInterval(() => this.settle().catch(() => {}), settleEveryMs).unref();
+  }
+
+  /** As far as it is known here. */
+  of(companyId: string): Used {
+    const count = this.#today().get(companyId);
+    return count ? plus(count.settled, count.unsettled) : none;
+  }
+
+  /** @param sign - -1 gives back. */
+  add(companyId: string, used: Used, sign: 1 | -1 = 1): void {
+    const counts = this.#today();
+    const { settled, unsettled } = counts.get(companyId) ?? { settled: none, unsettled: none };
+    counts.set(companyId, { settled, unsettled: plus(unsettled, used, sign) });
+  }
+
+  /** Rejects where the database does not answer: what is unsettled stays so. */
+  async settle(): Promise<void> {
+    const settled = this.#settling.then(() => this.#settle());
+    this.#settling = settled.catch(() => {});
+    return settled;
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.settle().catch(() => {});
+  }
+
+  #loadedDay = '';
+
+  #today() {
+    const day = new Date().toISOString().slice(0, 10);
+    if (day !== this.#day) this.#counts.clear();
+    this.#day = day;
+    return this.#counts;
+  }
+
+  async #settle(): Promise<void> {
+    const counts = this.#today();
+    const day = this.#day;
+    if (this.#loadedDay !== day) {
+      await this.database.query(`DELETE FROM daily_usage WHERE day < $1::text::date - ${keptDays}`, [day]);
+      this.#note(
+        day,
+        await read(this.database, totalRow, `SELECT ${columns} FROM daily_usage WHERE day = $1::text::date`, [day]),
+      );
+      this.#loadedDay = day;
+    }
+    const open = [...counts].filter(([, { unsettled }]) => unsettled.actions !== 0 || unsettled.recipients !== 0);
+    if (open.length === 0) return;
+    const sent = new Map(open.map(([companyId, { unsettled }]) => [companyId, unsettled]));
+    const rows = [...sent].map(([company_id, used]) => ({ company_id, day, ...used }));
+    // In one order, so that two processes do not wait for each other.
+    const totals = await read(
+      this.database,
+      totalRow,
+      `INSERT INTO daily_usage AS known (company_id, day, actions, recipients)
+       SELECT company_id, day, actions, recipients FROM json_populate_recordset(NULL::daily_usage, $1::text::json)
+       WHERE company_id IN (SELECT company_id FROM companies) ORDER BY company_id
+       ON CONFLICT (company_id, day)
+       DO UPDATE SET actions = known.actions + excluded.actions, recipients = known.recipients + excluded.recipients
+       RETURNING ${columns}`,
+      [JSON.stringify(rows)],
+    );
+    this.#note(day, totals, sent);
+  }
+
+  /** @param sent - what is part of the totals now. */
+  #note(day: string, totals: z.infer<typeof totalRow>[], sent = new Map<string, Used>()): void {
+    if (day !== this.#day) return;
+    for (const { companyId, ...settled } of totals) {
+      const unsettled = this.#counts.get(companyId)?.unsettled ?? none;
+      this.#counts.set(companyId, { settled, unsettled: plus(unsettled, sent.get(companyId) ?? none, -1) });
+    }
+  }
+}
