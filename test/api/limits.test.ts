@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it, mock } from 'node:test';
 import { Hono } from 'hono';
-import { addressGroup, failuresPerMinute, Limits, limitFailures } from '../../src/api/limits.js';
+import type { Authenticated } from '../../src/api/bearer-authentication.js';
+import { addressGroup, failuresPerMinute, Limits, limitFailures, limitUse, noteBounds } from '../../src/api/limits.js';
 import { answerProblems } from '../../src/api/problems.js';
 import { Problem, problemSchema } from '../../src/contract/problem.js';
-import { createLog } from '../../src/service/telemetry.js';
+import { createLog, type Metrics } from '../../src/service/telemetry.js';
 import type { Database } from '../../src/store/database.js';
 import { testDatabases } from '../store/databases.js';
 
@@ -125,5 +126,53 @@ describe('failed authentications', () => {
     assert.equal(problemSchema.parse(await refused.json()).type, '/problems/rate-limited');
     assert.equal((await ask('right')).status, 200);
     assert.equal((await ask('wrong', '192.0.2.2')).status, 401);
+  });
+});
+
+describe('what the holder of a key does', () => {
+  const met: string[] = [];
+  const lines: string[] = [];
+  const log = createLog('warn', { write: (line) => lines.push(line) });
+  const limits = new Limits({ perMinute: 1, uses: { lists: 2, reads: 3, steering: 1 }, log });
+  const metrics = { boundsMet: { inc: ({ bound }: { bound: string }) => met.push(bound) } } as unknown as Metrics;
+  const app = answerProblems(new Hono<Authenticated>(), assert.ifError).use(noteBounds(metrics, log));
+  for (const use of ['lists', 'reads', 'steering'] as const)
+    app.get(
+      `/co/acme/${use}/:who`,
+      async (c, next) => {
+        const who = c.req.param('who');
+        const key = { kind: 'key', keyId: who, name: who, companyId: 'acme' } as const;
+        c.set('actor', who === 'admin' ? { kind: 'admin' } : key);
+        await next();
+      },
+      limitUse(limits, use),
+      (c) => c.text('done'),
+    );
+  const statuses = async (use: string, who: string, times: number) => {
+    const answers = [];
+    for (let n = 0; n < times; n += 1) answers.push((await app.request(`/co/acme/${use}/${who}`)).status);
+    return answers;
+  };
+
+  it('is counted by key and kind; an admin is not counted', async () => {
+    assert.deepEqual(await statuses('lists', 'one', 3), [200, 200, 429]);
+    assert.deepEqual(await statuses('lists', 'other', 1), [200]);
+    assert.deepEqual(await statuses('steering', 'one', 2), [200, 429]);
+    assert.deepEqual(await statuses('lists', 'admin', 5), [200, 200, 200, 200, 200]);
+    const allowed = await app.request('/co/acme/reads/one');
+    assert.deepEqual([allowed.headers.get('RateLimit-Limit'), allowed.headers.get('RateLimit-Remaining')], ['3', '2']);
+  });
+
+  it('says so in the answer, the log, once a minute, and the metrics', async () => {
+    met.length = 0;
+    const refused = await app.request('/co/acme/lists/one');
+    assert.match(refused.headers.get('Retry-After') ?? '', /^[1-9]\d*$/);
+    assert.match(problemSchema.parse(await refused.json()).detail, /Key one .* 2 lists a minute/);
+    assert.deepEqual(met, ['lists']);
+    const logged = lines.map((line) => JSON.parse(line)).filter(({ bound }) => bound === 'lists');
+    assert.deepEqual(
+      logged.map(({ companyId }) => companyId),
+      ['acme'],
+    );
   });
 });

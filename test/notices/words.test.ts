@@ -43,7 +43,7 @@ describe('a notice about a refused request', () => {
         'Happened: 2026-03-02 09:12:44 UTC',
         'https://relay.example/co/acme/rejected/R1',
         'npx relay rejected list acme --url https://relay.example\n',
-        'once an hour',
+        /^(actions|recipients)-per-day|^open-chains/.test(reason) ? 'once a day' : 'once an hour',
       ])
         assert(text.includes(part), `${part} in ${text}`);
       const dead = ['token-revoked', 'signature'].includes(reason);
