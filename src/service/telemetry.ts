@@ -22,7 +22,9 @@ export function createLog(level: string, destination?: pino.DestinationStream): 
         log: (facts) => Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, shownInLog(value)])),
       },
       // What is left in a text: e-mail addresses, and users and passwords in URLs.
-      hooks: { streamWrite: (line) => line.replace(/\/\/[^\s"/]*@|[\p{L}\p{N}.!#$%&'*+=?^_{|}~-]+@[\p{L}\p{N}]/gu, '…') },
+      hooks: {
+        streamWrite: (line) => line.replace(/\/\/[^\s"/]*@|[\p{L}\p{N}.!#$%&'*+=?^_{|}~-]+@[\p{L}\p{N}][\p{L}\p{N}.-]*/gu, '…'),
+      },
     },
     destination,
   );

@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { pino } from 'pino';
 import type { Deps } from '../../src/activities/effect.js';
 import { ConnectorError } from '../../src/connectors/call.js';
 import type { Notice } from '../../src/contract/notices.js';
 import { deliver } from '../../src/notices/deliver.js';
-import { Metrics } from '../../src/service/telemetry.js';
+import { createLog, Metrics } from '../../src/service/telemetry.js';
 
 const operator = 'operator@relay.example';
 
@@ -22,6 +21,7 @@ async function attempt(
   { attempt = 1, heartbeatDetails }: { attempt?: number; heartbeatDetails?: unknown } = {},
 ) {
   const told: string[] = [];
+  const lines: string[] = [];
   const mailer = {
     send: async ({ to }: { to: string }) => {
       await reach(to);
@@ -35,7 +35,7 @@ async function attempt(
     links: { api: 'https://relay.example' },
     connectors: { noticeMailOf: () => ({ mailer, from: 'relay@relay.example' }) },
     operatorEmail: operator,
-    log: pino({ level: 'silent' }),
+    log: createLog('trace', { write: (line) => lines.push(line) }),
     metrics: new Metrics(),
   } as unknown as Deps;
   const activity = new MockActivityEnvironment({ attempt, heartbeatDetails, startToCloseTimeoutMs: 120_000 });
@@ -59,7 +59,8 @@ async function attempt(
       () => false,
       (error: unknown) => error instanceof ApplicationFailure && !error.nonRetryable,
     );
-  return { told, left, repeat };
+  assert.doesNotMatch(lines.join(''), /@|no such address/);
+  return { told, left, repeat, lines };
 }
 
 const down = () => Promise.reject(new ConnectorError('retryable', 'no answer'));
@@ -86,8 +87,9 @@ describe('delivering a notice', () => {
   it('tells the operator at once where no contact can ever be reached', async () => {
     const refused = (contact: string) =>
       contact === operator ? Promise.resolve() : Promise.reject(new ConnectorError('permanent', 'no such address'));
-    const { told, repeat } = await attempt(['a@x.org'], refused);
+    const { told, repeat, lines } = await attempt(['a@x.org'], refused);
     assert.deepEqual([told, repeat], [[operator], false]);
+    assert.match(lines[0] ?? '', /"channel":"mail",.*"failure":"permanent".*"msg":"a notice was not delivered"/);
   });
 
   it('tells the operator, once, when nobody could be reached for minutes, and goes on trying', async () => {

@@ -124,3 +124,25 @@ describe('relay bulk', () => {
     assert.equal((await run(['pauses', 'acme'], () => ({ body: { pauses: [] } }))).out, 'Nothing is paused.\n');
   });
 });
+
+describe('relay encryption', () => {
+  const status = { keys: ['new', 'old'], rows: [{ table: 'rules', keyId: 'lost', rows: 2 }], left: 2 };
+
+  it('rotate goes on while something is done, says how far it is, and gets 1 where something is left', async () => {
+    const lefts = [400, 200, 2, 2];
+    const server = await scripted(({ method, path }) => {
+      const rotated = lefts.length > 1 ? 200 : 0;
+      if (method === 'POST' && path === '/admin/encryption/rotate')
+        return { body: { ...status, left: lefts.shift(), rotated, unreadable: rotated ? [] : ['a row of rules: no key lost'] } };
+      return { body: status };
+    });
+    const env = { RELAY_URL: server.url, RELAY_ADMIN_TOKEN: 'a' };
+    const done = await relay(['encryption', 'rotate'], { env });
+    assert.deepEqual([done.exitCode, lefts], [1, []]);
+    assert.match(done.err, /200 rows encrypted, 400 left\n400 rows encrypted, 200 left/);
+    assert.match(done.out, /^600 rows encrypted, 2 left\.\na row of rules: no key lost\n/);
+    const told = await relay(['encryption', 'status'], { env });
+    assert.match(told.out, /Key new encrypts and decrypts\.\nKey old decrypts\.\n\n.*\nrules +lost \(is missing\) +2\n/);
+    server.close();
+  });
+});
