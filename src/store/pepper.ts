@@ -35,7 +35,7 @@ export class Pepper {
   /** The condition, with its parameters, that a row is this credential's. */
   lookup(credential: string): [where: string, parameters: Parameter[]] {
     const plain = hashOf(credential);
-    return ['hash = $1 AND pepper_id = $2 OR hash = $3 AND pepper_id IS NULL', [this.wrap(plain), this.id ?? null, plain]];
+    return ['(hash = $1 AND pepper_id = $2 OR hash = $3 AND pepper_id IS NULL)', [this.wrap(plain), this.id ?? null, plain]];
   }
 
   /** The columns of a new row. */
@@ -51,6 +51,9 @@ export class Pepper {
 /** As PostgreSQL reads bytes from JSON. */
 const inJson = (hash: Uint8Array) => `\\x${Buffer.from(hash).toString('hex')}`;
 
+/** Where hashes are, by the column of their ids. */
+const tables = { tokens: 'token_id', company_keys: 'key_id', admin_tokens: 'admin_token_id' };
+
 const row = z.object({ id: z.string(), hash: z.instanceof(Uint8Array) });
 
 /**
@@ -58,14 +61,14 @@ const row = z.object({ id: z.string(), hash: z.instanceof(Uint8Array) });
  * @returns how many were made with another pepper, and match nothing. @throws PepperError where there are such, and none is here.
  */
 export async function pepperHashes(database: Database, pepper: Pepper): Promise<number> {
-  const all = '(SELECT pepper_id FROM tokens UNION ALL SELECT pepper_id FROM company_keys) AS hashes';
-  const others = `SELECT count(*)::int AS count FROM ${all} WHERE pepper_id <> $1`;
+  const all = Object.keys(tables).map((table) => `SELECT pepper_id FROM ${table}`);
+  const others = `SELECT count(*)::int AS count FROM (${all.join(' UNION ALL ')}) AS hashes WHERE pepper_id <> $1`;
   const [{ count } = { count: 0 }] = await read(database, z.object({ count: z.int() }), others, [pepper.id ?? '']);
   if (pepper.id === undefined) {
     if (count === 0) return 0;
     throw new PepperError('Tokens in the database were hashed with a RELAY_SECRET: set it here to that of the other processes.');
   }
-  for (const [table, id] of Object.entries({ tokens: 'token_id', company_keys: 'key_id' })) {
+  for (const [table, id] of Object.entries(tables)) {
     const plain = `SELECT ${id} AS id, hash FROM ${table} WHERE pepper_id IS NULL LIMIT 1000`;
     for (let rows = await read(database, row, plain); rows.length > 0; rows = await read(database, row, plain))
       await database.query(

@@ -42,7 +42,7 @@ for (const { name, open, skip } of testDatabases) {
     const hashes = async () =>
       JSON.stringify(
         await database.query(`SELECT encode(hash, 'hex') AS hash FROM tokens
-      UNION ALL SELECT encode(hash, 'hex') FROM company_keys`),
+      UNION ALL SELECT encode(hash, 'hex') FROM company_keys UNION ALL SELECT encode(hash, 'hex') FROM admin_tokens`),
       );
 
     it('let in what was made before there was one, are wrapped once, and are plain no more', async () => {
@@ -51,6 +51,8 @@ for (const { name, open, skip } of testDatabases) {
       const { relayAccessToken, key, ask } = await fixture(plain, 'before');
       const rotated = await fixture(plain, 'also-before');
       const shown = hashOf(relayAccessToken).toString('hex');
+      const ofAdmin = 'INSERT INTO admin_tokens (admin_token_id, name, hash) VALUES ($1, $1, $2)';
+      await database.query(ofAdmin, ['ada', hashOf("ada's token")]);
       assert((await hashes()).includes(shown));
       const peppered = storeWith(secret);
       assert.deepEqual(await ask(peppered), [true, true], 'before they are wrapped');
@@ -59,7 +61,7 @@ for (const { name, open, skip } of testDatabases) {
       assert.deepEqual(await rotated.ask(storeWith(secret)), [true, true]);
       assert.deepEqual(await ask(peppered), [true, true], 'with the settings of before');
       assert.deepEqual(await ask(peppered, `${relayAccessToken}x`), [false, true]);
-      for (const credential of [relayAccessToken, key])
+      for (const credential of [relayAccessToken, key, "ada's token"])
         assert(!(await hashes()).includes(hashOf(credential).toString('hex')), 'no hash is plain');
       // What is in the table is no credential itself.
       assert.equal(await peppered.keys.authenticate(hashOf(key).toString('hex')), undefined);
