@@ -11,10 +11,11 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { email, eventually, replayable, send, startStack, Unmet, udf } from './stack.js';
 
 const directory = fileURLToPath(new URL(`../../../test/histories/${packageJson.version}/`, import.meta.url));
-const stack = await startStack({ noticeDigestSeconds: 6 });
+const stack = await startStack({ noticeDigestSeconds: 6, keyring: null });
+const withKeys = await startStack({ isSecond: true });
 
-async function save(name: string, workflowId: string): Promise<void> {
-  const history = await replayable(stack.client, workflowId);
+async function save(name: string, workflowId: string, { client } = stack): Promise<void> {
+  const history = await replayable(client, workflowId);
   blank(history);
   writeFileSync(`${directory}${name}.binpb`, proto.temporal.api.history.v1.History.encode(history).finish());
 }
@@ -114,4 +115,20 @@ it('records histories', async () => {
     return new Unmet('none closed');
   });
   await save('notifier', notifier);
+});
+
+it('records an encrypted history', async () => {
+  const company = await withKeys.company();
+  const { chainId, workflowId } = await company.start([
+    send('404404', { groupId: '501' }),
+    email(['a@example.com']),
+    udf('T', { delayInSeconds: '3000' }),
+  ]);
+  await company.action(chainId, 0, 'needs-attention');
+  await company.steer(chainId, 'skip', 0);
+  await company.action(chainId, 2, 'scheduled');
+  await company.action(chainId, 1, 'done');
+  await company.steer(chainId, 'runNow', 2);
+  await company.ended(chainId);
+  await save('encrypted', workflowId, withKeys);
 });

@@ -37,8 +37,8 @@ import { openEmptied } from '../store/emptied.js';
 export const adminToken = 'admin-token-of-the-tests';
 const actor = { kind: 'admin' } as const;
 
-/** Of all stacks: they share a server. */
-const standardKeyring = new Keyring(`tests:${Buffer.alloc(32, 1).toString('base64')}`);
+/** Of all stacks, which share a server, and of the recorded histories that are encrypted. */
+export const standardKeyring = new Keyring(`tests:${Buffer.alloc(32, 1).toString('base64')}`);
 
 export interface StackOptions {
   keyring?: Keyring | null; // null: nothing is encrypted
@@ -89,7 +89,8 @@ export async function startStack({
   const { address, directory: temporalDirectory } = await temporalServer(closers);
   const connection = await NativeConnection.connect({ address });
   closers.add('the connection', () => connection.close());
-  const client = new Client({ connection, dataConverter: dataConverterOf(keyring) });
+  const clientOf = (keys: Keyring | undefined) => new Client({ connection, dataConverter: dataConverterOf(keys) });
+  const client = clientOf(keyring);
   await registerSearchAttributes(client);
 
   const port = await freePort('127.0.0.1');
@@ -103,21 +104,23 @@ export async function startStack({
   const metrics = new Metrics();
   const operatorEmail = 'operator@relay.example';
   const shared = { keyring, store, connectors, client, taskQueue, links, operatorEmail, log, metrics };
-  const start = () => startWorker({ ...shared, connection, namespace: 'default', noticeDigestSeconds });
+  const start = (keys = keyring) =>
+    startWorker({ ...shared, keyring: keys, client: clientOf(keys), connection, namespace: 'default', noticeDigestSeconds });
   let worker = await start();
   closers.add('the worker', () => worker.stop());
 
-  const api = await serveHttp(
+  const apiWith = (keys: Keyring | undefined, eager = false) =>
     createApi({
       ...shared,
+      keyring: keys,
+      client: clientOf(keys),
       limits: new Limits({ perMinute: rateLimitPerMinute, log }),
       adminToken,
-      eager: true,
+      eager,
       retryBudgetSeconds,
       attentionWindowSeconds,
-    }),
-    { host: '127.0.0.1', port },
-  );
+    });
+  const api = await serveHttp(apiWith(keyring, true), { host: '127.0.0.1', port });
   closers.add('the API', () => api.close());
 
   const json = async <Body>(url: string, init?: RequestInit): Promise<Body> => (await fetch(url, init)).json() as Promise<Body>;
@@ -142,9 +145,12 @@ export async function startStack({
     /** Everything that was logged so far. */
     logged: () => readFileSync(logFile, 'utf8'),
     stopWorker: () => worker.stop(),
-    async restartWorker() {
-      worker = await start();
+    /** @param keys - of the process that it then is. */
+    async restartWorker(keys = keyring) {
+      worker = await start(keys);
     },
+    /** The API of a process with these keys. */
+    apiWith,
 
     /** A company of its own for a test, with one rule. */
     async company(rule: Partial<Rule> = {}) {

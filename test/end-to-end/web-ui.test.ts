@@ -38,10 +38,12 @@ async function lookAround({ chromium }: typeof import('playwright-core')): Promi
     args: ['--no-sandbox', '--no-first-run', ...quiet],
   });
   after(() => browser.close());
-  const context = await browser.newContext({
-    viewport: { width: 1280, height: 1300 },
-    extraHTTPHeaders: { authorization: `Bearer ${adminToken}` },
-  });
+  const context = await browser.newContext({ viewport: { width: 1280, height: 1300 } });
+  const signIn = await context.newPage();
+  await signIn.goto(`${stack.links.api}/sign-in`);
+  await signIn.getByRole('textbox').fill(adminToken);
+  await signIn.getByRole('button').click();
+  await reads(signIn, [/Signed in/]);
 
   const open = async (path: string): Promise<Page> => {
     const page = await context.newPage();
@@ -123,6 +125,9 @@ async function lookAround({ chromium }: typeof import('playwright-core')): Promi
     await takePicture(page, 'signal', clips.form);
     await form.getByRole('button', { name: 'Submit' }).dispatchEvent('click');
     const chain = await company.ended(chains.held);
+    const { events } = await stack.client.workflow.getHandle(workflows.held).fetchHistory();
+    const typed = events?.flatMap((event) => event.workflowExecutionSignaledEventAttributes ?? []).at(-1);
+    assert.equal(String(typed?.input?.payloads?.[0]?.metadata?.encoding), 'binary/encrypted');
     assert.deepEqual(
       chain.actions.map(({ state }) => state),
       ['done', 'done', 'done'],
