@@ -132,4 +132,12 @@ describe('without keys', () => {
     for (const [what, text] of Object.entries(texts)) assert(files.includes(text), `${what} is not in Temporal's files`);
     assert(!files.includes(password));
   });
+
+  it('why a chain failed stays legible for tools that know of no codec', async () => {
+    const company = await plain.company({ onFailure: 'continue' });
+    const { chainId, workflowId } = await company.start([send('404404', { groupId: '501' })]);
+    await company.ended(chainId);
+    const { events } = await plain.client.workflow.getHandle(workflowId).fetchHistory();
+    assert.match(events?.at(-1)?.workflowExecutionFailedEventAttributes?.failure?.message ?? '', /^1 of 1 action failed/);
+  });
 });
