@@ -85,7 +85,7 @@ describe('the codec endpoints', () => {
     it(`say which key is missing where there are ${which}`, async () => {
       const { payloads } = await ask('encode', [plain]);
       const { status, detail } = await ask('decode', payloads, admin, appWith(keyring));
-      assert.equal(status, 500);
+      assert.equal(status, 503);
       assert.match(detail, /\bnew\b/);
       assert.match(detail, /RELAY_ENCRYPTION_KEYS/);
     });
@@ -96,7 +96,7 @@ describe('the codec endpoints', () => {
     const data = Buffer.from(payloads[0].data, 'base64');
     data[20] = (data[20] ?? 0) ^ 1;
     const { status } = await ask('decode', [{ ...payloads[0], data: data.toString('base64') }]);
-    assert.equal(status, 500);
+    assert.equal(status, 503);
   });
 
   it('take payloads as large as Temporal does, and no more than they can hold', async () => {

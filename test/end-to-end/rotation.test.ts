@@ -37,7 +37,7 @@ it('a chain that began under the old key is read, steered and ended under the ne
   );
   const path = `/co/${companyId}/chains/${chainId}`;
   const refused = await stack.apiWith(keys.tooEarly).request(path, { headers: { authorization: `Bearer ${adminToken}` } });
-  assert.equal(refused.status, 500);
+  assert.equal(refused.status, 503);
   assert.match(await refused.text(), missing);
   assert.equal((await stack.client.workflow.getHandle(workflowId).describe()).status.name, 'RUNNING');
 
