@@ -17,15 +17,11 @@ export class Shares {
   /** Takes one, also one that will be there that soon. @returns whether there was one to take. */
   take(key: string, soonMs = 0): boolean {
     if (this.wait(key) > soonMs) return false;
-    remember(this.#fullAt, key, Math.max(this.#fullAt.get(key) ?? 0, performance.now()) + this.refillMs, this.remembered);
+    const fullAt = Math.max(this.#fullAt.get(key) ?? 0, performance.now()) + this.refillMs;
+    this.#fullAt.delete(key);
+    this.#fullAt.set(key, fullAt);
+    const [oldest] = this.#fullAt.size > this.remembered ? this.#fullAt.keys() : [];
+    if (oldest !== undefined) this.#fullAt.delete(oldest);
     return true;
   }
-}
-
-/** Sets what is known of a key, and forgets the key that was set longest ago where there are too many. */
-export function remember<Known>(known: Map<string, Known>, key: string, value: Known, most: number): void {
-  known.delete(key);
-  known.set(key, value);
-  const [oldest] = known.size > most ? known.keys() : [];
-  if (oldest !== undefined) known.delete(oldest);
 }
