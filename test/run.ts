@@ -38,6 +38,7 @@ const seconds: Record<string, number> = {
   'end-to-end/steer': 43,
   'end-to-end/storm': 42,
   'end-to-end/web-ui': 38,
+  'hostile/fuzz': 15,
   'sandbox/temporal': 16,
   'store/durability': 31,
 };
@@ -46,7 +47,9 @@ const root = fileURLToPath(new URL('.', import.meta.url));
 const sources = fileURLToPath(new URL('../../test/', import.meta.url));
 /** Those with neither a database nor another process: the rest starts one or the other. */
 const isUnit = (name: string) =>
-  !/^(end-to-end|docs|store|sandbox)\/|^(api|cli\/commands)\/admin$|^api\/(limits|openapi|dry-run|strangers)$/.test(name);
+  !/^(end-to-end|docs|store|sandbox)\/|^(api|cli\/commands)\/admin$|^api\/(limits|openapi|dry-run|strangers)$|^hostile\/fuzz$/.test(
+    name,
+  );
 const secondsOf = (name: string) => seconds[name] ?? (/^(end-to-end|docs)\//.test(name) ? 15 : isUnit(name) ? 0.5 : 4);
 
 const wanted = process.argv.slice(2);

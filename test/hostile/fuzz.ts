@@ -1,0 +1,181 @@
+/** Throws hostile requests at the API: every route and method, bytes and JSON of any kind, broken HTTP, wrong and right tokens. */
+
+import { connect } from 'node:net';
+import { Agent, request } from 'undici';
+import type { HostileApi } from './api.js';
+import { hostileBodies } from './bodies.js';
+
+export type Target = Omit<HostileApi, 'close' | 'lines'>;
+
+/** Numbers from 0 to 1 that follow from the seed (mulberry32). */
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+const rawRequests = [
+  'POST /co/acme/relay HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+  'POST /co/acme/relay HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n[]\r\n0\r\n\r\n',
+  'POST /co/acme/relay HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nContent-Type: application/json\r\n\r\n2\r\n[]\r\n0\r\n\r\n',
+  'POST /co/acme/relay HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n',
+  'GET /co/acme/chains HTTP/9.9\r\nHost: x\r\n\r\n',
+  'GET / HTTP/1.1\r\nHost: a b\r\n\r\n',
+  `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
+  'POST /co/acme/relay HTTP/1.1\r\nHost: x\r\nContent-Length: 900\r\n\r\n[',
+  '\u0000\u0001\u0002\r\n\r\n',
+];
+const names = [
+  ...[
+    'action',
+    'relayId',
+    'relayAccessToken',
+    'platformAssignmentId',
+    'delayInSeconds',
+    'actionCondition',
+    'incomingValue',
+    'comment',
+  ],
+  ...[
+    'groupId',
+    'sendToGroups',
+    'sendRadius',
+    'emails',
+    'subject',
+    'body',
+    'bodyHtml',
+    'externalSystemTicketId',
+    'cfName',
+    'cfValue',
+  ],
+  ...[
+    'cfTargetDateFormat',
+    'delayInSecond',
+    'constructor',
+    'toString',
+    '__proto__',
+    'name',
+    'notify',
+    'verb',
+    'filter',
+    'confirm',
+    '',
+  ],
+];
+const texts = [
+  ...['0', '-1', '1e9', '${assignment_id}', 'status==draft', 'a.b[0]!="c"', 'yyyy-MM-dd', "'", 'a@x.example', ',,', '\r\nBcc: x'],
+  ...['', ' '.repeat(3000), '\\"'.repeat(2000), '${'.repeat(2000), '\ud83d', '\u0000', '😀'.repeat(500), '9'.repeat(400)],
+];
+
+/** @returns how often each answer came, by status, and the answers that should not have come. */
+export async function fuzz(
+  target: Target,
+  { count, seed, until = Number.POSITIVE_INFINITY }: Record<'count' | 'seed', number> & { until?: number },
+) {
+  const random = randomFrom(seed);
+  const below = (most: number) => Math.floor(random() * most);
+  const one = <T>(from: readonly T[]): T => from[below(from.length)] as T;
+  const { url, port, companyId, relayId, relayAccessToken, key } = target;
+  const right = JSON.stringify({ relayId, relayAccessToken }).slice(1, -1);
+  const known = hostileBodies(right);
+
+  const value = (depth = 0): unknown => {
+    const kind = below(depth > 4 ? 5 : 8);
+    if (kind < 3) return one(texts);
+    if (kind === 3) return one([0, -1, 1e308, 1e-7, 2 ** 53, true, false, null]);
+    if (kind === 4) return String.fromCodePoint(...Array.from({ length: below(20) }, () => below(0xd7ff)));
+    if (kind === 5) return Array.from({ length: below(5) }, () => value(depth + 1));
+    return Object.fromEntries(Array.from({ length: below(5) }, () => [one(names), value(depth + 1)]));
+  };
+  const action = () => ({
+    action: one(['platform_sendAssignment', 'sendEmails', 'ticket_updateUDF', 'toString']),
+    ...{ platformAssignmentId: '1', groupId: '1', emails: ['a@x.example'], subject: 's', body: 'b', bodyHtml: 'h' },
+    ...{ externalSystemTicketId: '1', cfName: 'f', cfValue: 'v', relayId },
+    relayAccessToken: one([relayAccessToken, relayAccessToken, 'wrong', relayAccessToken.slice(1)]),
+    ...(below(3) === 0 ? {} : Object.fromEntries(Array.from({ length: below(4) }, () => [one(names), value()]))),
+  });
+  const bytes = () => Buffer.from(Array.from({ length: below(300) }, () => below(256)));
+  const cut = (text: string) => {
+    const whole = Buffer.from(text);
+    const [from, length] = [below(whole.length), below(20)];
+    return Buffer.concat([whole.subarray(0, from), one([Buffer.alloc(0), bytes()]), whole.subarray(from + length)]);
+  };
+  const body = () => {
+    const chain = () => JSON.stringify(Array.from({ length: 1 + below(4) }, action));
+    return one([bytes, chain, chain, () => cut(chain()), () => JSON.stringify(value()), () => one(known).body])();
+  };
+  const segment = () =>
+    one([companyId, 'nobody', relayId, 'bulk', '%00', '%ff', '..', 'x'.repeat(300), "'; --", String(below(9)), 'retry']);
+  const path = () =>
+    one([
+      () => `/co/${companyId}/relay${one(['', '', '?dryRun=true', '?dryRun=', '?%'])}`,
+      () => `/co/${segment()}/relay`,
+      () => `/co/${companyId}/chains/${one(['', '?limit=x', '?cursor=00000000.x', '?status=failed', 'bulk', segment()])}`,
+      () => `/co/${companyId}/chains/${segment()}/actions/${segment()}/${segment()}`,
+      () => `/co/${segment()}/${one(['chains', 'rejected'])}/${segment()}/${one(['', 'cancel', 'resend'])}`,
+      () => `/admin/companies/${segment()}/${one(['', 'rules', 'keys', 'pause', `rules/${segment()}`])}`,
+      () =>
+        `/${one(['healthz', 'readyz', 'metrics', 'openapi.json', 'docs', 'session', 'codec/decode', 'chains', 'problems/x'])}`,
+      () => `/${segment()}/${segment()}`,
+    ])();
+
+  const answers: Record<string, number> = {};
+  const wrong: string[] = [];
+  const dispatcher = new Agent({ connections: 16 });
+  const note = (answer: string, what: string) => {
+    answers[answer] = (answers[answer] ?? 0) + 1;
+    // 503 is what is documented where something is away.
+    if (/^5/.test(answer) && answer !== '503') wrong.push(`${answer}: ${what.slice(0, 500)}`);
+  };
+
+  async function raw(text: string): Promise<void> {
+    const socket = connect(port, '127.0.0.1');
+    const answer = await new Promise<string>((resolve) => {
+      let said = '';
+      socket.setEncoding('utf8').on('data', (data) => {
+        said += data;
+        socket.destroy();
+      });
+      socket.on('error', () => {}).on('close', () => resolve(said));
+      // What waits for more is left after a moment.
+      socket.setTimeout(200, () => socket.destroy());
+      socket.write(text);
+    });
+    note(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1] ?? 'none', text);
+  }
+
+  async function http(): Promise<void> {
+    const method = below(3) === 0 ? one(methods) : 'POST';
+    const where = path();
+    const sent = method === 'GET' ? undefined : body();
+    const headers: Record<string, string> = {
+      'content-type': one(['application/json', 'application/json', 'application/json', 'text/plain', '', 'application/x+json;']),
+      ...(below(2) === 0 && { authorization: one([`Bearer ${key}`, `Bearer ${key}`, 'Bearer x', 'Basic eDp5', 'Bearer']) }),
+      ...(below(4) === 0 && { 'idempotency-key': one(['a', '"b"', '""', 'x'.repeat(300)]) }),
+      ...(below(9) === 0 && { 'content-encoding': 'gzip', cookie: `relay=${'x'.repeat(below(3000))}` }),
+    };
+    try {
+      const answer = await request(url + where, { method, headers, body: sent ?? null, dispatcher });
+      await answer.body.dump({ limit: 1e9 });
+      note(String(answer.statusCode), `${method} ${where} ${String(sent ?? '')}`);
+    } catch (error) {
+      note(`no answer: ${error instanceof Error ? error.message : ''}`, where);
+    }
+  }
+
+  let sent = 0;
+  const send = async () => {
+    while (sent < count && Date.now() < until) {
+      sent += 1;
+      await (below(50) === 0 ? raw(one(rawRequests)) : http());
+    }
+  };
+  await Promise.all(Array.from({ length: 16 }, send));
+  await dispatcher.close();
+  return { sent, answers, wrong };
+}

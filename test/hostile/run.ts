@@ -1,0 +1,43 @@
+/**
+ * `npm run test:fuzz [requests, 100000] [most seconds, 1500] [seed]`: hostile requests at an API in a process of its own, whose memory
+ * is looked at after a collection. Ends with 1 where an answer was a 5xx, an error was logged, or memory grew.
+ */
+
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import type { Cost } from './child.js';
+import { fuzz, type Target } from './fuzz.js';
+
+const [count = 100_000, seconds = 1500, seed = Math.floor(Math.random() * 2 ** 31)] = process.argv.slice(2).map(Number);
+const say = (line: string) => process.stdout.write(`${line}\n`);
+const child = fork(new URL('child.js', import.meta.url).pathname, { execArgv: ['--expose-gc'] });
+const [target] = (await once(child, 'message')) as [Target];
+const cost = async (): Promise<Cost> => {
+  child.send('cost');
+  return ((await once(child, 'message')) as [Cost])[0];
+};
+const mega = (bytes: number) => (bytes / 2 ** 20).toFixed(0);
+const shown = ({ rss, heapUsed, cpuMicros }: Cost) =>
+  `RSS ${mega(rss)} MB, heap after a collection ${mega(heapUsed)} MB, CPU ${(cpuMicros / 1e6).toFixed(0)} s`;
+
+say(`seed ${seed}`);
+const until = Date.now() + seconds * 1000;
+const parts = 10;
+const answers: Record<string, number> = {};
+const wrong: string[] = [];
+let [warm, last, sent]: [Cost | undefined, Cost | undefined, number] = [undefined, undefined, 0];
+for (let part = 0; part < parts; part += 1) {
+  const result = await fuzz(target, { count: Math.ceil(count / parts), seed: seed + part, until });
+  sent += result.sent;
+  for (const [answer, times] of Object.entries(result.answers)) answers[answer] = (answers[answer] ?? 0) + times;
+  last = await cost();
+  wrong.push(...result.wrong, ...last.errors.filter((line) => line.includes('"level":"error"')));
+  warm ??= last;
+  say(`${sent} sent: ${shown(last)}`);
+}
+for (const [answer, times] of Object.entries(answers).sort()) say(`${String(times).padStart(8)}  ${answer}`);
+const grown = last && warm ? last.heapUsed - warm.heapUsed : 0;
+say(`heap grew by ${mega(grown)} MB since the first tenth`);
+for (const what of wrong.slice(0, 20)) say(what);
+child.disconnect();
+process.exit(wrong.length > 0 || grown > 60 * 2 ** 20 ? 1 : 0);
