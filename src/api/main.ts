@@ -32,7 +32,8 @@ await runProcess(async (closers, stop) => {
   });
   const limits = new Limits({ ...limitsOf(config), shared: database, log });
   const api = createApi({ ...parts, limits, quotas: quotasOf(config), adminToken: RELAY_ADMIN_TOKEN, eager: false });
-  const server = await serveHttp(api, { host, port, maxConnections: config.RELAY_MAX_CONNECTIONS });
+  const publicHost = new URL(parts.links.api).hostname;
+  const server = await serveHttp(api, { host, port, publicHost, maxConnections: config.RELAY_MAX_CONNECTIONS });
   closers.add('the API', server.close);
   log.info({ version: packageJson.version, host, port }, 'the API listens');
 

@@ -120,6 +120,7 @@ export const everywhere: readonly ProblemSlug[] = [
   'malformed-url',
   'method-not-allowed',
   'request-timeout',
+  'misdirected',
   'headers-too-large',
   'internal',
 ];

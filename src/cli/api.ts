@@ -2,7 +2,8 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { z } from 'zod';
+import { z } from 'zod';
+import { isLoopback } from '../contract/loopback.js';
 import { problemSchema } from '../contract/problem.js';
 import { type Terminal, UsageError } from './terminal.js';
 
@@ -15,28 +16,51 @@ export interface Address {
   credential?: { bearer: string; from: string; kind: 'admin' | 'key' };
 }
 
-/** `--url`, RELAY_URL, or this machine at PORT. @throws UsageError that never shows what it was given. */
+/** `--url`, RELAY_URL, this machine at PORT, or the relay of the data directory. @throws UsageError that never shows what it was given. */
 export function readAddress(given: string | undefined, env: Terminal['env']): Address {
   const name = given === undefined ? 'RELAY_URL' : '--url';
-  const text = given ?? (env.RELAY_URL || `http://127.0.0.1:${env.PORT || '8080'}`);
+  const running = runningRelay(env);
+  const here = env.PORT ? `http://127.0.0.1:${env.PORT}` : (running?.url ?? 'http://127.0.0.1:8080');
+  const text = given ?? (env.RELAY_URL || here);
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) throw new UsageError(`${name} must be a URL such as https://relay.example.com`);
   if (url.username || url.password || url.search || url.hash)
     throw new UsageError(
       `${name} must have no user, password, query or fragment: credentials go into RELAY_ADMIN_TOKEN or RELAY_KEY`,
     );
-  const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
-  const credential = readCredential(env, loopback);
+  const loopback = isLoopback(url.hostname);
+  const credential = readCredential(env, running !== undefined && isSame(url, new URL(running.url)));
   return { url: url.href.replace(/\/+$/, ''), loopback, ...(credential && { credential }) };
 }
 
-/** For a relay on this machine also what `npm start` keeps in its data directory. */
-function readCredential(env: Terminal['env'], loopback: boolean): Address['credential'] {
+/** For the relay that runs on the data directory also the token in it. */
+function readCredential(env: Terminal['env'], isRunning: boolean): Address['credential'] {
   if (env.RELAY_ADMIN_TOKEN) return credentialOf(env.RELAY_ADMIN_TOKEN, 'RELAY_ADMIN_TOKEN', 'admin');
   if (env.RELAY_KEY) return credentialOf(env.RELAY_KEY, 'RELAY_KEY', 'key');
-  const file = join(env.RELAY_DATA_DIR || '.relay', 'admin-token');
-  const kept = loopback ? readIfThere(file) : undefined;
+  const file = inDataDir(env, 'admin-token');
+  const kept = isRunning ? readIfThere(file) : undefined;
   return kept === undefined ? undefined : credentialOf(kept, file, 'admin');
+}
+
+const inDataDir = (env: Terminal['env'], name: string) => join(env.RELAY_DATA_DIR || '.relay', name);
+
+const runningSchema = z.object({ url: z.url(), pid: z.int() });
+
+/** What `npm start` says of itself in its data directory, if that process lives: the token there is for it, not for whoever listens. */
+function runningRelay(env: Terminal['env']): z.infer<typeof runningSchema> | undefined {
+  const running = runningSchema.safeParse(parseJson(readIfThere(inDataDir(env, 'api.json')) ?? '')).data;
+  if (running === undefined) return undefined;
+  try {
+    process.kill(running.pid, 0);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) return undefined;
+  }
+  return running;
+}
+
+/** Loopback names mean the same machine. */
+function isSame(a: URL, b: URL): boolean {
+  return a.port === b.port && (a.hostname === b.hostname || (isLoopback(a.hostname) && isLoopback(b.hostname)));
 }
 
 function readIfThere(file: string): string | undefined {

@@ -151,6 +151,12 @@ export const problemTypes = {
     'Send the header `Content-Type: application/json`.',
     'Send JSON, with Content-Type: application/json.',
   ]),
+  misdirected: type(421, 'Unknown host name', [
+    'The `Host` header names neither this machine nor the host of RELAY_PUBLIC_URL, and the relay listens on this machine only: ' +
+      'a web page may be behind it. Nothing was done.',
+    'Use the address that `npm start` prints. Behind a proxy, let the operator set RELAY_PUBLIC_URL to how people reach the relay.',
+    'The relay does not go by the name "relay.example.com". Its operator sets RELAY_PUBLIC_URL to a URL with it.',
+  ]),
   'idempotency-key-reused': type(422, 'Idempotency key used again', [
     'A chain was accepted under this idempotency key before, and its body was another. Nothing has run.',
     'Use a new key for a new request. To repeat a request, send exactly the same body; only its tokens may differ.',

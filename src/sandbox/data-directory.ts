@@ -3,14 +3,14 @@
  * into it, a file named by its pid and start time; the directory is its own if no other process with a claim lives.
  */
 
-import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StartError } from '../service/config.js';
 import { isRunning, startOf } from './processes.js';
 
 /**
- * Makes the directory (mode 0700) if it is not there, and takes it for this process. Those in another container are not seen.
+ * Makes the directory if it is not there, for its owner only, and takes it for this process. Those in another container are not seen.
  * @returns its absolute path, symbolic links followed, and what gives it back
  * @throws StartError when it cannot be written, or another process has it
  */
@@ -29,6 +29,7 @@ function stakeClaim(path: string): { claim: string; holder?: number } {
   try {
     makeDirectory(path);
     const directory = realpathSync(path);
+    makePrivate(directory);
     const claim = join(directory, `lock.${process.pid}.${startOf(process.pid)}`);
     if (existsSync(claim)) return { claim, holder: process.pid };
     writeFileSync(claim, '');
@@ -60,4 +61,12 @@ export function makeDirectory(path: string): void {
     // Another process may have made it meanwhile.
     if (!existsSync(absolute)) throw error;
   }
+}
+
+/** For its owner only, unless it holds what is not the relay's, as a home directory does. */
+function makePrivate(directory: string): void {
+  const { mode, uid } = statSync(directory);
+  const names = readdirSync(directory);
+  const isRelays = names.length === 0 || names.includes('admin-token') || names.includes('store');
+  if ((mode & 0o077) !== 0 && uid === process.getuid?.() && isRelays) chmodSync(directory, 0o700);
 }

@@ -1,13 +1,23 @@
-/** The demo company: it works with the pretend platform and the mail catcher, and its rule's token is no secret. */
+/** The demo company, which works with the pretend platform and the mail catcher, and ready chains of its one rule. */
 
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { chainRequest } from '../api/relay-request.js';
 import type { Store } from '../store/store.js';
 
-export const demo = { companyId: 'demo', relayId: '4711', relayAccessToken: 'demo-token-for-this-laptop-only' };
+const ids = { companyId: 'demo', relayId: '4711' };
+export type Demo = typeof ids & {
+  relayAccessToken: string;
+  examples: string; // the directory of the ready chains
+};
 
-/** Makes the demo company in a store that has no company yet. @returns whether there is a demo company to try things with. */
-export async function ensureDemo(store: Store, platformUrl: string): Promise<boolean> {
+/**
+ * Makes the demo company in a store that has no company yet. Its token is random, and kept in the data directory as the examples
+ * are. Undefined: the demo's rule is gone, or somebody gave it another token.
+ */
+export async function ensureDemo(store: Store, platformUrl: string, dataDir: string): Promise<Demo | undefined> {
   const actor = { kind: 'admin' } as const;
-  const { companyId } = demo;
+  const { companyId, relayId } = ids;
   const { items } = await store.companies.list({ limit: 1 });
   if (items.length === 0) {
     const system = { kind: 'http', baseUrl: platformUrl } as const;
@@ -17,8 +27,23 @@ export async function ensureDemo(store: Store, platformUrl: string): Promise<boo
   }
   const known = await store.companies.get(companyId);
   const rules = await store.rules.list(companyId, { limit: 1 });
-  if (known && rules.items.length === 0) {
-    await store.rules.create(companyId, { name: 'Demo rule', onFailure: 'hold', onUnknown: 'resend', ...demo }, actor);
+  const tokenFile = join(dataDir, 'demo-token');
+  const keep = (made: { relayAccessToken: string } | string | undefined) => {
+    if (typeof made === 'object') writeFileSync(tokenFile, `${made.relayAccessToken}\n`, { mode: 0o600 });
+  };
+  if (known && rules.items.length === 0)
+    keep(await store.rules.create(companyId, { name: 'Demo rule', onFailure: 'hold', onUnknown: 'resend', relayId }, actor));
+  else if (!existsSync(tokenFile)) keep(await store.tokens.rotate(companyId, relayId, 0, actor));
+  if (!existsSync(tokenFile)) return undefined;
+
+  const relayAccessToken = readFileSync(tokenFile, 'utf8').trim();
+  const { ok } = await store.tokens.authenticate(companyId, [{ relayId, relayAccessToken }]);
+  if (!ok) return undefined;
+  const examples = join(dataDir, 'examples');
+  mkdirSync(examples, { recursive: true, mode: 0o700 });
+  for (const [name, { value }] of Object.entries(chainRequest.examples)) {
+    const chain = value.map((action) => ({ ...action, relayId, relayAccessToken }));
+    writeFileSync(join(examples, `${name}.json`), `${JSON.stringify(chain, undefined, 2)}\n`, { mode: 0o600 });
   }
-  return (await store.rules.get(companyId, demo.relayId)) !== undefined;
+  return { ...ids, relayAccessToken, examples };
 }

@@ -1,7 +1,10 @@
-/** `npm start`: everything that a laptop needs in one process, with all state in one directory. */
+/**
+ * `npm start`: everything that a laptop needs in one process, with all state in one directory. Only the API listens where HOST
+ * says: the sandbox and the Temporal server ask nobody who they are, and listen on this machine alone.
+ */
 
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { NativeConnection } from '@temporalio/worker';
 import { pino } from 'pino';
@@ -9,6 +12,7 @@ import { createApi } from '../api/app.js';
 import { Limits, limitsOf } from '../api/limits.js';
 import { quotasOf } from '../api/quotas.js';
 import { Keyring } from '../contract/encryption.js';
+import { isLoopback } from '../contract/loopback.js';
 import { type Closers, linksOf, openParts, runProcess } from '../process/process.js';
 import { type Config, readConfig } from '../service/config.js';
 import { assertPortFree, serveHttp } from '../service/server.js';
@@ -18,13 +22,15 @@ import { openEmbedded } from '../store/embedded.js';
 import { openPostgres } from '../store/postgres.js';
 import { installRuntime, startWorker } from '../worker/worker.js';
 import { openDataDirectory } from './data-directory.js';
-import { demo, ensureDemo } from './demo.js';
+import { type Demo, ensureDemo } from './demo.js';
 import { startMailCatcher } from './mail/catcher.js';
 import { startPlatform } from './platform/platform.js';
 import { startTemporal } from './temporal.js';
 import { startWebUi } from './web-ui.js';
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
+const loopback = '127.0.0.1';
+process.umask(0o077); // What is made in the data directory, by Temporal too, is for its owner only.
 
 await runProcess(async (closers, stop) => {
   // Connectors may call this machine, and the operator has an address, unless the environment says otherwise.
@@ -45,7 +51,11 @@ await runProcess(async (closers, stop) => {
   const log = createLog(config.RELAY_LOG_LEVEL, pino.destination({ dest: inDirectory('relay.log'), append: true, sync: true }));
   installRuntime(log);
 
-  const platform = await startPlatform({ host, port: config.RELAY_SANDBOX_PORT, stateFile: inDirectory('platform.jsonl') });
+  const platform = await startPlatform({
+    host: loopback,
+    port: config.RELAY_SANDBOX_PORT,
+    stateFile: inDirectory('platform.jsonl'),
+  });
   closers.add('the pretend platform', platform.close);
   const mail = await mailServer(config, inDirectory('mail'), closers);
   const temporal = await temporalServer(config, directory.path, closers, stop);
@@ -57,12 +67,17 @@ await runProcess(async (closers, stop) => {
   closers.add('the worker', worker.stop);
   const admin = adminToken(config, inDirectory('admin-token'));
   const limits = new Limits({ ...limitsOf(config), log });
-  const app = createApi({ ...parts, limits, quotas: quotasOf(config), adminToken: admin.token, eager: true });
-  const api = await serveHttp(app, { host, port, maxConnections: config.RELAY_MAX_CONNECTIONS });
-  closers.add('the API', api.close);
-
-  const hasDemo = await ensureDemo(parts.store, platform.url);
   const { links } = parts;
+  const publicHost = new URL(links.api).hostname;
+  const app = createApi({ ...parts, limits, quotas: quotasOf(config), adminToken: admin.token, eager: true });
+  const api = await serveHttp(app, { host, port, publicHost, maxConnections: config.RELAY_MAX_CONNECTIONS });
+  closers.add('the API', api.close);
+  // Tells the `relay` command to whom the admin token of this directory may be sent.
+  writeFileSync(inDirectory('api.json'), JSON.stringify({ url: api.url, pid: process.pid }));
+  closers.add('api.json', () => rmSync(inDirectory('api.json'), { force: true }));
+
+  const refusal = demoRefusal(config);
+  const demo = refusal === undefined ? await ensureDemo(parts.store, platform.url, directory.path) : undefined;
   say(`
 The relay is running.
 
@@ -73,15 +88,15 @@ The relay is running.
   Inbox               ${mail.uiUrl ?? `(mail goes to ${new URL(mail.smtpUrl).host})`}
   Admin token         ${admin.where}
   Log                 ${inDirectory('relay.log')}
-${hasDemo ? `\nTry it: send assignment 1001 to everybody in group 501.\n\n${curlLine(links.api)}\n` : ''}
+${demo ? tryIt(links.api, demo) : noDemo(refusal)}
 Ctrl-C stops everything; the next start goes on with what is pending.`);
   return worker;
 }, say);
 
 async function mailServer(config: Config, directory: string, closers: Closers): Promise<{ smtpUrl: string; uiUrl?: string }> {
-  const { SMTP_URL: smtpUrl, HOST: host, RELAY_SMTP_PORT: smtpPort, RELAY_MAIL_UI_PORT: uiPort } = config;
+  const { SMTP_URL: smtpUrl, RELAY_SMTP_PORT: smtpPort, RELAY_MAIL_UI_PORT: uiPort } = config;
   if (smtpUrl) return { smtpUrl };
-  const catcher = await startMailCatcher({ host, smtpPort, uiPort, directory });
+  const catcher = await startMailCatcher({ host: loopback, smtpPort, uiPort, directory });
   closers.add('the mail catcher', catcher.close);
   return catcher;
 }
@@ -89,12 +104,12 @@ async function mailServer(config: Config, directory: string, closers: Closers): 
 async function temporalServer(config: Config, dataDir: string, closers: Closers, signal: AbortSignal): Promise<TemporalAddress> {
   const address = temporalAddress();
   if (config.TEMPORAL_ADDRESS) return address;
-  const { HOST: host, RELAY_TEMPORAL_PORT: port, RELAY_TEMPORAL_UI_PORT: uiPort } = config;
+  const { RELAY_TEMPORAL_PORT: port, RELAY_TEMPORAL_UI_PORT: uiPort } = config;
   const { namespace } = address;
-  const server = await startTemporal({ dataDir, host, port, uiPort: 0, namespace, say, signal });
+  const server = await startTemporal({ dataDir, host: loopback, port, uiPort: 0, namespace, say, signal });
   closers.add('the Temporal server', server.stop);
   const codec = `${linksOf(config, namespace).api}/codec`;
-  const webUi = await startWebUi({ upstream: server.uiUrl, codec, host, port: uiPort });
+  const webUi = await startWebUi({ upstream: server.uiUrl, codec, host: loopback, port: uiPort });
   closers.add('the Web UI', webUi.close);
   return { connection: { address: server.address }, namespace, uiUrl: config.TEMPORAL_UI_URL ?? webUi.url };
 }
@@ -111,8 +126,29 @@ function kept(file: string, make: () => string): string {
   return readFileSync(file, 'utf8').trim();
 }
 
-function curlLine(api: string): string {
-  const { companyId, relayId, relayAccessToken } = demo;
+/** Why there is no demo company: its token, which lies about on a laptop, would let others send to people. */
+function demoRefusal({ DATABASE_URL, HOST, SMTP_URL }: Config): string | undefined {
+  if (DATABASE_URL) return 'DATABASE_URL is set';
+  if (!isLoopback(HOST)) return 'HOST is not this machine alone';
+  return SMTP_URL && !isLoopback(new URL(SMTP_URL).hostname) ? 'SMTP_URL is a real mail server' : undefined;
+}
+
+function tryIt(api: string, { companyId, relayId, relayAccessToken, examples }: Demo): string {
   const action = { action: 'platform_sendAssignment', relayId, relayAccessToken, platformAssignmentId: '1001', groupId: '501' };
-  return `curl -i ${api}/co/${companyId}/relay -H 'Content-Type: application/json' -d '${JSON.stringify([action])}'`;
+  const post = `curl -i ${api}/co/${companyId}/relay -H 'Content-Type: application/json'`;
+  return `  Examples            ${examples}
+
+Try it: send assignment 1001 to everybody in group 501.
+
+${post} -d '${JSON.stringify([action])}'
+`;
+}
+
+function noDemo(refusal = 'its rule has another token'): string {
+  return `
+There is no demo company, since ${refusal}. Make one of your own:
+
+npx relay companies set acme --name Acme --platform-url https://platform.acme.example
+npx relay rules create acme --name "First rule"
+`;
 }

@@ -5,6 +5,7 @@ import { createServer, STATUS_CODES } from 'node:http';
 import { createServer as createTcpServer, type Server } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener, type Http2Bindings, type HttpBindings, RequestError } from '@hono/node-server';
+import { isLoopback } from '../contract/loopback.js';
 import { Problem, problemResponse } from '../contract/problem.js';
 import { StartError } from './config.js';
 
@@ -16,7 +17,9 @@ interface Listening {
 
 type Bindings = HttpBindings | Http2Bindings;
 
-interface Bounds {
+interface Options {
+  /** Of the URL under which a proxy on this machine offers it. */
+  publicHost?: string;
   /** How long a request may take to arrive, headers and body. */
   requestTimeoutMs?: number;
   /** How long it may take from its headers until its answer has been taken, however slowly somebody reads. */
@@ -27,17 +30,32 @@ interface Bounds {
   graceMs?: number;
 }
 
-/** @throws StartError when the port cannot be listened on. */
+/**
+ * Listening on loopback, it answers only requests to a loopback name or `publicHost`: a web page whose own name leads to this
+ * machine (DNS rebinding) gets nothing. Elsewhere a load balancer may call it by any name or address.
+ * @throws StartError when the port cannot be listened on.
+ */
 export async function serveHttp(
   app: { fetch(request: Request, env: Bindings): Response | Promise<Response> },
-  { requestTimeoutMs = 15_000, answerTimeoutMs = 60_000, maxConnections = 1000, graceMs = 10_000, ...at }: Listening & Bounds,
+  {
+    publicHost,
+    requestTimeoutMs = 15_000,
+    answerTimeoutMs = 60_000,
+    maxConnections = 1000,
+    graceMs = 10_000,
+    ...at
+  }: Listening & Options,
 ) {
+  const isKnown = (host: string) => !isLoopback(at.host) || isLoopback(host) || host === publicHost;
   const answer = async (request: Request, env: Bindings): Promise<Response> => {
-    const response = await app.fetch(request, env);
-    const { headers, readableEnded } = env.incoming;
+    // Unless the app says otherwise.
+    for (const [name, value] of Object.entries(guardedHeaders)) env.outgoing.setHeader(name, value);
+    const { headers } = env.incoming;
+    const host = hostIn(headers.host ?? '');
+    const response = isKnown(host) ? await app.fetch(request, env) : problemResponse(misdirected(host));
     const hasBody = Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined;
     // With a body left unread, the connection is not fit for another request: the client has to know before it sends one.
-    if (hasBody && !readableEnded) response.headers.set('Connection', 'close');
+    if (hasBody && !env.incoming.readableEnded) response.headers.set('Connection', 'close');
     return response;
   };
   const errorHandler = (error: unknown) => problemResponse(error instanceof RequestError ? unreadable : internal);
@@ -71,6 +89,15 @@ export async function serveHttp(
   };
 }
 
+/** What is answered is for whoever asked, now, and is what it says it is. */
+const guardedHeaders = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
+
+/** Of a `Host` header, in lower case: without the port. */
+const hostIn = (header: string) => header.toLowerCase().replace(/:\d*$/, '');
+
+const misdirected = (host: string) =>
+  new Problem('misdirected', `The relay does not go by the name "${host}". Its operator sets RELAY_PUBLIC_URL to a URL with it.`);
+
 const internal = new Problem('internal', 'Something went wrong here.');
 const unreadable = new Problem('bad-request', 'This is not an HTTP request that the relay can read.');
 const broken: Record<string, Problem> = {
@@ -84,7 +111,10 @@ async function answerBroken({ code = '' }: NodeJS.ErrnoException, socket: Duplex
   const problem = broken[code] ?? unreadable;
   const body = await problemResponse(problem).text();
   const status = `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`;
-  const head = `Connection: close\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}`;
+  const headers = { Connection: 'close', 'Content-Type': 'application/problem+json', 'Content-Length': Buffer.byteLength(body) };
+  const head = Object.entries({ ...headers, ...guardedHeaders })
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\r\n');
   socket.end(`${status}\r\n${head}\r\n\r\n${body}`, () => socket.destroy());
 }
 

@@ -145,6 +145,11 @@ const steps: readonly (readonly string[])[] = [
      )`,
     'CREATE INDEX daily_usage_by_day ON daily_usage (day)',
   ],
+  [
+    // The token that earlier versions gave to every demo company, and everybody knows.
+    `UPDATE tokens SET revoked_at = now()
+     WHERE hash = '\\x27e6d846624be0a6b67fc300e99fd28c4d5abdda87da1fe7206ffac500f7fc67' AND revoked_at IS NULL`,
+  ],
 ];
 
 /** Any number that no other program uses for an advisory lock in this database. */

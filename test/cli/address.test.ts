@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +10,7 @@ import { UsageError } from '../../src/cli/terminal.js';
 describe('the address of the API', () => {
   const directory = mkdtempSync(join(tmpdir(), 'relay-cli-'));
   writeFileSync(join(directory, 'admin-token'), 'from-file\n');
+  const says = (url: string, pid = process.pid) => writeFileSync(join(directory, 'api.json'), JSON.stringify({ url, pid }));
   after(() => rmSync(directory, { recursive: true }));
 
   it('is --url, RELAY_URL, or this machine', () => {
@@ -39,12 +41,12 @@ describe('the address of the API', () => {
     assert.throws(() => readAddress(undefined, { RELAY_URL: 'x' }), /^UsageError: RELAY_URL must/);
   });
 
-  it('comes with the admin token, a key, or what a relay on this machine keeps', () => {
+  it('comes with the admin token or a key', () => {
     const RELAY_DATA_DIR = directory;
+    says('http://127.0.0.1:8080');
     for (const [env, expected] of [
       [{ RELAY_ADMIN_TOKEN: 'admin', RELAY_KEY: 'key', RELAY_DATA_DIR }, ['admin', 'RELAY_ADMIN_TOKEN', 'admin']],
       [{ RELAY_KEY: ' key\n', RELAY_DATA_DIR }, ['key', 'RELAY_KEY', 'key']],
-      [{ RELAY_ADMIN_TOKEN: '', RELAY_DATA_DIR }, ['from-file', join(directory, 'admin-token'), 'admin']],
       [{ RELAY_DATA_DIR, RELAY_URL: 'https://relay.example.com' }, undefined],
       [{ RELAY_DATA_DIR: '/nowhere' }, undefined],
     ] as const) {
@@ -55,5 +57,30 @@ describe('the address of the API', () => {
       () => readAddress(undefined, { RELAY_ADMIN_TOKEN: 's3cret\nX-Header: 1' }),
       (error) => error instanceof UsageError && !error.message.includes('s3cret'),
     );
+  });
+
+  it('comes with the token of a data directory only where the relay of that directory runs, at its address', async () => {
+    const RELAY_DATA_DIR = directory;
+    const kept = { bearer: 'from-file', from: join(directory, 'admin-token'), kind: 'admin' };
+    const { pid: dead = 0 } = spawnSync('true');
+    for (const [env, expected] of [
+      [{}, ['http://127.0.0.1:9090', kept]],
+      [{ PORT: '9090' }, ['http://127.0.0.1:9090', kept]],
+      [{ RELAY_URL: 'http://localhost:9090' }, ['http://localhost:9090', kept]],
+      [{ PORT: '8080' }, ['http://127.0.0.1:8080', undefined]],
+      [{ RELAY_URL: 'https://relay.example.com:9090' }, ['https://relay.example.com:9090', undefined]],
+    ] as const) {
+      says('http://127.0.0.1:9090');
+      const { url, credential } = readAddress(undefined, { RELAY_DATA_DIR, ...env });
+      assert.deepEqual([url, credential], expected);
+      says('http://127.0.0.1:9090', dead);
+      assert.equal(
+        readAddress(undefined, { RELAY_DATA_DIR, ...env }).credential,
+        undefined,
+        'it has ended: somebody else may listen',
+      );
+    }
+    rmSync(join(directory, 'api.json'));
+    assert.equal(readAddress(undefined, { RELAY_DATA_DIR }).credential, undefined);
   });
 });

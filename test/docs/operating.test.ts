@@ -67,6 +67,7 @@ mkdirSync(join(programs, '.relay'));
 writeFileSync(join(programs, '.relay', 'admin-token'), adminToken);
 
 const stack = await startStack({ attentionWindowSeconds: 40 });
+writeFileSync(join(programs, '.relay', 'api.json'), JSON.stringify({ url: stack.links.api, pid: process.pid }));
 type Company = Awaited<ReturnType<typeof stack.company>>;
 
 /** What a command is run on: the reader's variables, and the chains that it concerns. */

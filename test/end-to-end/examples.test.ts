@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { z } from 'zod';
-import { demo } from '../../src/sandbox/demo.js';
 import { type Action, startStack } from './stack.js';
 
 const stack = await startStack();
@@ -17,7 +16,7 @@ function example(name: string, assignment: string): Action[] {
     ...new Set(actions.flatMap(({ delayInSeconds }) => (delayInSeconds === undefined ? [] : Number(delayInSeconds)))),
   ].sort((a, b) => a - b);
   return actions.map(({ relayId, relayAccessToken, ...action }) => {
-    assert.deepEqual([relayId, relayAccessToken], [demo.relayId, demo.relayAccessToken]);
+    assert.deepEqual([relayId, relayAccessToken], ['4711', '<RELAY_ACCESS_TOKEN>']);
     const delay =
       action.delayInSeconds === undefined
         ? {}

@@ -1,7 +1,10 @@
 /** A chain of each kind that an operator meets in the Web UI, brought to where it is worth looking at. */
 
 import assert from 'node:assert/strict';
-import { demo, ensureDemo } from '../../src/sandbox/demo.js';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ensureDemo } from '../../src/sandbox/demo.js';
 import { type Action, email, eventually, type Stack, send, Unmet, udf } from './stack.js';
 
 export type ShownKind = 'running' | 'held' | 'failed' | 'completed' | 'delayed';
@@ -28,7 +31,10 @@ async function ownScene(stack: Stack): Promise<Scene> {
 
 /** The company and the assignments that `npm start` makes, for pictures. */
 export async function demoScene(stack: Stack): Promise<Scene> {
-  await ensureDemo(stack.store, stack.platform.url);
+  const directory = mkdtempSync(join(tmpdir(), 'relay-demo-'));
+  const demo = await ensureDemo(stack.store, stack.platform.url, directory);
+  rmSync(directory, { recursive: true });
+  assert(demo);
   const company = stack.companyOf(demo);
   return {
     company,

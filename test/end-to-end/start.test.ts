@@ -10,7 +10,6 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { demo } from '../../src/sandbox/demo.js';
 import { freePort } from '../../src/service/server.js';
 import { type Process, startProcess } from './process.js';
 import { eventually, Unmet, udf } from './stack.js';
@@ -44,7 +43,7 @@ for (const name of [
   ports[name] = String(await freePort('127.0.0.1'));
 }
 const environment = { ...ports, RELAY_DATA_DIR: join(directory, 'data'), TEMPORAL_ADDRESS: '', DATABASE_URL: '', SMTP_URL: '' };
-const relay = `http://127.0.0.1:${ports.PORT}/co/${demo.companyId}`;
+const relay = `http://127.0.0.1:${ports.PORT}/co/demo`;
 
 function start(env: Record<string, string> = {}): Process {
   const started = startProcess('sandbox/start.js', { ...environment, ...env });
@@ -53,8 +52,8 @@ function start(env: Record<string, string> = {}): Process {
 }
 
 async function post(...actions: object[]): Promise<string> {
-  const { relayId, relayAccessToken } = demo;
-  const body = JSON.stringify(actions.map((action) => ({ relayId, relayAccessToken, ...action })));
+  const relayAccessToken = readFileSync(join(directory, 'data', 'demo-token'), 'utf8').trim();
+  const body = JSON.stringify(actions.map((action) => ({ relayId: '4711', relayAccessToken, ...action })));
   const response = await fetch(`${relay}/relay`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
   const answer = await response.text();
   assert.equal(response.status, 202, answer);

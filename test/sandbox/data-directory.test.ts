@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -36,6 +36,21 @@ describe('the data directory', () => {
     directory.release();
     assert.deepEqual(readdirSync(path), []);
     (await openDataDirectory(path)).release();
+  });
+
+  it('is closed to others when it was there already; one that holds something else is left as it is', async () => {
+    for (const [name, content, mode] of [
+      ['empty', undefined, 0o700],
+      ['relays', 'admin-token', 0o700],
+      ['home', '.profile', 0o755],
+    ] as const) {
+      const path = join(parent, name);
+      mkdirSync(path);
+      chmodSync(path, 0o755);
+      if (content !== undefined) writeFileSync(join(path, content), '');
+      (await openDataDirectory(path)).release();
+      assert.equal(statSync(path).mode & 0o777, mode, name);
+    }
   });
 
   it('is free again when its user was killed', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { request } from 'node:http';
 import { connect } from 'node:net';
 import { after, describe, it } from 'node:test';
 import type { HttpBindings } from '@hono/node-server';
@@ -40,10 +41,10 @@ async function exchange(text: string, drip?: string): Promise<{ head: string; bo
 
 describe('a request that never ends', () => {
   const cases: [what: string, start: string, drip: string][] = [
-    ['a body with a length', 'POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 900\r\n\r\n', '['],
-    ['a body in chunks', 'POST /body HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n', '1\r\n[\r\n'],
-    ['a body that does not come', 'POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 900\r\n\r\n', ''],
-    ['headers', 'POST /body HTTP/1.1\r\nHost: x\r\nX: ', 'x'],
+    ['a body with a length', 'POST /body HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900\r\n\r\n', '['],
+    ['a body in chunks', 'POST /body HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n', '1\r\n[\r\n'],
+    ['a body that does not come', 'POST /body HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900\r\n\r\n', ''],
+    ['headers', 'POST /body HTTP/1.1\r\nHost: localhost\r\nX: ', 'x'],
   ];
   for (const [what, start, drip] of cases) {
     it(`is cut off: ${what}`, async () => {
@@ -56,7 +57,7 @@ describe('a request that never ends', () => {
 
   it('is no error of ours when its sender hangs up', async () => {
     const socket = connect(port, '127.0.0.1');
-    socket.write('POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 900\r\n\r\n[');
+    socket.write('POST /body HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900\r\n\r\n[');
     socket.end();
     socket.resume();
     await once(socket, 'close');
@@ -89,11 +90,15 @@ describe('a body that nobody reads', () => {
 describe('what is no HTTP request', () => {
   const cases: [what: string, text: string, status: number][] = [
     ['garbage', '\u0000\u0001\u0002\r\n\r\n', 400],
-    ['two lengths', 'POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx', 400],
-    ['a length and chunks', 'POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\nx', 400],
+    ['two lengths', 'POST /body HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx', 400],
+    [
+      'a length and chunks',
+      'POST /body HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\nx',
+      400,
+    ],
     ['no host', 'POST /body HTTP/1.1\r\nContent-Length: 1\r\nConnection: close\r\n\r\nx', 400],
     ['a host that is none', 'POST /body HTTP/1.1\r\nHost: a b/c\r\nContent-Length: 1\r\nConnection: close\r\n\r\nx', 400],
-    ['too many headers', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+    ['too many headers', `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
   ];
   for (const [what, text, status] of cases) {
     it(`is answered with a problem: ${what}`, async () => {
@@ -117,7 +122,7 @@ describe('the server', () => {
       c.env.outgoing.once('close', gaveUp);
       return c.body('x'.repeat(20_000_000));
     });
-  const get = (path: string) => `GET /${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+  const get = (path: string) => `GET /${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 
   it('hangs up on somebody who does not take the answer', async () => {
     const port = await freePort('127.0.0.1');
@@ -155,4 +160,57 @@ describe('the server', () => {
     fourth.destroy();
     await bounded.close();
   });
+});
+
+describe('the Host header', () => {
+  /** The status for a POST to this server under this name. */
+  async function statusOf(url: string, host: string): Promise<number | undefined> {
+    const sent = request(`${url}/body`, { method: 'POST', headers: { host, 'content-length': 0 } }).end();
+    const [answer] = await once(sent, 'response');
+    answer.resume();
+    return answer.statusCode;
+  }
+
+  it('of a server on loopback names this machine, or the host of the public URL: no web page gets in by DNS rebinding', async () => {
+    const named = await serveHttp(app, { host: '127.0.0.1', port: 0, publicHost: 'relay.example.com' });
+    after(() => named.close());
+    for (const [url, host, status] of [
+      [server.url, `127.0.0.1:${port}`, 200],
+      [server.url, 'LOCALHOST', 200],
+      [server.url, `[::1]:${port}`, 200],
+      [server.url, 'rebound.example', 421],
+      [server.url, `rebound.example:${port}`, 421],
+      [server.url, '127.0.0.1.rebound.example', 421],
+      [server.url, 'relay.example.com', 421],
+      [named.url, 'relay.example.com', 200],
+      [named.url, 'rebound.example', 421],
+    ] as const)
+      assert.equal(await statusOf(url, host), status, host);
+  });
+
+  it('of a server on other addresses may be any: a load balancer or a probe calls it by what it knows', async () => {
+    const open = await serveHttp(app, { host: '0.0.0.0', port: 0 });
+    after(() => open.close());
+    for (const host of ['10.1.2.3:8080', 'relay-api', 'relay.example.com']) assert.equal(await statusOf(open.url, host), 200);
+  });
+});
+
+it('every answer is what it says it is, and for whoever asked alone', async () => {
+  const dressed = new Hono()
+    .get('/plain', (c) => c.json({}))
+    .get('/kept', (c) => c.json({}, 200, { 'Cache-Control': 'max-age=60' }));
+  const own = await serveHttp(
+    answerProblems(dressed, () => {}),
+    { host: '127.0.0.1', port: 0 },
+  );
+  after(() => own.close());
+  for (const [path, cacheControl] of [
+    ['/plain', 'no-store'],
+    ['/nothing-here', 'no-store'],
+    ['/kept', 'max-age=60'],
+  ]) {
+    const { headers } = await fetch(`${own.url}${path}`);
+    assert.deepEqual([headers.get('x-content-type-options'), headers.get('cache-control')], ['nosniff', cacheControl], path);
+  }
+  assert.match((await exchange('garbage\r\n\r\n')).head, /\r\nX-Content-Type-Options: nosniff/);
 });

@@ -30,6 +30,7 @@ describe('commands of the admin', () => {
       ),
     );
     writeFileSync(join(directory, 'admin-token'), 'the-admin-token\n');
+    writeFileSync(join(directory, 'api.json'), JSON.stringify({ url: api.url, pid: process.pid }));
   });
   after(async () => {
     await api.close();
