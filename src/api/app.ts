@@ -1,10 +1,10 @@
 /** The HTTP API, put together. */
 
-import { Hono, type MiddlewareHandler } from 'hono';
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { z } from 'zod';
 import { ruleNotices } from '../notices/start.js';
 import { healthRoutes } from '../service/telemetry.js';
-import { Callers, createGuard } from './bearer-authentication.js';
+import { type Access, type Authenticated, Callers, createGuard } from './bearer-authentication.js';
 import { chainRoutes } from './chains.js';
 import { codecCors, codecRoutes } from './codec.js';
 import { companyRoutes } from './companies.js';
@@ -16,7 +16,7 @@ import { answerProblems } from './problems.js';
 import { Quotas } from './quotas.js';
 import { rejectedRoutes } from './rejected.js';
 import { Rejections } from './rejections.js';
-import { relayRoute } from './relay.js';
+import { type DryRun, relayRoute } from './relay.js';
 import { type ApiOptions, appOf, type Route, route } from './route.js';
 import { ruleRoutes } from './rules.js';
 import { sessionRoutes } from './session.js';
@@ -42,11 +42,13 @@ export function apiRoutes(options: ApiOptions, callers = new Callers(options)): 
   const { client, log } = options;
   const rejections = new Rejections({ ...options, notices: ruleNotices(client, log) });
   const quotas = new Quotas(options);
+  const isInsider = async (c: Context<Authenticated>) => (await callers.of(c)) !== undefined;
+  const dry: DryRun = {
+    schema: dryRunSchema,
+    of: async (c, request) => dryRun(options, { ...request, valuesShown: await isInsider(c) }),
+  };
   const routes = [
-    relayRoute(options, rejections, quotas, {
-      schema: dryRunSchema,
-      of: async (c, request) => dryRun(options, { ...request, valuesShown: (await callers.of(c)) !== undefined }),
-    }),
+    relayRoute(options, rejections, quotas, dry, isInsider),
     ...rejectedRoutes(options, rejections, quotas),
     ...chainRoutes(options),
     ...adminRoutes(options),
@@ -65,8 +67,8 @@ export function adminRoutes({ store, operatorEmail }: Pick<ApiOptions, 'store' |
 
 function serviceRoutes(options: ApiOptions): Route[] {
   const health = healthRoutes(options);
-  const ofHealth = (path: string, id: string, summary: string, answers: Route['answers']): Route =>
-    route(`GET ${path}`, id, summary, { access: 'public', answers, handle: (c) => health.fetch(c.req.raw) });
+  const ofHealth = (path: string, id: string, summary: string, answers: Route['answers'], access: Access = 'public'): Route =>
+    route(`GET ${path}`, id, summary, { access, answers, handle: (c) => health.fetch(c.req.raw) });
   const readiness = (status: string) => z.object({ status: z.literal(status), temporal: z.string(), database: z.string() });
   return [
     ofHealth('/healthz', 'getHealth', 'Whether the process is alive', { 200: ['It is.', z.object({ status: z.literal('ok') })] }),
@@ -74,8 +76,12 @@ function serviceRoutes(options: ApiOptions): Route[] {
       200: ['Both can.', readiness('ready')],
       503: ['One cannot.', readiness('not ready')],
     }),
-    ofHealth('/metrics', 'getMetrics', 'What the process has counted, for Prometheus', {
-      200: ['In the text format of Prometheus.', 'text/plain'],
-    }),
+    ofHealth(
+      '/metrics',
+      'getMetrics',
+      'What the process has counted, for Prometheus: to the admin token, and without it to whoever asks on the same machine',
+      { 200: ['In the text format of Prometheus.', 'text/plain'] },
+      'admin or this machine',
+    ),
   ];
 }

@@ -10,9 +10,11 @@ import type { Links } from '../chain/chain.js';
 import type { Actor } from '../contract/audit.js';
 import { hashOf } from '../contract/credential.js';
 import { deriveKey } from '../contract/encryption.js';
+import { isLoopback } from '../contract/loopback.js';
 import { Problem } from '../contract/problem.js';
 import { longestSessionHours } from '../store/sessions.js';
 import type { Store } from '../store/store.js';
+import { clientAddress } from './limits.js';
 
 /** The environment of Hono handlers behind a guard: `c.get('actor')`. */
 export interface Authenticated {
@@ -21,16 +23,17 @@ export interface Authenticated {
 }
 
 /** Who may call a route. `relay tokens` are in the body, and the route itself authenticates them (relay-authentication.ts). */
-export type Access = 'public' | 'relay tokens' | 'admin or company key' | 'admin';
+export type Access = 'public' | 'relay tokens' | 'admin or company key' | 'admin' | 'admin or this machine';
 
 /** Lets only these callers pass, and answers 401 to everybody else. */
 export type Guard = (access: Access) => MiddlewareHandler<Authenticated>;
 
 export function createGuard(callers: Pick<Callers, 'of'>): Guard {
   return (access) => async (c, next) => {
-    if (access === 'admin' || access === 'admin or company key') {
+    const isOpen = access === 'public' || access === 'relay tokens' || (access === 'admin or this machine' && isLocal(c));
+    if (!isOpen) {
       const actor = c.get('actor') ?? (await callers.of(c));
-      if (access === 'admin' && actor?.kind !== 'admin') throw unauthorized('the admin token');
+      if (access !== 'admin or company key' && actor?.kind !== 'admin') throw unauthorized('the admin token');
       if (!actor) throw unauthorized('the admin token or a key of this company');
       c.set('actor', actor);
     }
@@ -119,6 +122,14 @@ export function assertOwnPage(c: Context<Authenticated>): void {
 
 function isHere(origin: string | undefined, host: string | undefined): boolean {
   return origin !== undefined && URL.canParse(origin) && new URL(origin).host === host;
+}
+
+/** What a proxy adds: its own address is not its client's. */
+const forwarding = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip'];
+
+/** Whether the request comes from this machine, and no proxy on it passed it on. */
+function isLocal(c: Context): boolean {
+  return isLoopback(clientAddress(c)) && forwarding.every((name) => c.req.header(name) === undefined);
 }
 
 export function unauthorized(needed: string): Problem {

@@ -1,5 +1,6 @@
 /** `/admin/companies`: who uses the relay, with which settings, and the keys with which they read and steer their own chains. */
 
+import { isDeepStrictEqual } from 'node:util';
 import type { Context } from 'hono';
 import { z } from 'zod';
 import { companyIdPattern } from '../chain/chain.js';
@@ -8,6 +9,7 @@ import {
   companyPatch,
   companyRequest,
   companySchema,
+  leaksAuth,
   type NewCompany,
   type StoredCompany,
 } from '../contract/company.js';
@@ -23,8 +25,20 @@ import { type Route, route } from './route.js';
 const newKeyRequest = z.strictObject({ name: label }).meta({ id: 'NewKey' });
 
 export function companyRoutes({ companies, keys }: Store, operatorEmail: string | undefined): Route[] {
-  const checked = (companyId: string, settings: Omit<NewCompany, 'companyId'>): NewCompany => {
+  const checked = (companyId: string, settings: Omit<NewCompany, 'companyId'>, stored?: StoredCompany): NewCompany => {
     const { notify } = settings;
+    const leaking = (['platform', 'ticketing'] as const).filter((name) => {
+      const system = settings[name];
+      // What was set when this was allowed may stay until somebody changes it.
+      return system && leaksAuth(system) && !isDeepStrictEqual(system, stored?.[name]);
+    });
+    if (leaking.length > 0)
+      throw invalid(
+        leaking.map((name) => ({
+          pointer: `/${name}/baseUrl`,
+          detail: 'must be https, since auth is sent there (or set allowPlainText to true)',
+        })),
+      );
     if (operatorEmail !== undefined || (notify && hasContact(notify))) return { companyId, ...settings };
     const detail =
       'must name somebody to tell when something fails: emails or webhookUrl (or the operator sets RELAY_OPERATOR_EMAIL)';
@@ -54,7 +68,7 @@ export function companyRoutes({ companies, keys }: Store, operatorEmail: string 
         if (!companyIdPattern.test(companyId))
           throw new Problem('invalid-company-id', 'A company id is 1 to 64 letters, digits, _ or -.');
         const read = await readSettings(c, companyRequest);
-        const change = (stored?: StoredCompany) => checked(companyId, read(stored, stored && settingsOf(stored)));
+        const change = (stored?: StoredCompany) => checked(companyId, read(stored, stored && settingsOf(stored)), stored);
         const { company, created } = await companies.put(companyId, change, actor);
         return c.json(shown(company), created ? 201 : 200, { Location: `/admin/companies/${companyId}` });
       },
@@ -68,7 +82,7 @@ export function companyRoutes({ companies, keys }: Store, operatorEmail: string 
       problems: ['invalid-body'],
       async handle(c, { companyId, actor }) {
         const read = await readSettings(c, companyRequest, mergePatch);
-        const change = (stored?: StoredCompany) => checked(companyId, read(found(stored, `company ${companyId}`)));
+        const change = (stored?: StoredCompany) => checked(companyId, read(found(stored, `company ${companyId}`)), stored);
         const { company } = await companies.put(companyId, change, actor);
         return c.json(shown(company));
       },

@@ -89,6 +89,7 @@ const accessTexts: Record<Access, string> = {
     'A dry run shows more with the admin token or a key of the company as Authorization: Bearer …',
   'admin or company key': 'Needs the admin token or a key of the company as Authorization: Bearer …',
   admin: 'Needs the admin token as Authorization: Bearer …',
+  'admin or this machine': 'Needs the admin token as Authorization: Bearer …, or nothing from the machine that it runs on.',
 };
 
 function endpoint(route: Route, { parameters, requestBody, responses }: DescribedOperation): Html {

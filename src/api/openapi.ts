@@ -112,6 +112,7 @@ const securities: Record<Access, Record<string, []>[]> = {
   'relay tokens': [{}, { adminToken: [] }, { companyKey: [] }, { session: [] }],
   'admin or company key': [{ adminToken: [] }, { companyKey: [] }, { session: [] }],
   admin: [{ adminToken: [] }, { session: [] }],
+  'admin or this machine': [{}, { adminToken: [] }, { session: [] }],
 };
 
 /** What any endpoint may answer with. `method-not-allowed` is an answer of a path. */

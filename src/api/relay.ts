@@ -16,7 +16,7 @@ import { asksDryRun, chainRequest, readActions, readElements, readIdempotencyKey
 import { type Answer, type ApiOptions, type Route, route } from './route.js';
 
 /** Tells what these actions would do, as far as whoever asks may see it; answered in the form of `schema`. */
-interface DryRun {
+export interface DryRun {
   schema: z.ZodType;
   of(c: Context, request: { companyId: string; actions: ChainAction[]; warnings: Issue[] }): Promise<object>;
 }
@@ -32,7 +32,14 @@ const acceptedHeaders = {
 export const acceptedAnswer: Answer = ['The chain is accepted and will run.', acceptedSchema, acceptedHeaders];
 export const replayedHeaders = { ...acceptedHeaders, 'Idempotency-Replayed': '`true` where this is the first answer again.' };
 
-export function relayRoute(options: ApiOptions, rejections: Rejections, quotas: Quotas, dryRun: DryRun): Route {
+/** @param isInsider - whether a company key or the admin token came with the request: only they see where the Web UI is. */
+export function relayRoute(
+  options: ApiOptions,
+  rejections: Rejections,
+  quotas: Quotas,
+  dryRun: DryRun,
+  isInsider: (c: Context) => Promise<boolean>,
+): Route {
   const { limits, links, log } = options;
   const guesses = new Guesses(log);
   return route('POST /co/:companyId/relay', 'submitChain', 'Submit a chain of actions', {
@@ -84,9 +91,8 @@ export function relayRoute(options: ApiOptions, rejections: Rejections, quotas: 
           const { actions, warnings } = readActions(elements);
           await quotas.checkRecipients(companyId, actions);
           if (dry) return c.json(await dryRun.of(c, { companyId, actions, warnings }));
-          const request = { companyId, actions, hash: hashRequest(elements), idempotencyKey };
-          const started = await quotas.within(companyId, actions, () => startChain(options, request));
-          return answerStarted(c, started, warnings, links);
+          const started = await startChain(options, { companyId, actions, hash: hashRequest(elements), idempotencyKey });
+          return answerStarted(c, started, warnings, (await isInsider(c).catch(() => false)) ? links : { api: links.api });
         });
       } catch (error) {
         if (error instanceof Rejection && !dry)

@@ -5,6 +5,8 @@ import { z } from 'zod';
 import packageJson from '../../package.json' with { type: 'json' };
 import { isNestedDeeper } from '../chain/text.js';
 import type { Auth } from '../contract/company.js';
+import { isLoopback } from '../contract/loopback.js';
+import type { Log } from '../service/telemetry.js';
 import { authIn, type Call, ConnectorError, excerpt, withDeadline } from './call.js';
 import { assertPublicHost, codeOf, networkFailure, publicLookup } from './network.js';
 
@@ -28,7 +30,13 @@ type Asked = HttpRequest & { label: string; secrets: string[] };
 
 export type HttpClient = ReturnType<typeof createHttpClient>;
 
-export function createHttpClient({ allowPrivateNetworks }: { allowPrivateNetworks: boolean }) {
+interface HttpClientOptions {
+  allowPrivateNetworks: boolean;
+  log?: Log;
+}
+
+export function createHttpClient({ allowPrivateNetworks, log }: HttpClientOptions) {
+  const warnedOf = new Set<string>();
   const agent = new Agent({
     connect: allowPrivateNetworks ? {} : { lookup: publicLookup },
     maxResponseSize: 1024 * 1024,
@@ -40,6 +48,11 @@ export function createHttpClient({ allowPrivateNetworks }: { allowPrivateNetwork
   async function exchange(request: HttpRequest, signal: AbortSignal): Promise<unknown> {
     const { method, url, headers, auth, body, call, secretPath } = request;
     const credentials = credentialsOf(auth ?? authIn(url));
+    const inPlainText = credentials.secrets.length > 0 && url.protocol === 'http:' && !isLoopback(url.hostname);
+    if (inPlainText && !warnedOf.has(url.host)) {
+      warnedOf.add(url.host);
+      log?.warn({ host: url.host }, `credentials are sent in plain text: set an https address in ${request.what}`);
+    }
     const secrets = [...credentials.secrets, ...url.searchParams.values(), ...(secretPath ? [url.pathname] : [])];
     const asked: Asked = { ...request, label: `${method} ${shownUrl(url, secretPath)}`, secrets };
     try {

@@ -6,6 +6,7 @@ import { domainToASCII } from 'node:url';
 import { createTransport } from 'nodemailer';
 import { z } from 'zod';
 import { bareAddress } from '../chain/address.js';
+import { isLoopback } from '../contract/loopback.js';
 import { authIn, type Call, ConnectorError, excerpt, percentDecoded, withDeadline } from './call.js';
 import { assertPublicHost, networkFailure, publicLookup } from './network.js';
 
@@ -23,9 +24,12 @@ export interface Message {
 
 export type Mailer = ReturnType<typeof createMailer>;
 
-/** Without `allowPrivateNetworks`, only public addresses are connected to, and passwords go over TLS only. */
+/**
+ * Without `allowPrivateNetworks`, only public addresses are connected to. A password goes over TLS only, unless the server is on
+ * this machine, or the URL asks for plain text: `smtp://user:password@mail.internal:25?requireTLS=false`.
+ */
 export function createMailer(smtpUrl: string, { allowPrivateNetworks = false }: { allowPrivateNetworks?: boolean } = {}) {
-  const { host, port, secure, auth } = parseSmtpUrl(smtpUrl);
+  const { host, port, secure, auth, requireTLS } = parseSmtpUrl(smtpUrl);
 
   async function openSocket(signal: AbortSignal): Promise<Socket> {
     if (!allowPrivateNetworks) assertPublicHost(host);
@@ -56,7 +60,7 @@ export function createMailer(smtpUrl: string, { allowPrivateNetworks = false }: 
         port,
         secure,
         auth: auth && { user: auth.username, pass: auth.password },
-        requireTLS: auth !== undefined && !allowPrivateNetworks,
+        requireTLS,
         greetingTimeout: timeout,
         socketTimeout: timeout,
         disableFileAccess: true,
@@ -92,8 +96,10 @@ function parseSmtpUrl(smtpUrl: string) {
     );
   }
   const port = Number(url.port) || (url.protocol === 'smtps:' ? 465 : 587);
+  const auth = authIn(url);
+  const requireTLS = auth !== undefined && !isLoopback(host) && url.searchParams.get('requireTLS') !== 'false';
   // `secure`: TLS from the first byte, instead of by STARTTLS where the server offers it.
-  return { host, port, secure: url.protocol === 'smtps:' || port === 465, auth: authIn(url) };
+  return { host, port, secure: url.protocol === 'smtps:' || port === 465, auth, requireTLS };
 }
 
 /** Reads exactly one address: a list or a line break is refused, so that no other recipient and no header can be slipped in. */
@@ -117,7 +123,7 @@ const smtpErrorSchema = z.object({ message: text, code: text, command: text, res
 
 const advice: Record<string, string> = {
   EAUTH: '; check user and password in the SMTP URL',
-  ETLS: '; no TLS, without which the password is not sent',
+  ETLS: '; no TLS, without which the password is not sent, unless ?requireTLS=false in the SMTP URL asks for it',
 };
 
 /** An answer of the server decides (4yz or 5yz); without one, whether the body had left. */

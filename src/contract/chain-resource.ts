@@ -59,7 +59,10 @@ export const acceptedSchema = z
     warnings: z
       .array(z.object({ pointer: z.string(), detail: z.string() }))
       .describe('What is worth knowing and did not keep the chain from being accepted.'),
-    links: z.object({ chain: z.url(), webUi: z.url().optional() }),
+    links: z.object({
+      chain: z.url(),
+      webUi: z.url().optional().describe('Where the admin token or a company key came with it.'),
+    }),
   })
   .meta({ id: 'Accepted' });
 export type Accepted = z.infer<typeof acceptedSchema>;

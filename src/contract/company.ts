@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { isEmailAddress } from '../chain/address.js';
 import { type Pause, pausable } from '../chain/pause.js';
 import { isTimeZone } from '../chain/timestamp/zone.js';
+import { isLoopback } from './loopback.js';
 import { httpUrl, isWebhookSecret, label, notifyRequest, notifySchema, prose } from './notify.js';
 import { encrypted, mask, secret } from './secrets.js';
 
@@ -22,7 +23,21 @@ const authSchema = z
 export type Auth = z.infer<typeof authSchema>;
 
 /** Any system that speaks the relay's own connector API (docs/connecting-systems.md). */
-const httpConnection = z.strictObject({ kind: z.literal('http'), baseUrl: httpUrl, auth: authSchema.optional() });
+const httpConnection = z.strictObject({
+  kind: z.literal('http'),
+  baseUrl: httpUrl,
+  auth: authSchema.optional(),
+  allowPlainText: z
+    .boolean()
+    .optional()
+    .describe('`true`: `auth` may go over `http` to another machine, legible to everybody on the way.'),
+});
+
+/** Whether credentials would go to another machine without TLS, and nobody asked for that. */
+export function leaksAuth({ baseUrl, auth, allowPlainText = false }: z.infer<typeof httpConnection>): boolean {
+  const { protocol, hostname } = new URL(baseUrl);
+  return auth !== undefined && protocol === 'http:' && !isLoopback(hostname) && !allowPlainText;
+}
 
 const platformSchema = z.discriminatedUnion('kind', [httpConnection]);
 export type PlatformSettings = z.infer<typeof platformSchema>;

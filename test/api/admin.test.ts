@@ -209,6 +209,39 @@ for (const { name, open, skip } of testDatabases) {
       });
     });
 
+    it('credentials of a system are taken over https only, unless it is on this machine or plain text is asked for', async () => {
+      const auth = { type: 'bearer', token: 's3cret' };
+      const at = (baseUrl: string, more = {}) => ({ kind: 'http', baseUrl, ...more });
+      for (const [platform, status] of [
+        [at('http://p.example.com', { auth }), 400],
+        [at('http://10.0.0.5:8080', { auth }), 400],
+        [at('http://localhost.example.com', { auth }), 400],
+        [at('http://p.example.com', { auth, allowPlainText: true }), 200],
+        [at('http://p.example.com'), 200],
+        [at('https://p.example.com', { auth }), 200],
+        [at('http://127.0.0.1:8090', { auth }), 200],
+        [at('http://localhost:8090', { auth }), 200],
+      ] as const) {
+        const id = `plain-${status}-${Math.random().toString(36).slice(2)}`;
+        await company(id);
+        const answer = await put(id, { name: id, ticketing: platform });
+        assert.equal(answer.status, status, JSON.stringify(platform));
+        if (status === 400) assert.deepEqual(pointers(answer), ['/ticketing/baseUrl']);
+      }
+      // One that was set before this was refused goes on, and its other settings can be changed.
+      const old = {
+        companyId: 'plain-old',
+        name: 'Old',
+        notify,
+        platform: at('http://p.example.com', { auth }) as Company['platform'],
+      };
+      await store.companies.put('plain-old', () => old, { kind: 'admin' });
+      assert.equal((await put('plain-old', { name: 'New' })).status, 200);
+      const moved = await ask('PATCH', '/admin/companies/plain-old', { platform: { baseUrl: 'http://p.example.com/v2' } });
+      assert.deepEqual([moved.status, pointers(moved)], [400, ['/platform/baseUrl']]);
+      assert.equal((await ask('PATCH', '/admin/companies/plain-old', { platform: { allowPlainText: true } })).status, 200);
+    });
+
     describe('companies', () => {
       it('are made, read, changed, listed and deleted', async () => {
         const made = await put('acme', { name: ' Acme ', timeZone: 'Europe/Berlin', notify });

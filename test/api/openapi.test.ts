@@ -46,6 +46,11 @@ describe('the OpenAPI document', () => {
     assert.match(document.openapi, /^3\.1\./);
   });
 
+  it('says that what the process has counted is for the admin, and for the machine that it runs on', () => {
+    const { security } = endpoints().find(({ path }) => path === '/metrics')?.operation ?? assert.fail();
+    assert.deepEqual(security, [{}, { adminToken: [] }, { session: [] }]);
+  });
+
   it('describes every route of the API, and no other', () => {
     const routes = app.routes
       .filter(({ method }) => method !== 'ALL')

@@ -4,6 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { after, describe, it } from 'node:test';
 import { createHttpClient, type HttpRequest, parseJson } from '../../src/connectors/http.js';
 import type { Auth } from '../../src/contract/company.js';
+import type { Log } from '../../src/service/telemetry.js';
 import { failing } from './failing.js';
 import { answering, startHttp } from './local-http.js';
 
@@ -51,6 +52,19 @@ describe('a request', () => {
   it('sends basic auth as UTF-8', async () => {
     await get({ auth: { type: 'basic', username: 'Zoë', password: 'p:w' } });
     assert.equal(server.last().headers.authorization, basic('Zoë:p:w'));
+  });
+
+  it('warns once of each host to which credentials go in plain text, this machine apart', async () => {
+    const warned: object[] = [];
+    const log = { warn: (facts: object) => warned.push(facts) } as unknown as Log;
+    const watched = createHttpClient({ allowPrivateNetworks: true, log });
+    after(() => watched.close());
+    const { port } = new URL(server.url);
+    const auth: Auth = { type: 'bearer', token: 't0ken' };
+    for (const host of ['127.0.0.1', 'localhost', '0.0.0.0', '0.0.0.0'])
+      await request(`http://${host}:${port}/`, { auth }, watched);
+    await request(`http://127.0.0.2:${port}/`, {}, watched).catch(() => {});
+    assert.deepEqual(warned, [{ host: `0.0.0.0:${port}` }]);
   });
 
   it('takes user and password of the URL for basic auth', async () => {

@@ -292,6 +292,32 @@ describe('TLS', () => {
   });
 });
 
+describe('a password', () => {
+  // A name of this machine that does not say so.
+  const elsewhere = (port: number, query = '') =>
+    createMailer(`smtp://user:s3cret@0.0.0.0:${port}${query}`, { allowPrivateNetworks: true });
+
+  it('is not sent in plain text to another machine, on a private network either', async () => {
+    for (const EHLO of ['250 AUTH PLAIN LOGIN', '250-STARTTLS\r\n250 AUTH PLAIN']) {
+      const { port, lines } = await startScriptedSmtp({ EHLO, STARTTLS: '454 not now' });
+      const error = await failing(elsewhere(port).send(message, call));
+      assert.match(error.message, /\?requireTLS=false in the SMTP URL/);
+      assert.deepEqual(
+        lines.filter((line) => /^(AUTH|MAIL)/.test(line)),
+        [],
+      );
+    }
+  });
+
+  it('is sent in plain text where the URL asks for it, or the server is on this machine', async () => {
+    const asked = await startScriptedSmtp({ EHLO: '250 AUTH PLAIN' });
+    await elsewhere(asked.port, '?requireTLS=false').send(message, call);
+    const local = await startScriptedSmtp({ EHLO: '250 AUTH PLAIN' });
+    await mailerAt(local.port, 'user:s3cret@').send(message, call);
+    for (const { lines } of [asked, local]) assert.ok(lines.some((line) => line.startsWith('AUTH PLAIN')));
+  });
+});
+
 describe('the SMTP URL', () => {
   it('must be one', () => {
     for (const url of [

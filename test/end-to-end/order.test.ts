@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { email, send, startStack, udf } from './stack.js';
+import { acceptedSchema } from '../../src/contract/chain-resource.js';
+import { adminToken, email, send, startStack, udf } from './stack.js';
 
 const stack = await startStack();
 const states = (chain: { actions: { state: string }[] }) => chain.actions.map(({ state }) => state);
@@ -178,4 +179,19 @@ describe('effects', () => {
     assert.deepEqual(states(chain), ['skipped']);
     assert.match(chain.actions[0]?.reason ?? '', /disabled/);
   });
+});
+
+it('the 202 names the Web UI to the admin token and a company key only: its address is nothing for a webhook sender', async () => {
+  const company = await stack.company();
+  const key = await stack.store.keys.create(company.companyId, 'console', { kind: 'admin' });
+  assert(typeof key === 'object');
+  const linksFor = async (headers: Record<string, string>) => {
+    const response = await company.post([udf('T')], headers);
+    assert.equal(response.status, 202);
+    return acceptedSchema.parse(await response.json()).links;
+  };
+  for (const bearer of [adminToken, key.key])
+    assert.match((await linksFor({ authorization: `Bearer ${bearer}` })).webUi ?? '', /^http:\/\/127\.0\.0\.1:8233\//);
+  assert.deepEqual(Object.keys(await linksFor({})), ['chain']);
+  assert.deepEqual(Object.keys(await linksFor({ authorization: 'Bearer somebody' })), ['chain']);
 });
