@@ -11,7 +11,9 @@ it('what is for this machine alone needs the admin token from elsewhere, and thr
     of: async (c) => {
       const bearer = c.req.header('authorization');
       if (bearer === undefined) return undefined;
-      return bearer === admin.authorization ? { kind: 'admin' } : { kind: 'key', companyId: 'acme', keyId: 'k', name: 'a key', role: 'manage' };
+      return bearer === admin.authorization
+        ? { kind: 'admin' }
+        : { kind: 'key', companyId: 'acme', keyId: 'k', name: 'a key', role: 'manage' };
     },
   });
   const metrics = route('GET /metrics', 'm', 'm', { access: 'admin or this machine', answers: {}, handle: (c) => c.text('ok') });
