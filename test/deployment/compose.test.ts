@@ -56,7 +56,7 @@ const documented: Record<string, string[]> = {
     'BIND_ON_IP',
     'DYNAMIC_CONFIG_FILE_PATH',
   ],
-  'temporalio/ui': ['TEMPORAL_ADDRESS'],
+  'temporalio/ui': ['TEMPORAL_ADDRESS', 'TEMPORAL_CODEC_ENDPOINT', 'TEMPORAL_CODEC_INCLUDE_CREDENTIALS'],
   'axllent/mailpit': [],
   relay: [...Object.keys(environment.shape), 'TEMPORAL_NAMESPACE'],
 };
