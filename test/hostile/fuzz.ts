@@ -20,14 +20,14 @@ function randomFrom(seed: number): () => number {
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 const rawRequests = [
-  'POST /co/acme/relay HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
-  'POST /co/acme/relay HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n[]\r\n0\r\n\r\n',
-  'POST /co/acme/relay HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nContent-Type: application/json\r\n\r\n2\r\n[]\r\n0\r\n\r\n',
-  'POST /co/acme/relay HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n',
-  'GET /co/acme/chains HTTP/9.9\r\nHost: x\r\n\r\n',
+  'POST /co/acme/relay HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+  'POST /co/acme/relay HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n[]\r\n0\r\n\r\n',
+  'POST /co/acme/relay HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\nContent-Type: application/json\r\n\r\n2\r\n[]\r\n0\r\n\r\n',
+  'POST /co/acme/relay HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n',
+  'GET /co/acme/chains HTTP/9.9\r\nHost: localhost\r\n\r\n',
   'GET / HTTP/1.1\r\nHost: a b\r\n\r\n',
-  `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
-  'POST /co/acme/relay HTTP/1.1\r\nHost: x\r\nContent-Length: 900\r\n\r\n[',
+  `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
+  'POST /co/acme/relay HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900\r\n\r\n[',
   '\u0000\u0001\u0002\r\n\r\n',
 ];
 const names = [

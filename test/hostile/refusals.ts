@@ -98,7 +98,7 @@ for (const [what, ask] of rows) {
 /** Connections that send a byte a second, until they are cut off. */
 const before = await cost();
 const sockets = Array.from({ length: 200 }, () => connect(port, '127.0.0.1').on('error', () => {}));
-for (const socket of sockets) socket.write('POST /co/acme/relay HTTP/1.1\r\nHost: x\r\nContent-Length: 900\r\n\r\n[');
+for (const socket of sockets) socket.write('POST /co/acme/relay HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900\r\n\r\n[');
 const dripping = setInterval(() => {
   for (const socket of sockets) if (socket.writable) socket.write(' ');
 }, 1000);

@@ -136,6 +136,7 @@ describe('the server', () => {
     socket.on('data', (data) => {
       bytes += data.length;
     });
+    socket.resume();
     await closed;
     assert(bytes < 20_000_000, `${bytes} bytes`);
     await bounded.close();
