@@ -4,12 +4,14 @@ import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { z } from 'zod';
 import { ruleNotices } from '../notices/start.js';
 import { healthRoutes } from '../service/telemetry.js';
+import { adminTokenRoutes } from './admin-tokens.js';
 import { type Access, type Authenticated, Callers, createGuard } from './bearer-authentication.js';
 import { chainRoutes } from './chains.js';
 import { codecCors, codecRoutes } from './codec.js';
 import { companyRoutes } from './companies.js';
 import { docsRoutes } from './docs.js';
 import { dryRun, dryRunSchema } from './dry-run.js';
+import { reportFailures } from './failed-authentications.js';
 import { limitFailures, noteBounds } from './limits.js';
 import { auditRoutes, encryptionRoutes, operatingRoutes } from './operating.js';
 import { answerProblems } from './problems.js';
@@ -32,6 +34,7 @@ export function createApi(options: ApiOptions): Hono {
     .use(metrics.middleware)
     .use(noteBounds(metrics, log))
     .use(limitFailures(limits))
+    .use(reportFailures(options))
     .use('/codec/*', codecCors(options.links))
     .use('/chains/*', inTime)
     .use('/co/:companyId/chains/*', inTime)
@@ -62,7 +65,13 @@ export function apiRoutes(options: ApiOptions, callers = new Callers(options)): 
 
 /** All that is for the holder of the admin token and needs nothing but the store. */
 export function adminRoutes({ store, operatorEmail }: Pick<ApiOptions, 'store' | 'operatorEmail'>): Route[] {
-  return [...companyRoutes(store, operatorEmail), ...ruleRoutes(store), ...auditRoutes(store), ...encryptionRoutes(store)];
+  return [
+    ...companyRoutes(store, operatorEmail),
+    ...ruleRoutes(store),
+    ...adminTokenRoutes(store),
+    ...auditRoutes(store),
+    ...encryptionRoutes(store),
+  ];
 }
 
 function serviceRoutes(options: ApiOptions): Route[] {

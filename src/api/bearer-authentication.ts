@@ -8,10 +8,10 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { deleteCookie, getSignedCookie, setSignedCookie } from 'hono/cookie';
 import type { Links } from '../chain/chain.js';
 import type { Actor } from '../contract/audit.js';
-import { hashOf } from '../contract/credential.js';
+import { hashOf, roles } from '../contract/credential.js';
 import { deriveKey } from '../contract/encryption.js';
 import { isLoopback } from '../contract/loopback.js';
-import { Problem } from '../contract/problem.js';
+import { Problem, type Refusal } from '../contract/problem.js';
 import { longestSessionHours } from '../store/sessions.js';
 import type { Store } from '../store/store.js';
 import { clientAddress } from './limits.js';
@@ -23,9 +23,15 @@ export interface Authenticated {
 }
 
 /** Who may call a route. `relay tokens` are in the body, and the route itself authenticates them (relay-authentication.ts). */
-export type Access = 'public' | 'relay tokens' | 'admin or company key' | 'admin' | 'admin or this machine';
+export type Access =
+  | 'public'
+  | 'relay tokens'
+  | 'admin or company key'
+  | 'admin or manage key'
+  | 'admin'
+  | 'admin or this machine';
 
-/** Lets only these callers pass, and answers 401 to everybody else. */
+/** Lets only these callers pass; answers 401 to everybody else, and 403 to the company's keys that may do less. */
 export type Guard = (access: Access) => MiddlewareHandler<Authenticated>;
 
 export function createGuard(callers: Pick<Callers, 'of'>): Guard {
@@ -33,12 +39,20 @@ export function createGuard(callers: Pick<Callers, 'of'>): Guard {
     const isOpen = access === 'public' || access === 'relay tokens' || (access === 'admin or this machine' && isLocal(c));
     if (!isOpen) {
       const actor = c.get('actor') ?? (await callers.of(c));
-      if (access !== 'admin or company key' && actor?.kind !== 'admin') throw unauthorized('the admin token');
-      if (!actor) throw unauthorized('the admin token or a key of this company');
+      if (!actor) throw unauthorized(access === 'admin' || access === 'admin or this machine' ? 'the admin token' : 'the admin token or a key of this company', c);
+      if (actor.kind === 'key') assertAllowed(actor, access, c.req.method);
       c.set('actor', actor);
     }
     await next();
   };
+}
+
+function assertAllowed({ name, role }: Extract<Actor, { kind: 'key' }>, access: Access, method: string): void {
+  const needed = access !== 'admin or company key' ? 'manage' : method === 'GET' || method === 'HEAD' ? 'read' : 'steer';
+  const isOpen = access === 'admin or company key' || access === 'admin or manage key';
+  if (isOpen && roles.indexOf(role) >= roles.indexOf(needed)) return;
+  const wanted = !isOpen ? 'an admin token' : `a key with the role ${needed}, or an admin token`;
+  throw new Problem('forbidden', `The key ${name} has the role ${role}: this needs ${wanted}.`);
 }
 
 export const sessionCookie = 'relay-session';
@@ -48,7 +62,7 @@ export interface CallersOptions {
   adminToken: string;
   /** RELAY_SECRET, if there is one. */
   secret?: string;
-  store: Pick<Store, 'keys' | 'sessions'>;
+  store: Pick<Store, 'keys' | 'adminTokens' | 'sessions'>;
   links: Pick<Links, 'api'>;
 }
 
@@ -79,7 +93,12 @@ export class Callers {
   /** Whose this admin token or key is. */
   async holding(credential: string): Promise<Actor | undefined> {
     if (timingSafeEqual(hashOf(credential), this.#adminHash)) return { kind: 'admin' };
-    const key = await this.#store.keys.authenticate(credential);
+    const { keys, adminTokens } = this.#store;
+    if (credential.startsWith('rla_')) {
+      const token = await adminTokens.authenticate(credential);
+      return token && { kind: 'admin', ...token };
+    }
+    const key = await keys.authenticate(credential);
     return key && { kind: 'key', ...key };
   }
 
@@ -132,7 +151,12 @@ function isLocal(c: Context): boolean {
   return isLoopback(clientAddress(c)) && forwarding.every((name) => c.req.header(name) === undefined);
 }
 
-export function unauthorized(needed: string): Problem {
+export function unauthorized(needed: string, c: Context<Authenticated>): Problem {
   const headers = { 'WWW-Authenticate': 'Bearer realm="relay"' };
-  return new Problem('unauthorized', `This needs ${needed}: Authorization: Bearer …, or sign in at /sign-in`, { headers });
+  const given = c.req.header('Authorization') ?? c.req.header('Cookie') ?? (c.req.method === 'POST' || undefined);
+  const refusal: Refusal = { reason: given === undefined ? 'no credential' : 'wrong credential' };
+  return new Problem('unauthorized', `This needs ${needed}: Authorization: Bearer …, or sign in at /sign-in`, {
+    headers,
+    refusal,
+  });
 }

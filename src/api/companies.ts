@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Context } from 'hono';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { companyIdPattern } from '../chain/chain.js';
 import {
   companiesResponse,
@@ -13,8 +13,8 @@ import {
   type NewCompany,
   type StoredCompany,
 } from '../contract/company.js';
-import { createdKeyResponse, keysResponse } from '../contract/credential.js';
-import { hasContact, label } from '../contract/notify.js';
+import { createdKeyResponse, keysResponse, newKeyRequest } from '../contract/credential.js';
+import { hasContact } from '../contract/notify.js';
 import { Problem } from '../contract/problem.js';
 import { mergePatch, redact, replaceKeepingSecrets } from '../contract/secrets.js';
 import type { Store } from '../store/store.js';
@@ -22,7 +22,8 @@ import { invalid, pageQuery, parseAs, readObject } from './input.js';
 import { found, notFound } from './problems.js';
 import { type Route, route } from './route.js';
 
-const newKeyRequest = z.strictObject({ name: label }).meta({ id: 'NewKey' });
+/** What a company may change of itself; its connections are the operator's to allow. */
+const ownSettings = ['name', 'timeZone', 'notify'];
 
 export function companyRoutes({ companies, keys }: Store, operatorEmail: string | undefined): Route[] {
   const checked = (companyId: string, settings: Omit<NewCompany, 'companyId'>, stored?: StoredCompany): NewCompany => {
@@ -55,6 +56,7 @@ export function companyRoutes({ companies, keys }: Store, operatorEmail: string 
       },
     }),
     route('PUT /admin/companies/:companyId', 'putCompany', 'Make or change a company', {
+      access: 'admin',
       description:
         'What is left out stays as it is, and `null` removes it. A section that is given replaces the stored one, except for' +
         ' its secrets: they are write-only, shown as `***`, kept where they are left out, and removed by `null`.',
@@ -76,12 +78,19 @@ export function companyRoutes({ companies, keys }: Store, operatorEmail: string 
     route('PATCH /admin/companies/:companyId', 'changeCompany', 'Change a company', {
       description:
         'A JSON merge patch (RFC 7396): what is left out stays as it is, also within a section, and `null` removes it.' +
-        ' Secrets are kept as with PUT; `auth` of another `type` begins anew.',
+        ' Secrets are kept as with PUT; `auth` of another `type` begins anew. A key of the company may change its `name`,' +
+        ' `timeZone` and `notify`.',
       rawBody: companyPatch,
       answers: { 200: ['The company as it is now.', companySchema] },
       problems: ['invalid-body'],
       async handle(c, { companyId, actor }) {
         const read = await readSettings(c, companyRequest, mergePatch);
+        const foreign = actor.kind === 'key' && Object.keys(await readObject(c)).find((field) => !ownSettings.includes(field));
+        if (foreign)
+          throw new Problem(
+            'forbidden',
+            `With a key, ${ownSettings.join(', ')} can be changed: ${foreign} needs an admin token.`,
+          );
         const change = (stored?: StoredCompany) => checked(companyId, read(found(stored, `company ${companyId}`)), stored);
         const { company } = await companies.put(companyId, change, actor);
         return c.json(shown(company));
@@ -92,6 +101,7 @@ export function companyRoutes({ companies, keys }: Store, operatorEmail: string 
       handle: async (c, { companyId }) => c.json(shown(found(await companies.get(companyId), `company ${companyId}`))),
     }),
     route('DELETE /admin/companies/:companyId', 'deleteCompany', 'Delete a company with its rules, tokens and keys', {
+      access: 'admin',
       answers: { 204: ['It is gone.'] },
       async handle(c, { companyId, actor }) {
         found(await companies.delete(companyId, actor), `company ${companyId}`);
@@ -107,10 +117,10 @@ export function companyRoutes({ companies, keys }: Store, operatorEmail: string 
       body: newKeyRequest,
       answers: { 201: ['The key.', createdKeyResponse] },
       problems: ['key-name-taken'],
-      async handle(c, { companyId, actor, body: { name } }) {
-        const made = await keys.create(companyId, name, actor);
+      async handle(c, { companyId, actor, body }) {
+        const made = await keys.create(companyId, body.name, actor, body);
         if (made === 'unknown company') throw notFound(`company ${companyId}`);
-        if (made === 'name taken') throw new Problem('key-name-taken', `Company ${companyId} already has a key "${name}".`);
+        if (made === 'name taken') throw new Problem('key-name-taken', `Company ${companyId} already has a key "${body.name}".`);
         return c.json(made, 201, { 'Cache-Control': 'no-store' });
       },
     }),

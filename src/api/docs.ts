@@ -88,6 +88,7 @@ const accessTexts: Record<Access, string> = {
     'Needs relayId and relayAccessToken in every action. ' +
     'A dry run shows more with the admin token or a key of the company as Authorization: Bearer …',
   'admin or company key': 'Needs the admin token or a key of the company as Authorization: Bearer …',
+  'admin or manage key': 'Needs the admin token, or a key of the company with the role `manage`, as Authorization: Bearer …',
   admin: 'Needs the admin token as Authorization: Bearer …',
   'admin or this machine': 'Needs the admin token as Authorization: Bearer …, or nothing from the machine that it runs on.',
 };

@@ -45,7 +45,7 @@ const tags: Record<string, [name: string, description: string]> = {
   ],
   companies: ['Companies', 'Who uses the relay, and with which settings.'],
   rules: ['Rules', 'What chains are run under: who is told of a failure, and what happens then.'],
-  tokens: ['Tokens', 'The access tokens of a rule.'],
+  tokens: ['Tokens', 'The access tokens of a rule, and the tokens of operators.'],
   keys: ['Keys', 'Keys with which a company reads and steers its own chains.'],
   audit: ['Audit', 'Who changed or steered what.'],
   codec: ['Codec', "What Temporal's Web UI and command lines decode and encode payloads with."],
@@ -73,6 +73,7 @@ const pathParameters: Record<string, z.ZodType> = {
   rejectedId: z.string().describe('The rejected request.'),
   tokenId: z.string().describe('The token; not the token itself.'),
   keyId: z.string().describe('The key; not the key itself.'),
+  adminTokenId: z.string().describe('The token; not the token itself.'),
   slug: z.string().describe("The last segment of a problem's `type`."),
 };
 
@@ -111,6 +112,7 @@ const securities: Record<Access, Record<string, []>[]> = {
   public: [],
   'relay tokens': [{}, { adminToken: [] }, { companyKey: [] }, { session: [] }],
   'admin or company key': [{ adminToken: [] }, { companyKey: [] }, { session: [] }],
+  'admin or manage key': [{ adminToken: [] }, { companyKey: [] }, { session: [] }],
   admin: [{ adminToken: [] }, { session: [] }],
   'admin or this machine': [{}, { adminToken: [] }, { session: [] }],
 };
@@ -137,6 +139,7 @@ export function problemsOf(route: Route): ProblemSlug[] {
   if (body || rawBody) slugs.push('malformed-json', 'body-too-large', 'unsupported-media-type');
   if (query) slugs.push('invalid-query');
   if (access !== 'public') slugs.push('unauthorized', 'rate-limited');
+  if (access.startsWith('admin') && path.includes(':companyId')) slugs.push('forbidden');
   if (access.startsWith('admin') && route.method !== 'get') slugs.push('foreign-page');
   return problemTypeList.map(({ slug }) => slug).filter((slug) => slugs.includes(slug) && !everywhere.includes(slug));
 }

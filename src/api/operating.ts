@@ -54,9 +54,10 @@ export function operatingRoutes({ store, client, taskQueue, log }: ApiOptions): 
       body: noticeTestRequest,
       answers: { 200: ['What became of it at each contact.', noticeTestResponse] },
       problems: ['temporal-unavailable'],
-      async handle(c, { companyId, body: { relayId } }) {
+      async handle(c, { companyId, actor, body: { relayId } }) {
         found(await store.companies.get(companyId), `company ${companyId}`);
         if (relayId !== undefined) found(await store.rules.get(companyId, relayId), `rule ${relayId} of company ${companyId}`);
+        await store.audit.record({ actor, action: 'notices.test', companyId, details: { relayId } });
         try {
           return c.json({ contacts: await sendTest(client, taskQueue, companyId, relayId) });
         } catch (error) {

@@ -94,10 +94,21 @@ function refused(
   if (forged) found.push({ reason: 'signature', mistake: forged });
   // The one that needs most care when the request is sent again.
   const { reason } = found.find(({ reason }) => reason === 'token-revoked') ?? found.at(forged ? -1 : 0) ?? {};
-  const isStranger = !reason || refusals.some((refusal) => refusal && !known[refusal]);
-  if (isStranger) return new Problem('unauthorized', unauthorized, { headers: challenge });
+  const stranger = refusals.findIndex((refusal) => refusal && !known[refusal]);
+  if (!reason || stranger >= 0) {
+    const refusal = {
+      reason: refusals[stranger] === 'wrong' ? 'wrong token' : 'unknown rule',
+      relayId: credentials[stranger]?.relayId,
+    } as const;
+    return new Problem('unauthorized', unauthorized, { headers: challenge, refusal });
+  }
   const mistakes = found.map(({ mistake }) => mistake);
-  return new Rejection(reason, 'unauthorized', unauthorized, { headers: challenge, mistakes, signature });
+  return new Rejection(reason, 'unauthorized', unauthorized, {
+    headers: challenge,
+    mistakes,
+    signature,
+    refusal: { reason, relayId: credentials[refusals.findIndex(Boolean)]?.relayId },
+  });
 }
 
 /** Verified with where there is no secret. */

@@ -65,7 +65,7 @@ interface Description<Path, Who, Query, Body> {
   handle(
     c: Context<Authenticated>,
     asked: Record<ParamKeys<Path>, string> & {
-      actor: Who extends 'admin' | 'admin or company key' ? Actor : undefined;
+      actor: Who extends `admin${string}` ? Actor : undefined;
       query: z.infer<Query>;
       body: z.infer<Body>;
     },
@@ -87,7 +87,9 @@ export interface Route extends Omit<Description<string, Access, z.ZodObject, z.Z
 
 /** The paths behind a guard, whether or not there is a route: a stranger is not told what there is. */
 const guarded = {
-  '/admin/*': 'admin',
+  '/admin/companies/:companyId/*': 'admin or manage key',
+  // A key passes it only where the guard before has let it in.
+  '/admin/*': 'admin or manage key',
   '/chains/*': 'admin',
   '/codec/*': 'admin',
   '/co/:companyId/chains/*': 'admin or company key',
@@ -95,7 +97,8 @@ const guarded = {
 } as const;
 
 function accessOf(path: string): Access {
-  return Object.entries(guarded).find(([paths]) => path.startsWith(paths.slice(0, -'/*'.length)))?.[1] ?? 'admin';
+  const [, access = 'admin'] = Object.entries(guarded).find(([paths]) => `${path}/`.startsWith(paths.slice(0, -1))) ?? [];
+  return path.startsWith('/admin/') && !path.startsWith('/admin/companies/:companyId') ? 'admin' : access;
 }
 
 /** @param endpoint - such as `GET /co/:companyId/chains`. */

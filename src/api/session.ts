@@ -4,6 +4,7 @@ import type { Context } from 'hono';
 import { html } from 'hono/html';
 import { z } from 'zod';
 import { type Actor, actorName } from '../contract/audit.js';
+import { roles } from '../contract/credential.js';
 import { Problem } from '../contract/problem.js';
 import { type Authenticated, assertOwnPage, type Callers, unauthorized } from './bearer-authentication.js';
 import { parseAs, readObject } from './input.js';
@@ -18,13 +19,14 @@ const sessionSchema = z
     kind: z.enum(['admin', 'key']),
     name: z.string().optional().describe('Of the key or admin token; absent: RELAY_ADMIN_TOKEN.'),
     companyId: z.string().optional().describe('The company of the key.'),
+    role: z.enum(roles).optional().describe('Of the key.'),
   })
   .meta({ id: 'Session' });
 
 export function sessionRoutes(callers: Callers): Route[] {
   const begin = async (c: Context<Authenticated>, { credential }: z.infer<typeof credentials>): Promise<Actor> => {
     const actor = await callers.holding(credential.trim());
-    if (!actor) throw unauthorized('an admin token or a key of a company');
+    if (!actor) throw unauthorized('an admin token or a key of a company', c);
     await callers.signIn(c, actor);
     return actor;
   };
@@ -79,7 +81,7 @@ export function sessionRoutes(callers: Callers): Route[] {
       problems: ['unauthorized'],
       async handle(c) {
         const actor = await callers.inSession(c);
-        if (!actor) throw unauthorized('a session');
+        if (!actor) throw unauthorized('a session', c);
         return c.json(sessionSchema.parse(actor), 200, { 'Cache-Control': 'no-store' });
       },
     }),

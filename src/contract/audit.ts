@@ -1,11 +1,18 @@
 /** Who did what and when. */
 
 import { z } from 'zod';
+import { roles } from './credential.js';
 import { encrypted } from './secrets.js';
 
 /** Without a name it is the holder of RELAY_ADMIN_TOKEN. */
 const adminActor = z.object({ kind: z.literal('admin'), adminTokenId: z.string().optional(), name: z.string().optional() });
-const keyActor = z.object({ kind: z.literal('key'), keyId: z.string(), name: z.string(), companyId: z.string() });
+const keyActor = z.object({
+  kind: z.literal('key'),
+  keyId: z.string(),
+  name: z.string(),
+  companyId: z.string(),
+  role: z.enum(roles).default('steer'),
+});
 const actorSchema = z.discriminatedUnion('kind', [adminActor, keyActor]);
 /** Who asks: the holder of an admin token, or of a company's key. */
 export type Actor = z.infer<typeof actorSchema>;

@@ -71,6 +71,12 @@ export const problemTypes = {
     'Company, relayId and relayAccessToken of every action must belong together, the rule must be enabled, and the ' +
       'webhook signed if the company asks for it.',
   ]),
+  forbidden: type(403, 'Not allowed', [
+    'The key is right, and its role does not go so far. Nothing was done.',
+    'Use a key of the role that `detail` names, or let the operator do it. Whoever manages the company makes keys: `npx relay ' +
+      'keys create <companyId> --name <name> --role <role>`.',
+    'The key dashboard has the role read: this needs a key with the role steer, or an admin token.',
+  ]),
   'foreign-page': type(403, 'Not a page of the relay', [
     'The request would change something in the name of whoever is signed in, and did not come from a page of the relay: ' +
       'another site could have made the browser send it. Nothing was done.',

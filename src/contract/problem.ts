@@ -20,6 +20,12 @@ export const problemSchema = z
   })
   .meta({ id: 'Problem' });
 
+/** Why somebody is not let in: for the log, never to be told outwardly. */
+export interface Refusal {
+  reason: 'no credential' | 'wrong credential' | 'unknown rule' | 'wrong token' | RejectionReason;
+  relayId?: string;
+}
+
 /** Thrown by a handler: this is the answer. Whatever it says is for the caller to read: no secrets. */
 export class Problem extends Error {
   override readonly name = 'Problem';
@@ -30,7 +36,12 @@ export class Problem extends Error {
   constructor(
     readonly slug: ProblemSlug,
     readonly detail: string,
-    readonly more: { errors?: readonly Issue[]; headers?: Readonly<Record<string, string>>; bound?: string } = {},
+    readonly more: {
+      errors?: readonly Issue[];
+      headers?: Readonly<Record<string, string>>;
+      bound?: string;
+      refusal?: Refusal;
+    } = {},
   ) {
     const { status, title } = problemTypes[slug];
     super(`${title}: ${detail}`);
@@ -90,7 +101,7 @@ export class Rejection extends Problem {
     detail: string,
     { mistakes, signature, ...more }: Problem['more'] & { mistakes?: readonly Issue[]; signature?: SignatureVerdict } = {},
   ) {
-    super(slug, detail, more);
+    super(slug, detail, { refusal: { reason }, ...more });
     this.signature = signature;
     this.mistakes = mistakes ?? more.errors ?? [{ pointer: '', detail }];
   }

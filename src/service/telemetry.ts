@@ -79,6 +79,12 @@ export class Metrics {
     labelNames: ['reason', 'result'],
     registers: [this.registry],
   });
+  readonly failedAuthentications = new Counter({
+    name: 'relay_failed_authentications_total',
+    help: 'Requests that were not let in, by reason.',
+    labelNames: ['reason'],
+    registers: [this.registry],
+  });
 
   readonly boundsMet = new Counter({
     name: 'relay_bounds_met_total',

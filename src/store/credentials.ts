@@ -3,8 +3,17 @@
 import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { Actor } from '../contract/audit.js';
-import { hashOf, keySchema, makeCredential, makeId, type Token, tokenSchema } from '../contract/credential.js';
-import { deleteNamed, recordChange } from './audit.js';
+import {
+  adminTokenSchema,
+  hashOf,
+  keySchema,
+  makeCredential,
+  makeId,
+  type NewKey,
+  type Token,
+  tokenSchema,
+} from '../contract/credential.js';
+import { deleteNamed, recordChange, recordEvent } from './audit.js';
 import { type Database, exists, type Queries, Table } from './database.js';
 import { type HashWith, type Pepper, PepperError } from './pepper.js';
 import type { CompanySettings, Settings, TokenHash } from './settings.js';
@@ -140,6 +149,7 @@ function matching(tokens: readonly TokenHash[], hashWith: HashWith): TokenHash |
   return matches.find((token) => stateOf(token) === 'active') ?? matches[0];
 }
 
+const unexpired = '(expires_at IS NULL OR expires_at > now())';
 const keys = new Table('company_keys', keySchema);
 const ownedKeys = new Table('company_keys', keySchema.extend({ companyId: z.string() }));
 
@@ -147,15 +157,16 @@ export const keysIn = (database: Database, pepper: Pepper) => ({
   /** Whose key this is; undefined for anything else. */
   authenticate: async (key: string) => {
     // Found by its hash: how long that takes tells nothing about the key.
-    const found = await ownedKeys.find(database, ...pepper.lookup(key));
+    const [isKey, hashes] = pepper.lookup(key);
+    const found = await ownedKeys.find(database, `(${isKey}) AND ${unexpired}`, hashes);
     if (!found) {
       if (pepper.id === undefined && (await exists(database, 'company_keys WHERE pepper_id IS NOT NULL LIMIT 1', [])))
         throw new PepperError('The keys of companies were hashed with a RELAY_SECRET, and none is set here.');
       return undefined;
     }
-    const { keyId, name, companyId } = found;
+    const { keyId, name, companyId, role } = found;
     if (isUnnoted(found)) noteUse(database, 'company_keys', 'key_id', [keyId]);
-    return { keyId, name, companyId };
+    return { keyId, name, companyId, role };
   },
 
   /** Undefined: no such company. */
@@ -165,13 +176,13 @@ export const keysIn = (database: Database, pepper: Pepper) => ({
   },
 
   /** Makes a key; `key` is the only sight there is of it. */
-  create: (companyId: string, name: string, actor: Actor) =>
+  create: (companyId: string, name: string, actor: Actor, { role = 'steer', expiresAt }: Partial<NewKey> = {}) =>
     database.transaction(async (queries) => {
       if (!(await exists(queries, 'companies WHERE company_id = $1 FOR KEY SHARE', [companyId]))) return 'unknown company';
       const key = makeCredential('rlk_');
-      const made = await keys.insert(queries, { keyId: makeId(), companyId, name, ...pepper.stored(key) });
+      const made = await keys.insert(queries, { keyId: makeId(), companyId, name, role, expiresAt, ...pepper.stored(key) });
       if (!made) return 'name taken';
-      await recordChange(queries, { actor, action: 'key.create', companyId, details: { keyId: made.keyId, name } });
+      await recordChange(queries, { actor, action: 'key.create', companyId, details: { keyId: made.keyId, name, role } });
       return { ...made, key };
     }),
 
@@ -182,12 +193,50 @@ export const keysIn = (database: Database, pepper: Pepper) => ({
   },
 });
 
+const adminTokens = new Table('admin_tokens', adminTokenSchema);
+
+export const adminTokensIn = (database: Database, pepper: Pepper) => ({
+  /** Whose token this is; undefined for anything else. */
+  authenticate: async (token: string) => {
+    const [isToken, hashes] = pepper.lookup(token);
+    const found = await adminTokens.find(database, `(${isToken}) AND ${unexpired}`, hashes);
+    if (!found) return undefined;
+    const { adminTokenId, name } = found;
+    if (isUnnoted(found)) noteUse(database, 'admin_tokens', 'admin_token_id', [adminTokenId]);
+    return { adminTokenId, name };
+  },
+
+  list: () => adminTokens.select(database, 'true ORDER BY name', []),
+
+  /** Makes a token; `token` is the only sight there is of it. Undefined: the name is taken. */
+  create: ({ name, expiresAt }: Omit<NewKey, 'role'>, actor: Actor) =>
+    database.transaction(async (queries) => {
+      const token = makeCredential('rla_');
+      const made = await adminTokens.insert(queries, { adminTokenId: makeId(), name, expiresAt, ...pepper.stored(token) });
+      if (!made) return undefined;
+      const details = { adminTokenId: made.adminTokenId, name };
+      await recordEvent(queries, { actor, action: 'admin-token.create', details });
+      return { ...made, token };
+    }),
+
+  /** @returns whether there was such a token. */
+  delete: (adminTokenId: string, actor: Actor) => {
+    const event = { actor, action: 'admin-token.delete', details: { adminTokenId } };
+    return deleteNamed(database, 'admin_tokens WHERE admin_token_id = $1', [adminTokenId], event);
+  },
+});
+
 function isUnnoted({ lastUsedAt }: { lastUsedAt?: string | Date }): boolean {
   return lastUsedAt === undefined || new Date(lastUsedAt).getTime() < Date.now() - 60_000;
 }
 
 /** Notes a use, at most once a minute. Nobody waits for it, nobody fails with it, and it waits for nobody. */
-function noteUse(database: Database, table: 'tokens' | 'company_keys', id: 'token_id' | 'key_id', used: readonly string[]): void {
+function noteUse(
+  database: Database,
+  table: 'tokens' | 'company_keys' | 'admin_tokens',
+  id: 'token_id' | 'key_id' | 'admin_token_id',
+  used: readonly string[],
+): void {
   const unnoted = `${id} = ANY ($1::text[]) AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`;
   const toNote = `SELECT ${id} FROM ${table} WHERE ${unnoted} FOR UPDATE SKIP LOCKED`;
   database.query(`UPDATE ${table} SET last_used_at = now() WHERE ${id} IN (${toNote})`, [used]).catch(() => {});

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Actor } from '../contract/audit.js';
+import { roles } from '../contract/credential.js';
 import { type Database, Table } from './database.js';
 
 export const longestSessionHours = 12;
@@ -16,6 +17,7 @@ const holders = new Table(
   z.object({
     keyId: z.string().optional(),
     companyId: z.string().optional(),
+    role: z.enum(roles).default('steer'),
     adminTokenId: z.string().optional(),
     name: z.string().optional(),
     seenAt: z.iso.datetime(),
@@ -36,11 +38,11 @@ export const sessionsIn = (database: Database) => ({
   use: async (sessionId: string): Promise<Actor | undefined> => {
     const found = await holders.find(database, `session_id = $1 AND ${alive}`, [sessionId]);
     if (!found) return undefined;
-    const { keyId, companyId, adminTokenId, name, seenAt } = found;
+    const { keyId, companyId, role, adminTokenId, name, seenAt } = found;
     if (new Date(seenAt).getTime() < Date.now() - 60_000)
       database.query('UPDATE sessions SET seen_at = now() WHERE session_id = $1', [sessionId]).catch(() => {});
     if (keyId === undefined) return { kind: 'admin', adminTokenId, name };
-    return companyId === undefined || name === undefined ? undefined : { kind: 'key', keyId, name, companyId };
+    return companyId === undefined || name === undefined ? undefined : { kind: 'key', keyId, name, companyId, role };
   },
 
   end: async (sessionId: string): Promise<void> => {

@@ -3,7 +3,7 @@
 import type { Keyring } from '../contract/encryption.js';
 import { auditIn } from './audit.js';
 import { companiesIn, pausesIn, rulesIn } from './companies.js';
-import { keysIn, tokensIn } from './credentials.js';
+import { adminTokensIn, keysIn, tokensIn } from './credentials.js';
 import type { Database } from './database.js';
 import { encryptionIn } from './encryption.js';
 import { Pepper, pepperHashes } from './pepper.js';
@@ -40,6 +40,7 @@ export function createStore(connected: Database, { keyring, secret }: Secrets = 
     rules: rulesIn(database, pepper),
     tokens: tokensIn(database, settings, pepper),
     keys: keysIn(database, pepper),
+    adminTokens: adminTokensIn(database, pepper),
     sessions: sessionsIn(opened),
     audit: auditIn(database),
     pauses: pausesIn(database),

@@ -97,12 +97,15 @@ for (const { name, open, skip } of testDatabases) {
           const response = await chains.request(path, { headers: { Authorization: `Bearer ${token}` } });
           return [response.status, response.status === 200 ? await response.json() : undefined];
         };
-        assert.deepEqual(await as('/co/own/chains', key), [200, { kind: 'key', keyId, name: 'console', companyId: 'own' }]);
+        assert.deepEqual(await as('/co/own/chains', key), [
+          200,
+          { kind: 'key', keyId, name: 'console', companyId: 'own', role: 'steer' },
+        ]);
         assert.deepEqual(await as('/co/foreign/chains', key), [401, undefined]);
         assert.deepEqual(await as('/co/nobody/chains', key), [401, undefined]);
         assert.deepEqual(await as('/co/own/chains', `${key}x`), [401, undefined]);
         assert.deepEqual(await as('/co/foreign/chains', adminToken), [200, { kind: 'admin' }]);
-        assert.equal((await ask('GET', '/admin/companies/own', undefined, app, key)).status, 401);
+        assert.equal((await ask('GET', '/admin/companies/own', undefined, app, key)).status, 403);
       });
     });
 

@@ -364,7 +364,7 @@ for (const { name, open, skip } of testDatabases) {
 
     describe('audit', () => {
       it('tells who did what, the newest first, page by page', async () => {
-        const key: Actor = { kind: 'key', keyId: 'k1', name: 'console', companyId: 'audited' };
+        const key: Actor = { kind: 'key', keyId: 'k1', name: 'console', companyId: 'audited', role: 'steer' };
         for (const index of [0, 1, 2]) {
           await store.audit.record({ actor: key, action: 'chain.retry', companyId: 'audited', details: { chainId: 'c', index } });
         }

@@ -1,10 +1,30 @@
-/** `relay tokens` and `relay keys`: what opens a rule to its webhooks, and the chains of a company to people. */
+/** `relay tokens`, `keys` and `admin-tokens`: what opens a rule to its webhooks, a company to its people, all to operators. */
 
-import { createdKeyResponse, keysResponse, rotatedTokenResponse, tokensResponse } from '../../contract/credential.js';
+import { Option } from '@commander-js/extra-typings';
+import {
+  adminTokensResponse,
+  createdAdminTokenResponse,
+  createdKeyResponse,
+  keysResponse,
+  type Role,
+  roles,
+  rotatedTokenResponse,
+  tokensResponse,
+} from '../../contract/credential.js';
 import { path } from '../api.js';
 import { type Commands, command, yesOption } from '../options.js';
 import { UsageError } from '../terminal.js';
-import { fields, momentText, readDuration } from '../text.js';
+import { fields, momentText, readDuration, readMoment } from '../text.js';
+
+const expiresOption = new Option('--expires <time>', 'when it ends: 2026-07-01T12:00:00Z, or 90d from now').argParser((text) =>
+  readMoment(text, 'ahead'),
+);
+/** What the holder of a key may do, before the company. */
+const may: Record<Role, string> = {
+  read: 'sees the chains of',
+  steer: 'sees and steers the chains of',
+  manage: 'sees and steers the chains, and changes rules, tokens, contacts, pauses and keys, of',
+};
 
 export const credentials: Commands = (relay, session) => {
   const tokens = relay.command('tokens').summary('the access tokens of a rule');
@@ -47,7 +67,8 @@ export const credentials: Commands = (relay, session) => {
     });
 
   const keys = relay.command('keys').summary("a company's keys");
-  const keyColumns = { KEY: 'keyId', NAME: 'name', MADE: 'createdAt', 'LAST USED': 'lastUsedAt' } as const;
+  const common = { MADE: 'createdAt', ENDS: 'expiresAt', 'LAST USED': 'lastUsedAt' } as const;
+  const keyColumns = { KEY: 'keyId', NAME: 'name', ROLE: 'role', ...common } as const;
 
   command(keys, 'list <companyId>', 'acme', 'list the keys of a company, without the keys themselves').action((companyId) => {
     const asked = session.api.ask('GET', path`/admin/companies/${companyId}/keys`, keysResponse);
@@ -56,14 +77,17 @@ export const credentials: Commands = (relay, session) => {
 
   command(keys, 'create <companyId>', 'acme --name console', 'make a key, and show it, once')
     .option('--name <name>', 'who or what uses it (needed)')
-    .action((companyId, { name }) => {
+    .addOption(new Option('--role <role>', 'what it may do; default: steer').choices(roles))
+    .addOption(expiresOption)
+    .action((companyId, { name, role, expires: expiresAt }) => {
       if (name === undefined) throw new UsageError('A key needs a --name');
-      const asked = session.api.ask('POST', path`/admin/companies/${companyId}/keys`, createdKeyResponse, { body: { name } });
-      return session.show(asked, ({ keyId, key }) => [
+      const body = { name, role, expiresAt };
+      const asked = session.api.ask('POST', path`/admin/companies/${companyId}/keys`, createdKeyResponse, { body });
+      return session.show(asked, ({ keyId, key, role }) => [
         ...fields({ keyId, key }),
         '',
         'This is the only time that the key is shown.',
-        `Whoever sets it as RELAY_KEY sees and steers the chains of company ${companyId}.`,
+        `Whoever sets it as RELAY_KEY ${may[role]} company ${companyId}.`,
       ]);
     });
 
@@ -72,4 +96,31 @@ export const credentials: Commands = (relay, session) => {
     .action((companyId, keyId, { yes }) =>
       session.delete(path`/admin/companies/${companyId}/keys/${keyId}`, yes, `key ${keyId} of company ${companyId}`),
     );
+
+  const adminTokens = relay.command('admin-tokens').summary('the tokens of operators');
+
+  command(adminTokens, 'list', '', 'list the tokens of operators, without the tokens themselves').action(() => {
+    const asked = session.api.ask('GET', '/admin/tokens', adminTokensResponse);
+    return session.show(asked, ({ adminTokens }) =>
+      session.table(adminTokens, { TOKEN: 'adminTokenId', NAME: 'name', ...common }),
+    );
+  });
+
+  command(adminTokens, 'create', '--name dana', 'make a token for an operator, and show it, once')
+    .option('--name <name>', 'who uses it, as the audit log shows it (needed)')
+    .addOption(expiresOption)
+    .action(({ name, expires: expiresAt }) => {
+      if (name === undefined) throw new UsageError('A token needs a --name');
+      const asked = session.api.ask('POST', '/admin/tokens', createdAdminTokenResponse, { body: { name, expiresAt } });
+      return session.show(asked, ({ adminTokenId, token }) => [
+        ...fields({ adminTokenId, token }),
+        '',
+        'This is the only time that the token is shown.',
+        'Whoever sets it as RELAY_ADMIN_TOKEN may do everything.',
+      ]);
+    });
+
+  command(adminTokens, 'delete <adminTokenId>', 'Xk2vQ9sLm4Tz --yes', 'delete the token of an operator')
+    .addOption(yesOption)
+    .action((adminTokenId, { yes }) => session.delete(path`/admin/tokens/${adminTokenId}`, yes, `admin token ${adminTokenId}`));
 };

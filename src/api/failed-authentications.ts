@@ -1,0 +1,59 @@
+/** Tells the operator of failed authentications: each is counted by its reason, and some of each address are logged. */
+
+import type { MiddlewareHandler } from 'hono';
+import { companyIdPattern, relayIdPattern } from '../chain/chain.js';
+import { Problem, type Refusal } from '../contract/problem.js';
+import type { Log, Metrics } from '../service/telemetry.js';
+import { addressGroup, clientAddress } from './limits.js';
+
+/** The lines a minute of one address. */
+const mostLines = 5;
+/** The addresses that are told apart in one minute; those beyond share their lines. */
+const mostAddresses = 1000;
+
+export function reportFailures({
+  log,
+  metrics,
+}: {
+  log: Log;
+  metrics: Pick<Metrics, 'failedAuthentications'>;
+}): MiddlewareHandler {
+  const addresses = new Map<string, { lines: number; leftOut: number }>();
+  let minute = 0;
+  return async (c, next) => {
+    await next();
+    if (c.res.status !== 401) return;
+    const { error } = c;
+    const { reason, relayId }: Refusal =
+      error instanceof Problem && error.more.refusal ? error.more.refusal : { reason: 'wrong credential' };
+    metrics.failedAuthentications.inc({ reason });
+
+    const now = Math.floor(Date.now() / 60_000);
+    if (now !== minute) {
+      for (const [address, { leftOut }] of addresses)
+        if (leftOut > 0) log.warn({ address, leftOut }, 'further authentications failed in the last minute');
+      addresses.clear();
+      minute = now;
+    }
+    const group = addressGroup(clientAddress(c));
+    const address = addresses.has(group) || addresses.size < mostAddresses ? group : 'further addresses';
+    const counted = addresses.get(address) ?? { lines: 0, leftOut: 0 };
+    addresses.set(address, counted);
+    if (counted.lines === mostLines) {
+      counted.leftOut += 1;
+      return;
+    }
+    counted.lines += 1;
+    const companyId = /^\/(?:co|admin\/companies)\/([^/]+)/.exec(c.req.path)?.[1];
+    log.warn(
+      {
+        address: group,
+        reason,
+        // Whoever is not let in could write anything there, even a token.
+        ...(companyId !== undefined && companyIdPattern.test(companyId) && { companyId }),
+        ...(relayId !== undefined && relayIdPattern.test(relayId) && { relayId }),
+      },
+      'an authentication failed',
+    );
+  };
+}
