@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Context } from 'hono';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { companyIdPattern } from '../chain/chain.js';
 import {
   companiesResponse,
@@ -17,6 +17,7 @@ import { createdKeyResponse, keysResponse, newKeyRequest } from '../contract/cre
 import { hasContact } from '../contract/notify.js';
 import { Problem } from '../contract/problem.js';
 import { mergePatch, redact, replaceKeepingSecrets } from '../contract/secrets.js';
+import type { UsedId } from '../store/companies.js';
 import type { Store } from '../store/store.js';
 import { invalid, pageQuery, parseAs, readObject } from './input.js';
 import { found, notFound } from './problems.js';
@@ -60,17 +61,26 @@ export function companyRoutes({ companies, keys }: Store, operatorEmail: string 
       description:
         'What is left out stays as it is, and `null` removes it. A section that is given replaces the stored one, except for' +
         ' its secrets: they are write-only, shown as `***`, kept where they are left out, and removed by `null`.',
+      query: z.object({
+        reuseId: z
+          .literal('true')
+          .optional()
+          .describe('Make it although a company of this id was deleted: its chains will be seen.'),
+      }),
       rawBody: companyRequest,
       answers: {
         200: ['The company is changed.', companySchema, location],
         201: ['The company is made.', companySchema, location],
       },
-      problems: ['invalid-body', 'invalid-company-id'],
-      async handle(c, { companyId, actor }) {
+      problems: ['invalid-body', 'invalid-company-id', 'company-id-used'],
+      async handle(c, { companyId, actor, query: { reuseId } }) {
         if (!companyIdPattern.test(companyId))
           throw new Problem('invalid-company-id', 'A company id is 1 to 64 letters, digits, _ or -.');
         const read = await readSettings(c, companyRequest);
-        const change = (stored?: StoredCompany) => checked(companyId, read(stored, stored && settingsOf(stored)), stored);
+        const change = (stored: StoredCompany | undefined, usedId: UsedId) => {
+          assertUnused(companyId, usedId, reuseId !== undefined);
+          return checked(companyId, read(stored, stored && settingsOf(stored)), stored);
+        };
         const { company, created } = await companies.put(companyId, change, actor);
         return c.json(shown(company), created ? 201 : 200, { Location: `/admin/companies/${companyId}` });
       },
@@ -136,6 +146,15 @@ export function companyRoutes({ companies, keys }: Store, operatorEmail: string 
 
 function shown(company: StoredCompany): StoredCompany {
   return redact(companySchema, company);
+}
+
+/** In Temporal, a company is known by its id alone, and some stores of its lists do not tell cases apart. @throws Problem 409 */
+function assertUnused(companyId: string, { by, deletedAt }: UsedId, reuse: boolean): void {
+  if (by !== undefined)
+    throw new Problem('company-id-used', `There is a company ${by}, and ids must differ in more than case: choose another id.`);
+  if (deletedAt === undefined || reuse) return;
+  const detail = `A company ${companyId} was deleted at ${deletedAt}, and this one would see its chains: choose another id`;
+  throw new Problem('company-id-used', `${detail}, or say ?reuseId=true (--reuse-id) where it is the same company again.`);
 }
 
 /** What a request may leave as it is. */

@@ -98,8 +98,8 @@ export async function listChains(client: Client, links: Links, request: ListRequ
       client.workflowService.listWorkflowExecutions(ask),
     );
     const shown = await Promise.all((await withoutOldRuns(client, page.executions)).map((run) => listed(client, run, links)));
-    // SQLite compares lists of keywords without regard to case.
-    const chains = shown.flatMap((chain) => chain ?? []);
+    // SQLite compares lists of keywords without regard to case, MySQL the company too.
+    const chains = shown.flatMap((chain) => (chain && has([chain.companyId], request.companyId) ? chain : []));
     items.push(...chains.filter((chain) => has(chain.assignmentIds, assignmentId) && has(chain.relayIds, relayId)));
     token = page.nextPageToken;
   } while (token.length > 0 && items.length < request.limit);

@@ -124,6 +124,12 @@ export const problemTypes = {
     'Change the existing rule, delete it first, or leave `relayId` out and get one.',
     'Company acme already has a rule with relayId 4711.',
   ]),
+  'company-id-used': type(409, 'Company id used', [
+    'A company of this id was deleted, or there is one whose id differs only in case: a new one could see chains of the other.' +
+      ' Nothing was changed.',
+    'Choose another id. To make a deleted company again, with what Temporal still keeps of it, say so with `?reuseId=true`.',
+    'There is a company Acme, and ids must differ in more than case: choose another id.',
+  ]),
   'key-name-taken': type(409, 'Key name taken', [
     'The company already has a key of this name. Nothing was changed.',
     'Choose another name, or delete the other key first.',

@@ -15,17 +15,27 @@ import type { Pepper } from './pepper.js';
 export const companies = new Table('companies', companySchema);
 const ofCompany = 'company_id = $1';
 
+/** Who has an id that differs only in case, and when a company of this id was last deleted, in whatever case. */
+const usedIdRow = z.object({ by: z.string().optional(), deletedAt: z.iso.datetime().optional() });
+export type UsedId = z.infer<typeof usedIdRow>;
+const selectUsedId = `SELECT
+  (SELECT company_id FROM companies WHERE lower(company_id) = lower($1) AND company_id <> $1 LIMIT 1) AS by,
+  (SELECT max(at) FROM audit WHERE lower(company_id) = lower($1) AND action = 'company.delete') AS "deletedAt"`;
+
 export const companiesIn = (database: Database) => ({
   get: (companyId: string) => companies.find(database, ofCompany, [companyId]),
   list: (request: PageRequest) => companies.page(database, 'true', [], 'company_id ASC', request),
 
   /** `change` gets what is stored, if anything, which nobody else changes meanwhile; what it throws leaves all as it was. */
-  put: (companyId: string, change: (stored: StoredCompany | undefined) => NewCompany, actor: Actor) =>
+  put: (companyId: string, change: (stored: StoredCompany | undefined, usedId: UsedId) => NewCompany, actor: Actor) =>
     database.transaction(async (queries) => {
+      // So that two ids that differ only in case are made one after the other.
+      await queries.query('SELECT pg_advisory_xact_lock(hashtext(lower($1::text)))', [companyId]);
       // The empty row first, so that two who make the same company at once come one after the other.
       const created = (await companies.insert(queries, { companyId, name: '', timeZone: '' })) !== undefined;
       const stored = await companies.find(queries, `${ofCompany} FOR UPDATE`, [companyId]);
-      const changed = change(created ? undefined : stored);
+      const [usedId = {}] = created ? await read(queries, usedIdRow, selectUsedId, [companyId]) : [];
+      const changed = change(created ? undefined : stored, usedId);
       const values = { ...changed, timeZone: changed.timeZone ?? 'UTC' };
       const company = await companies.update(queries, values, { companyId });
       const details = created ? { name: changed.name } : { changed: changedFields(stored, company) };

@@ -121,7 +121,6 @@ const steps: readonly (readonly string[])[] = [
        seen_at timestamptz NOT NULL DEFAULT now()
      )`,
     'CREATE INDEX sessions_of_key ON sessions (key_id)',
-    'CREATE TABLE deleted_companies (company_id text COLLATE "C" PRIMARY KEY, deleted_at timestamptz NOT NULL DEFAULT now())',
   ],
   [
     // With which pepper the hash was made; NULL: without one.

@@ -265,6 +265,26 @@ for (const { name, open, skip } of testDatabases) {
         assert.equal((await ask('GET', '/admin/companies/acme')).status, 404);
       });
 
+      it('take no id that another had, or has in another case, unless a deleted one is made again on purpose', async () => {
+        await company('Tomb');
+        for (const path of ['/admin/companies/tomb', '/admin/companies/TOMB?reuseId=true']) {
+          const { status, json } = await ask('PUT', path, { name: 'x', notify });
+          assert.deepEqual([status, json.type], [409, '/problems/company-id-used'], path);
+          assert.match(json.detail, /company Tomb/);
+        }
+        assert.equal((await put('Tomb', { name: 'Changed' })).status, 200);
+        assert.equal((await ask('DELETE', '/admin/companies/Tomb')).status, 204);
+        for (const id of ['Tomb', 'tomb']) {
+          const { status, json } = await put(id, { name: 'New tenant', notify });
+          assert.deepEqual([status, json.type], [409, '/problems/company-id-used'], id);
+          assert.match(json.detail, /was deleted at .*reuseId=true/);
+        }
+        assert.equal(await store.companies.get('Tomb'), undefined);
+        assert.equal((await ask('PUT', '/admin/companies/Tomb?reuseId=true', { name: 'Again', notify })).status, 201);
+        const both = await Promise.all(['race', 'RACE'].map((id) => put(id, { name: id, notify })));
+        assert.deepEqual(both.map(({ status }) => status).sort(), [201, 409]);
+      });
+
       it('are listed by a cursor', async () => {
         for (const id of ['page-1', 'page-2', 'page-3']) await company(id);
         const ids: string[] = [];

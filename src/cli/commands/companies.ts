@@ -41,9 +41,10 @@ export const companies: Commands = (relay, session) => {
     .option('--mail-from <address>', 'the sender of e-mails', (from) => ({ mail: { from } }))
     .option('--mail-reply-to <address>', 'where replies go', (replyTo) => ({ mail: { replyTo } }))
     .option('--mail-smtp-url <url>', "the company's own mail server", (smtpUrl) => ({ mail: { smtpUrl } }))
+    .option('--reuse-id', 'make it although a company of this id was deleted')
     .option('--webhook-secret <whsec_…>', signed, (webhookSecret) => ({ webhookSecret }))
-    .action(async (companyId, options) => {
-      const answer = await changeOrMake(companyId, await readSettings(session.terminal, options));
+    .action(async (companyId, { reuseId, ...options }) => {
+      const answer = await changeOrMake(companyId, await readSettings(session.terminal, options), reuseId);
       const made = answer.status === 201;
       await session.show(answer, (company) => [
         `Company ${companyId} is ${made ? 'made' : 'changed'}.`,
@@ -59,13 +60,13 @@ export const companies: Commands = (relay, session) => {
       session.delete(pathOf(companyId), yes, `company ${companyId} with its rules, tokens and keys`),
     );
 
-  async function changeOrMake(companyId: string, body: Settings): Promise<Answer<StoredCompany>> {
+  async function changeOrMake(companyId: string, body: Settings, reuseId?: true): Promise<Answer<StoredCompany>> {
     try {
       return await session.api.ask('PATCH', pathOf(companyId), companySchema, { body });
     } catch (error) {
       if (!(error instanceof Refused && error.problem.status === 404)) throw error;
       if (body.name === undefined) throw new UsageError(`There is no company ${companyId} yet; to make it, give --name`);
-      return session.api.ask('PUT', pathOf(companyId), companySchema, { body });
+      return session.api.ask('PUT', pathOf(companyId), companySchema, { body, query: { reuseId } });
     }
   }
 };
