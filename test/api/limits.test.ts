@@ -141,7 +141,7 @@ describe('what the holder of a key does', () => {
       `/co/acme/${use}/:who`,
       async (c, next) => {
         const who = c.req.param('who');
-        const key = { kind: 'key', keyId: who, name: who, companyId: 'acme' } as const;
+        const key = { kind: 'key', keyId: who, name: who, companyId: 'acme', role: 'steer' } as const;
         c.set('actor', who === 'admin' ? { kind: 'admin' } : key);
         await next();
       },
