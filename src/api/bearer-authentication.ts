@@ -39,7 +39,13 @@ export function createGuard(callers: Pick<Callers, 'of'>): Guard {
     const isOpen = access === 'public' || access === 'relay tokens' || (access === 'admin or this machine' && isLocal(c));
     if (!isOpen) {
       const actor = c.get('actor') ?? (await callers.of(c));
-      if (!actor) throw unauthorized(access === 'admin' || access === 'admin or this machine' ? 'the admin token' : 'the admin token or a key of this company', c);
+      if (!actor)
+        throw unauthorized(
+          access === 'admin' || access === 'admin or this machine'
+            ? 'the admin token'
+            : 'the admin token or a key of this company',
+          c,
+        );
       if (actor.kind === 'key') assertAllowed(actor, access, c.req.method);
       c.set('actor', actor);
     }

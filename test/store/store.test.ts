@@ -350,7 +350,12 @@ for (const { name, open, skip } of testDatabases) {
         const made = await store.keys.create('keyed', 'console', admin);
         assert.ok(typeof made === 'object');
         assert.match(made.key, /^rlk_[0-9A-Za-z]{36}$/);
-        assert.deepEqual(await store.keys.authenticate(made.key), { keyId: made.keyId, name: 'console', companyId: 'keyed', role: 'steer' });
+        assert.deepEqual(await store.keys.authenticate(made.key), {
+          keyId: made.keyId,
+          name: 'console',
+          companyId: 'keyed',
+          role: 'steer',
+        });
         assert.equal(await store.keys.authenticate(`${made.key}x`), undefined);
         assert.equal(await store.keys.create('keyed', 'console', admin), 'name taken');
         assert.equal(await store.keys.create('nobody', 'console', admin), 'unknown company');
