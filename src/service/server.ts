@@ -89,8 +89,13 @@ export async function serveHttp(
   };
 }
 
-/** What is answered is for whoever asked, now, and is what it says it is. */
-const guardedHeaders = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
+/** What is answered is for whoever asked, now, is what it says it is, and as a page may load, send and be framed by nothing. */
+const guardedHeaders = {
+  'Cache-Control': 'no-store',
+  'Content-Security-Policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+};
 
 /** Of a `Host` header, in lower case: without the port. */
 const hostIn = (header: string) => header.toLowerCase().replace(/:\d*$/, '');

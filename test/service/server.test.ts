@@ -98,6 +98,7 @@ describe('what is no HTTP request', () => {
     ],
     ['no host', 'POST /body HTTP/1.1\r\nContent-Length: 1\r\nConnection: close\r\n\r\nx', 400],
     ['a host that is none', 'POST /body HTTP/1.1\r\nHost: a b/c\r\nContent-Length: 1\r\nConnection: close\r\n\r\nx', 400],
+    ["a TRACE, which would show a proxy's headers", 'TRACE /body HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n', 405],
     ['too many headers', `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
   ];
   for (const [what, text, status] of cases) {
@@ -212,6 +213,8 @@ it('every answer is what it says it is, and for whoever asked alone', async () =
   ]) {
     const { headers } = await fetch(`${own.url}${path}`);
     assert.deepEqual([headers.get('x-content-type-options'), headers.get('cache-control')], ['nosniff', cacheControl], path);
+    assert.match(headers.get('content-security-policy') ?? '', /^default-src 'none'; .*frame-ancestors 'none'$/, path);
+    assert.equal(headers.get('referrer-policy'), 'no-referrer', path);
   }
   assert.match((await exchange('garbage\r\n\r\n')).head, /\r\nX-Content-Type-Options: nosniff/);
 });
