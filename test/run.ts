@@ -47,7 +47,7 @@ const root = fileURLToPath(new URL('.', import.meta.url));
 const sources = fileURLToPath(new URL('../../test/', import.meta.url));
 /** Those with neither a database nor another process: the rest starts one or the other. */
 const isUnit = (name: string) =>
-  !/^(end-to-end|docs|store|sandbox)\/|^(api|cli\/commands)\/admin$|^api\/(limits|openapi|dry-run|strangers)$|^hostile\/fuzz$/.test(
+  !/^(end-to-end|docs|store|sandbox)\/|^(api|cli\/commands)\/admin$|^api\/(bounds|limits|openapi|dry-run|strangers)$|^hostile\/fuzz$/.test(
     name,
   );
 const secondsOf = (name: string) => seconds[name] ?? (/^(end-to-end|docs)\//.test(name) ? 15 : isUnit(name) ? 0.5 : 4);

@@ -3,8 +3,9 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { createApi } from '../../src/api/app.js';
-import { Limits } from '../../src/api/limits.js';
+import { Limits, type Use } from '../../src/api/limits.js';
 import { createConnectors } from '../../src/connectors/connectors.js';
+import type { CompanyLimits } from '../../src/contract/company.js';
 import { freePort, serveHttp } from '../../src/service/server.js';
 import { createLog, Metrics } from '../../src/service/telemetry.js';
 import type { Database } from '../../src/store/database.js';
@@ -35,21 +36,33 @@ const forgetful = {
 
 export type HostileApi = Awaited<ReturnType<typeof serveApi>>;
 
+/** What a company is not refused for where only what it sends matters. */
+const endless = { actionsPerDay: 1e9, recipientsPerDay: 1e9, openChains: 1e9 };
+
+interface ServedOptions {
+  limits?: CompanyLimits;
+  /** A minute and key. */
+  uses?: Record<Use, number>;
+  /** What Temporal does where that matters. */
+  workflow?: Partial<Record<'start' | 'count', (...args: never[]) => Promise<object>>>;
+}
+
 /** One company `acme` with a rule and a key. */
-export async function serveApi(database: Database, perMinute = 1e9) {
+export async function serveApi(database: Database, { limits: ofCompany = endless, uses, workflow }: ServedOptions = {}) {
   const lines: string[] = [];
   const log = createLog('warn', { write: (line) => lines.push(line) });
   const store = createStore(database);
   const connectors = createConnectors({ allowPrivateNetworks: false, mailFrom: 'relay@relay.example' });
   const port = await freePort('127.0.0.1');
   const url = `http://127.0.0.1:${port}`;
-  const limits = new Limits({ perMinute, log });
-  const common = { store, connectors, log, limits, adminToken, links: { api: url }, client: forgetful, metrics: new Metrics() };
+  const limits = new Limits({ perMinute: 1e9, uses, log });
+  const client = { ...forgetful, workflow: { ...forgetful.workflow, ...workflow } } as Client;
+  const common = { store, connectors, log, limits, adminToken, links: { api: url }, client, metrics: new Metrics() };
   const times = { retryBudgetSeconds: 1, attentionWindowSeconds: 1 };
   const api = createApi({ ...common, ...times, operatorEmail: 'o@x.example', taskQueue: 'relay', eager: false });
   const server = await serveHttp(api, { host: '127.0.0.1', port });
   const companyId = 'acme';
-  await store.companies.put(companyId, () => ({ companyId, name: 'Acme', timeZone: 'UTC' }), actor);
+  await store.companies.put(companyId, () => ({ companyId, name: 'Acme', timeZone: 'UTC', limits: ofCompany }), actor);
   const rule = await store.rules.create(companyId, { name: 'Rule', onFailure: 'hold', onUnknown: 'resend' }, actor);
   const key = await store.keys.create(companyId, 'key', actor);
   if (typeof rule !== 'object' || typeof key !== 'object') throw new Error('there is no rule, or no key');
