@@ -14,7 +14,7 @@ import { isLoopback } from '../contract/loopback.js';
 import { Problem, type Refusal } from '../contract/problem.js';
 import { longestSessionHours } from '../store/sessions.js';
 import type { Store } from '../store/store.js';
-import { clientAddress } from './limits.js';
+import { clientAddress } from './client-address.js';
 
 /** The environment of Hono handlers behind a guard: `c.get('actor')`. */
 export interface Authenticated {

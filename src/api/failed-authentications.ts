@@ -4,7 +4,7 @@ import type { MiddlewareHandler } from 'hono';
 import { companyIdPattern, relayIdPattern } from '../chain/chain.js';
 import { Problem, type Refusal } from '../contract/problem.js';
 import type { Log, Metrics } from '../service/telemetry.js';
-import { addressGroup, clientAddress } from './limits.js';
+import { addressGroup, clientAddress } from './client-address.js';
 
 /** The lines a minute of one address. */
 const mostLines = 5;

@@ -4,8 +4,6 @@
  * many companies may share an address: that of their platform, or of a proxy in front of the relay.
  */
 
-import { isIPv6 } from 'node:net';
-import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Logger } from 'pino';
 import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
@@ -14,6 +12,7 @@ import { type Config, readConfig } from '../service/config.js';
 import type { Metrics } from '../service/telemetry.js';
 import type { Parameter, Queries } from '../store/database.js';
 import type { Authenticated } from './bearer-authentication.js';
+import { addressGroup, clientAddress } from './client-address.js';
 
 /** The failed authentications per minute and address that are answered with 401. */
 export const failuresPerMinute = 60;
@@ -154,20 +153,6 @@ function rateLimitOf({ points }: Limiter, remaining: number, until: number, exce
   };
 }
 
-/** An IPv4 address, or the /64 of an IPv6 one, which is what one subscriber gets. */
-export function addressGroup(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (mapped !== undefined || !isIPv6(address)) return mapped ?? address;
-  const [head = '', tail] = address.split('%')[0]?.split('::') ?? [];
-  const groups = (text: string | undefined) => (text ? text.split(':') : []);
-  const zeros = tail === undefined ? 0 : 8 - groups(head).length - groups(tail).length;
-  const all = [...groups(head), ...Array<string>(Math.max(0, zeros)).fill('0'), ...groups(tail)];
-  return all
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':');
-}
-
 /**
  * Counts a request of a company and answers it, with headers that tell how much is left also where the answer is an error.
  * @throws Rejection 429 where there were too many.
@@ -244,13 +229,4 @@ export function noteBounds(metrics: Pick<Metrics, 'boundsMet'>, log: Logger): Mi
     noted.set(what, Date.now());
     log.warn({ bound, companyId }, 'a bound is met: requests are refused');
   };
-}
-
-/** Of the socket: what a proxy says of the client is not believed. */
-export function clientAddress(c: Context): string {
-  try {
-    return getConnInfo(c).remote.address ?? 'unknown';
-  } catch {
-    return 'unknown'; // No socket: app.request() in a test.
-  }
 }

@@ -24,6 +24,7 @@ const plus = (one: Used, other: Used, sign = 1): Used => ({
 
 export class Usage {
   #day = '';
+  #loadedDay = '';
   /** By company, of this day. */
   readonly #counts = new Map<string, { settled: Used; unsettled: Used }>();
   #settling: Promise<void> = Promise.resolve();
@@ -57,8 +58,6 @@ export class Usage {
     clearInterval(this.#timer);
     await this.settle().catch(() => {});
   }
-
-  #loadedDay = '';
 
   #today() {
     const day = new Date().toISOString().slice(0, 10);

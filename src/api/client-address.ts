@@ -1,0 +1,28 @@
+/** Where a request comes from. */
+
+import { isIPv6 } from 'node:net';
+import { getConnInfo } from '@hono/node-server/conninfo';
+import type { Context } from 'hono';
+
+/** Of the socket: what a proxy says of the client is not believed. */
+export function clientAddress(c: Context): string {
+  try {
+    return getConnInfo(c).remote.address ?? 'unknown';
+  } catch {
+    return 'unknown'; // No socket: app.request() in a test.
+  }
+}
+
+/** An IPv4 address, or the /64 of an IPv6 one, which is what one subscriber gets. */
+export function addressGroup(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped !== undefined || !isIPv6(address)) return mapped ?? address;
+  const [head = '', tail] = address.split('%')[0]?.split('::') ?? [];
+  const groups = (text: string | undefined) => (text ? text.split(':') : []);
+  const zeros = tail === undefined ? 0 : 8 - groups(head).length - groups(tail).length;
+  const all = [...groups(head), ...Array<string>(Math.max(0, zeros)).fill('0'), ...groups(tail)];
+  return all
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':');
+}
