@@ -9,7 +9,9 @@ import type { MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
 import { z } from 'zod';
 import type { Links } from '../chain/chain.js';
+import { DecryptionError } from '../contract/encryption.js';
 import { payloadCodec } from '../service/payloads.js';
+import { invalid } from './input.js';
 import { type ApiOptions, type Route, route } from './route.js';
 
 const { Payloads } = proto.temporal.api.common.v1;
@@ -28,7 +30,13 @@ export function codecRoutes({ keyring }: Pick<ApiOptions, 'keyring'>): Route[] {
       maxBodyBytes,
       answers: { 200: ['The same payloads in the same order.', payloadsSchema, { 'Cache-Control': 'no-store' }] },
       async handle(c, { body }) {
-        const payloads = await codec[path](Payloads.fromObject(body).payloads);
+        const ofEach = Payloads.fromObject(body).payloads.map((payload, index) =>
+          codec[path]([payload]).catch((error: unknown) => {
+            if (!(error instanceof DecryptionError)) throw error;
+            throw invalid([{ pointer: `/payloads/${index}`, detail: `cannot be decrypted: ${error.message}` }]);
+          }),
+        );
+        const payloads = (await Promise.all(ofEach)).flat();
         return c.json(Payloads.toObject(Payloads.create({ payloads }), { bytes: String }), 200, { 'Cache-Control': 'no-store' });
       },
     });

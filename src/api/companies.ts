@@ -123,7 +123,7 @@ export function companyRoutes({ companies, keys }: Store, operatorEmail: string 
       handle: async (c, { companyId }) => c.json({ keys: found(await keys.list(companyId), `company ${companyId}`) }),
     }),
     route('POST /admin/companies/:companyId/keys', 'createKey', 'Make a key', {
-      description: 'The answer is the only time that it is shown.',
+      description: 'The answer is the only time that it is shown. One that a key makes ends with that key, or earlier.',
       body: newKeyRequest,
       answers: { 201: ['The key.', createdKeyResponse] },
       problems: ['key-name-taken'],

@@ -62,6 +62,9 @@ function reasonOf({ error, reason }: ActionStatus): Cause['reason'] {
   return error ?? { type: 'Failed', message: reason ?? 'nothing was said' };
 }
 
+/** How much of a reason tells it from others; some patterns take the square of a text's length. */
+const tellingChars = 1000;
+
 /** The reason without what differs from event to event: ids, numbers, addresses, names of assignments. An HTTP status stays. */
 export function foldedReason(action: ActionStatus): string {
   const { type, message } = reasonOf(action);
@@ -69,11 +72,11 @@ export function foldedReason(action: ActionStatus): string {
   const names = assignment ? [assignment, encodeURIComponent(assignment)] : [];
   const patterns = names.map((name) => new RegExp(`(?<![\\p{L}\\p{N}])${literal(name)}(?![\\p{L}\\p{N}])`, 'gu'));
   const folded = patterns
-    .reduce((text, pattern) => text.replaceAll(pattern, '…'), message)
+    .reduce((text, pattern) => text.replaceAll(pattern, '…'), message.slice(0, 2 * tellingChars))
     .replaceAll(/(\/(?:assignments|tickets)\/)[^/\s]+/g, '$1…')
     .replaceAll(/[^\s"<>,;]+@[^\s"<>,;]+/g, '…')
     .replaceAll(/(answered "?\d{3}\b)|[\p{L}\p{N}_.-]*\p{N}[\p{L}\p{N}_-]*/gu, (_, answer?: string) => answer ?? '…');
-  return `${type}: ${folded}`;
+  return `${type}: ${folded.slice(0, tellingChars)}`;
 }
 
 function literal(text: string): string {

@@ -22,7 +22,8 @@ export function sendPage(c: Context, page: { title: string; header: Html; main: 
 export function pageServer(): Hono {
   return new Hono()
     .use(async (c, next) => {
-      if (c.req.method === 'GET' || c.req.header('sec-fetch-site') !== 'cross-site') return next();
+      // Another port of this machine is the same site, and another origin. Programs say nothing.
+      if (c.req.method === 'GET' || ['same-origin', 'none', undefined].includes(c.req.header('sec-fetch-site'))) return next();
       return c.text('not from another web site', 403);
     })
     .get('/page.css', (c) => c.body(style, 200, { 'Content-Type': 'text/css; charset=utf-8' }))

@@ -40,6 +40,7 @@ function encrypt(keyring: Keyring, payload: Payload): Payload {
 /** @throws DecryptionError */
 function decrypt(keyring: Keyring | undefined, { metadata, data }: Payload): Payload {
   const keyId = textOf(metadata?.[keyIdName]);
+  if (keyId === '') throw new DecryptionError('it is no payload of this relay: it names no key');
   if (!keyring) throw new DecryptionError(`there are no encryption keys here: set RELAY_ENCRYPTION_KEYS, with the key ${keyId}`);
   return protoPayload.decode(keyring.decrypt({ keyId, data: data ?? new Uint8Array() }, context));
 }

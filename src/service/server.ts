@@ -52,7 +52,8 @@ export async function serveHttp(
     for (const [name, value] of Object.entries(guardedHeaders)) env.outgoing.setHeader(name, value);
     const { headers } = env.incoming;
     const host = hostIn(headers.host ?? '');
-    const response = isKnown(host) ? await app.fetch(request, env) : problemResponse(misdirected(host));
+    const refusal = isAmbiguous(env.incoming, host) ? twoHosts : isKnown(host) ? undefined : misdirected(host);
+    const response = refusal ? problemResponse(refusal) : await app.fetch(request, env);
     const hasBody = Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined;
     // With a body left unread, the connection is not fit for another request: the client has to know before it sends one.
     if (hasBody && !env.incoming.readableEnded) response.headers.set('Connection', 'close');
@@ -100,6 +101,16 @@ const guardedHeaders = {
 /** Of a `Host` header, in lower case: without the port. */
 const hostIn = (header: string) => header.toLowerCase().replace(/:\d*$/, '');
 
+/** Whether a proxy may have read another host in the request: in a second `Host` header, or in a target that is a whole URL. */
+function isAmbiguous({ rawHeaders, url = '' }: Bindings['incoming'], host: string): boolean {
+  if (rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host').length > 1) return true;
+  return URL.canParse(url) && hostIn(new URL(url).host) !== host;
+}
+
+const twoHosts = new Problem(
+  'bad-request',
+  'The request names two hosts: send one Host header, and no other host in its target.',
+);
 const misdirected = (host: string) =>
   new Problem('misdirected', `The relay does not go by the name "${host}". Its operator sets RELAY_PUBLIC_URL to a URL with it.`);
 

@@ -22,13 +22,15 @@ export function createLog(level: string, destination?: pino.DestinationStream): 
         log: (facts) => Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, shownInLog(value)])),
       },
       // What is left in a text: e-mail addresses, and users and passwords in URLs.
-      hooks: {
-        streamWrite: (line) => line.replace(/\/\/[^\s"/]*@|[\p{L}\p{N}.!#$%&'*+=?^_{|}~-]+@[\p{L}\p{N}][\p{L}\p{N}.-]*/gu, '…'),
-      },
+      hooks: { streamWrite: (line) => (line.includes('@') ? line.replace(word, hideAddress) : line) },
     },
     destination,
   );
 }
+
+/** Of a line of JSON: an escape, the user in a URL, or all that an e-mail address can consist of. Takes each character once. */
+const word = /\\(?:u[\da-fA-F]{4}|.)|\/\/[^\s"/]*@|[\p{L}\p{N}.!#$%&'*+=?^_{|}~@-]+/gu;
+const hideAddress = (text: string) => (!text.startsWith('\\') && /^\/\/|.@[\p{L}\p{N}]/u.test(text) ? '…' : text);
 
 /** Their messages quote what an outside system said, or the data of an event: the failure in Temporal has it all. */
 const quoting = ['ConnectorError', 'ApplicationFailure', 'ActivityFailure', 'ChildWorkflowFailure', 'WorkflowFailedError'];

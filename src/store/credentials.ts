@@ -175,12 +175,16 @@ export const keysIn = (database: Database, pepper: Pepper) => ({
     return keys.select(database, 'company_id = $1 ORDER BY name', [companyId]);
   },
 
-  /** Makes a key; `key` is the only sight there is of it. */
+  /** Makes a key, which ends no later than the one that makes it; `key` is the only sight there is of it. */
   create: (companyId: string, name: string, actor: Actor, { role = 'steer', expiresAt }: Partial<NewKey> = {}) =>
     database.transaction(async (queries) => {
       if (!(await exists(queries, 'companies WHERE company_id = $1 FOR KEY SHARE', [companyId]))) return 'unknown company';
+      const maker = actor.kind === 'key' ? await keys.find(queries, 'key_id = $1', [actor.keyId]) : undefined;
+      const ends = [expiresAt, maker?.expiresAt].flatMap((time) => (time === undefined ? [] : [Date.parse(time)]));
+      const end = ends.length > 0 ? new Date(Math.min(...ends)) : undefined;
       const key = makeCredential('rlk_');
-      const made = await keys.insert(queries, { keyId: makeId(), companyId, name, role, expiresAt, ...pepper.stored(key) });
+      const row = { keyId: makeId(), companyId, name, role, expiresAt: end?.toISOString(), ...pepper.stored(key) };
+      const made = await keys.insert(queries, row);
       if (!made) return 'name taken';
       await recordChange(queries, { actor, action: 'key.create', companyId, details: { keyId: made.keyId, name, role } });
       return { ...made, key };

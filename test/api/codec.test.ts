@@ -85,18 +85,31 @@ describe('the codec endpoints', () => {
     it(`say which key is missing where there are ${which}`, async () => {
       const { payloads } = await ask('encode', [plain]);
       const { status, detail } = await ask('decode', payloads, admin, appWith(keyring));
-      assert.equal(status, 503);
-      assert.match(detail, /\bnew\b/);
+      assert.equal(status, 400);
+      assert.match(detail, /^\/payloads\/0 .*\bnew\b/);
       assert.match(detail, /RELAY_ENCRYPTION_KEYS/);
     });
   }
+
+  it('refuse what the relay has not encrypted, and say which it was', async () => {
+    const metadata = { encoding: base64('binary/encrypted'), 'encryption-key-id': base64('new') };
+    for (const garbage of [{ metadata }, { metadata, data: base64('no ciphertext') }]) {
+      const { status, detail } = await ask('decode', [plain, garbage]);
+      assert.equal(status, 400);
+      assert.match(detail, /^\/payloads\/1 cannot be decrypted/);
+    }
+    const nameless = { metadata: { encoding: base64('binary/encrypted') }, data: base64('x') };
+    const { status, detail } = await ask('decode', [nameless]);
+    assert.equal(status, 400);
+    assert.match(detail, /names no key/);
+  });
 
   it('refuse what was changed', async () => {
     const { payloads } = await ask('encode', [plain]);
     const data = Buffer.from(payloads[0].data, 'base64');
     data[20] = (data[20] ?? 0) ^ 1;
     const { status } = await ask('decode', [{ ...payloads[0], data: data.toString('base64') }]);
-    assert.equal(status, 503);
+    assert.equal(status, 400);
   });
 
   it('take payloads as large as Temporal does, and no more than they can hold', async () => {

@@ -91,6 +91,20 @@ describe('who may do what', () => {
     assert.equal((await api.ask('GET', '/co/other/rejected', gone.key)).status, 401);
   });
 
+  it('is handed on for no longer than a key has it', async () => {
+    const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
+    const end = inHours(2);
+    const make = async (by: string, body: object) => (await api.ask('POST', '/admin/companies/acme/keys', by, body)).json;
+    const { key } = await make(adminToken, { name: 'two hours', role: 'manage', expiresAt: end });
+    const earlier = inHours(1);
+    const ends = [undefined, inHours(3), earlier].map(async (expiresAt, n) => {
+      const made = await make(key, { name: `made ${n}`, role: 'manage', expiresAt });
+      return made.expiresAt;
+    });
+    assert.deepEqual(await Promise.all(ends), [end, end, earlier]);
+    assert.equal((await make(keys.manage, { name: 'of one that does not end' })).expiresAt, undefined);
+  });
+
   it('is told by the audit log, which names the operator whose token it was', async () => {
     const made = (await api.ask('POST', '/admin/tokens', adminToken, { name: 'dana' })).json;
     assert.match(made.token, /^rla_/);

@@ -48,6 +48,11 @@ describe('the reason of a failure', () => {
   ] as const)
     it(`differs with the ${what}`, () => assert.notEqual(foldedReason(failed(one)), foldedReason(failed(other))));
 
+  it('is told by its beginning', () => {
+    const long = 'the same words again and again, '.repeat(1000);
+    assert.equal(foldedReason(failed(`${long}one`)), foldedReason(failed(`${long}other`)));
+  });
+
   it('is said where there is no error', () => {
     const { error: _, ...action } = failed('');
     assert.equal(foldedReason({ ...action, reason: 'its workflow ended' }), 'Failed: its workflow ended');

@@ -53,6 +53,9 @@ const failures: Record<string, () => Promise<Error>> = {
     await database.close();
     return error;
   },
+  async 'a message of several lines and addresses'() {
+    return new Error('none of these:\nada@people.example!ada@people.example\tada@people.example');
+  },
   async 'a message with a password in a URL'() {
     return new Error('smtp://ada:s3cret@127.0.0.1:25 and ada.l+x@people.example cannot be reached');
   },

@@ -98,6 +98,8 @@ describe('what is no HTTP request', () => {
     ],
     ['no host', 'POST /body HTTP/1.1\r\nContent-Length: 1\r\nConnection: close\r\n\r\nx', 400],
     ['a host that is none', 'POST /body HTTP/1.1\r\nHost: a b/c\r\nContent-Length: 1\r\nConnection: close\r\n\r\nx', 400],
+    ['two hosts', 'GET /body HTTP/1.1\r\nHost: localhost\r\nhost: evil.example\r\nConnection: close\r\n\r\n', 400],
+    ['another host in its target', 'GET http://evil.example/body HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n', 400],
     ["a TRACE, which would show a proxy's headers", 'TRACE /body HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n', 405],
     ['too many headers', `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
   ];
@@ -188,6 +190,14 @@ describe('the Host header', () => {
       [named.url, 'rebound.example', 421],
     ] as const)
       assert.equal(await statusOf(url, host), status, host);
+  });
+
+  it('may be said again in a target that is a whole URL, as proxies are sent it', async () => {
+    const target = `http://127.0.0.1:${port}/body`;
+    const { head } = await exchange(
+      `POST ${target} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
+    );
+    assert.match(head, /^HTTP\/1\.1 200 /);
   });
 
   it('of a server on other addresses may be any: a load balancer or a probe calls it by what it knows', async () => {

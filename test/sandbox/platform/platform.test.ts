@@ -204,7 +204,8 @@ describe('the pretend platform', () => {
     await press('/page/heal', {});
     await press('/page/assignments/1003', { status: 'accepted' });
     assert.equal(await statusOf('1003'), 'accepted');
-    assert.equal((await press('/page/reset', {}, { 'sec-fetch-site': 'cross-site' })).status, 403);
+    for (const [site, status] of Object.entries({ 'cross-site': 403, 'same-site': 403, 'same-origin': 303, none: 303 }))
+      assert.equal((await press('/page/heal', {}, { 'sec-fetch-site': site })).status, status, site);
     await press('/page/assignments', { id: ' 404404 ' });
     await press('/page/assignments', { id: '1003' });
     await press('/page/assignments', { id: '../x' });
