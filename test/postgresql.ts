@@ -9,8 +9,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { freePort } from '../src/service/server.js';
 
-/** @returns the server's URL and a way to stop it; undefined where PostgreSQL is not installed. */
-export async function startPostgresql(): Promise<{ url: string; stop(): Promise<void> } | undefined> {
+/** @returns the server's URL, its `psql` and a way to stop it; undefined where PostgreSQL is not installed. */
+export async function startPostgresql(): Promise<{ url: string; psql: string; stop(): Promise<void> } | undefined> {
   const programs = programsDirectory();
   if (programs === undefined) return undefined;
   const directory = mkdtempSync(join(tmpdir(), 'relay-postgresql-'));
@@ -18,7 +18,7 @@ export async function startPostgresql(): Promise<{ url: string; stop(): Promise<
   const user = process.getuid?.() === 0 ? ids('postgres') : undefined;
   if (user) chownSync(directory, user.uid, user.gid);
   const data = join(directory, 'data');
-  execFileSync(join(programs, 'initdb'), ['--pgdata', data, '--username', 'relay', '--auth', 'trust', '--no-sync'], {
+  execFileSync(join(programs, 'initdb'), ['--pgdata', data, '--username', 'postgres', '--auth', 'trust', '--no-sync'], {
     stdio: 'ignore',
     ...user,
   });
@@ -28,10 +28,11 @@ export async function startPostgresql(): Promise<{ url: string; stop(): Promise<
     stdio: 'ignore',
     ...user,
   });
-  const url = `postgres://relay@127.0.0.1:${port}/postgres`;
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   await untilReady(url);
   return {
     url,
+    psql: join(programs, 'psql'),
     async stop() {
       server.kill('SIGINT');
       await once(server, 'close');

@@ -1,0 +1,13 @@
+-- A role for each program, and databases of its own that the other cannot open. Runs once, while the volume is new.
+\getenv relay_password RELAY_DATABASE_PASSWORD
+\getenv temporal_password TEMPORAL_DATABASE_PASSWORD
+
+CREATE ROLE relay LOGIN PASSWORD :'relay_password';
+CREATE ROLE temporal LOGIN PASSWORD :'temporal_password';
+
+CREATE DATABASE relay OWNER relay;
+CREATE DATABASE temporal OWNER temporal;
+CREATE DATABASE temporal_visibility OWNER temporal;
+
+-- Without this, every role may connect to every database.
+REVOKE ALL ON DATABASE relay, temporal, temporal_visibility, postgres, template1 FROM PUBLIC;
