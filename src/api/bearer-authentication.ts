@@ -66,7 +66,7 @@ export const sessionCookie = 'relay-session';
 /** What tells callers apart. */
 export interface CallersOptions {
   adminToken: string;
-  /** RELAY_SECRET, if there is one. */
+  /** RELAY_SECRET, if there is one; of several the first counts. */
   secret?: string;
   store: Pick<Store, 'keys' | 'adminTokens' | 'sessions'>;
   links: Pick<Links, 'api'>;
@@ -75,7 +75,7 @@ export interface CallersOptions {
 export class Callers {
   readonly #store: CallersOptions['store'];
   readonly #adminHash: Buffer;
-  /** Another RELAY_ADMIN_TOKEN or RELAY_SECRET ends every session. */
+  /** Another RELAY_ADMIN_TOKEN or first RELAY_SECRET ends every session. */
   readonly #signingKey: Uint8Array<ArrayBuffer>;
   /** Its prefix makes browsers refuse a cookie that another host or a connection in clear has set. */
   readonly #prefix: 'host' | undefined;
@@ -84,7 +84,7 @@ export class Callers {
     if (adminToken === '') throw new Error('The admin token must not be empty: set RELAY_ADMIN_TOKEN');
     this.#store = store;
     this.#adminHash = hashOf(adminToken);
-    this.#signingKey = new Uint8Array(deriveKey(`${secret}\n${adminToken}`, 'session'));
+    this.#signingKey = new Uint8Array(deriveKey(`${secret.split(',')[0]}\n${adminToken}`, 'session'));
     this.#prefix = links.api.startsWith('https:') ? 'host' : undefined;
   }
 

@@ -17,6 +17,10 @@ import { addressGroup, clientAddress } from './client-address.js';
 /** The failed authentications per minute and address that are answered with 401. */
 export const failuresPerMinute = 60;
 
+/** Of these, the attempts to sign in. */
+export const wrongSignInsPerMinute = 5;
+const signInPaths = ['/session', '/sign-in'];
+
 /** How much of a limit is used. */
 interface RateLimit {
   exceeded: boolean;
@@ -50,6 +54,7 @@ type Limiter = RateLimiterMemory | RateLimiterPostgres;
 export class Limits {
   readonly #companies: Limiter;
   readonly #addresses: RateLimiterMemory;
+  readonly #signIns: RateLimiterMemory;
   readonly #uses: Record<Use, RateLimiterMemory>;
   readonly #log: Logger;
   /** How many requests of a company a process takes at once of those that the processes share: a query for each lot. */
@@ -62,6 +67,7 @@ export class Limits {
   constructor({ perMinute, uses = limitsOf(readConfig({})).uses, shared, log }: LimitsOptions) {
     this.#companies = limiter('company', perMinute, shared);
     this.#addresses = limiter('address', failuresPerMinute); // By each process: a stranger costs no query.
+    this.#signIns = limiter('sign-in', wrongSignInsPerMinute);
     this.#uses = {
       lists: limiter('lists', uses.lists),
       reads: limiter('reads', uses.reads),
@@ -91,8 +97,10 @@ export class Limits {
   }
 
   /** Counts a failed authentication. */
-  ofAddress(address: string): Promise<RateLimit> {
-    return this.#take(this.#addresses, addressGroup(address));
+  async ofAddress(address: string, { signingIn = false } = {}): Promise<RateLimit> {
+    const group = addressGroup(address);
+    const ofAll = await this.#take(this.#addresses, group);
+    return signingIn && !ofAll.exceeded ? this.#take(this.#signIns, group) : ofAll;
   }
 
   ofUse(use: Use, keyId: string): Promise<RateLimit> {
@@ -182,7 +190,8 @@ export function limitFailures(limits: Limits): MiddlewareHandler {
   return async (c, next) => {
     await next();
     if (c.res.status !== 401) return;
-    const { exceeded, headers } = await limits.ofAddress(clientAddress(c));
+    const signingIn = c.req.method === 'POST' && signInPaths.includes(c.req.path);
+    const { exceeded, headers } = await limits.ofAddress(clientAddress(c), { signingIn });
     if (!exceeded) return;
     // Taken away first: what is only replaced would leave its headers behind.
     c.res = undefined;
@@ -192,7 +201,8 @@ export function limitFailures(limits: Limits): MiddlewareHandler {
 }
 
 function tooManyFailures(headers: RateLimit['headers']): Problem {
-  const detail = `There were too many failed authentications from this address: more than ${failuresPerMinute} a minute.`;
+  const most = headers['RateLimit-Limit'];
+  const detail = `There were too many failed authentications from this address: more than ${most} a minute.`;
   return new Problem('rate-limited', detail, { headers, bound: 'failed-authentications' });
 }
 

@@ -42,7 +42,13 @@ export const environment = z.object({
   RELAY_ADMIN_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
   /** `id:base64,id:base64`: the first encrypts what is stored, all decrypt. Unset: embedded, otherwise nothing is encrypted. */
   RELAY_ENCRYPTION_KEYS: keyring.optional(),
-  RELAY_SECRET: z.string().min(32, 'must have at least 32 characters').optional(), // unset: embedded, otherwise there is none
+  /** Several have commas between them: the first makes hashes and signs, all match hashes. Unset: embedded, otherwise none. */
+  RELAY_SECRET: z
+    .string()
+    .refine((text) => text.split(',').every((secret) => secret.trim() === secret && secret.length >= 32), {
+      error: 'must have at least 32 characters, and so must each of several, with nothing but a comma between them',
+    })
+    .optional(),
   SMTP_URL: url(/^smtps?$/, 'smtp://user:password@host:587').optional(),
   RELAY_SMTP_PORT: port.default(1025),
   RELAY_MAIL_UI_PORT: port.default(8025),

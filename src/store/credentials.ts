@@ -118,6 +118,7 @@ function authenticate(
     if (state !== 'active') return state;
     if (!rule.enabled) return 'disabled';
     if (isUnnoted(token)) unnoted.add(token);
+    renewHash(database, pepper, 'tokens', 'token_id', token.tokenId, token.pepperId, relayAccessToken);
     return undefined;
   });
   const webhookSecret = settings?.company.webhookSecret;
@@ -151,7 +152,8 @@ function matching(tokens: readonly TokenHash[], hashWith: HashWith): TokenHash |
 
 const unexpired = '(expires_at IS NULL OR expires_at > now())';
 const keys = new Table('company_keys', keySchema);
-const ownedKeys = new Table('company_keys', keySchema.extend({ companyId: z.string() }));
+const pepperId = z.string().optional();
+const ownedKeys = new Table('company_keys', keySchema.extend({ companyId: z.string(), pepperId }));
 
 export const keysIn = (database: Database, pepper: Pepper) => ({
   /** Whose key this is; undefined for anything else. */
@@ -166,6 +168,7 @@ export const keysIn = (database: Database, pepper: Pepper) => ({
     }
     const { keyId, name, companyId, role } = found;
     if (isUnnoted(found)) noteUse(database, 'company_keys', 'key_id', [keyId]);
+    renewHash(database, pepper, 'company_keys', 'key_id', keyId, found.pepperId, key);
     return { keyId, name, companyId, role };
   },
 
@@ -198,15 +201,17 @@ export const keysIn = (database: Database, pepper: Pepper) => ({
 });
 
 const adminTokens = new Table('admin_tokens', adminTokenSchema);
+const ownedAdminTokens = new Table('admin_tokens', adminTokenSchema.extend({ pepperId }));
 
 export const adminTokensIn = (database: Database, pepper: Pepper) => ({
   /** Whose token this is; undefined for anything else. */
   authenticate: async (token: string) => {
     const [isToken, hashes] = pepper.lookup(token);
-    const found = await adminTokens.find(database, `(${isToken}) AND ${unexpired}`, hashes);
+    const found = await ownedAdminTokens.find(database, `(${isToken}) AND ${unexpired}`, hashes);
     if (!found) return undefined;
     const { adminTokenId, name } = found;
     if (isUnnoted(found)) noteUse(database, 'admin_tokens', 'admin_token_id', [adminTokenId]);
+    renewHash(database, pepper, 'admin_tokens', 'admin_token_id', adminTokenId, found.pepperId, token);
     return { adminTokenId, name };
   },
 
@@ -229,6 +234,22 @@ export const adminTokensIn = (database: Database, pepper: Pepper) => ({
     return deleteNamed(database, 'admin_tokens WHERE admin_token_id = $1', [adminTokenId], event);
   },
 });
+
+/** Stores the hash of what is used with the first pepper, where it has an older one. Nobody waits for it, and nobody fails with it. */
+function renewHash(
+  database: Database,
+  pepper: Pepper,
+  table: 'tokens' | 'company_keys' | 'admin_tokens',
+  id: 'token_id' | 'key_id' | 'admin_token_id',
+  used: string,
+  usedPepper: string | undefined,
+  credential: string,
+): void {
+  if (usedPepper === undefined || usedPepper === pepper.id) return; // Plain ones are wrapped when a process starts.
+  const { hash, pepperId } = pepper.stored(credential);
+  const update = `UPDATE ${table} SET hash = $2::text::bytea, pepper_id = $3 WHERE ${id} = $1 AND pepper_id = $4`;
+  database.query(update, [used, hash, pepperId ?? null, usedPepper]).catch(() => {});
+}
 
 function isUnnoted({ lastUsedAt }: { lastUsedAt?: string | Date }): boolean {
   return lastUsedAt === undefined || new Date(lastUsedAt).getTime() < Date.now() - 60_000;

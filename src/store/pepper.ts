@@ -18,24 +18,31 @@ export type HashWith = (pepperId: string | undefined) => Buffer | undefined;
 export class Pepper {
   /** Kept with each hash. Undefined, here and there: there is none, and hashes are plain. */
   readonly id: string | undefined;
-  readonly #key: Buffer | undefined;
+  readonly #keys: ReadonlyMap<string, Buffer>;
 
+  /** @param secret - RELAY_SECRET: one, or several with commas between them, of which the first makes hashes and all match. */
   constructor(secret: string | undefined) {
-    if (secret === undefined) return;
-    this.id = deriveKey(secret, 'token pepper id').toString('hex').slice(0, 16);
-    this.#key = deriveKey(secret, 'token pepper');
+    const idOf = (secret: string) => deriveKey(secret, 'token pepper id').toString('hex').slice(0, 16);
+    this.#keys = new Map(secret?.split(',').map((secret) => [idOf(secret), deriveKey(secret, 'token pepper')]));
+    this.id = this.ids[0];
+  }
+
+  get ids(): string[] {
+    return [...this.#keys.keys()];
   }
 
   hashesOf(credential: string): HashWith {
     const plain = hashOf(credential);
-    const own = this.wrap(plain);
-    return (pepperId) => (pepperId === this.id ? own : pepperId === undefined ? plain : undefined);
+    const made = new Map(this.ids.map((id) => [id, this.wrap(plain, id)]));
+    return (pepperId) => (pepperId === undefined ? plain : made.get(pepperId));
   }
 
   /** The condition, with its parameters, that a row is this credential's. */
   lookup(credential: string): [where: string, parameters: Parameter[]] {
     const plain = hashOf(credential);
-    return ['(hash = $1 AND pepper_id = $2 OR hash = $3 AND pepper_id IS NULL)', [this.wrap(plain), this.id ?? null, plain]];
+    const peppered = this.ids.map((_, index) => ` OR hash = $${2 * index + 2} AND pepper_id = $${2 * index + 3}`);
+    const parameters = this.ids.flatMap((id) => [this.wrap(plain, id), id]);
+    return [`(hash = $1 AND pepper_id IS NULL${peppered.join('')})`, [plain, ...parameters]];
   }
 
   /** The columns of a new row. */
@@ -43,8 +50,9 @@ export class Pepper {
     return { hash: inJson(this.wrap(hashOf(credential))), pepperId: this.id };
   }
 
-  wrap(plain: Uint8Array): Buffer {
-    return this.#key ? createHmac('sha256', this.#key).update(plain).digest() : Buffer.from(plain);
+  wrap(plain: Uint8Array, id = this.id): Buffer {
+    const key = id === undefined ? undefined : this.#keys.get(id);
+    return key ? createHmac('sha256', key).update(plain).digest() : Buffer.from(plain);
   }
 }
 
@@ -62,8 +70,8 @@ const row = z.object({ id: z.string(), hash: z.instanceof(Uint8Array) });
  */
 export async function pepperHashes(database: Database, pepper: Pepper): Promise<number> {
   const all = Object.keys(tables).map((table) => `SELECT pepper_id FROM ${table}`);
-  const others = `SELECT count(*)::int AS count FROM (${all.join(' UNION ALL ')}) AS hashes WHERE pepper_id <> $1`;
-  const [{ count } = { count: 0 }] = await read(database, z.object({ count: z.int() }), others, [pepper.id ?? '']);
+  const others = `SELECT count(*)::int AS count FROM (${all.join(' UNION ALL ')}) AS hashes WHERE pepper_id <> ALL ($1::text[])`;
+  const [{ count } = { count: 0 }] = await read(database, z.object({ count: z.int() }), others, [pepper.ids]);
   if (pepper.id === undefined) {
     if (count === 0) return 0;
     throw new PepperError('Tokens in the database were hashed with a RELAY_SECRET: set it here to that of the other processes.');

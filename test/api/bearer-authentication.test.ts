@@ -27,7 +27,7 @@ it('what is for this machine alone needs the admin token from elsewhere, and thr
     ['127.0.0.1', { 'x-forwarded-for': '198.51.100.7', ...admin }, 200],
     ['10.0.0.5', {}, 401],
     ['::ffff:10.0.0.5', {}, 401],
-    ['10.0.0.5', { authorization: 'Bearer a-key-of-acme' }, 401],
+    ['10.0.0.5', { authorization: 'Bearer a-key-of-acme' }, 403],
     ['10.0.0.5', admin, 200],
   ] as const) {
     const asked = await app.request('/metrics', { headers }, { incoming: { socket: { remoteAddress } } });

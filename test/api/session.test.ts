@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { Hono } from 'hono';
 import { adminRoutes } from '../../src/api/app.js';
 import { Callers, createGuard } from '../../src/api/bearer-authentication.js';
-import { failuresPerMinute, Limits, limitFailures } from '../../src/api/limits.js';
+import { Limits, limitFailures, wrongSignInsPerMinute } from '../../src/api/limits.js';
 import { answerProblems } from '../../src/api/problems.js';
 import { appOf, route } from '../../src/api/route.js';
 import { sessionRoutes } from '../../src/api/session.js';
@@ -90,6 +90,10 @@ describe('a session', () => {
     assert.equal(await statusBy(cookie.replace(/\.[^.]*$/, '')), 401);
     assert.equal(await statusBy(cookie, undefined, await serving()), 200); // another process
     assert.equal(await statusBy(cookie, undefined, await serving({ secret: 'x'.repeat(32) })), 401);
+    const several = await serving({ secret: `${'x'.repeat(32)},${'y'.repeat(32)}` });
+    const bySecret = (await signedIn(undefined, several)).cookie;
+    assert.equal(await statusBy(bySecret, undefined, await serving({ secret: 'x'.repeat(32) })), 200);
+    assert.equal(await statusBy(bySecret, undefined, await serving({ secret: 'y'.repeat(32) })), 401);
     assert.equal(await statusBy(cookie, undefined, await serving({ adminToken: 'another-admin-token' })), 401);
   });
 
@@ -147,12 +151,19 @@ describe('a session', () => {
     assert.equal((await ask('PATCH', '/admin/companies/other', bearer, '{"name":"Other"}')).status, 200);
   });
 
-  it('begins for who is right, whatever a stranger behind the same proxy has tried', async () => {
-    for (let n = 0; n < failuresPerMinute; n += 1) assert.equal((await signIn('rlk_wrong')).status, 401);
-    const refused = await signIn('rlk_wrong');
-    assert.equal(refused.status, 429);
-    assert.match(refused.headers.get('Retry-After') ?? '', /^[1-9]\d*$/);
+  it('begins for who is right, whatever a stranger behind the same proxy has tried, who has five tries a minute', async () => {
+    assert.equal(wrongSignInsPerMinute, 5);
+    for (let n = 0; n < wrongSignInsPerMinute; n += 1) assert.equal((await signIn('rlk_wrong')).status, 401);
+    const byForm = () =>
+      ask('POST', '/sign-in', { 'Sec-Fetch-Site': 'same-origin' }, new URLSearchParams({ credential: 'rlk_wrong' }));
+    for (const refused of [await signIn('rlk_wrong'), await byForm()]) {
+      assert.equal(refused.status, 429);
+      assert.match(refused.headers.get('Retry-After') ?? '', /^[1-9]\d*$/);
+      assert.match(await refused.text(), /more than 5 a minute/);
+    }
     assert.equal((await signIn(key.key)).status, 201);
+    const bearer = { Authorization: 'Bearer rlk_wrong' };
+    assert.equal((await ask('GET', '/co/acme/chains', bearer)).status, 401, 'as for what is no attempt to sign in');
   });
 
   describe('by the page at /sign-in', () => {

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { hashOf } from '../../src/contract/credential.js';
 import type { Database } from '../../src/store/database.js';
+import { Pepper } from '../../src/store/pepper.js';
 import { createStore, type Store } from '../../src/store/store.js';
 import { testDatabases } from './databases.js';
 
 const admin = { kind: 'admin' } as const;
-const secret = 'the secret of this service, long enough';
-const otherSecret = 'the secret of some other service, as long';
+const secret = 'the secret of this service: long enough';
+const otherSecret = 'the secret of some other service: as long';
 
 for (const { name, open, skip } of testDatabases) {
   describe(`hashes with a pepper, on ${name}`, { skip }, () => {
@@ -86,6 +87,25 @@ for (const { name, open, skip } of testDatabases) {
       await assert.rejects(without.keys.authenticate('rlk_x'), said);
       const unknown = await without.tokens.authenticate('without', [{ relayId: `${relayId}0`, relayAccessToken: 'x' }]);
       assert.deepEqual(unknown, { ok: false, refusals: ['unknown'] });
+    });
+
+    it('of an older RELAY_SECRET beside the first match, and are made anew with the first as they are used', async () => {
+      const { relayId, relayAccessToken, key, ask } = await fixture(storeWith(secret), 'aging');
+      const { token } = (await storeWith(secret).adminTokens.create({ name: 'aging' }, admin)) ?? {};
+      const changing = storeWith(`${otherSecret},${secret}`);
+      assert.deepEqual(await ask(changing), [true, true]);
+      assert.ok(token !== undefined && (await changing.adminTokens.authenticate(token)));
+      const newId = new Pepper(otherSecret).id ?? '';
+      const left = `SELECT token_id AS id FROM tokens WHERE company_id = 'aging' AND pepper_id <> $1
+        UNION ALL SELECT key_id FROM company_keys WHERE company_id = 'aging' AND pepper_id <> $1
+        UNION ALL SELECT admin_token_id FROM admin_tokens WHERE name = 'aging' AND pepper_id <> $1`;
+      while ((await database.query(left, [newId])).length > 0);
+      const changed = storeWith(otherSecret);
+      assert.deepEqual(await ask(changed), [true, true]);
+      assert.ok(await changed.adminTokens.authenticate(token));
+      assert.deepEqual(await ask(changing), [true, true], 'with the settings of before');
+      const wrong = await changing.tokens.authenticate('aging', [{ relayId, relayAccessToken: `${relayAccessToken}x` }]);
+      assert.deepEqual([wrong.ok, await changing.keys.authenticate(`${key}x`)], [false, undefined]);
     });
 
     it('of another RELAY_SECRET are counted at the start and told from wrong tokens, and new tokens put it right', async () => {
