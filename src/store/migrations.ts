@@ -5,7 +5,7 @@ import { StartError } from '../service/config.js';
 import { type Database, read } from './database.js';
 
 /** Step n (from 1) leads to version n; each is a list of single statements. */
-const steps: readonly (readonly string[])[] = [
+export const steps: readonly (readonly string[])[] = [
   [
     `CREATE TABLE companies (
        company_id text COLLATE "C" PRIMARY KEY,

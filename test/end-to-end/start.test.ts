@@ -5,8 +5,9 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -74,6 +75,9 @@ async function values(ticket: string): Promise<string[]> {
     .map(({ body }: { body: { userDefinedFields: { value: string }[] } }) => body.userDefinedFields[0]?.value);
 }
 
+/** There, 127.0.0.2 reaches what listens on all addresses, and not what listens on 127.0.0.1. */
+const onlyLinux = process.platform !== 'linux' && 'the loopback network has one address';
+
 describe('npm start', () => {
   it('prints a curl line that works when pasted, and everything that it names answers', async () => {
     const all = start();
@@ -139,6 +143,19 @@ describe('npm start', () => {
     );
     assert.equal(await next.end('SIGTERM'), 0);
     assert.deepEqual(serversOf(directory), []);
+  });
+
+  it('lets others reach the API alone where HOST is not loopback, and names no demo', { skip: onlyLinux }, async () => {
+    const open = start({ HOST: '0.0.0.0' });
+    await open.says('There is no demo company, since HOST is not this machine alone');
+    const reached: string[] = [];
+    for (const [name, port] of Object.entries(ports)) {
+      const socket = connect(Number(port), '127.0.0.2');
+      if (await once(socket, 'connect').then(Boolean, ({ code }) => assert.equal(code, 'ECONNREFUSED', name))) reached.push(name);
+      socket.destroy();
+    }
+    assert.deepEqual(reached, ['PORT']);
+    assert.equal(await open.end('SIGTERM'), 0);
   });
 });
 

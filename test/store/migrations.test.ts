@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { z } from 'zod';
 import type { Database } from '../../src/store/database.js';
-import { migrate, NewerSchemaError } from '../../src/store/migrations.js';
+import { steps as allSteps, migrate, NewerSchemaError } from '../../src/store/migrations.js';
 import { openPostgres } from '../../src/store/postgres.js';
 import { createDatabase, testDatabases } from './databases.js';
 
@@ -39,6 +40,28 @@ for (const { name, open, skip } of testDatabases) {
         migrate(database),
         (error) => error instanceof NewerSchemaError && error.message.includes(`up to ${released.length}:`),
       );
+    });
+
+    it('revoke the token that every demo company of earlier versions had, and no other', async () => {
+      const hashOf = (token: string) => createHash('sha256').update(token).digest('hex');
+      const known = hashOf('demo-token-for-this-laptop-only');
+      await database.query('DROP SCHEMA public CASCADE');
+      await database.query('CREATE SCHEMA public');
+      const revoking = allSteps.findIndex((step) => step.some((statement) => statement.includes(known)));
+      await migrate(database, allSteps.slice(0, revoking));
+      await database.query("INSERT INTO companies (company_id, name, time_zone) VALUES ('demo', 'Demo', 'UTC')");
+      await database.query(
+        "INSERT INTO rules (company_id, relay_id, name, on_failure, on_unknown) VALUES ('demo', '4711', 'Demo', 'hold', 'hold')",
+      );
+      for (const [id, hash] of Object.entries({ known, own: hashOf('a-token-of-their-own') })) {
+        const values = `('${id}', 'demo', '4711', '\\x${hash}')`;
+        await database.query(`INSERT INTO tokens (token_id, company_id, relay_id, hash) VALUES ${values}`);
+      }
+      await migrate(database);
+      assert.deepEqual(await database.query('SELECT token_id, revoked_at IS NOT NULL AS revoked FROM tokens ORDER BY 1'), [
+        { token_id: 'known', revoked: true },
+        { token_id: 'own', revoked: false },
+      ]);
     });
   });
 }
