@@ -1,0 +1,38 @@
+/** A process that sends the same requests over and over, as fast as it can, and tells every moment what it was answered. */
+
+import { setPriority } from 'node:os';
+import { Agent, request } from 'undici';
+
+export interface Order {
+  url: string;
+  requests: { method: 'GET' | 'POST'; path: string; headers?: Record<string, string>; body?: unknown }[];
+  /** At once. */
+  connections: number;
+  /** Requests after which it sends no more. */
+  most?: number;
+}
+
+/** How often each answer came, such as `202`, or `429 rate-limited`. */
+export type Answers = Record<string, number>;
+
+setPriority(10); // An abuser brings processors of its own.
+process.once('message', async ({ url, requests, connections, most = Number.POSITIVE_INFINITY }: Order) => {
+  const answers: Answers = {};
+  const dispatcher = new Agent({ connections });
+  setInterval(() => process.connected && process.send?.(answers), 100).unref();
+  let sent = 0;
+  const send = async () => {
+    while (sent < most) {
+      const { method, path, headers, body } = requests[sent % requests.length] as Order['requests'][number];
+      sent += 1;
+      const options = { method, dispatcher, headers: { 'content-type': 'application/json', ...headers } };
+      const answer = await request(url + path, { ...options, ...(body !== undefined && { body: JSON.stringify(body) }) });
+      const text = await answer.body.text();
+      const slug = /"type":"\/problems\/([\w-]+)"/.exec(text)?.[1];
+      const what = slug ? `${answer.statusCode} ${slug}` : String(answer.statusCode);
+      answers[what] = (answers[what] ?? 0) + 1;
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, send));
+});
+process.on('disconnect', () => process.exit()).on('error', () => {}); // Whoever listened has gone.
