@@ -39,6 +39,8 @@ export type HostileApi = Awaited<ReturnType<typeof serveApi>>;
 /** What a company is not refused for where only what it sends matters. */
 const endless = { actionsPerDay: 1e9, recipientsPerDay: 1e9, openChains: 1e9 };
 
+export const endlessUses = { lists: 1e9, reads: 1e9, steering: 1e9 };
+
 interface ServedOptions {
   limits?: CompanyLimits;
   /** A minute and key. */

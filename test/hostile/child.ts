@@ -2,7 +2,7 @@
 
 import { openEmbedded } from '../../src/store/embedded.js';
 import { openPostgres } from '../../src/store/postgres.js';
-import { serveApi } from './api.js';
+import { endlessUses, serveApi } from './api.js';
 
 export interface Cost {
   cpuMicros: number;
@@ -12,7 +12,13 @@ export interface Cost {
 }
 
 const { DATABASE_URL: databaseUrl } = process.env;
-const { close: _, lines, ...served } = await serveApi(databaseUrl ? await openPostgres(databaseUrl) : await openEmbedded());
+const {
+  close: _,
+  lines,
+  ...served
+} = await serveApi(databaseUrl ? await openPostgres(databaseUrl) : await openEmbedded(), {
+  uses: endlessUses,
+});
 process.on('message', () => {
   globalThis.gc?.();
   const { user, system } = process.cpuUsage();

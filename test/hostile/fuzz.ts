@@ -95,9 +95,9 @@ export async function fuzz(
   const action = () => ({
     action: one(['platform_sendAssignment', 'sendEmails', 'ticket_updateUDF', 'toString']),
     ...{ platformAssignmentId: '1', groupId: '1', emails: ['a@x.example'], subject: 's', body: 'b', bodyHtml: 'h' },
-    ...{ externalSystemTicketId: '1', cfName: 'f', cfValue: 'v', relayId },
-    relayAccessToken: one([relayAccessToken, relayAccessToken, 'wrong', relayAccessToken.slice(1)]),
+    ...{ externalSystemTicketId: '1', cfName: 'f', cfValue: 'v' },
     ...(below(3) === 0 ? {} : Object.fromEntries(Array.from({ length: below(4) }, () => [one(names), value()]))),
+    ...{ relayId, relayAccessToken },
   });
   const bytes = () => Buffer.from(Array.from({ length: below(300) }, () => below(256)));
   const cut = (text: string) => {
@@ -107,13 +107,23 @@ export async function fuzz(
   };
   const body = () => {
     const chain = () => JSON.stringify(Array.from({ length: 1 + below(4) }, action));
-    return one([bytes, chain, chain, () => cut(chain()), () => JSON.stringify(value()), () => one(known).body])();
+    const strange = () => chain().replaceAll(relayAccessToken, one(['wrong', relayAccessToken.slice(1), 'x'.repeat(36)]));
+    return one([
+      bytes,
+      strange,
+      ...Array<() => string>(24).fill(chain),
+      () => cut(chain()),
+      () => JSON.stringify(value()),
+      () => one(known).body,
+    ])();
   };
   const segment = () =>
     one([companyId, 'nobody', relayId, 'bulk', '%00', '%ff', '..', 'x'.repeat(300), "'; --", String(below(9)), 'retry']);
+  const ofRelay = () =>
+    `/co/${companyId}/relay${one([...Array(24).fill(''), ...Array(4).fill('?dryRun=true'), '?dryRun=', '?%'])}`;
   const path = () =>
     one([
-      () => `/co/${companyId}/relay${one(['', '', '?dryRun=true', '?dryRun=', '?%'])}`,
+      ...Array<() => string>(16).fill(ofRelay),
       () => `/co/${segment()}/relay`,
       () => `/co/${companyId}/chains/${one(['', '?limit=x', '?cursor=00000000.x', '?status=failed', 'bulk', segment()])}`,
       () => `/co/${companyId}/chains/${segment()}/actions/${segment()}/${segment()}`,
@@ -126,7 +136,13 @@ export async function fuzz(
 
   const answers: Record<string, number> = {};
   const wrong: string[] = [];
-  const dispatcher = new Agent({ connections: 16 });
+  let authenticated = 0;
+  // Of one address only, nearly all would be refused for the many failures before; of one of them, many are.
+  const dispatchers = Array.from(
+    { length: 300 },
+    (_, n) => new Agent({ connections: 2, localAddress: `127.7.${n >> 7}.${1 + (n & 127)}` }),
+  );
+  const shunned = new Agent({ connections: 4 });
   const note = (answer: string, what: string) => {
     answers[answer] = (answers[answer] ?? 0) + 1;
     // 503 is what is documented where something is away.
@@ -150,18 +166,21 @@ export async function fuzz(
   }
 
   async function http(): Promise<void> {
-    const method = below(3) === 0 ? one(methods) : 'POST';
     const where = path();
+    const method = below(where.includes('/relay') ? 20 : 2) === 0 ? one(methods) : 'POST';
     const sent = method === 'GET' ? undefined : body();
     const headers: Record<string, string> = {
-      'content-type': one(['application/json', 'application/json', 'application/json', 'text/plain', '', 'application/x+json;']),
-      ...(below(2) === 0 && { authorization: one([`Bearer ${key}`, `Bearer ${key}`, 'Bearer x', 'Basic eDp5', 'Bearer']) }),
+      'content-type': one([...Array(17).fill('application/json'), 'text/plain', '', 'application/x+json;']),
+      ...(below(4) > 0 && { authorization: one([...Array(5).fill(`Bearer ${key}`), 'Bearer x', 'Basic eDp5', 'Bearer']) }),
       ...(below(4) === 0 && { 'idempotency-key': one(['a', '"b"', '""', 'x'.repeat(300)]) }),
-      ...(below(9) === 0 && { 'content-encoding': 'gzip', cookie: `relay=${'x'.repeat(below(3000))}` }),
+      ...(below(20) === 0 && { 'content-encoding': 'gzip', cookie: `relay=${'x'.repeat(below(3000))}` }),
     };
     try {
+      const dispatcher = below(10) === 0 ? shunned : one(dispatchers);
       const answer = await request(url + where, { method, headers, body: sent ?? null, dispatcher });
       await answer.body.dump({ limit: 1e9 });
+      // What a company has left is told to who is known only.
+      if (answer.statusCode !== 429 && answer.headers['ratelimit-remaining'] !== undefined) authenticated += 1;
       note(String(answer.statusCode), `${method} ${where} ${String(sent ?? '')}`);
     } catch (error) {
       note(`no answer: ${error instanceof Error ? error.message : ''}`, where);
@@ -176,6 +195,6 @@ export async function fuzz(
     }
   };
   await Promise.all(Array.from({ length: 16 }, send));
-  await dispatcher.close();
-  return { sent, answers, wrong };
+  await Promise.all([shunned, ...dispatchers].map((dispatcher) => dispatcher.close()));
+  return { sent, authenticated, answers, wrong };
 }

@@ -1,5 +1,5 @@
 /**
- * `npm run test:fuzz [requests, 100000] [most seconds, 1500] [seed]`: hostile requests at an API in a process of its own, whose memory
+ * `npm run test:fuzz [requests, 100000] [most seconds, 900] [seed]`: hostile requests at an API in a process of its own, whose memory
  * is looked at after a collection. Ends with 1 where an answer was a 5xx, an error was logged, or memory grew.
  */
 
@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import type { Cost } from './child.js';
 import { fuzz, type Target } from './fuzz.js';
 
-const [count = 100_000, seconds = 1500, seed = Math.floor(Math.random() * 2 ** 31)] = process.argv.slice(2).map(Number);
+const [count = 100_000, seconds = 900, seed = Math.floor(Math.random() * 2 ** 31)] = process.argv.slice(2).map(Number);
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const child = fork(new URL('child.js', import.meta.url).pathname, { execArgv: ['--expose-gc'] });
 const [target] = (await once(child, 'message')) as [Target];
@@ -25,10 +25,11 @@ const until = Date.now() + seconds * 1000;
 const parts = 10;
 const answers: Record<string, number> = {};
 const wrong: string[] = [];
-let [warm, last, sent]: [Cost | undefined, Cost | undefined, number] = [undefined, undefined, 0];
+let [warm, last, sent, authenticated]: [Cost | undefined, Cost | undefined, number, number] = [undefined, undefined, 0, 0];
 for (let part = 0; part < parts; part += 1) {
   const result = await fuzz(target, { count: Math.ceil(count / parts), seed: seed + part, until });
   sent += result.sent;
+  authenticated += result.authenticated;
   for (const [answer, times] of Object.entries(result.answers)) answers[answer] = (answers[answer] ?? 0) + times;
   last = await cost();
   wrong.push(...result.wrong, ...last.errors.filter((line) => line.includes('"level":"error"')));
@@ -37,6 +38,7 @@ for (let part = 0; part < parts; part += 1) {
 }
 for (const [answer, times] of Object.entries(answers).sort()) say(`${String(times).padStart(8)}  ${answer}`);
 const grown = last && warm ? last.heapUsed - warm.heapUsed : 0;
+say(`${authenticated} of ${sent} were authenticated`);
 say(`heap grew by ${mega(grown)} MB since the first tenth`);
 for (const what of wrong.slice(0, 20)) say(what);
 child.disconnect();
