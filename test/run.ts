@@ -20,6 +20,7 @@ import { startPostgresql } from './postgresql.js';
 const seconds: Record<string, number> = {
   'chain/timestamp/differential': 8,
   'docs/operating': 155,
+  'end-to-end/abuse': 30,
   'end-to-end/at-rest': 16,
   'end-to-end/bulk': 22,
   'end-to-end/email': 53,
