@@ -10,7 +10,7 @@ import type { Guesses } from './guesses.js';
 import type { ApiOptions } from './route.js';
 
 /**
- * @returns what the signature is, of a request that may start a chain. @throws Problem 503 where nobody can be looked up, 401 for
+ * @returns what the signature is, of a request that may start a chain, and whose tokens they are. @throws Problem 503 where nobody can be looked up, 401 for
  * strangers; Rejection, outwardly the same 401, for who is known.
  */
 export async function authenticateRequest(
@@ -18,7 +18,7 @@ export async function authenticateRequest(
   companyId: string,
   elements: readonly Record<string, unknown>[],
   { bytes, headers }: { bytes: ArrayBuffer; headers: Headers },
-): Promise<SignatureVerdict> {
+): Promise<{ signature: SignatureVerdict; tokenIds: string[] }> {
   // Of a chain that is too long anyway, no more than this is needed to know who sent it.
   const credentials = elements.slice(0, maxActions).map((element) => ({
     relayId: textOf(element.relayId),
@@ -32,11 +32,12 @@ export async function authenticateRequest(
     throw new Problem('database-unavailable', detail);
   });
   const { ok, webhookSecret } = authentication;
-  if (ok && webhookSecret === undefined) return 'not asked for';
+  const tokenIds = ok ? authentication.tokenIds : [];
+  if (ok && webhookSecret === undefined) return { signature: 'not asked for', tokenIds };
   // Also where none is asked for: how long a refusal takes tells nothing.
   const mistake = wrongSignature(webhookSecret ?? noSecret, headers, bytes);
   const forged = webhookSecret === undefined ? undefined : mistake;
-  if (ok && !forged) return 'right';
+  if (ok && !forged) return { signature: 'right', tokenIds };
   const signature = webhookSecret === undefined ? 'not asked for' : forged ? 'wrong' : 'right';
   const refusals = ok ? [] : authentication.refusals;
   await guesses.slowDown(

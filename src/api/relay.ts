@@ -85,13 +85,14 @@ export function relayRoute(
         });
         assertStrict(); // Strangers have been refused by now.
         if (authenticated instanceof Rejection) throw authenticated;
-        signature = authenticated;
+        signature = authenticated.signature;
+        const { tokenIds } = authenticated;
         return await withinLimit(c, limits, companyId, async () => {
           if (mistake !== undefined) throw new Rejection('idempotency-key', 'idempotency-key', mistake);
           const { actions, warnings } = readActions(elements);
           await quotas.checkRecipients(companyId, actions);
           if (dry) return c.json(await dryRun.of(c, { companyId, actions, warnings }));
-          const request = { companyId, actions, hash: hashRequest(elements), idempotencyKey };
+          const request = { companyId, actions, hash: hashRequest(elements), idempotencyKey, tokenIds };
           const started = await quotas.within(companyId, actions, () => startChain(options, request));
           return answerStarted(c, started, warnings, (await isInsider(c).catch(() => false)) ? links : { api: links.api });
         });

@@ -22,6 +22,8 @@ const endSchema = z.union([
 /** For the workflows of a chain to end a workflow task, whose local tries take 2 seconds at most, and to answer. */
 const answerTimeoutMs = 4_000;
 
+const startMemoSchema = z.object({ receivedAt: z.string(), tokenIds: z.array(z.string()).optional() });
+
 /** @returns undefined where the company has no such chain. */
 export async function readChain(client: Client, links: Links, companyId: string, chainId: string) {
   const workflowId = chainWorkflowId({ companyId, chainId });
@@ -32,13 +34,14 @@ export async function readChain(client: Client, links: Links, companyId: string,
   const open = description.status.name === 'RUNNING';
   const actions = open ? await withDelayed(client, view.actions, partial ? 0 : deadline) : view.actions;
   const held = open && partial && description.typedSearchAttributes.get(needsAttentionKey) === true;
-  const memo = z.object({ receivedAt: z.string() }).safeParse(description.memo);
+  const memo = startMemoSchema.safeParse(description.memo);
   return {
     chainId,
     workflowId,
     status: held ? 'needs-attention' : open && !partial ? chainStatus(actions) : view.status,
     receivedAt: memo.data?.receivedAt ?? description.startTime.toISOString(),
     closedAt: description.closeTime?.toISOString(),
+    tokenIds: memo.data?.tokenIds,
     actions,
     ignored: view.ignored,
     partial: partial || undefined,

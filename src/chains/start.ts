@@ -19,7 +19,8 @@ export interface StartOptions extends Pick<Chain, 'retryBudgetSeconds' | 'attent
   log: Logger;
 }
 
-type AcceptedRequest = Pick<Chain, 'companyId' | 'actions'> & { idempotencyKey?: string; hash: string };
+/** `tokenIds`: with which tokens it came; absent where a person sent it again. */
+type AcceptedRequest = Pick<Chain, 'companyId' | 'actions'> & { idempotencyKey?: string; hash: string; tokenIds?: string[] };
 /** `replayed`: the key was used before with the same body, and this is the chain of that time. */
 export type StartedChain = { chain: Chain; replayed: boolean };
 
@@ -34,6 +35,9 @@ const notStarted = {
 
 const memoSchema = z.object({ receivedAt: z.string(), hash: z.string(), request: z.string() });
 
+/** The most tokens of a chain that its memo names. */
+const mostTokens = 20;
+
 const startTimeoutMs = 10_000;
 
 /** With more starts under way, first workflow tasks are polled for: taken with the answer, they would delay other answers. */
@@ -43,7 +47,8 @@ let startsUnderWay = 0;
 /** @returns once Temporal has durably accepted it. @throws Rejection idempotency-key-reused; Problem temporal-unavailable */
 export async function startChain(options: StartOptions, accepted: AcceptedRequest): Promise<StartedChain> {
   const { client, log, retryBudgetSeconds, attentionWindowSeconds } = options;
-  const { companyId, actions, idempotencyKey } = accepted;
+  const { companyId, actions, idempotencyKey, hash } = accepted;
+  const tokenIds = accepted.tokenIds?.slice(0, mostTokens);
   const chain: Chain = {
     companyId,
     chainId: idempotencyKey === undefined ? randomUUID() : keyedChainId(accepted, idempotencyKey),
@@ -64,7 +69,7 @@ export async function startChain(options: StartOptions, accepted: AcceptedReques
         taskQueue: options.taskQueue,
         workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
         requestEagerStart: options.eager && startsUnderWay <= mostEagerStarts,
-        memo: { receivedAt: chain.receivedAt, hash: accepted.hash, request, summary },
+        memo: { receivedAt: chain.receivedAt, hash, request, summary, ...(tokenIds && { tokenIds }) },
         typedSearchAttributes: searchAttributesOf(chain, actions),
         staticSummary: summary,
         staticDetails: chainDetails(chain, actions),
@@ -77,7 +82,7 @@ export async function startChain(options: StartOptions, accepted: AcceptedReques
     const found = await findStarted(client, workflowId);
     if (typeof found === 'object') {
       if (found.request === request) return { chain, replayed: false };
-      if (found.hash === accepted.hash) return { chain: { ...chain, receivedAt: found.receivedAt }, replayed: true };
+      if (found.hash === hash) return { chain: { ...chain, receivedAt: found.receivedAt }, replayed: true };
       const detail = 'This idempotency key was used before with another body. Use a new key for a new request.';
       throw new Rejection('idempotency-key-reused', 'idempotency-key-reused', detail);
     }

@@ -21,6 +21,10 @@ const links = z.object({ chain: z.string(), webUi: z.string().optional().describ
 export const chainSchema = z
   .object({
     ...chainFacts,
+    tokenIds: z
+      .array(z.string())
+      .optional()
+      .describe('The tokens that started it, of very many the first; absent where somebody sent a refused request again.'),
     actions: z.array(actionSchema),
     ignored: z.array(z.string()).optional().describe('The last signals that had no effect, with why.'),
     partial: z.boolean().optional().describe('No worker answered in time: this is what the Temporal server knows.'),

@@ -28,8 +28,14 @@ export type Refusal =
   | 'expired' // rotated, and its grace is over
   | 'disabled'; // right, but the rule is disabled
 
-/** `webhookSecret`: signs the company's webhooks, still to be checked. `refusals`: one for each, undefined where it is right. */
-type Authentication = { webhookSecret?: string } & ({ ok: true } | { ok: false; refusals: (Refusal | undefined)[] });
+/**
+ * `webhookSecret`: signs the company's webhooks, still to be checked. `tokenIds`: of the right tokens, each once. `refusals`: one for
+ * each, undefined where it is right.
+ */
+type Authentication = { webhookSecret?: string } & (
+  | { ok: true; tokenIds: string[] }
+  | { ok: false; refusals: (Refusal | undefined)[] }
+);
 
 const state = `CASE WHEN revoked_at IS NOT NULL THEN 'revoked' WHEN expires_at <= now() THEN 'expired' ELSE 'active' END`;
 const tokensWithState = new Table(`(SELECT ${state} AS state, * FROM tokens) AS tokens`, tokenSchema);
@@ -99,7 +105,7 @@ function authenticate(
   settings: CompanySettings | undefined,
   credentials: readonly Credentials[],
 ): Authentication {
-  const unnoted = new Set<TokenHash>();
+  const used = new Set<TokenHash>();
   const refusals = credentials.map(({ relayId, relayAccessToken }) => {
     const rule = settings?.rules.get(relayId);
     const tokens = settings?.tokens.filter((token) => token.relayId === relayId) ?? [];
@@ -117,17 +123,18 @@ function authenticate(
     const state = stateOf(token);
     if (state !== 'active') return state;
     if (!rule.enabled) return 'disabled';
-    if (isUnnoted(token)) unnoted.add(token);
+    used.add(token);
     renewHash(database, pepper, 'tokens', 'token_id', token.tokenId, token.pepperId, relayAccessToken);
     return undefined;
   });
   const webhookSecret = settings?.company.webhookSecret;
   const signed = webhookSecret !== undefined && { webhookSecret };
   if (refusals.length === 0 || refusals.some((refusal) => refusal !== undefined)) return { ok: false, refusals, ...signed };
+  const unnoted = [...used].filter(isUnnoted);
   for (const token of unnoted) token.lastUsedAt = new Date();
-  const ids = Array.from(unnoted, ({ tokenId }) => tokenId);
-  if (ids.length > 0) noteUse(database, 'tokens', 'token_id', ids);
-  return { ok: true, ...signed };
+  const ids = (tokens: Iterable<TokenHash>) => Array.from(tokens, ({ tokenId }) => tokenId);
+  if (unnoted.length > 0) noteUse(database, 'tokens', 'token_id', ids(unnoted));
+  return { ok: true, tokenIds: ids(used), ...signed };
 }
 
 export async function addToken(queries: Queries, pepper: Pepper, given: Credentials & { companyId: string }) {

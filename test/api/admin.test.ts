@@ -526,7 +526,7 @@ for (const { name, open, skip } of testDatabases) {
         assert.match(tokenId, /^\w+$/);
         assert.equal(made.headers.get('Location'), `/admin/companies/ruled/rules/${relayId}`);
         assert.equal(made.headers.get('Cache-Control'), 'no-store');
-        assert.deepEqual(await store.tokens.authenticate('ruled', [{ relayId, relayAccessToken }]), { ok: true });
+        assert.ok((await store.tokens.authenticate('ruled', [{ relayId, relayAccessToken }])).ok);
         const path = `/admin/companies/ruled/rules/${relayId}`;
         const read = await ask('GET', path);
         assert.deepEqual(read.json, { relayId, ...rest });
@@ -567,7 +567,7 @@ for (const { name, open, skip } of testDatabases) {
         const given = { relayId: '00042', relayAccessToken: 'any "printable" text: ü 𝄞' };
         const made = await rule('taken', given);
         assert.deepEqual([made.relayId, made.relayAccessToken], [given.relayId, given.relayAccessToken]);
-        assert.deepEqual(await store.tokens.authenticate('taken', [given]), { ok: true });
+        assert.ok((await store.tokens.authenticate('taken', [given])).ok);
         const again = await ask('POST', '/admin/companies/taken/rules', { name: 'Again', relayId: '00042' });
         assert.equal(again.status, 409);
       });

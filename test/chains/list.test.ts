@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { chainFilterSchema, quoted, visibilityQuery } from '../../src/chains/list.js';
+import type { Client } from '@temporalio/client';
+import { chainFilterSchema, listChains, quoted, visibilityQuery } from '../../src/chains/list.js';
 
 describe('a filter of chains', () => {
   it('becomes a query of visibility', () => {
@@ -30,4 +31,32 @@ describe('a filter of chains', () => {
 
   for (const text of ["x' OR '1'='1", '1004', "''", 'ünï 割', '%_*()'])
     it(`takes ${JSON.stringify(text)}`, () => assert.equal(quoted(text), `'${text.replaceAll("'", "''")}'`));
+});
+
+describe('a list of chains', () => {
+  /** As MySQL answers, for which ids that differ in case are the same. */
+  const caseless = {
+    options: { namespace: 'default' },
+    withDeadline: (_: number, work: () => unknown) => work(),
+    workflowService: {
+      listWorkflowExecutions: async () => ({
+        executions: ['relay:acme:1', 'relay:ACME:2', 'relay:acme:3:0', 'relay-notice:acme:4'].map((workflowId) => ({
+          execution: { workflowId, runId: 'r' },
+          status: 1,
+        })),
+        nextPageToken: new Uint8Array(),
+      }),
+    },
+  } as unknown as Client;
+  const listed = async (companyId?: string) => {
+    const { items } = await listChains(caseless, { api: '' }, { filter: {}, companyId, limit: 10 });
+    return items.map(({ workflowId }) => workflowId);
+  };
+
+  it('is of the very company, and of chains', async () => {
+    assert.deepEqual(await listed('acme'), ['relay:acme:1']);
+    assert.deepEqual(await listed('ACME'), ['relay:ACME:2']);
+    assert.deepEqual(await listed('Acme'), []);
+    assert.deepEqual(await listed(), ['relay:acme:1', 'relay:ACME:2']);
+  });
 });

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Client } from '@temporalio/client';
 import fc from 'fast-check';
+import { pino } from 'pino';
 import type { ChainAction } from '../../src/chain/chain.js';
-import { hashRequest, keyedChainId } from '../../src/chains/start.js';
+import { hashRequest, keyedChainId, startChain } from '../../src/chains/start.js';
 
 describe('the chain of an idempotency key', () => {
   const idOf = (relayIds: string[], { companyId = 'acme', key = 'k' } = {}) =>
@@ -35,6 +37,28 @@ describe('the chain of an idempotency key', () => {
     assert.equal(new Set(ids).size, ids.length);
   });
 });
+
+describe('the tokens that started a chain', () => {
+  const told: [what: string, tokenIds: string[] | undefined, inMemo: string[] | undefined][] = [
+    ['are in its memo', ['t1', 't2'], ['t1', 't2']],
+    ['are the first 20 of very many', numbered(1000), numbered(20)],
+    ['are none where a person sent it again', undefined, undefined],
+  ];
+  for (const [what, tokenIds, inMemo] of told)
+    it(what, async () => {
+      const memos: Record<string, unknown>[] = [];
+      const start = async (_type: string, { memo }: { memo: Record<string, unknown> }) => void memos.push(memo);
+      const client = { withDeadline: (_: number, work: () => unknown) => work(), workflow: { start } } as unknown as Client;
+      const options = { client, taskQueue: 'q', eager: false, log: pino({ level: 'silent' }) };
+      const times = { retryBudgetSeconds: 1, attentionWindowSeconds: 1 };
+      await startChain({ ...options, ...times }, { companyId: 'acme', actions: [], hash: 'h', tokenIds });
+      assert.deepEqual([memos.length, memos[0]?.tokenIds], [1, inMemo]);
+    });
+});
+
+function numbered(count: number): string[] {
+  return Array.from({ length: count }, (_, n) => `t${n}`);
+}
 
 describe('hashRequest', () => {
   const base = [

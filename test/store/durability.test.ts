@@ -29,7 +29,7 @@ describe('the embedded store', () => {
       acknowledged.push(...(await writeUntilKilled(directory, Math.random())));
       const store = createStore(await openEmbedded(directory));
       if (acknowledged.length > 0) {
-        assert.deepEqual(await store.tokens.authenticate('acme', acknowledged), { ok: true }, `lost after kill ${kill}`);
+        assert.ok((await store.tokens.authenticate('acme', acknowledged)).ok, `lost after kill ${kill}`);
         assert.ok(await store.rules.get('acme', acknowledged.at(-1)?.relayId ?? ''));
       }
       await store.close();
