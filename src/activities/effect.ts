@@ -90,7 +90,9 @@ export async function readActionContext(
     const why = unreadable ? error.message : "the relay's own database does not answer: see `relay health`";
     throw notTried('NotTried', why);
   });
-  if (!settings) throw mistake('ConfigurationMistake', `there is no company ${companyId} any more: make it again, then retry`);
+  // Of a deleted company, the id is given again only to who asks for that.
+  const again = 'make it again with --reuse-id, then retry; or cancel the chain';
+  if (!settings) throw mistake('ConfigurationMistake', `there is no company ${companyId} any more: ${again}`);
   const { company, pauses } = settings;
   const rule = settings.rules.get(relayId);
   return rule?.enabled ? { company, rule, pauses } : { skipped: skipReason(rule, relayId) };

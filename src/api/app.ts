@@ -8,7 +8,7 @@ import { adminTokenRoutes } from './admin-tokens.js';
 import { type Access, type Authenticated, Callers, createGuard } from './bearer-authentication.js';
 import { chainRoutes } from './chains.js';
 import { codecCors, codecRoutes } from './codec.js';
-import { companyRoutes } from './companies.js';
+import { type CompanyOptions, companyRoutes } from './companies.js';
 import { docsRoutes } from './docs.js';
 import { dryRun, dryRunSchema } from './dry-run.js';
 import { reportFailures } from './failed-authentications.js';
@@ -38,6 +38,7 @@ export function createApi(options: ApiOptions): Hono {
     .use('/codec/*', codecCors(options.links))
     .use('/chains/*', inTime)
     .use('/co/:companyId/chains/*', inTime)
+    .use('/admin/companies/:companyId/*', inTime)
     .route('/', appOf(apiRoutes(options, callers), createGuard(callers), limits));
 }
 
@@ -63,10 +64,11 @@ export function apiRoutes(options: ApiOptions, callers = new Callers(options)): 
   return [...routes, ...docsRoutes(options, routes)];
 }
 
-/** All that is for the holder of the admin token and needs nothing but the store. */
-export function adminRoutes({ store, operatorEmail }: Pick<ApiOptions, 'store' | 'operatorEmail'>): Route[] {
+/** All that is for the holder of the admin token, and about what is stored. */
+export function adminRoutes(options: CompanyOptions): Route[] {
+  const { store } = options;
   return [
-    ...companyRoutes(store, operatorEmail),
+    ...companyRoutes(options),
     ...ruleRoutes(store),
     ...adminTokenRoutes(store),
     ...auditRoutes(store),

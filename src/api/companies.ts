@@ -4,12 +4,18 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Context } from 'hono';
 import { z } from 'zod';
 import { companyIdPattern } from '../chain/chain.js';
+import { findChains, mostChains, steerChains } from '../chains/bulk.js';
+import { countOpenChains, eraseClosed, remainsOf } from '../chains/erase.js';
+import type { Actor } from '../contract/audit.js';
 import {
   companiesResponse,
   companyPatch,
   companyRequest,
   companySchema,
+  deletedCompanyResponse,
+  erasedResponse,
   leaksAuth,
+  madeCompanyResponse,
   type NewCompany,
   type StoredCompany,
 } from '../contract/company.js';
@@ -18,15 +24,18 @@ import { hasContact } from '../contract/notify.js';
 import { Problem } from '../contract/problem.js';
 import { mergePatch, redact, replaceKeepingSecrets } from '../contract/secrets.js';
 import type { UsedId } from '../store/companies.js';
-import type { Store } from '../store/store.js';
 import { invalid, pageQuery, parseAs, readObject } from './input.js';
 import { found, notFound } from './problems.js';
-import { type Route, route } from './route.js';
+import { type ApiOptions, type Route, route } from './route.js';
 
 /** What a company may change of itself; its connections are the operator's to allow. */
 const ownSettings = ['name', 'timeZone', 'notify'];
 
-export function companyRoutes({ companies, keys }: Store, operatorEmail: string | undefined): Route[] {
+export type CompanyOptions = Pick<ApiOptions, 'store' | 'client' | 'links' | 'taskQueue' | 'operatorEmail'>;
+
+export function companyRoutes(options: CompanyOptions): Route[] {
+  const { client, operatorEmail } = options;
+  const { companies, keys, audit } = options.store;
   const checked = (companyId: string, settings: Omit<NewCompany, 'companyId'>, stored?: StoredCompany): NewCompany => {
     const { notify } = settings;
     const leaking = (['platform', 'ticketing'] as const).filter((name) => {
@@ -45,6 +54,17 @@ export function companyRoutes({ companies, keys }: Store, operatorEmail: string 
     const detail =
       'must name somebody to tell when something fails: emails or webhookUrl (or the operator sets RELAY_OPERATOR_EMAIL)';
     throw invalid([{ pointer: '/notify', detail }]);
+  };
+  /** @returns the id of the bulk that does it; undefined: there is nothing to cancel after all. @throws Problem company-in-use */
+  const cancelOpen = async (companyId: string, open: number, isMeant: boolean, actor: Actor) => {
+    const said = `Company ${companyId} has ${open === 1 ? '1 open chain' : `${open} open chains`}.`;
+    const how = 'Wait until they have ended, or cancel them with ?cancelChains=true (--cancel-chains).';
+    if (!isMeant) throw new Problem('company-in-use', `${said} ${how}`);
+    const most = `No more than ${mostChains} are cancelled at once: begin with relay bulk cancel ${companyId} --until <time>.`;
+    if (open > mostChains) throw new Problem('company-in-use', `${said} ${most}`);
+    const request = { verb: 'cancel', filter: {}, companyId } as const;
+    const chains = await findChains(options, request);
+    return chains.length > 0 ? steerChains(options, request, chains, actor) : undefined;
   };
   const location = { Location: 'The path of what was made.' };
   return [
@@ -65,14 +85,16 @@ export function companyRoutes({ companies, keys }: Store, operatorEmail: string 
         reuseId: z
           .literal('true')
           .optional()
-          .describe('Make it although a company of this id was deleted: its chains will be seen.'),
+          .describe(
+            'Make it although a company of this id was deleted: what Temporal keeps of its chains, see `remains`, will be seen.',
+          ),
       }),
       rawBody: companyRequest,
       answers: {
         200: ['The company is changed.', companySchema, location],
-        201: ['The company is made.', companySchema, location],
+        201: ['The company is made.', madeCompanyResponse, location],
       },
-      problems: ['invalid-body', 'invalid-company-id', 'company-id-used'],
+      problems: ['invalid-body', 'invalid-company-id', 'company-id-used', 'temporal-unavailable'],
       async handle(c, { companyId, actor, query: { reuseId } }) {
         if (!companyIdPattern.test(companyId))
           throw new Problem('invalid-company-id', 'A company id is 1 to 64 letters, digits, _ or -.');
@@ -81,8 +103,10 @@ export function companyRoutes({ companies, keys }: Store, operatorEmail: string 
           assertUnused(companyId, usedId, reuseId !== undefined);
           return checked(companyId, read(stored, stored && settingsOf(stored)), stored);
         };
+        const remains = reuseId && (await remainsOf(client, companyId));
         const { company, created } = await companies.put(companyId, change, actor);
-        return c.json(shown(company), created ? 201 : 200, { Location: `/admin/companies/${companyId}` });
+        const location = { Location: `/admin/companies/${companyId}` };
+        return created ? c.json({ ...shown(company), remains }, 201, location) : c.json(shown(company), 200, location);
       },
     }),
     route('PATCH /admin/companies/:companyId', 'changeCompany', 'Change a company', {
@@ -110,12 +134,40 @@ export function companyRoutes({ companies, keys }: Store, operatorEmail: string 
       answers: { 200: ['The company, its secrets as `***`.', companySchema] },
       handle: async (c, { companyId }) => c.json(shown(found(await companies.get(companyId), `company ${companyId}`))),
     }),
-    route('DELETE /admin/companies/:companyId', 'deleteCompany', 'Delete a company with its rules, tokens and keys', {
+    route('DELETE /admin/companies/:companyId', 'deleteCompany', 'Delete a company with all that is stored of it', {
       access: 'admin',
-      answers: { 204: ['It is gone.'] },
-      async handle(c, { companyId, actor }) {
+      description:
+        'Its settings, secrets, rules, tokens, keys, sessions, pauses, refused requests and counts; the audit stays. Not while it' +
+        ' has open chains, unless they are to be cancelled, which is done in the background.',
+      query: z.object({ cancelChains: z.literal('true').optional().describe('Cancel its open chains.') }),
+      answers: { 200: ['It is gone, but for what Temporal keeps.', deletedCompanyResponse], 204: ['It is gone.'] },
+      problems: ['company-in-use', 'temporal-unavailable'],
+      async handle(c, { companyId, actor, query: { cancelChains } }) {
+        found(await companies.get(companyId), `company ${companyId}`);
+        const open = await countOpenChains(client, companyId);
+        const bulkId = open > 0 ? await cancelOpen(companyId, open, cancelChains !== undefined, actor) : undefined;
+        const remains = await remainsOf(client, companyId);
         found(await companies.delete(companyId, actor), `company ${companyId}`);
-        return c.body(null, 204);
+        return remains ? c.json({ remains, bulkId }) : c.body(null, 204);
+      },
+    }),
+    route('POST /admin/companies/:companyId/erase', 'eraseCompany', 'Erase what Temporal keeps of a deleted company', {
+      access: 'admin',
+      description:
+        'Deletes histories of runs that have closed, some hundred at most: chains, delayed actions, notices, bulks. To be repeated' +
+        ' while some were `erased` and some are `closed`.',
+      answers: { 200: ['What was done and what is left.', erasedResponse] },
+      problems: ['company-in-use', 'temporal-unavailable'],
+      async handle(c, { companyId, actor }) {
+        if (await companies.get(companyId))
+          throw new Problem(
+            'company-in-use',
+            `There is a company ${companyId}: what Temporal keeps of it is erased once it is deleted.`,
+          );
+        found(await companies.wasDeleted(companyId), `company ${companyId}, and none was deleted`);
+        const erased = await eraseClosed(client, companyId);
+        if (erased > 0) await audit.record({ actor, action: 'company.erase', companyId, details: { runs: erased } });
+        return c.json({ erased, remains: await remainsOf(client, companyId) });
       },
     }),
     route('GET /admin/companies/:companyId/keys', 'listKeys', 'List the keys of a company', {
@@ -154,7 +206,8 @@ function assertUnused(companyId: string, { by, deletedAt }: UsedId, reuse: boole
     throw new Problem('company-id-used', `There is a company ${by}, and ids must differ in more than case: choose another id.`);
   if (deletedAt === undefined || reuse) return;
   const detail = `A company ${companyId} was deleted at ${deletedAt}, and this one would see its chains: choose another id`;
-  throw new Problem('company-id-used', `${detail}, or say ?reuseId=true (--reuse-id) where it is the same company again.`);
+  const same = 'say ?reuseId=true (--reuse-id) where it is the same company again';
+  throw new Problem('company-id-used', `${detail}, or ${same}. relay companies erase ${companyId} deletes what is left of them.`);
 }
 
 /** What a request may leave as it is. */

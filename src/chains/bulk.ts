@@ -24,7 +24,7 @@ interface BulkRequest {
 }
 
 /** The most chains that are steered at once: their ids are the input of one workflow. */
-const mostChains = 5_000;
+export const mostChains = 5_000;
 
 const unfit = (detail: string, pointer: string) =>
   new Problem('invalid-body', `${pointer} ${detail}`, { errors: [{ pointer, detail }] });

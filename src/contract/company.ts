@@ -96,6 +96,30 @@ export const companySchema = z
 export type StoredCompany = z.infer<typeof companySchema>;
 export type Company = Omit<StoredCompany, 'createdAt' | 'updatedAt'>;
 
+/** Of a company that is deleted, or made again. */
+export const remainsSchema = z
+  .object({
+    open: z.int().describe('Runs that are open, which end by themselves: chains that are being cancelled, and their notices.'),
+    closed: z.int().describe('Runs that have closed, with their histories.'),
+    retentionDays: z.number().describe("The namespace's: how long after its end Temporal keeps a run."),
+    until: z.iso.datetime().describe('By then what is closed now is gone, also if nobody erases it.'),
+  })
+  .meta({ id: 'Remains', description: 'What Temporal keeps of the company, a moment behind.' });
+export type Remains = z.infer<typeof remainsSchema>;
+
+const whereRemains = remainsSchema.optional().describe('What Temporal keeps of it; absent: nothing.');
+export const madeCompanyResponse = companySchema
+  .extend({ remains: whereRemains.describe('What Temporal keeps of the company that had this id; absent: nothing.') })
+  .meta({ id: 'MadeCompany' });
+export const deletedCompanyResponse = z.object({
+  remains: remainsSchema,
+  bulkId: z.string().optional().describe('How far the cancelling is: `GET /chains/bulk/{bulkId}`.'),
+});
+export const erasedResponse = z.object({
+  erased: z.int().describe('Runs whose histories this request has deleted.'),
+  remains: whereRemains,
+});
+
 export const companiesResponse = z.object({ companies: z.array(companySchema), nextCursor: z.string().optional() });
 
 /** Credentials belong into `auth`, where they are secrets; a query or fragment would swallow the path that is appended. */

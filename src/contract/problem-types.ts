@@ -130,6 +130,13 @@ export const problemTypes = {
     'Choose another id. To make a deleted company again, with what Temporal still keeps of it, say so with `?reuseId=true`.',
     'There is a company Acme, and ids must differ in more than case: choose another id.',
   ]),
+  'company-in-use': type(409, 'Company in use', [
+    'The company still has open chains, which could do nothing any more without it; or it is to be erased, and there is one of this' +
+      ' id. Nothing was deleted.',
+    'Wait until its chains have ended, or cancel them: `?cancelChains=true` (`--cancel-chains`) does both in one. What Temporal' +
+      ' keeps of a company is erased once the company is deleted.',
+    'Company acme has 3 open chains. Wait until they have ended, or cancel them with ?cancelChains=true (--cancel-chains).',
+  ]),
   'key-name-taken': type(409, 'Key name taken', [
     'The company already has a key of this name. Nothing was changed.',
     'Choose another name, or delete the other key first.',

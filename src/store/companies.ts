@@ -43,7 +43,10 @@ export const companiesIn = (database: Database) => ({
       return { company, created };
     }),
 
-  /** With its rules, tokens and keys. @returns whether there was one. */
+  /** Whether one of this very id was deleted, at whatever time. */
+  wasDeleted: (companyId: string) => exists(database, "audit WHERE company_id = $1 AND action = 'company.delete'", [companyId]),
+
+  /** With all that is stored of it but the audit. @returns whether there was one. */
   delete: (companyId: string, actor: Actor) => {
     const event = { actor, action: 'company.delete', companyId, details: {} };
     return deleteNamed(database, `companies WHERE ${ofCompany}`, [companyId], event);

@@ -7,6 +7,7 @@ import { answerProblems } from '../../src/api/problems.js';
 import { appOf } from '../../src/api/route.js';
 import type { Company } from '../../src/contract/company.js';
 import { createStore, type Store } from '../../src/store/store.js';
+import { forgetful } from '../hostile/api.js';
 import { testDatabases } from '../store/databases.js';
 
 const adminToken = 'the-admin-token';
@@ -28,7 +29,10 @@ for (const { name, open, skip } of testDatabases) {
 
     const callers = (token: string) => new Callers({ adminToken: token, store, links: { api: '' } });
     function appWith(operatorEmail?: string, token = adminToken): Hono {
-      const routes = appOf(adminRoutes({ store, operatorEmail }), createGuard(callers(token)));
+      const routes = appOf(
+        adminRoutes({ store, operatorEmail, client: forgetful, links: { api: '' }, taskQueue: 'q' }),
+        createGuard(callers(token)),
+      );
       return answerProblems(new Hono(), (error) => unexpected.push(error)).route('/', routes);
     }
 

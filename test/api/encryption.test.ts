@@ -7,6 +7,7 @@ import { encryptionRoutes } from '../../src/api/operating.js';
 import { answerProblems } from '../../src/api/problems.js';
 import { encryptionProgressSchema, encryptionStatusSchema, Keyring } from '../../src/contract/encryption.js';
 import { createStore } from '../../src/store/store.js';
+import { forgetful } from '../hostile/api.js';
 import { openEmptied } from '../store/emptied.js';
 
 const key = (id: string) => `${id}:${Buffer.alloc(32, id).toString('base64')}`;
@@ -22,7 +23,10 @@ it('the keys of the store are told by id and rotated; what cannot be decrypted i
       c.set('actor', { kind: 'admin' });
       return next();
     });
-    for (const { method, path, handle } of [...encryptionRoutes(store), ...companyRoutes(store, undefined)])
+    for (const { method, path, handle } of [
+      ...encryptionRoutes(store),
+      ...companyRoutes({ store, client: forgetful, links: { api: '' }, taskQueue: 'q' }),
+    ])
       app.on(method.toUpperCase(), path, (c) => handle(c));
     return app;
   });

@@ -11,6 +11,7 @@ import { createLog } from '../../src/service/telemetry.js';
 import type { Database } from '../../src/store/database.js';
 import { createStore, type Store } from '../../src/store/store.js';
 import { type LocalApi, serve } from '../cli/local-api.js';
+import { forgetful } from '../hostile/api.js';
 import { openEmptied } from '../store/emptied.js';
 
 const adminToken = 'the-admin-token';
@@ -38,7 +39,10 @@ describe('a session', () => {
     const callers = new Callers({ adminToken, store, links: { api: options.url ?? 'http://127.0.0.1' }, ...options });
     const chains = route('GET /co/:companyId/chains', 'listChains', '', { answers: {}, handle: (c, { actor }) => c.json(actor) });
     const limits = new Limits({ perMinute: 600, log: createLog('silent') });
-    const routes = appOf([...sessionRoutes(callers), ...adminRoutes({ store }), chains], createGuard(callers));
+    const routes = appOf(
+      [...sessionRoutes(callers), ...adminRoutes({ store, client: forgetful, links: { api: '' }, taskQueue: 'q' }), chains],
+      createGuard(callers),
+    );
     const served = await serve(answerProblems(new Hono(), assert.ifError).use(limitFailures(limits)).route('/', routes));
     opened.push(served);
     return served;

@@ -14,7 +14,7 @@ import { createStore } from '../../src/store/store.js';
 export const adminToken = 'admin-token-of-the-tests';
 const actor = { kind: 'admin' } as const;
 
-const forgetful = {
+export const forgetful = {
   options: { namespace: 'default' },
   withDeadline: <T>(_deadline: number, work: () => T) => work(),
   workflow: {

@@ -1,10 +1,18 @@
 /** `relay companies`: who uses the relay, and with which settings. */
 
-import { companiesResponse, companySchema, type StoredCompany } from '../../contract/company.js';
+import {
+  companiesResponse,
+  companySchema,
+  deletedCompanyResponse,
+  erasedResponse,
+  madeCompanyResponse,
+  type Remains,
+  type StoredCompany,
+} from '../../contract/company.js';
 import { type Answer, path, Refused } from '../api.js';
 import { type Commands, command, readSettings, type Settings, withParts, withSettings, yesOption } from '../options.js';
-import { UsageError } from '../terminal.js';
-import { fields } from '../text.js';
+import { exitCodes, UsageError } from '../terminal.js';
+import { fields, momentText } from '../text.js';
 
 export const companies: Commands = (relay, session) => {
   const companies = relay.command('companies').summary('who uses the relay, and with which settings');
@@ -54,11 +62,47 @@ export const companies: Commands = (relay, session) => {
       ]);
     });
 
-  command(companies, 'delete <companyId>', 'acme --yes', 'delete a company with its rules, tokens and keys')
+  command(companies, 'delete <companyId>', 'acme --yes', 'delete a company with all that is stored of it')
+    .description('Not while it has open chains, unless they are to be cancelled. Tells what Temporal still keeps of it.')
+    .option('--cancel-chains', 'cancel its open chains')
     .addOption(yesOption)
-    .action((companyId, { yes }) =>
-      session.delete(pathOf(companyId), yes, `company ${companyId} with its rules, tokens and keys`),
-    );
+    .action(async (companyId, { cancelChains, yes }) => {
+      const { api } = session;
+      const what = `company ${companyId} with its rules, tokens and keys`;
+      await session.confirm(yes, `Delete ${what}${cancelChains ? ', and cancel its open chains' : ''}?`);
+      const answer = await api.ask('DELETE', pathOf(companyId), deletedCompanyResponse.optional(), { query: { cancelChains } });
+      const { body } = answer;
+      if (!body) return session.print([`Deleted: ${what}.`]);
+      await session.show({ ...answer, body }, ({ remains, bulkId }) => [
+        `Deleted: ${what}.`,
+        ...(bulkId === undefined ? [] : [`Its chains are being cancelled: npx relay bulk show ${bulkId}`]),
+        ...remainsLines(remains),
+        `To erase what has closed: npx relay companies erase ${companyId}`,
+      ]);
+    });
+
+  command(companies, 'erase <companyId>', 'acme --yes', 'erase what Temporal keeps of a deleted company')
+    .description(
+      'The histories of its chains, delayed actions, notices and bulks that have closed. It can be stopped and begun again at ' +
+        'any time. Exit code 1 where something is left.',
+    )
+    .addOption(yesOption)
+    .action(async (companyId, { yes }) => {
+      const { api } = session;
+      await session.confirm(yes, `Erase what Temporal keeps of company ${companyId}?`);
+      for (let total = 0; ; ) {
+        const answer = await api.ask('POST', path`/admin/companies/${companyId}/erase`, erasedResponse);
+        const { erased, remains } = answer.body;
+        total += erased;
+        if (erased > 0 && remains && remains.closed > 0) {
+          session.note(`${total} runs erased, ${remains.closed} left`);
+          continue;
+        }
+        if (remains) session.exitCode = exitCodes.refused;
+        const left = remains ? [...remainsLines(remains), 'Begin again when what is open has closed.'] : ['Nothing is left.'];
+        return session.show(answer, () => [`${total} runs erased.`, ...left]);
+      }
+    });
 
   async function changeOrMake(companyId: string, body: Settings, reuseId?: true): Promise<Answer<StoredCompany>> {
     try {
@@ -66,7 +110,14 @@ export const companies: Commands = (relay, session) => {
     } catch (error) {
       if (!(error instanceof Refused && error.problem.status === 404)) throw error;
       if (body.name === undefined) throw new UsageError(`There is no company ${companyId} yet; to make it, give --name`);
-      return session.api.ask('PUT', pathOf(companyId), companySchema, { body, query: { reuseId } });
+      return session.api.ask('PUT', pathOf(companyId), madeCompanyResponse, { body, query: { reuseId } });
     }
   }
 };
+
+function remainsLines({ open, closed, retentionDays, until }: Remains): string[] {
+  const days = retentionDays === 1 ? '1 day' : `${retentionDays} days`;
+  return [
+    `Temporal keeps ${closed} closed and ${open} open runs of it. What is closed now is gone by ${momentText(until)}: after ${days}.`,
+  ];
+}

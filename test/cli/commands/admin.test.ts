@@ -11,6 +11,7 @@ import { Callers, createGuard } from '../../../src/api/bearer-authentication.js'
 import { answerProblems } from '../../../src/api/problems.js';
 import { appOf } from '../../../src/api/route.js';
 import { createStore, type Store } from '../../../src/store/store.js';
+import { forgetful } from '../../hostile/api.js';
 import { openEmptied } from '../../store/emptied.js';
 import { type LocalApi, serve } from '../local-api.js';
 import { relay, type Scripted } from '../scripted-terminal.js';
@@ -26,7 +27,10 @@ describe('commands of the admin', () => {
     api = await serve(
       app.route(
         '/',
-        appOf(adminRoutes({ store }), createGuard(new Callers({ adminToken: 'the-admin-token', store, links: { api: '' } }))),
+        appOf(
+          adminRoutes({ store, client: forgetful, links: { api: '' }, taskQueue: 'q' }),
+          createGuard(new Callers({ adminToken: 'the-admin-token', store, links: { api: '' } })),
+        ),
       ),
     );
     writeFileSync(join(directory, 'admin-token'), 'the-admin-token\n');

@@ -1,0 +1,87 @@
+/** What Temporal keeps of a company, chains, delayed actions, notices and bulks alike, and the deletion of what has closed. */
+
+import { setTimeout } from 'node:timers/promises';
+import { type Client, isGrpcServiceError } from '@temporalio/client';
+import type { Remains } from '../contract/company.js';
+import { readPayload } from '../service/payloads.js';
+import { quoted, visibilityQuery } from './list.js';
+
+const isOpen = "ExecutionStatus = 'Running'";
+const isClosed = "ExecutionStatus != 'Running'";
+const ofCompany = (companyId: string) => `RelayCompanyId = ${quoted(companyId)}`;
+
+const count = async (client: Client, ...conditions: string[]) => (await client.workflow.count(conditions.join(' AND '))).count;
+
+/** As far as is visible a moment later. */
+export function countOpenChains(client: Client, companyId: string): Promise<number> {
+  return count(client, visibilityQuery({}, companyId, [isOpen]));
+}
+
+/** Undefined: nothing. */
+export async function remainsOf(client: Client, companyId: string): Promise<Remains | undefined> {
+  const [open, closed] = await Promise.all([isOpen, isClosed].map((state) => count(client, ofCompany(companyId), state)));
+  if (!open && !closed) return undefined;
+  const { namespace } = client.options;
+  const { config } = await client.workflowService.describeNamespace({ namespace });
+  const retentionSeconds = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0);
+  return {
+    open: open ?? 0,
+    closed: closed ?? 0,
+    retentionDays: retentionSeconds / 86_400,
+    until: new Date(Date.now() + retentionSeconds * 1000).toISOString(),
+  };
+}
+
+const erasedAtOnce = 200; // runs of one call: few enough to be answered at once
+const deletedTogether = 20;
+/** How long what was deleted may go on being visible. */
+const vanishesWithinMs = 3_000;
+
+/** Deletes the histories of runs that have closed. @returns how many runs; more may be left. */
+export async function eraseClosed(client: Client, companyId: string): Promise<number> {
+  const closed = () => count(client, ofCompany(companyId), isClosed);
+  const before = await closed();
+  const runs = await closedRuns(client, companyId);
+  let erased = 0;
+  for (let from = 0; from < runs.length; from += deletedTogether) {
+    const deleted = await Promise.all(runs.slice(from, from + deletedTogether).map((run) => deleteRun(client, run)));
+    erased += deleted.filter(Boolean).length;
+  }
+  const latest = Date.now() + vanishesWithinMs;
+  while (erased > 0 && Date.now() < latest && (await closed()) > before - erased) await setTimeout(100);
+  return erased;
+}
+
+interface Run {
+  workflowId?: string | null;
+  runId?: string | null;
+}
+
+/** Some of them. Ids are compared exactly, unlike in a visibility store that does not tell cases apart. */
+async function closedRuns(client: Client, companyId: string): Promise<Run[]> {
+  const { namespace } = client.options;
+  const query = `${ofCompany(companyId)} AND ${isClosed}`;
+  const found: Run[] = [];
+  let nextPageToken: Uint8Array = new Uint8Array();
+  do {
+    const page = await client.workflowService.listWorkflowExecutions({ namespace, query, pageSize: erasedAtOnce, nextPageToken });
+    for (const { execution, closeTime, searchAttributes } of page.executions) {
+      const company = searchAttributes?.indexedFields?.RelayCompanyId;
+      if (execution && closeTime && company && (await readPayload(client, company)) === companyId) found.push(execution);
+    }
+    nextPageToken = page.nextPageToken;
+  } while (nextPageToken.length > 0 && found.length < erasedAtOnce);
+  return found;
+}
+
+/** @returns false where it is gone already. */
+async function deleteRun(client: Client, workflowExecution: Run): Promise<boolean> {
+  try {
+    await client.workflowService.deleteWorkflowExecution({ namespace: client.options.namespace, workflowExecution });
+    return true;
+  } catch (error) {
+    // 5: not found.
+    if (isGrpcServiceError(error) && error.code === 5) return false;
+    throw error;
+  }
+}
