@@ -63,6 +63,7 @@ export function chainLines(session: Session, companyId: string, chain: ChainReso
   return [
     line`Chain ${chain.chainId} of company ${companyId}: ${stateCell(chain.status)}`,
     `Received ${momentFromNow(chain.receivedAt)}${chain.closedAt ? `, closed ${momentText(chain.closedAt)}` : ''}`,
+    ...(chain.tokenIds ? [`Started by token ${chain.tokenIds.join(', ')}`] : []),
     ...(chain.links.webUi ? [`Temporal Web UI: ${chain.links.webUi}`] : []),
     ...(chain.partial ? ['No worker answered in time: this is what the server knows, and actions may be further.'] : []),
     '',

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { z } from 'zod';
 import type { Actor } from '../../src/contract/audit.js';
 import type { Company } from '../../src/contract/company.js';
 import type { NewRule } from '../../src/store/companies.js';
-import type { Database, Queries } from '../../src/store/database.js';
+import { type Database, type Queries, read } from '../../src/store/database.js';
 import { createStore, type Store } from '../../src/store/store.js';
 import { testDatabases } from './databases.js';
 
@@ -106,6 +107,32 @@ for (const { name, open, skip } of testDatabases) {
           items.map(({ action }) => action),
           ['company.delete', 'key.create', 'rule.create', 'company.create'],
         );
+      });
+
+      it('leaves of a deleted one its audit and the mark by which other processes hear of it, in whatever table', async () => {
+        await company('whole');
+        const { rule: made } = await rule('whole');
+        const key = await store.keys.create('whole', 'console', admin);
+        assert.ok(typeof key === 'object');
+        await store.sessions.begin({ kind: 'key', keyId: key.keyId, name: 'console', companyId: 'whole', role: 'steer' });
+        await store.pauses.begin('whole', { what: 'all' }, admin);
+        store.usage.add('whole', { actions: 1, recipients: 1 });
+        await store.usage.settle();
+        const problem = { type: '/problems/x', title: 'x', status: 400, detail: 'x', instance: '/x' };
+        const refused = { reason: 'invalid-chain', problem, relayIds: [made.relayId], elements: [] } as const;
+        await store.rejected.keep({ ...refused, relayIds: [made.relayId], companyId: 'whole', receivedAt: new Date() });
+        const ofCompany = `SELECT table_name AS "tableName" FROM information_schema.columns WHERE column_name = 'company_id'`;
+        const tables = (await read(database, z.object({ tableName: z.string() }), ofCompany)).map(({ tableName }) => tableName);
+        const rowsIn = async (table: string, where: string) =>
+          (await database.query(`SELECT 1 FROM ${table} WHERE ${where}`, [])).length;
+        const filled = async () => {
+          const counts = tables.map(async (table) => ((await rowsIn(table, "company_id = 'whole'")) > 0 ? [table] : []));
+          const ofKey = (await rowsIn('sessions', `key_id = '${key.keyId}'`)) > 0 ? ['sessions'] : [];
+          return [...(await Promise.all(counts)).flat(), ...ofKey].sort();
+        };
+        assert.deepEqual(await filled(), [...tables, 'sessions'].sort());
+        assert.equal(await store.companies.delete('whole', admin), true);
+        assert.deepEqual(await filled(), ['audit', 'settings_changes']);
       });
     });
 

@@ -125,6 +125,53 @@ describe('relay bulk', () => {
   });
 });
 
+describe('relay companies erase', () => {
+  const remains = (closed: number, open = 0) => ({ open, closed, retentionDays: 30, until: at });
+  const cases: [what: string, answers: object[], exitCode: number, out: RegExp][] = [
+    [
+      'goes on until nothing is left',
+      [{ erased: 200, remains: remains(150) }, { erased: 150 }],
+      0,
+      /^350 runs erased\.\nNothing is left\.\n$/,
+    ],
+    [
+      'stops where something is open yet, with 1',
+      [{ erased: 5, remains: remains(0, 2) }],
+      1,
+      /^5 runs erased\.\nTemporal keeps 0 closed and 2 open runs of it\. .* after 30 days\.\nBegin again/,
+    ],
+    [
+      'stops where nothing more is done, with 1',
+      [{ erased: 0, remains: remains(3) }],
+      1,
+      /^0 runs erased\.\nTemporal keeps 3 closed/,
+    ],
+  ];
+  for (const [what, answers, exitCode, out] of cases)
+    it(what, async () => {
+      const left = [...answers];
+      const server = await scripted(() => ({ body: left.shift() }));
+      const ran = await relay(['companies', 'erase', 'acme', '--yes'], {
+        env: { RELAY_URL: server.url, RELAY_ADMIN_TOKEN: 'a' },
+      });
+      await server.close();
+      assert.deepEqual(
+        server.asked.map(({ method, path }) => `${method} ${path}`),
+        answers.map(() => 'POST /admin/companies/acme/erase'),
+      );
+      assert.equal(ran.exitCode, exitCode, ran.err);
+      assert.match(ran.out, out);
+      assert.equal(ran.err, answers.length > 1 ? '200 runs erased, 150 left\n' : '');
+    });
+
+  it('asks first', async () => {
+    const server = await scripted(() => ({ body: { erased: 0 } }));
+    const ran = await relay(['companies', 'erase', 'acme'], { env: { RELAY_URL: server.url, RELAY_ADMIN_TOKEN: 'a' } });
+    await server.close();
+    assert.deepEqual([ran.exitCode, server.asked.length], [2, 0]);
+  });
+});
+
 describe('relay encryption', () => {
   const status = { keys: ['new', 'old'], rows: [{ table: 'rules', keyId: 'lost', rows: 2 }], left: 2 };
 
