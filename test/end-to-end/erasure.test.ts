@@ -100,7 +100,9 @@ describe('deleting a company', () => {
     assert.equal(erased.exitCode, 0, erased.out + erased.err);
     assert.match(erased.out, /^\d+ runs erased\.\nNothing is left\.\n$/);
     assert.deepEqual(await runsOf(companyId), []);
-    await assert.rejects(stack.client.workflow.getHandle(`relay:${companyId}:${done}`).describe(), { name: 'WorkflowNotFoundError' });
+    await assert.rejects(stack.client.workflow.getHandle(`relay:${companyId}:${done}`).describe(), {
+      name: 'WorkflowNotFoundError',
+    });
     assert.equal((await other.read(kept)).status, 'completed');
     const [entry] = (await stack.store.audit.list({ companyId, limit: 1 })).items;
     assert.equal(entry?.action, 'company.erase');
