@@ -3,6 +3,7 @@
 import { activityInfo, Context } from '@temporalio/activity';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { z } from 'zod';
+import { usesRoom } from '../chain/room.js';
 import { describeChain, isBusy } from '../chains/read.js';
 import { retryChain } from '../chains/steer.js';
 import type { Activities } from '../contract/activities.js';
@@ -57,6 +58,7 @@ async function steer(client: Client, workflowId: string, { verb, actions, by, bu
   if (isBusy(description)) throw new Error(`${workflowId} was busy with a workflow task`);
   try {
     const view = await client.withDeadline(deadline, () => handle.query(statusQuery));
+    if (view.historyFull && usesRoom(verb)) return 0;
     const { indexes, whole } = actionsMeant(verb, actions, view.actions);
     if (whole) await handle.cancel();
     else

@@ -27,6 +27,9 @@ export type ChainAction = ActionEffect & {
   invalidData?: string;
 };
 
+export type SendEmails = Extract<ChainAction, { action: 'sendEmails' }>;
+export type EmailContents = Pick<SendEmails, 'subject' | 'body' | 'bodyHtml'>;
+
 export interface ChainRef {
   companyId: string;
   chainId: string;

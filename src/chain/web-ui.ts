@@ -113,16 +113,16 @@ export function currentDetails(chain: ChainRef, actions: readonly ActionStatus[]
 }
 
 function note(chain: ChainRef, action: ActionStatus): string {
-  const { index, state, error, nextAttemptAt, heldUntil } = action;
+  const { index, state, reason, nextAttemptAt, heldUntil } = action;
   const words = (why = '') => escapeMarkdown(fitBytes(why, 600));
   if (state === 'failed')
     return `**Action ${index} failed:** ${words(whyNot(action))}. Mend the cause, then: \`${retryCommand(chain, index)}\``;
   return [
-    `**Action ${index} needs attention:** ${words(error?.message)}.`,
+    `**Action ${index} needs attention:** ${words(whyNot(action))}.`,
     nextAttemptAt
       ? `The relay tries it again by itself at ${shownTime(nextAttemptAt)}.`
       : 'Nothing is tried by itself: mend the cause first.',
-    `To decide, open More Actions, Send a Signal: \`retry\` tries it again, \`skip\` goes on without it; input \`[${index}]\`.`,
+    `To decide, open More Actions, Send a Signal: ${reason ? '' : '`retry` tries it again, '}\`skip\` goes on without it; input \`[${index}]\`.`,
     ...(heldUntil ? [`Without a decision it fails at ${shownTime(heldUntil)}.`] : []),
   ].join(' ');
 }

@@ -44,6 +44,7 @@ export async function readChain(client: Client, links: Links, companyId: string,
     tokenIds: memo.data?.tokenIds,
     actions,
     ignored: view.ignored,
+    historyFull: view.historyFull,
     partial: partial || undefined,
     links: chainLinks(links, { companyId, chainId }, description.runId),
   };
@@ -97,15 +98,20 @@ async function readView(client: Client, description: WorkflowExecutionDescriptio
   }
 }
 
-/** Without a worker: what the chain was started with, and what the server counts. */
-async function startedWith(client: Client, { workflowId, runId, status }: WorkflowExecutionDescription): Promise<View> {
+/** The input of the workflow of a chain, or of delayed actions. */
+export async function readInput(client: Client, execution: { workflowId: string; runId: string }): Promise<Chain> {
   const { history } = await client.workflowService.getWorkflowExecutionHistory({
     namespace: client.options.namespace,
-    execution: { workflowId, runId },
+    execution,
     maximumPageSize: 1,
   });
   const payload = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads?.[0];
-  const chain = startedSchema.parse(payload && (await readPayload(client, payload)));
+  return startedSchema.parse(payload && (await readPayload(client, payload)));
+}
+
+/** Without a worker: what the chain was started with, and what the server counts. */
+async function startedWith(client: Client, { workflowId, runId, status }: WorkflowExecutionDescription): Promise<View> {
+  const chain = await readInput(client, { workflowId, runId });
   return { status: statusOf(status.code), actions: chain.actions.map((action) => initialStatus(chain, action)) };
 }
 

@@ -3,6 +3,7 @@
 import { type Client, isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import type { Links } from '../chain/chain.js';
 import { hasEnded, isOpenTo, isToRedo, type SteeringVerb, steeringVerbs } from '../chain/outcome.js';
+import { historyFull, usesRoom } from '../chain/room.js';
 import { type Actor, actorName } from '../contract/audit.js';
 import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
 import { reopenedSummary, resumeSignal, type Steering, signalOf, steeringSignals } from '../contract/messages.js';
@@ -79,6 +80,7 @@ export async function steerAction(
 
 /** @throws Problem where the signal would have no effect. */
 function needsReopening(chain: ChainResource, { index, state }: ActionResource, verb: SteeringVerb): boolean {
+  if (chain.historyFull && usesRoom(verb)) throw new Problem('not-steerable', `${historyFull}.`);
   if (chain.closedAt) {
     if (verb === 'retry' && isToRedo(state) && (chain.status === 'failed' || chain.status === 'completed')) return true;
     const again =

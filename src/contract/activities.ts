@@ -1,7 +1,7 @@
 /** What the workflows may ask of the world. Inputs and results of activities enter the history, so no secret may. */
 
 import type { ActionError, ActionStatus } from '../chain/action-status.js';
-import type { ChainAction, ChainRef } from '../chain/chain.js';
+import type { ChainAction, ChainRef, EmailContents } from '../chain/chain.js';
 import type { Condition, Verdict } from '../chain/condition.js';
 import type { Connector, Pauses } from '../chain/pause.js';
 import type { BulkOrder } from './bulk.js';
@@ -70,7 +70,8 @@ export interface Activities extends EffectActivities {
   doEffects(inputs: SomeOf<EffectInput>): Promise<SomeOf<EffectOutcome>>;
   /** Evaluates the condition on the assignment as the platform has it. */
   checkCondition(input: ActionRef & { assignmentId: string; condition: Condition }): Promise<Verdict & Timed>;
-  sendEmail(input: ActionRef & { recipient: string; subject: string; body: string; bodyHtml: string }): Promise<EffectResult>;
+  /** Contents that would be many long copies in a history are left out: the workflow has them in its input. */
+  sendEmail(input: ActionRef & { recipient: string } & Partial<EmailContents>): Promise<EffectResult>;
   readPolicy(input: { companyId: string; relayId: string }): Promise<RulePolicy>;
   /** The pauses of the company, now and since a time (ISO 8601). Of an action that waits, people are told once for each rule. */
   readPauses(input: { companyId: string; since: string; waiting?: { relayId: string; connector: Connector } }): Promise<Pauses>;

@@ -27,6 +27,7 @@ export const chainSchema = z
       .describe('The tokens that started it, of very many the first; absent where somebody sent a refused request again.'),
     actions: z.array(actionSchema),
     ignored: z.array(z.string()).optional().describe('The last signals that had no effect, with why.'),
+    historyFull: z.literal(true).optional().describe('It takes neither `retry` nor `reschedule` any more: send it again.'),
     partial: z.boolean().optional().describe('No worker answered in time: this is what the Temporal server knows.'),
     links,
   })
@@ -34,7 +35,7 @@ export const chainSchema = z
 export type ChainResource = z.infer<typeof chainSchema>;
 
 /** What a workflow says of itself. */
-export const viewSchema = chainSchema.pick({ status: true, actions: true, ignored: true });
+export const viewSchema = chainSchema.pick({ status: true, actions: true, ignored: true, historyFull: true });
 
 export const listedChainSchema = z
   .object({

@@ -7,6 +7,7 @@ import { defineQuery, defineSignal } from '@temporalio/workflow';
 import type { ActionStatus } from '../chain/action-status.js';
 import { maxDelaySeconds } from '../chain/chain.js';
 import { actionStates, type SteeringVerb } from '../chain/outcome.js';
+import { cutShort } from '../chain/text.js';
 import type { BulkProgress, ChainResource } from './chain-resource.js';
 import { type ChainNotice, type News, noticeKinds, type Over } from './notices.js';
 
@@ -32,7 +33,7 @@ export function signalOf(verb: SteeringVerb) {
 export const resumeSignal = defineSignal('resume');
 
 /** A chain as it stands. */
-export type ChainView = Pick<ChainResource, 'status' | 'ignored'> & { actions: ActionStatus[] };
+export type ChainView = Pick<ChainResource, 'status' | 'ignored' | 'historyFull'> & { actions: ActionStatus[] };
 export const statusQuery = defineQuery<ChainView>('status');
 
 export const progressQuery = defineQuery<BulkProgress>('progress');
@@ -55,6 +56,7 @@ export const overSignal = defineSignal<[Over]>('over');
 
 /** Reads a signal's argument as a report; undefined where it is none, since one that somebody typed must not stop the chain. */
 export function readReport(argument: unknown, hasAction: (index: number) => boolean): Report | undefined {
+  if (!isShallow(argument, 5)) return undefined;
   const { actions, notices = [], ignored } = fieldsOf(argument);
   const isStatus = (value: unknown): value is ActionStatus => isActionStatus(value) && hasAction(value.index);
   const isNotice = (value: unknown): value is ReportedNotice => {
@@ -62,11 +64,14 @@ export function readReport(argument: unknown, hasAction: (index: number) => bool
     return noticeKinds.some((known) => known === kind) && typeof index === 'number' && hasAction(index);
   };
   if (!isListOf(actions, isStatus) || !isListOf(notices, isNotice)) return undefined;
-  return ignored === undefined || isText(ignored) ? { actions, notices, ignored } : undefined;
+  return ignored === undefined || isText(ignored) ? { actions, notices, ignored: ignored && cutShort(ignored, 500) } : undefined;
 }
 
 const times = ['runAt', 'startedAt', 'endedAt', 'nextAttemptAt', 'heldUntil', 'pausedSince'];
 const optionalTexts = ['comment', 'assignmentId', 'workflowId', 'reason', ...times];
+
+/** In UTF-16 units: more than any action makes, and so little that a chain's result, with the statuses of all, is not too large. */
+const mostStatusLength = 40_000;
 
 function isActionStatus(value: unknown): value is ActionStatus {
   const { index, action, relayId, state, attempts, error, result, deliveries, steered, ...rest } = fieldsOf(value);
@@ -80,9 +85,10 @@ function isActionStatus(value: unknown): value is ActionStatus {
     optionalTexts.every((name) => isOptional(rest[name], isText)) &&
     isOptional(attempts, (count) => typeof count === 'number') &&
     isOptional(error, (failure) => isListWith([failure], 'type', 'message')) &&
-    isOptional(result, (said) => typeof said === 'object' && said !== null) &&
+    isOptional(result, (said) => isOptional(fieldsOf(said).recipients, (count) => typeof count === 'number')) &&
     isOptional(deliveries, (list) => isListWith(list, 'recipient')) &&
-    isOptional(steered, (list) => isListWith(list, 'at', 'by', 'verb'))
+    isOptional(steered, (list) => isListWith(list, 'at', 'by', 'verb')) &&
+    JSON.stringify(value).length <= mostStatusLength
   );
 }
 
@@ -92,6 +98,12 @@ function isListOf<Item>(list: unknown, is: (item: unknown) => item is Item): lis
 
 function isText(value: unknown): value is string {
   return typeof value === 'string';
+}
+
+/** Whether it has no more levels of objects than these: what reads it level by level, as JSON does, has a stack for it. */
+export function isShallow(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return levels > 0 && Object.values(value).every((part) => isShallow(part, levels - 1));
 }
 
 export function fieldsOf(value: unknown): Record<string, unknown> {
@@ -113,5 +125,5 @@ export function readSteering(argument: unknown): Steering | undefined {
   const [at, after] = [whole(index), whole(seconds)];
   if (typeof at !== 'number' || !Number.isSafeInteger(at) || at < 0) return undefined;
   if (after !== undefined && (typeof after !== 'number' || !(after >= 0) || after > maxDelaySeconds)) return undefined;
-  return { index: at, ...(after !== undefined && { seconds: after }), ...(typeof by === 'string' && { by }) };
+  return { index: at, ...(after !== undefined && { seconds: after }), ...(typeof by === 'string' && { by: cutShort(by) }) };
 }

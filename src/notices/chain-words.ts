@@ -92,16 +92,18 @@ function isHeldBehind(held: ActionStatus, { state, runAt, index }: ActionStatus)
   return held.state === 'needs-attention' && state === 'pending' && runAt === held.runAt && index > held.index;
 }
 
-function whatHappens({ nextAttemptAt, heldUntil }: ActionStatus): string[] {
-  const tries = nextAttemptAt
-    ? `The relay goes on trying by itself, next at ${shownTime(nextAttemptAt)}, and says so when it comes through.`
-    : 'The relay does not try again by itself: this has to be put right first.';
+function whatHappens({ nextAttemptAt, heldUntil, reason }: ActionStatus): string[] {
+  const tries = reason
+    ? `${reason}.`
+    : nextAttemptAt
+      ? `The relay goes on trying by itself, next at ${shownTime(nextAttemptAt)}, and says so when it comes through.`
+      : 'The relay does not try again by itself: this has to be put right first.';
   if (!heldUntil) return [tries];
   const end = 'If nobody has decided by then, it fails, and what stands behind it is not run.';
   return [tries, `It is held until ${shownTime(heldUntil)}. ${end}`];
 }
 
-function remedy(kind: FailureKind, { error }: ActionStatus, notice: ChainNotice, context: NoticeContext): string[] {
+function remedy(kind: FailureKind, { error, reason }: ActionStatus, notice: ChainNotice, context: NoticeContext): string[] {
   const { companyId, chainId, index } = notice;
   const [mendFew] = mendsOf[kind];
   const steer = (verb: string) => relay(`${verb} ${companyId} ${chainId} ${index}`, context);
@@ -110,9 +112,10 @@ function remedy(kind: FailureKind, { error }: ActionStatus, notice: ChainNotice,
   if (kind !== 'needs-attention') return [mendFew, steer('retry')];
   const unmended = 'What came with the request stays as it is. If a setting was at fault, mend it, then retry:';
   const inWebUi = `Or in the Web UI: More Actions, Send a Signal, retry or skip, input [${index}].`;
-  const skip = ['Or go on without it:', steer('skip'), signal('skip')];
+  const skip = [steer('skip'), signal('skip')];
+  if (reason) return ['Go on without it:', ...skip];
   const first = error?.type === 'DataMistake' ? unmended : mendFew;
-  return [first, steer('retry'), signal('retry'), ...skip, ...(context.links.webUi ? [inWebUi] : [])];
+  return [first, steer('retry'), signal('retry'), 'Or go on without it:', ...skip, ...(context.links.webUi ? [inWebUi] : [])];
 }
 
 /** No more actions than these are retried one by one. */

@@ -17,6 +17,11 @@ import { findTemporal, type Search, withoutTemporal } from './temporal-binary.js
 const atSchema = z.object({ host: z.string(), port: z.number(), uiPort: z.number(), namespace: z.string() });
 type At = z.infer<typeof atSchema>;
 
+interface Settings {
+  /** Of the server, beside its own: `limit.historyCount.error`. */
+  dynamicConfig?: Record<string, number>;
+}
+
 const runSchema = atSchema.extend({ pid: z.number(), start: z.string() });
 type Run = z.infer<typeof runSchema>;
 
@@ -27,7 +32,7 @@ const startMs = 60_000;
  * @param options.signal ends the search, a download, a build or the wait for the server, and leaves nothing running
  * @throws StartError when a port is taken, no program can be had, or the server does not come up
  */
-export async function startTemporal(options: At & Pick<Search, 'dataDir' | 'say' | 'signal'>) {
+export async function startTemporal(options: At & Settings & Pick<Search, 'dataDir' | 'say' | 'signal'>) {
   const { host, namespace, say, signal } = options;
   const dataDir = realpathSync(options.dataDir);
   const left = leftBehind(dataDir);
@@ -48,7 +53,7 @@ export async function startTemporal(options: At & Pick<Search, 'dataDir' | 'say'
   signal?.throwIfAborted();
 
   const log = join(dataDir, 'temporal.log');
-  const run = launch(program, { host, port, uiPort, namespace }, dataDir, log);
+  const run = launch(program, { host, port, uiPort, namespace }, dataDir, log, options);
   const started = server(run, dataDir, false);
   if (await untilReady(run, startMs, signal)) return started;
   const why = isRunning(run) ? `no answer within ${startMs / 1000} s` : lastLineOf(readFileSync(log, 'utf8'));
@@ -72,13 +77,14 @@ function leftBehind(dataDir: string): Run | undefined {
 }
 
 /** Starts the server in a process group of its own, so that a Ctrl-C does not take it before its workers. */
-function launch(program: string, at: At, dataDir: string, logFile: string): Run {
+function launch(program: string, at: At, dataDir: string, logFile: string, { dynamicConfig = {} }: Settings): Run {
   const settings = [
     ...['--ip', at.host, '--port', `${at.port}`, '--ui-port', `${at.uiPort}`, '--namespace', at.namespace],
     ...['--db-filename', databaseFile(dataDir), '--sqlite-pragma', 'journal_mode=wal', '--sqlite-pragma', 'synchronous=1'],
     ...['--dynamic-config-value', 'matching.enableFairness=true'],
     // It asks the maker's host for news of later versions.
     ...['--dynamic-config-value', 'frontend.enableServerVersionCheck=false'],
+    ...Object.entries(dynamicConfig).flatMap(([name, value]) => ['--dynamic-config-value', `${name}=${value}`]),
     ...['--log-level', 'warn', '--color', 'never'],
   ];
   if (existsSync(logFile)) renameSync(logFile, `${logFile}.old`);

@@ -38,6 +38,8 @@ export class ActionRun {
   waitsForPause = false;
   /** Attempts made through the budget before a wait in which nothing was tried: they count. */
   made = 0;
+  /** Waits in a row in which nothing was tried. */
+  waits = 0;
   /** `by` is absent where that was the whole chain. */
   cancelled: { by?: string } | undefined;
   readonly #alarm: Alarm = {};
@@ -132,11 +134,16 @@ export class ActionRun {
     return this.lock.outside(this.begin(work));
   }
 
-  /** Waits so many milliseconds, or until somebody decides or a pause may have ended. @throws CancelledFailure */
-  async wait(milliseconds: number, doing: string): Promise<void> {
+  /**
+   * Waits so many milliseconds, or until somebody decides or a pause may have ended.
+   * @returns by how many milliseconds it was late. @throws CancelledFailure
+   */
+  async wait(milliseconds: number, doing: string): Promise<number> {
     this.#assertWanted();
+    const due = this.lock.now + milliseconds;
     await this.lock.wait(this.#alarm, milliseconds, this.summary(doing));
     this.#assertWanted();
+    return Math.max(0, this.lock.now - due);
   }
 
   decide(decision: Decision): void {

@@ -77,7 +77,6 @@ const heldByDefault: RulePolicy = { onFailure: 'hold', onUnknown: 'hold' };
 async function toEnd(run: ActionRun): Promise<void> {
   const { companyId, relayId } = run.ref;
   const hold = new Hold(run);
-  let waits = 0;
   for (let mode: RetryMode | undefined = 'budget'; mode; ) {
     // The relay's own try leaves a held action held: people may still decide, and nobody is told anything new.
     const held = mode === 'once' && run.status.state === 'needs-attention';
@@ -87,15 +86,15 @@ async function toEnd(run: ActionRun): Promise<void> {
     const tried = !failure || wasTried(failure);
     run.update({ attempts: (run.status.attempts ?? 0) + attempts, ...(failure && tried && { error: failure }) });
 
-    if (!tried && (!held || run.reachedSome)) {
+    if (!tried && (!held || run.reachedSome) && (failure.paused || run.states.hasRoomForOwn)) {
       run.made += attempts;
-      waits += 1;
+      run.waits += 1;
       if (failure.paused) await waitForPauseEnd(run, failure.paused);
-      else await waitAWhile(run, failure.message, waits);
+      else await waitAWhile(run, failure.message);
       continue;
     }
     run.made = 0;
-    waits = 0;
+    run.waits = 0;
     const recovered = mode === 'once' ? 'recovered' : undefined;
     if (skipped !== undefined)
       return run.end({ state: run.reachedSome ? 'partly-failed' : 'skipped', reason: skipped }, recovered);

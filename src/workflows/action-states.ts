@@ -2,8 +2,9 @@
 
 import { log, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import type { ActionStatus } from '../chain/action-status.js';
-import { type Chain, initialStatus } from '../chain/chain.js';
+import { type Chain, type ChainAction, initialStatus } from '../chain/chain.js';
 import { hasEnded } from '../chain/outcome.js';
+import { hasRoomForOwn, isFull } from '../chain/room.js';
 import { currentDetails, shownTime } from '../chain/web-ui.js';
 import { standingOf } from '../contract/search-attributes.js';
 import type { Lock } from './lock.js';
@@ -39,6 +40,19 @@ export class ActionStates {
     const status = this.#actions.get(index);
     if (!status) throw new RangeError(`no action ${index}`);
     return status;
+  }
+
+  /** Whether the history has no room for tries that people ask for. */
+  get isFull(): boolean {
+    return isFull(this.lock.history, this.#open);
+  }
+
+  get hasRoomForOwn(): boolean {
+    return hasRoomForOwn(this.lock.history, this.#open);
+  }
+
+  get #open(): ChainAction[] {
+    return this.chain.actions.filter(({ index }) => !hasEnded(this.of(index).state));
   }
 
   update(index: number, change: Change): void {

@@ -15,7 +15,8 @@ import { type Report, reportSignal, steeringSignals } from '../contract/messages
 import { ActionRunner } from './action-runner.js';
 import { ActionStates } from './action-states.js';
 import { actionsFailed } from './failures.js';
-import { type Alarm, Lock } from './lock.js';
+import { type Alarm, Lock, Outbox } from './lock.js';
+import { ChainNotices } from './notices.js';
 import { lastSummary, takeSteering } from './steering.js';
 
 /** @throws ApplicationFailure `ActionsFailed` when one ended `failed` or `not-run`; its details are what else is returned. */
@@ -28,7 +29,7 @@ export async function DelayedAction(chain: Chain): Promise<ActionStatus[]> {
       groups.wakeEmpty();
     });
     const states: ActionStates = new ActionStates(chain, lock);
-    const reports: Reports = new Reports(chainWorkflowId(chain), states, lock);
+    const reports: Reports = new Reports(chain, states, lock);
     const runner = new ActionRunner(chain, states, lock, (kind, index) => reports.notices.push({ kind, index }));
     const groups: DelayGroups = new DelayGroups(runner);
 
@@ -111,18 +112,22 @@ class Reports {
   readonly notices: NonNullable<Report['notices']> = [];
   /** The statuses as the chain knows them. */
   readonly #told: Map<number, ActionStatus>;
-  readonly #unsent: ((chain: ExternalWorkflowHandle) => Promise<void>)[] = [];
+  readonly #outbox: Outbox;
+  readonly #own: ChainNotices;
 
   constructor(
-    private readonly chainWorkflowId: string,
+    private readonly chain: Chain,
     private readonly states: ActionStates,
     private readonly lock: Lock,
   ) {
+    this.#outbox = new Outbox(lock);
+    this.#own = new ChainNotices(chain, states, lock);
     this.#told = new Map(states.actions.map((action) => [action.index, action]));
   }
 
   /** Tells what has changed, if the chain has to know: a hold, a pause, a time that was moved, a cancellation. */
   publish(): void {
+    this.#own.look();
     const changed = this.states.actions.filter((action) => this.#told.get(action.index) !== action);
     const matters = changed.some((action) => standing(action) !== standing(this.#told.get(action.index)));
     if (!matters && this.notices.length === 0) return;
@@ -130,25 +135,25 @@ class Reports {
     this.send({ actions: changed, notices: this.notices.splice(0) });
   }
 
+  /** Where the chain cannot be told (it is gone, or has had all the signals that Temporal allows), people are told from here. */
   send(report: Report): void {
-    this.signal((chain) => chain.signal(reportSignal, report));
+    this.signal(
+      (chain) => chain.signal(reportSignal, report),
+      () => {
+        for (const { kind, index } of report.notices ?? []) this.lock.start(() => this.#own.tell(kind, index));
+      },
+    );
   }
 
-  signal(signal: (chain: ExternalWorkflowHandle) => Promise<void>): void {
-    this.#unsent.push(signal);
-    if (this.#unsent.length === 1) this.lock.start(() => this.#sendAll());
-  }
-
-  /** One after the other, since Temporal does not keep their order otherwise. A chain that is gone is told nothing. */
-  async #sendAll(): Promise<void> {
-    for (let [signal] = this.#unsent; signal; [signal] = this.#unsent) {
+  signal(signal: (chain: ExternalWorkflowHandle) => Promise<void>, otherwise = () => {}): void {
+    this.#outbox.add(async () => {
       try {
-        await this.lock.outside(signal(getExternalWorkflowHandle(this.chainWorkflowId)));
+        await this.lock.outside(signal(getExternalWorkflowHandle(chainWorkflowId(this.chain))));
       } catch (error) {
         log.warn('the chain could not be told of its delayed actions', { error });
+        otherwise();
       }
-      this.#unsent.shift();
-    }
+    });
   }
 }
 

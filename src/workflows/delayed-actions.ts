@@ -23,7 +23,7 @@ import type { Activities } from '../contract/activities.js';
 import { type Steering, type SteeringName, steeringSignals } from '../contract/messages.js';
 import { searchAttributesOf } from '../contract/search-attributes.js';
 import type { DelayedAction } from './delayed-action.js';
-import type { Lock } from './lock.js';
+import { type Lock, Outbox } from './lock.js';
 
 /** `how` it closed, where it did not say of all actions what became of them. */
 interface ChildEnd {
@@ -35,6 +35,7 @@ const runsAlready = 'runs already';
 
 export class DelayedActions {
   closed = false;
+  readonly outbox: Outbox;
   readonly #workflowId: string;
   readonly #scope = new CancellationScope();
   readonly #started: Promise<ChildWorkflowHandle<typeof DelayedAction>>;
@@ -48,6 +49,7 @@ export class DelayedActions {
     readonly actions: ChainAction[],
     private readonly lock: Lock,
   ) {
+    this.outbox = new Outbox(lock);
     this.#workflowId = delayedWorkflowId(chain, actions[0]?.index ?? 0);
     this.#started = this.#scope.run(() =>
       startChild<typeof DelayedAction>('DelayedAction', {

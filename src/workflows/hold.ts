@@ -4,18 +4,21 @@ import type { ActionError } from '../chain/action-status.js';
 import { hasEnded } from '../chain/outcome.js';
 import { type Connector, type Pauses, pauseOf, pauseText } from '../chain/pause.js';
 import { automaticRetrySeconds } from '../chain/retry.js';
+import { historyFull } from '../chain/room.js';
 import { shownTime } from '../chain/web-ui.js';
 import type { RulePolicy } from '../contract/activities.js';
 import type { ActionRun, RetryMode } from './action-run.js';
 import { wasTried } from './failures.js';
 
-/** The relay's own tries leave people the larger part of a history, 50 MiB and 51,200 events. Part of the replay contract. */
-const longestHistory = { bytes: 20_000_000, events: 20_000 };
+/** A wait in one piece: that no worker ran is known by a timer which is late. */
+const longestWaitMs = 6 * 3600 * 1000;
 
 export class Hold {
   /** Unix milliseconds. */
   #heldSince = 0;
   #heldUntil = 0;
+  /** Milliseconds of the window in which no worker ran. */
+  #away = 0;
   #automaticRetries = 0;
   /** Whether people know that the relay goes on trying by itself. */
   #goesOn = false;
@@ -32,22 +35,24 @@ export class Hold {
     if (after === 'budget') {
       this.#heldSince = lock.now;
       this.#heldUntil = lock.now + run.chain.attentionWindowSeconds * 1000;
+      this.#away = 0;
       this.#automaticRetries = 0;
     }
-    const roomy = lock.history.bytes < longestHistory.bytes && lock.history.events < longestHistory.events;
-    const automatic = roomy && (failure.retryable || !wasTried(failure)) && !(failure.unknown && policy.onUnknown === 'hold');
+    const { isFull, hasRoomForOwn } = run.states;
+    const automatic =
+      hasRoomForOwn && (failure.retryable || !wasTried(failure)) && !(failure.unknown && policy.onUnknown === 'hold');
     const wait = Math.max(automaticRetrySeconds(this.#automaticRetries + 1), failure.retryAfterSeconds ?? 0) * 1000;
     const left = Math.max(0, this.#heldUntil - lock.now);
     const tries = automatic && wait < left;
     const heldUntil = new Date(this.#heldUntil).toISOString();
     const nextAttemptAt = tries ? run.lock.time(wait) : undefined;
-    run.update({ state: 'needs-attention', heldUntil, nextAttemptAt });
+    run.update({ state: 'needs-attention', heldUntil, nextAttemptAt, reason: isFull ? historyFull : undefined });
     // People hear of it again where they rely on the relay's own tries and these end.
     if (after === 'budget' || (this.#goesOn && !automatic)) run.notify('needs-attention');
     this.#goesOn = automatic;
 
     const next = nextAttemptAt ? `held, tried again at ${shownTime(nextAttemptAt)}` : `held until ${shownTime(heldUntil)}`;
-    if (!run.decision) await run.wait(tries ? wait : left, next);
+    if (!run.decision) this.#extend(await run.wait(tries ? wait : Math.min(left, longestWaitMs), next));
     const { decision } = run;
     run.decision = undefined;
     if (decision?.verb === 'retry') return 'budget';
@@ -59,10 +64,17 @@ export class Hold {
       this.#automaticRetries += 1;
       return 'once';
     }
-    this.#heldUntil = await windowEnd(run, this.#heldSince);
+    if (this.#heldUntil <= lock.now) this.#heldUntil = await windowEnd(run, this.#heldSince, this.#away);
     if (this.#heldUntil > lock.now || run.decision) return this.untilDecided(failure, policy, 'once');
     this.#giveUp();
     return undefined;
+  }
+
+  /** Time without workers counts in no window. */
+  #extend(lateMs: number): void {
+    if (lateMs < 60_000) return; // Workers were busy.
+    this.#away += lateMs;
+    this.#heldUntil += lateMs;
   }
 
   #giveUp(): void {
@@ -77,11 +89,13 @@ export class Hold {
 }
 
 /** Seconds between two looks at a pause, which somebody may end without telling the workflow: 30 at first, doubled up to this. */
-const longestLook = 600;
+function longestLook({ states }: ActionRun): number {
+  return states.hasRoomForOwn ? 600 : 24 * 3600;
+}
 
 /** Waits 1 second, 2, 4, … 120 by the number of waits in a row, and up to as many more, so that not all come at once. */
-export async function waitAWhile(run: ActionRun, reason: string, waits: number): Promise<void> {
-  const wait = Math.round(Math.min(2 ** (waits - 1), 120) * 1000 * (1 + Math.random()));
+export async function waitAWhile(run: ActionRun, reason: string): Promise<void> {
+  const wait = Math.round(Math.min(2 ** (run.waits - 1), 120) * 1000 * (1 + Math.random()));
   const nextAttemptAt = run.lock.time(wait);
   run.update({ state: 'pending', reason, nextAttemptAt });
   await run.wait(wait, `not tried, tries again at ${shownTime(nextAttemptAt)}`);
@@ -90,11 +104,11 @@ export async function waitAWhile(run: ActionRun, reason: string, waits: number):
 /** Waits until the connector is paused no longer; no attention window runs out meanwhile. */
 export async function waitForPauseEnd(run: ActionRun, connector: Connector): Promise<void> {
   const since = run.lock.time();
-  for (let seconds = 30; ; seconds = Math.min(2 * seconds, longestLook)) {
+  for (let seconds = 30; ; seconds = Math.min(2 * seconds, longestLook(run))) {
     const { current } = await readPauses(run, since, connector);
     const pause = pauseOf(current, connector);
     if (!pause) break;
-    const left = pause.until === undefined ? longestLook : Math.max(1, (Date.parse(pause.until) - run.lock.now) / 1000);
+    const left = pause.until === undefined ? longestLook(run) : Math.max(1, (Date.parse(pause.until) - run.lock.now) / 1000);
     const wait = Math.min(seconds, left) * 1000;
     const nextAttemptAt = run.lock.time(wait);
     run.update({ state: 'pending', pausedSince: since, reason: pauseText(pause), nextAttemptAt });
@@ -105,11 +119,11 @@ export async function waitForPauseEnd(run: ActionRun, connector: Connector): Pro
   run.update({ pausedSince: undefined, reason: undefined, nextAttemptAt: undefined });
 }
 
-/** @returns when an attention window ends, in Unix milliseconds: later by the time that was paused, and not during a pause. */
-async function windowEnd(run: ActionRun, since: number): Promise<number> {
+/** @returns when an attention window ends, in Unix milliseconds: later by the time that was paused or without workers, and not during a pause. */
+async function windowEnd(run: ActionRun, since: number, away: number): Promise<number> {
   const { current, seconds } = await readPauses(run, new Date(since).toISOString());
-  const end = since + (run.chain.attentionWindowSeconds + seconds) * 1000;
-  return current.length > 0 ? Math.max(end, run.lock.now + longestLook * 1000) : end;
+  const end = since + away + (run.chain.attentionWindowSeconds + seconds) * 1000;
+  return current.length > 0 ? Math.max(end, run.lock.now + longestLook(run) * 1000) : end;
 }
 
 /** Where nobody can say, what waits rather goes on waiting. */

@@ -1,7 +1,9 @@
 /** What a `Notifier` knows of the actions that failed for its cause, and what is to be told of them. It only decides. */
 
-import { fieldsOf } from '../contract/messages.js';
-import type { ManyNotice, Member, News, Over, ThroughNotice } from '../contract/notices.js';
+import { actionStates } from '../chain/outcome.js';
+import { jsonBytes } from '../chain/text.js';
+import { fieldsOf, isShallow } from '../contract/messages.js';
+import { type ManyNotice, type Member, type News, noticeKinds, type Over, type ThroughNotice } from '../contract/notices.js';
 
 export interface LedgerState extends Counts {
   open: [key: string, Open][];
@@ -34,6 +36,8 @@ const shown = 10;
 const mostOpen = 8_000;
 /** Repetitions of a word come within minutes. */
 const mostGone = 1_000;
+/** No timer is as long as the latest time that can be written is away. */
+const mostStretchMs = 30 * 24 * 3600 * 1000;
 /** A member whose end nobody tells is waited for so much longer than it is held, in milliseconds. */
 const graceMs = 24 * 3600 * 1000;
 
@@ -139,8 +143,15 @@ export class Ledger {
     return !this.#gone.get(key)?.many;
   }
 
+  /** Milliseconds to wait at a stretch. */
   left(now: number): number {
-    return Math.max(1000, Math.min(...[...this.#open.values()].map(({ until }) => until)) - now);
+    const first = Math.min(...[...this.#open.values()].map(({ until }) => until));
+    return Math.min(first - now, mostStretchMs);
+  }
+
+  /** Time without workers, by which a wait was late, does not count: those who are held are held longer by it. */
+  extend(lateMs: number): void {
+    if (lateMs > 60_000) for (const member of this.#open.values()) member.until += lateMs;
   }
 
   /** What is to be told now that no more come, if anything; after that there is nothing to wait for unless the ledger says so. */
@@ -188,17 +199,28 @@ export function isNews(argument: unknown): argument is News {
   const { notice, member } = fieldsOf(argument);
   const { kind, companyId, chainId, index, at } = fieldsOf(notice);
   const { message, receivedAt } = fieldsOf(member);
-  const texts = areTexts([kind, companyId, chainId, at, receivedAt]) && areTexts([message], 500);
-  return isOver(member) && typeof index === 'number' && texts;
+  return (
+    isShallow(argument, 7) &&
+    isOver(member) &&
+    noticeKinds.some((known) => known === kind) &&
+    typeof index === 'number' &&
+    areTexts([companyId, chainId, at, receivedAt]) &&
+    areTexts([message], 2_000) &&
+    JSON.stringify(member).length <= mostMemberLength
+  );
 }
+
+/** In UTF-16 units: the next run of a notifier has ten in its input. */
+const mostMemberLength = 5_000;
 
 export function isOver(argument: unknown): argument is Over {
   const { chainId, index, state, at, heldUntil = at } = fieldsOf(argument);
-  const areTimes = [at, heldUntil].every((time) => typeof time === 'string' && !Number.isNaN(Date.parse(time)));
-  return areTexts([chainId, state]) && typeof index === 'number' && areTimes;
+  const times = [at, heldUntil];
+  const areTimes = areTexts(times, 40) && times.every((time) => !Number.isNaN(Date.parse(time)));
+  return areTexts([chainId]) && actionStates.some((known) => known === state) && typeof index === 'number' && areTimes;
 }
 
-/** @param longest - a fifth of what a workflow id may have. */
-function areTexts(values: unknown[], longest = 200): boolean {
-  return values.every((value) => typeof value === 'string' && value.length <= longest);
+/** @param mostBytes - a fifth of what a workflow id may have. */
+function areTexts(values: unknown[], mostBytes = 200): values is string[] {
+  return values.every((value) => typeof value === 'string' && jsonBytes(value) <= mostBytes);
 }

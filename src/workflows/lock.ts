@@ -7,6 +7,7 @@
  */
 
 import { CancellationScope, isCancellation, log, sleep, workflowInfo } from '@temporalio/workflow';
+import type { History } from '../chain/room.js';
 
 export interface Alarm {
   ring?: () => void;
@@ -38,7 +39,7 @@ export class Lock {
     return new Date(this.now + fromNow).toISOString();
   }
 
-  get history(): { events: number; bytes: number } {
+  get history(): History {
     return this.#moment;
   }
 
@@ -153,6 +154,25 @@ export class Lock {
     this.#cancelled = false;
     for (let microtask = 0; microtask < 3; microtask += 1) await undefined;
     if (!this.#outside.shift()?.()) this.#letGo();
+  }
+}
+
+/** What is sent to another workflow, one after the other: Temporal keeps no order otherwise, and has room for 2,000 at once. */
+export class Outbox {
+  readonly #unsent: (() => Promise<unknown>)[] = [];
+
+  constructor(private readonly lock: Lock) {}
+
+  add(send: () => Promise<unknown>): void {
+    this.#unsent.push(send);
+    if (this.#unsent.length === 1) this.lock.start(() => this.#sendAll());
+  }
+
+  async #sendAll(): Promise<void> {
+    for (let [send] = this.#unsent; send; [send] = this.#unsent) {
+      await send();
+      this.#unsent.shift();
+    }
   }
 }
 

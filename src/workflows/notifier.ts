@@ -82,7 +82,11 @@ export async function Notifier(
       }
       closesAt = 0;
       const over = () => !ledger.waits || isFull();
-      if (ledger.waits) await condition(over, ledger.left(Date.now()), { summary: 'until all are through' });
+      if (ledger.waits) {
+        const due = Date.now() + ledger.left(Date.now());
+        await condition(over, due - Date.now(), { summary: 'until all are through' });
+        ledger.extend(Date.now() - due);
+      }
       const news = ledger.next(Date.now());
       const at = new Date().toISOString();
       const notice = news && { ...news, cause, companyId, relayId, at };

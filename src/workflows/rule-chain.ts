@@ -55,11 +55,11 @@ class ChainRun {
     setHandler(reportSignal, take, { description: 'From a delayed action: how it stands.' });
     takeSteering({
       runner,
-      passOn: (name, steering, here) => {
+      passOn: (name, steering, here, isRefused) => {
         const child = this.#childOf(steering.index);
         if (!child || hasEnded(states.of(steering.index).state)) return false;
-        lock.start(async () => {
-          if (await child.signal(name, steering)) return;
+        child.outbox.add(async () => {
+          if (isRefused() || (await child.signal(name, steering))) return;
           if (!child.closed) await child.ended(); // What became of its actions is known then.
           here();
         });
@@ -140,7 +140,8 @@ function close(chain: Chain, states: ActionStates, wasCancelled: boolean): Chain
   const { actions } = states;
   states.publish();
   const cancelled = wasCancelled && actions.some(({ state }) => state === 'cancelled');
-  const ended: ChainView = { status: cancelled ? 'cancelled' : chainStatus(actions), actions };
+  const full = states.isFull && { historyFull: true as const };
+  const ended: ChainView = { status: cancelled ? 'cancelled' : chainStatus(actions), actions, ...full };
   if (ended.status === 'cancelled') {
     upsertMemo({ ended }); // A cancellation carries no details.
     throw new CancelledFailure('the chain was cancelled');

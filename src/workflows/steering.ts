@@ -3,9 +3,11 @@
 import { setDefaultSignalHandler, setHandler } from '@temporalio/workflow';
 import type { ActionStatus } from '../chain/action-status.js';
 import { chainStatus, isOpenTo, isToRedo, type SteeringVerb } from '../chain/outcome.js';
+import { historyFull, usesRoom } from '../chain/room.js';
 import { cutShort } from '../chain/text.js';
 import { summaryOf } from '../chain/web-ui.js';
 import {
+  isShallow,
   readSteering,
   resumeSignal,
   type Steering,
@@ -25,8 +27,8 @@ export function lastSummary(actions: readonly ActionStatus[]): string {
 interface SteeringOptions {
   runner: ActionRunner;
   ignored?(signal: string): void;
-  /** Takes the signal elsewhere; false: it is for here. `here` takes it here after all. */
-  passOn?(name: SteeringName, steering: Steering, here: () => void): boolean;
+  /** Takes the signal elsewhere, unless it is refused by then; false: it is for here. `here` takes it here after all. */
+  passOn?(name: SteeringName, steering: Steering, here: () => void, isRefused: () => boolean): boolean;
   /** A scheduled action is to run at this time, in Unix milliseconds, apart from the others of its group. */
   moveTo?(index: number, dueAt: number): void;
   redo?(index: number): void;
@@ -38,6 +40,7 @@ export function takeSteering(options: SteeringOptions): void {
     status: chainStatus(states.actions),
     actions: states.actions,
     ...(states.ignored.length > 0 && { ignored: states.ignored }),
+    ...(states.isFull && { historyFull: true as const }),
   });
   setHandler(statusQuery, status, { description: 'How each action stands.' });
   setHandler(resumeSignal, () => lock.arrive(() => options.runner.resume()), {
@@ -59,14 +62,22 @@ function take(options: SteeringOptions, name: SteeringName, argument: unknown): 
   const usable = steering && (name === 'reschedule') === (steering.seconds !== undefined);
   if (!usable) {
     const wanted = name === 'reschedule' ? '[index, seconds from now]' : 'an index or [index]';
-    const input = argument === undefined ? '' : ` ${cutShort(JSON.stringify(argument) ?? '', 60)}`;
+    const shown = isShallow(argument, 3) ? JSON.stringify(argument) : '[…]';
+    const input = argument === undefined ? '' : ` ${cutShort(shown, 60)}`;
     ignore(options, `${name}${input}: its input must be ${wanted}`);
   } else if (!options.runner.states.has(steering.index)) {
     ignore(options, `${name} [${steering.index}]: there is no action ${steering.index}`);
   } else {
-    const here = () => steer(options, name, steering);
-    if (!options.passOn?.(name, steering, here)) here();
+    const here = () => isRefused(options, name, steering) || steer(options, name, steering);
+    const away = options.passOn?.(name, steering, here, () => isRefused(options, name, steering));
+    if (!away) here();
   }
+}
+
+function isRefused(options: SteeringOptions, name: SteeringName, { index }: Steering): boolean {
+  const refused = options.runner.states.isFull && usesRoom(name);
+  if (refused) ignore(options, `${name} [${index}]: ${historyFull}`);
+  return refused;
 }
 
 function ignore({ runner, ignored }: SteeringOptions, signal: string): void {
