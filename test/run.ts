@@ -30,6 +30,7 @@ const seconds: Record<string, number> = {
   'end-to-end/idempotency': 27,
   'end-to-end/killed-worker': 40,
   'end-to-end/late': 54,
+  'end-to-end/limits': 40,
   'end-to-end/notices': 93,
   'end-to-end/pause': 20,
   'end-to-end/processes': 115,

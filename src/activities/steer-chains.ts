@@ -28,14 +28,12 @@ export function steerChains({ client, log }: Pick<Deps, 'client' | 'log'>): Acti
     const settled = await Promise.allSettled(
       workflowIds.map(async (workflowId) => {
         steered[workflowId] ??= await steer(client, workflowId, order);
+        Context.current().heartbeat(steered satisfies z.infer<typeof steeredSchema>);
         return steered[workflowId];
       }),
     );
     const refused = settled.find((result) => result.status === 'rejected');
-    if (refused && attempt < mostAttempts) {
-      Context.current().heartbeat(steered satisfies z.infer<typeof steeredSchema>);
-      throw refused.reason;
-    }
+    if (refused && attempt < mostAttempts) throw refused.reason;
     return settled
       .map((result, place): BulkProgress => {
         const workflowId = workflowIds[place] ?? '';
@@ -54,20 +52,27 @@ async function steer(client: Client, workflowId: string, { verb, actions, by, bu
   const deadline = Date.now() + answerTimeoutMs;
   const description = await describeChain(client, workflowId, deadline);
   const status = description?.status.name;
-  if (!description || (status !== 'RUNNING' && !(actions.failed && status === 'FAILED'))) return 0;
+  const isOpen = status === 'RUNNING' || (actions.failed === true && status === 'FAILED');
+  const { attempt, scheduledTimestampMs } = activityInfo();
+  if (!description || (!isOpen && attempt === 1)) return 0;
   if (isBusy(description)) throw new Error(`${workflowId} was busy with a workflow task`);
   try {
     const view = await client.withDeadline(deadline, () => handle.query(statusQuery));
-    if (view.historyFull && usesRoom(verb)) return 0;
+    // What an attempt has done whose worker was lost: its last heartbeat may have been lost too.
+    const bulk = `${by} (bulk ${bulkId})`;
+    const done = view.actions.filter(({ steered }) => steered?.some(({ by }) => by === bulk)).length;
+    const cancelled = (description.closeTime?.getTime() ?? 0) > scheduledTimestampMs && status === 'CANCELLED';
+    if (!isOpen) return verb === 'cancel' && cancelled ? view.actions.filter(({ state }) => state === 'cancelled').length : done;
+    if (view.historyFull && usesRoom(verb)) return done;
     const { indexes, whole } = actionsMeant(verb, actions, view.actions);
     if (whole) await handle.cancel();
     else
       for (const index of indexes) {
-        const steering = { index, by: `${by} (bulk ${bulkId})` };
+        const steering = { index, by: bulk };
         if (verb === 'retry' && actions.failed) await retryChain(client, { chainId: workflowId, workflowId }, steering);
         else await handle.signal(signalOf(verb), steering);
       }
-    return indexes.length;
+    return done + indexes.length;
   } catch (error) {
     if (error instanceof WorkflowNotFoundError || error instanceof Problem) return 0;
     throw error;

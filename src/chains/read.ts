@@ -5,7 +5,7 @@ import { type Client, type WorkflowExecutionDescription, WorkflowFailedError, Wo
 import { ApplicationFailure } from '@temporalio/common';
 import { z } from 'zod';
 import { type Chain, chainLinks, chainWorkflowId, initialStatus, type Links } from '../chain/chain.js';
-import { chainStatus, hasEnded } from '../chain/outcome.js';
+import { actionStates, chainStatus, hasEnded } from '../chain/outcome.js';
 import { type ActionResource, actionSchema, viewSchema } from '../contract/chain-resource.js';
 import { needsAttentionKey } from '../contract/search-attributes.js';
 import { readMessage, readPayload } from '../service/payloads.js';
@@ -18,6 +18,9 @@ const endSchema = z.union([
   viewSchema,
   z.array(actionSchema).transform((actions): View => ({ status: chainStatus(actions), actions })),
 ]);
+
+/** In the memo of a cancelled chain: how its actions ended. */
+const endedSchema = z.object({ states: z.array(z.enum(actionStates)).optional() });
 
 /** For the workflows of a chain to end a workflow task, whose local tries take 2 seconds at most, and to answer. */
 const answerTimeoutMs = 4_000;
@@ -76,10 +79,12 @@ export function isBusy({ status, raw }: WorkflowExecutionDescription): boolean {
 async function readView(client: Client, description: WorkflowExecutionDescription, deadline: number) {
   const handle = client.workflow.getHandle(description.workflowId, description.runId);
   const status = description.status.name;
-  const said = status === 'RUNNING' || status === 'TERMINATED' ? await ask() : await ended();
+  const said = status === 'COMPLETED' || status === 'FAILED' ? await ended() : await ask();
   const view = said ?? (await startedWith(client, description));
   const more: Partial<View> =
-    status === 'TERMINATED' ? { status: 'terminated' } : { actions: await withAttempts(client, view.actions, description) };
+    status === 'TERMINATED' || status === 'CANCELLED'
+      ? { status: statusOf(description.status.code) }
+      : { actions: await withAttempts(client, view.actions, description) };
   return { view: { ...view, ...more }, partial: said === undefined };
 
   async function ask(): Promise<View | undefined> {
@@ -89,7 +94,6 @@ async function readView(client: Client, description: WorkflowExecutionDescriptio
   }
 
   async function ended(): Promise<View | undefined> {
-    if (status === 'CANCELLED') return z.object({ ended: viewSchema }).safeParse(description.memo).data?.ended ?? ask();
     const end = await handle.result().catch((error: unknown) => {
       const cause = error instanceof WorkflowFailedError ? error.cause : undefined;
       return cause instanceof ApplicationFailure ? cause.details?.[0] : undefined;
@@ -110,9 +114,14 @@ export async function readInput(client: Client, execution: { workflowId: string;
 }
 
 /** Without a worker: what the chain was started with, and what the server counts. */
-async function startedWith(client: Client, { workflowId, runId, status }: WorkflowExecutionDescription): Promise<View> {
+async function startedWith(client: Client, { workflowId, runId, status, memo }: WorkflowExecutionDescription): Promise<View> {
   const chain = await readInput(client, { workflowId, runId });
-  return { status: statusOf(status.code), actions: chain.actions.map((action) => initialStatus(chain, action)) };
+  const { states = [] } = endedSchema.parse(memo ?? {});
+  const actions = chain.actions.map((action, place) => {
+    const initial = initialStatus(chain, action);
+    return { ...initial, state: states[place] ?? initial.state };
+  });
+  return { status: statusOf(status.code), actions };
 }
 
 /** How a chain stands by the status of its workflow, a number in Temporal's API. */

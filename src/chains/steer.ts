@@ -1,14 +1,13 @@
 /** Steering one chain, also when it has closed: cancelling it as a whole, and what can be done to one of its actions. */
 
-import { type Client, isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
+import { type Client, isGrpcServiceError, type WorkflowExecutionDescription, WorkflowNotFoundError } from '@temporalio/client';
 import type { Links } from '../chain/chain.js';
 import { hasEnded, isOpenTo, isToRedo, type SteeringVerb, steeringVerbs } from '../chain/outcome.js';
 import { historyFull, usesRoom } from '../chain/room.js';
 import { type Actor, actorName } from '../contract/audit.js';
 import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
-import { reopenedSummary, resumeSignal, type Steering, signalOf, steeringSignals } from '../contract/messages.js';
+import { resumeSignal, type Steering, signalOf, steeringSignals } from '../contract/messages.js';
 import { Problem } from '../contract/problem.js';
-import { readPayload } from '../service/payloads.js';
 import type { Store } from '../store/store.js';
 import { quoted } from './list.js';
 import { readChain } from './read.js';
@@ -118,7 +117,8 @@ export async function retryChain(
       if (!(error instanceof WorkflowNotFoundError)) throw error;
     }
     if (tried === tries) throw new Problem('temporal-unavailable', 'The chain could not be opened again. Try again.');
-    const { runId, status, raw } = await handle.describe();
+    const description = await handle.describe();
+    const { runId, status, raw } = description;
     if (status.name === 'RUNNING') continue; // Somebody else has opened it meanwhile.
     // Opened again, it would begin cancelled, and cancel what is to be done after all.
     if (raw.workflowExtendedInfo?.cancelRequested) throw alreadyEnded(`chain ${chainId} was cancelled`);
@@ -126,7 +126,7 @@ export async function retryChain(
     await client.workflowService.resetWorkflowExecution({
       namespace: client.options.namespace,
       workflowExecution,
-      workflowTaskFinishEventId: await resetPoint(client, workflowExecution),
+      workflowTaskFinishEventId: await resetPoint(client, description),
       reason: `retry of action ${steering.index}`,
       // Of several who open it at the same time, one does.
       requestId: runId,
@@ -135,20 +135,21 @@ export async function retryChain(
 }
 
 /** The end of the run's last workflow task; of one that was opened and waited in vain, of that with which it began to wait. */
-async function resetPoint(client: Client, execution: { workflowId: string; runId: string }) {
+async function resetPoint(client: Client, { workflowId, runId, raw }: WorkflowExecutionDescription) {
   const { history } = await client.workflowService.getWorkflowExecutionHistoryReverse({
     namespace: client.options.namespace,
-    execution,
+    execution: { workflowId, runId },
     maximumPageSize: 1000,
   });
   const events = history?.events ?? [];
   const last = events.find(({ workflowTaskCompletedEventAttributes }) => workflowTaskCompletedEventAttributes);
+  // The wait of a chain that was opened is the last thing that it does: `retries` in workflows/rule-chain.ts.
+  const wasOpened = (raw.workflowExecutionInfo?.firstRunId || runId) !== runId;
   const fired = events.find(({ timerFiredEventAttributes }) => timerFiredEventAttributes)?.timerFiredEventAttributes;
-  const timer = fired && events.find(({ eventId }) => String(eventId) === String(fired.startedEventId));
-  const summary = timer?.userMetadata?.summary && (await readPayload(client, timer.userMetadata.summary));
-  const waited = summary === reopenedSummary ? timer?.timerStartedEventAttributes?.workflowTaskCompletedEventId : undefined;
+  const timer = wasOpened && fired && events.find(({ eventId }) => String(eventId) === String(fired.startedEventId));
+  const waited = timer ? timer.timerStartedEventAttributes?.workflowTaskCompletedEventId : undefined;
   const point = waited ?? last?.eventId;
-  if (!point) throw new Error(`the history of ${execution.workflowId} ends without a workflow task`);
+  if (!point) throw new Error(`the history of ${workflowId} ends without a workflow task`);
   return point;
 }
 

@@ -38,9 +38,6 @@ export const statusQuery = defineQuery<ChainView>('status');
 
 export const progressQuery = defineQuery<BulkProgress>('progress');
 
-/** On the timer of a chain that was opened again: to open it once more, it is reset to where it began to wait. */
-export const reopenedSummary = 'opened again: waits to be told what to do';
-
 type ReportedNotice = Pick<ChainNotice, 'kind' | 'index'>;
 
 /** From a `DelayedAction` to its chain: how its actions stand, and about which of them people are to be told. */

@@ -3,7 +3,7 @@
 import { CancellationScope, CancelledFailure, log, setHandler, upsertMemo, workflowInfo } from '@temporalio/workflow';
 import { type Chain, planChain, toRedo } from '../chain/chain.js';
 import { chainStatus, hasEnded } from '../chain/outcome.js';
-import { type ChainView, readReport, reopenedSummary, reportSignal } from '../contract/messages.js';
+import { type ChainView, readReport, reportSignal } from '../contract/messages.js';
 import { ActionRunner } from './action-runner.js';
 import { ActionStates } from './action-states.js';
 import { DelayedActions } from './delayed-actions.js';
@@ -79,7 +79,7 @@ class ChainRun {
   async retries(): Promise<void> {
     await this.#awaitRetries(1, lastSummary(this.runner.states.actions));
     const { runId, firstExecutionRunId } = workflowInfo();
-    if (runId !== firstExecutionRunId) await this.#awaitRetries(5000, reopenedSummary);
+    if (runId !== firstExecutionRunId) await this.#awaitRetries(5000, 'opened again: waits to be told what to do');
   }
 
   async #awaitRetries(milliseconds: number, summary: string): Promise<void> {
@@ -143,7 +143,8 @@ function close(chain: Chain, states: ActionStates, wasCancelled: boolean): Chain
   const full = states.isFull && { historyFull: true as const };
   const ended: ChainView = { status: cancelled ? 'cancelled' : chainStatus(actions), actions, ...full };
   if (ended.status === 'cancelled') {
-    upsertMemo({ ended }); // A cancellation carries no details.
+    // A cancellation carries no details. Where no worker answers, this says how the actions stand; every list carries it.
+    upsertMemo({ states: actions.map(({ state }) => state) });
     throw new CancelledFailure('the chain was cancelled');
   }
   if (ended.status === 'failed') throw actionsFailed('ChainFailed', chain, actions, ended);

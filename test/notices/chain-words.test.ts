@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ActionStatus } from '../../src/chain/action-status.js';
+import { historyFull } from '../../src/chain/room.js';
 import { shownTime } from '../../src/chain/web-ui.js';
 import type { ChainNotice, NoticeKind } from '../../src/contract/notices.js';
 import type { NoticeContext } from '../../src/notices/frame.js';
@@ -104,6 +105,13 @@ describe('the text of a notice', () => {
         webUi,
       ],
     });
+  });
+
+  it('of a chain whose history is full says that it takes no retry', () => {
+    const sections = sectionsOf('needs-attention', { nextAttemptAt: undefined, reason: historyFull });
+    assert.equal(sections.get('What happens now')?.[0], `${historyFull}.`);
+    const remedy = sections.get('To put it right')?.join(' ') ?? '';
+    assert(/skip/.test(remedy) && !/retry/.test(remedy), remedy);
   });
 
   it('about a held action that waits for a person', () => {

@@ -88,7 +88,7 @@ function near(right: object) {
 const check = (right: object, survive: (value: unknown) => void) =>
   fc.assert(
     fc.property(near(right), (value) => survive(JSON.parse(JSON.stringify(value) ?? 'null'))),
-    { numRuns: 1_500 },
+    { numRuns: 400 },
   );
 
 const chain: Chain = {
@@ -118,7 +118,7 @@ describe('any JSON value as', () => {
       summaryOf(actions);
       chainStatus(actions);
     });
-    assert(read > 50, 'too few were right');
+    assert(read > 20, 'too few were right');
     assert.equal(
       readReport(deep, () => true),
       undefined,
@@ -161,9 +161,9 @@ describe('any JSON value as', () => {
         ledger.next(9e15);
         assert.equal(ledger.members, 0);
       }),
-      { numRuns: 500 },
+      { numRuns: 100 },
     );
-    assert(heard > 50, 'too few were right');
+    assert(heard > 20, 'too few were right');
     for (const value of [
       deep,
       { ...news, notice: { ...news.notice, actions: deep } },

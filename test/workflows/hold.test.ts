@@ -12,17 +12,16 @@ const noon = Date.parse('2026-07-03T12:00:00Z');
  * A held action whose waits take as long as asked for, plus the hours in which no worker ran, given for each wait.
  * @param decideAfter - hours from now
  */
-async function hold(away: number[], { retryable = false, decideAfter = Number.POSITIVE_INFINITY } = {}) {
+async function hold(away: number[], { retryable = false, isFull = false, decideAfter = Number.POSITIVE_INFINITY } = {}) {
   let now = noon;
-  const waits: number[] = [];
-  const status: Partial<ActionStatus> = {};
+  const status: Partial<ActionStatus> & { why?: string } = {};
   const run = {
     ref: { companyId: 'acme', relayId: '7' },
     chain: { attentionWindowSeconds: windowHours * 3600 },
     action: { index: 0 },
     behind: [],
     decision: undefined as Decision | undefined,
-    states: { hasRoomForOwn: true, isFull: false },
+    states: { hasRoomForOwn: !isFull, isFull },
     lock: {
       get now() {
         return now;
@@ -31,10 +30,9 @@ async function hold(away: number[], { retryable = false, decideAfter = Number.PO
     },
     notify: () => {},
     ask: async () => ({ current: [], seconds: 0 }),
-    update: (change: Partial<ActionStatus>) => Object.assign(status, change),
+    update: (change: Partial<ActionStatus>) => Object.assign(status, change, { why: change.reason }),
     end: (change: Partial<ActionStatus>) => Object.assign(status, change),
     async wait(milliseconds: number) {
-      waits.push(milliseconds / hour);
       const late = (away.shift() ?? 0) * hour;
       now += milliseconds + late;
       if (now >= noon + decideAfter * hour) this.decision = { verb: 'retry' };
@@ -44,7 +42,7 @@ async function hold(away: number[], { retryable = false, decideAfter = Number.PO
   const failure = { type: 'PlatformError', message: 'm', retryable };
   const policy = { onFailure: 'hold', onUnknown: 'resend' } as const;
   const mode = await new Hold(run as unknown as ActionRun).untilDecided(failure, policy, 'budget');
-  return { mode, state: status.state, hours: (now - noon) / hour, heldUntil: status.heldUntil, waits };
+  return { mode, state: status.state, hours: (now - noon) / hour, why: status.why };
 }
 
 describe('the attention window', () => {
@@ -67,5 +65,11 @@ describe('the attention window', () => {
 
   it('somebody decides', async () => {
     assert.equal((await hold([60], { decideAfter: 70 })).mode, 'budget');
+  });
+
+  it('a full history: nothing is tried by itself, and why is said', async () => {
+    const held = await hold([], { retryable: true, isFull: true });
+    assert.deepEqual([held.mode, held.state], [undefined, 'failed']);
+    assert.match(held.why ?? '', /history of this chain is full/);
   });
 });
