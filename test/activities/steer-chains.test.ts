@@ -39,3 +39,25 @@ it('chains that an attempt has steered before it failed are counted by the next 
   const progress: BulkProgress = await second.run(() => steer({ order, workflowIds: ['one', 'two'] }));
   assert.deepEqual([progress.done, progress.steered, progress.unchanged], [2, 2, 0]);
 });
+
+it('what an attempt has steered whose worker was lost is counted by the next one', async () => {
+  const steered = [{ at: '2026-07-01T12:00:00.000Z', by: 'admin (bulk b)', verb: 'skip' }];
+  const closed = new Date(Date.now() + 1000);
+  const chains: Record<string, [status: string, action: object]> = {
+    open: ['RUNNING', { index: 0, state: 'skipped', steered }],
+    closed: ['COMPLETED', { index: 0, state: 'skipped', steered }],
+    another: ['COMPLETED', { index: 0, state: 'skipped' }],
+  };
+  const handleOf = (workflowId: string) => ({
+    describe: async () => ({ status: { name: chains[workflowId]?.[0] }, closeTime: closed, raw: {} }),
+    query: async () => ({ actions: [chains[workflowId]?.[1]] }),
+  });
+  const client = {
+    workflow: { getHandle: handleOf },
+    withDeadline: (_deadline: number, run: () => unknown) => run(),
+  } as unknown as Client;
+  const steer = steerChains({ client, log: pino({ level: 'silent' }) });
+  const again = new MockActivityEnvironment({ attempt: 2 });
+  const progress: BulkProgress = await again.run(() => steer({ order, workflowIds: Object.keys(chains) }));
+  assert.deepEqual([progress.steered, progress.actions, progress.unchanged], [2, 2, 1]);
+});

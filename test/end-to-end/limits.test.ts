@@ -25,9 +25,9 @@ import { email, send, startStack, udf } from './stack.js';
 
 const dynamicConfig = {
   'limit.numPendingSignals.error': 20,
-  'limit.historyCount.suggestContinueAsNew': 200,
-  'limit.historyCount.error': 1_500,
-  'history.maximumSignalsPerExecution': 1_000,
+  'limit.historyCount.suggestContinueAsNew': 100,
+  'limit.historyCount.error': 600,
+  'history.maximumSignalsPerExecution': 400,
 };
 const before = { ...process.env };
 const dataDir = mkdtempSync(join(tmpdir(), 'relay-limits-'));
@@ -123,7 +123,7 @@ it('more signals for a delayed action than may be under way at once', async () =
 it('a notifier outgrows neither its history nor its signals, also while nobody can be reached; none is told twice or not', async () => {
   const company = await stack.company();
   const { companyId } = company;
-  const chains = Array.from({ length: 900 }, () => randomUUID());
+  const chains = Array.from({ length: 300 }, () => randomUUID());
   const time = new Date().toISOString();
   const heldUntil = new Date(Date.now() + 3_600_000).toISOString();
   const reason = { type: 'PlatformError', message: 'no route' };
@@ -157,25 +157,25 @@ it('a notifier outgrows neither its history nor its signals, also while nobody c
   );
   const handle = stack.client.workflow.getHandle(workflowId);
   // Not one of them has an effect.
-  const wild = fc.sample(fc.jsonValue(), { numRuns: 50, seed: 12 });
+  const wild = fc.sample(fc.jsonValue(), { numRuns: 30, seed: 12 });
   await each(wild, (value) => handle.signal('news', value));
   await each(wild, (value) => handle.signal('over', value));
   await stack.healMail();
   const subjects = await stack.mails(company.admin, 2);
   assert(
-    subjects.some(({ Subject }) => Subject.includes('899 chains')),
+    subjects.some(({ Subject }) => Subject.includes('299 chains')),
     subjects.map(({ Subject }) => Subject).join(),
   );
   await each(chains, (chainId) => handle.signal(overSignal, { chainId, index: 0, state: 'done', at: new Date().toISOString() }));
   const all = await stack.mails(company.admin, 3);
   assert(
-    all.some(({ Subject }) => Subject.includes('Recovered: 900 chains')),
+    all.some(({ Subject }) => Subject.includes('Recovered: 300 chains')),
     all.map(({ Subject }) => Subject).join(),
   );
   const ends = new Map<string, number>();
   for await (const { status } of stack.client.workflow.list({ query: `WorkflowId = '${workflowId}'` }))
     ends.set(status.name, (ends.get(status.name) ?? 0) + 1);
-  assert((ends.get('CONTINUED_AS_NEW') ?? 0) >= 3, JSON.stringify([...ends]));
+  assert((ends.get('CONTINUED_AS_NEW') ?? 0) >= 1, JSON.stringify([...ends]));
   assert(!ends.has('TERMINATED') && !ends.has('FAILED'));
 });
 
@@ -185,16 +185,27 @@ it('whatever anybody types as a signal: the chain and its delayed action go on',
   await company.action(chainId, 0, 'needs-attention');
   const names = [...Object.values(steeringSignals), reportSignal, resumeSignal].map(({ name }) => name);
   const { actions } = await company.read(chainId);
-  const deep: unknown = JSON.parse(`${'['.repeat(150_000)}${']'.repeat(150_000)}`);
   const status = { ...actions[1], state: 'pending' };
   const close = [{ actions: [{ ...status, error: 1 }] }, { actions: [{ ...status, result: { recipients: { toString: 1 } } }] }];
-  const values = [...fc.sample(fc.jsonValue(), { numRuns: 150, seed: 12 }), undefined, ...close];
+  const values = [...fc.sample(fc.jsonValue(), { numRuns: 100, seed: 12 }), undefined, ...close];
   const sent = [workflowId, `${workflowId}:1`].flatMap((id) =>
-    [...values, deep].map((value, place) => ({ id, value, name: names[place % names.length] ?? 'retry' })),
+    values.map((value, place) => ({ id, value, name: names[place % names.length] ?? 'retry' })),
   );
   const harmless = sent.filter(({ value }) => (readSteering(value)?.index ?? 2) > 1);
   await each(harmless, ({ id, name, value }) => stack.client.workflow.getHandle(id).signal(name, value));
-  await stack.client.workflow.getHandle(workflowId).signal('no such signal', 1);
+  // Nested deeper than what reads it level by level has a stack for: as bytes, since no client makes it.
+  const encoding = Buffer.from('json/plain');
+  const data = Buffer.from(`${'['.repeat(150_000)}${']'.repeat(150_000)}`);
+  for (const signalName of names)
+    await stack.client.workflowService.signalWorkflowExecution({
+      namespace: 'default',
+      workflowExecution: { workflowId },
+      signalName,
+      input: { payloads: [{ metadata: { encoding }, data }] },
+    });
+  const handle = stack.client.workflow.getHandle(workflowId);
+  await handle.signal('no such signal', 1);
+  for (const value of values.slice(0, 10)) await handle.query('status', value);
   await company.steer(chainId, 'runNow', 1);
   await company.action(chainId, 1, 'done');
   await company.steer(chainId, 'skip', 0);
