@@ -75,7 +75,7 @@ function take(options: SteeringOptions, name: SteeringName, argument: unknown): 
 }
 
 function isRefused(options: SteeringOptions, name: SteeringName, { index }: Steering): boolean {
-  const refused = options.runner.states.isFull && usesRoom(name);
+  const refused = usesRoom(name) && options.runner.states.isFull;
   if (refused) ignore(options, `${name} [${index}]: ${historyFull}`);
   return refused;
 }

@@ -26,7 +26,7 @@ describe('an e-mail to several', { concurrency: true }, () => {
       refuse: (to) => (to.startsWith('bad') ? 451 : undefined),
     });
     const company = await companyWith(smtp.url);
-    const { chainId } = await company.start([
+    const { chainId, workflowId } = await company.start([
       email(['bad@x.example', 'slow@x.example', 'quick@x.example']),
       email(['next@x.example']),
     ]);
@@ -44,6 +44,10 @@ describe('an e-mail to several', { concurrency: true }, () => {
       ['quick', true],
     ]);
     assert.deepEqual(smtp.got.map(({ to }) => to).sort(), ['quick@x.example', 'slow@x.example']);
+    // Every list of workflows has the memo of each.
+    const { memo } = await stack.client.workflow.getHandle(workflowId).describe();
+    assert.deepEqual(memo?.states, states(chain));
+    assert.doesNotMatch(JSON.stringify(memo), /@/);
   });
 
   it('that is sent again to those whom it missed is sent once, whatever becomes of its delayed action meanwhile', async () => {
