@@ -70,7 +70,8 @@ const row = z.object({ id: z.string(), hash: z.instanceof(Uint8Array) });
  */
 export async function pepperHashes(database: Database, pepper: Pepper): Promise<number> {
   const all = Object.keys(tables).map((table) => `SELECT pepper_id FROM ${table}`);
-  const others = `SELECT count(*)::int AS count FROM (${all.join(' UNION ALL ')}) AS hashes WHERE pepper_id <> ALL ($1::text[])`;
+  const others = `SELECT count(*)::int AS count FROM (${all.join(' UNION ALL ')}) AS hashes
+    WHERE pepper_id IS NOT NULL AND pepper_id <> ALL ($1::text[])`;
   const [{ count } = { count: 0 }] = await read(database, z.object({ count: z.int() }), others, [pepper.ids]);
   if (pepper.id === undefined) {
     if (count === 0) return 0;

@@ -48,8 +48,8 @@ for (const { name, open, skip } of testDatabases) {
 
     it('let in what was made before there was one, are wrapped once, and are plain no more', async () => {
       const plain = storeWith();
-      assert.equal(await plain.pepperHashes(), 0);
       const { relayAccessToken, key, ask } = await fixture(plain, 'before');
+      assert.equal(await plain.pepperHashes(), 0, 'without a pepper, plain hashes are right');
       const rotated = await fixture(plain, 'also-before');
       const shown = hashOf(relayAccessToken).toString('hex');
       const ofAdmin = 'INSERT INTO admin_tokens (admin_token_id, name, hash) VALUES ($1, $1, $2)';
