@@ -24,5 +24,6 @@ export function startWebUi({ upstream, codec, host, port }: WebUiOptions) {
       const { pathname, search } = new URL(req.url);
       return proxy(`${upstream}${pathname}${search}`, req.raw);
     });
-  return serveHttp(app, { host, port, variable: 'RELAY_TEMPORAL_UI_PORT' });
+  // The Web UI says itself what its pages may load.
+  return serveHttp(app, { host, port, variable: 'RELAY_TEMPORAL_UI_PORT', headers: {} });
 }

@@ -28,6 +28,8 @@ interface Options {
   maxConnections?: number;
   /** How long requests under way may go on when the server is closed. */
   graceMs?: number;
+  /** Of every answer, unless the app says otherwise. */
+  headers?: Record<string, string>;
 }
 
 /**
@@ -43,13 +45,13 @@ export async function serveHttp(
     answerTimeoutMs = 60_000,
     maxConnections = 1000,
     graceMs = 10_000,
+    headers: standardHeaders = guardedHeaders,
     ...at
   }: Listening & Options,
 ) {
   const isKnown = (host: string) => !isLoopback(at.host) || isLoopback(host) || host === publicHost;
   const answer = async (request: Request, env: Bindings): Promise<Response> => {
-    // Unless the app says otherwise.
-    for (const [name, value] of Object.entries(guardedHeaders)) env.outgoing.setHeader(name, value);
+    for (const [name, value] of Object.entries(standardHeaders)) env.outgoing.setHeader(name, value);
     const { headers } = env.incoming;
     const host = hostIn(headers.host ?? '');
     const refusal = isAmbiguous(env.incoming, host) ? twoHosts : isKnown(host) ? undefined : misdirected(host);
