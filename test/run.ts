@@ -1,7 +1,8 @@
 /**
  * `npm test`: runs the test files with node's runner and ends with `N passed, N failed`. The files are dealt to a few processes,
  * which share one Temporal dev server and one PostgreSQL; a process runs its files one after another. Arguments choose files by a
- * part of their path: `npm test -- end-to-end/reset`. `npm test -- unit` runs those that need no server.
+ * part of their path: `npm test -- end-to-end/reset`. `npm test -- unit` runs those that need no server, `npm test -- long` those
+ * that `npm test` leaves out.
  */
 
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,31 +19,35 @@ import { startPostgresql } from './postgresql.js';
  * are dealt first, so that no process is left alone with one at the end.
  */
 const seconds: Record<string, number> = {
-  'chain/timestamp/differential': 8,
-  'docs/operating': 155,
-  'end-to-end/abuse': 30,
-  'end-to-end/at-rest': 16,
-  'end-to-end/bulk': 22,
-  'end-to-end/email': 53,
+  'api/admin': 17,
+  'docs/operating': 160,
+  'end-to-end/abuse': 90,
+  'end-to-end/at-rest': 35,
+  'end-to-end/bulk': 45,
+  'end-to-end/email': 50,
+  'end-to-end/erasure': 25,
   'end-to-end/failure': 65,
-  'end-to-end/hold': 89,
-  'end-to-end/hostile': 43,
-  'end-to-end/idempotency': 27,
-  'end-to-end/killed-worker': 40,
-  'end-to-end/late': 54,
-  'end-to-end/limits': 40,
-  'end-to-end/notices': 93,
-  'end-to-end/pause': 20,
+  'end-to-end/hold': 85,
+  'end-to-end/hostile': 50,
+  'end-to-end/idempotency': 50,
+  'end-to-end/killed-worker': 35,
+  'end-to-end/late': 45,
+  'end-to-end/limits': 100,
+  'end-to-end/many-signals': 35,
+  'end-to-end/not-tried': 45,
+  'end-to-end/notices': 100,
+  'end-to-end/pause': 40,
   'end-to-end/processes': 115,
-  'end-to-end/reopen': 80,
-  'end-to-end/reset': 126,
-  'end-to-end/start': 84,
-  'end-to-end/steer': 43,
-  'end-to-end/storm': 42,
-  'end-to-end/web-ui': 38,
+  'end-to-end/reopen': 55,
+  'end-to-end/reset': 120,
+  'end-to-end/start': 60,
+  'end-to-end/start-refused': 45,
+  'end-to-end/steer': 40,
+  'end-to-end/storm': 38,
+  'end-to-end/web-ui': 60,
   'hostile/fuzz': 15,
-  'sandbox/temporal': 16,
-  'store/durability': 31,
+  'sandbox/temporal': 25,
+  'store/durability': 38,
 };
 const root = fileURLToPath(new URL('.', import.meta.url));
 /** What is compiled may still have files that are no more. */
@@ -54,11 +59,24 @@ const isUnit = (name: string) =>
   );
 const secondsOf = (name: string) => seconds[name] ?? (/^(end-to-end|docs)\//.test(name) ? 15 : isUnit(name) ? 0.5 : 4);
 
+/** What takes a minute and more of both cores. */
+const long = [
+  'docs/operating',
+  'end-to-end/abuse',
+  'end-to-end/hostile',
+  'end-to-end/limits',
+  'end-to-end/many-signals',
+  'end-to-end/start-refused',
+  'end-to-end/web-ui',
+];
+const isWanted = (name: string, part: string) =>
+  part === 'unit' ? isUnit(name) : part === 'long' ? long.includes(name) : name.includes(part);
+
 const wanted = process.argv.slice(2);
 const names = readdirSync(sources, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.test.ts'))
   .map((file) => file.slice(0, -'.test.ts'.length))
-  .filter((name) => wanted.length === 0 || wanted.some((part) => (part === 'unit' ? isUnit(name) : name.includes(part))));
+  .filter((name) => (wanted.length === 0 ? !long.includes(name) : wanted.some((part) => isWanted(name, part))));
 if (names.length === 0) {
   process.stderr.write(`no test file matches ${wanted.join(', ')}\n`);
   process.exit(1);
@@ -80,8 +98,9 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 const unit = names.filter(isUnit);
 const endToEnd = names.filter((name) => !isUnit(name));
 const cores = availableParallelism();
-// What waits most of the time needs more processes than there are cores. The unit tests come when the first of those has ended.
-const atOnce = 3 * cores;
+// What waits most of the time needs more processes than there are cores, what loads them no more. The unit tests come when the
+// first of those has ended.
+const atOnce = names.every((name) => long.includes(name)) ? cores : 2 * cores;
 const processes = [...deal(endToEnd, atOnce), ...deal(unit, cores)].map((names, number) => {
   const entry = join(directory, `process-${number + 1}.mjs`);
   const files = Object.fromEntries(names.map((name) => [name, pathToFileURL(join(root, `${name}.test.js`)).href]));

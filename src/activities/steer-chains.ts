@@ -15,6 +15,8 @@ import type { Deps } from './effect.js';
 
 /** For each chain. One that has a workflow task under way, in which an effect may be tried, is waited for. */
 const answerTimeoutMs = 10_000;
+/** For all that a chain is asked and told; less than the heartbeat timeout of workflows/bulk-steering.ts. */
+const chainTimeoutMs = 20_000;
 /** After so many, chains that do not answer count as failed. */
 const mostAttempts = 5;
 
@@ -27,7 +29,7 @@ export function steerChains({ client, log }: Pick<Deps, 'client' | 'log'>): Acti
     const steered = steeredSchema.safeParse(heartbeatDetails).data ?? {};
     const settled = await Promise.allSettled(
       workflowIds.map(async (workflowId) => {
-        steered[workflowId] ??= await steer(client, workflowId, order);
+        steered[workflowId] ??= await client.withDeadline(Date.now() + chainTimeoutMs, () => steer(client, workflowId, order));
         Context.current().heartbeat(steered satisfies z.infer<typeof steeredSchema>);
         return steered[workflowId];
       }),
@@ -49,15 +51,14 @@ export function steerChains({ client, log }: Pick<Deps, 'client' | 'log'>): Acti
 
 async function steer(client: Client, workflowId: string, { verb, actions, by, bulkId }: BulkOrder): Promise<number> {
   const handle = client.workflow.getHandle(workflowId);
-  const deadline = Date.now() + answerTimeoutMs;
-  const description = await describeChain(client, workflowId, deadline);
+  const description = await describeChain(client, workflowId, Date.now() + answerTimeoutMs);
   const status = description?.status.name;
   const isOpen = status === 'RUNNING' || (actions.failed === true && status === 'FAILED');
   const { attempt, scheduledTimestampMs } = activityInfo();
   if (!description || (!isOpen && attempt === 1)) return 0;
   if (isBusy(description)) throw new Error(`${workflowId} was busy with a workflow task`);
   try {
-    const view = await client.withDeadline(deadline, () => handle.query(statusQuery));
+    const view = await handle.query(statusQuery);
     // What an attempt has done whose worker was lost: its last heartbeat may have been lost too.
     const bulk = `${by} (bulk ${bulkId})`;
     const done = view.actions.filter(({ steered }) => steered?.some(({ by }) => by === bulk)).length;

@@ -15,8 +15,10 @@ export type Change = Partial<Omit<ActionStatus, 'index'>>;
 export class ActionStates {
   /** The last three signals that had no effect, with why. */
   ignored: string[] = [];
+  #ignores = 0;
   readonly #actions: Map<number, ActionStatus>;
   #changed = true;
+  #shown = false;
   /** What the search attributes say, each as JSON. */
   #searchable: string[];
 
@@ -72,13 +74,14 @@ export class ActionStates {
   replace(after: ActionStatus): void {
     this.#actions.set(after.index, after);
     this.#changed = true;
+    this.#shown = false;
   }
 
   /** Keeps a signal that had no effect, with why: whoever sent it was told that it succeeded. */
   ignore(signal: string): void {
-    log.warn('a signal had no effect: the status of the chain says why'); // Its text quotes what was sent.
     this.ignored = [...this.ignored, `${shownTime(this.lock.time())}, ${signal}`].slice(-3);
-    this.#changed = true;
+    this.#ignores += 1;
+    this.#shown = false;
   }
 
   publish(): void {
@@ -89,6 +92,15 @@ export class ActionStates {
     this.#searchable = standing.map(({ value }) => JSON.stringify(value));
     const changed = standing.filter((_, place) => this.#searchable[place] !== before[place]);
     if (changed.length > 0) upsertSearchAttributes(changed);
+  }
+
+  /** Issues no commands. */
+  show(): void {
+    if (this.#shown) return;
+    this.#shown = true;
+    // Their texts quote what was sent.
+    if (this.#ignores > 0) log.warn('signals had no effect: the status of the chain says why', { signals: this.#ignores });
+    this.#ignores = 0;
     setCurrentDetails(currentDetails(this.chain, this.actions, this.ignored));
   }
 }

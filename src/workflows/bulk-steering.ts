@@ -14,6 +14,8 @@ export async function BulkSteering(order: BulkOrder, workflowIds: string[]): Pro
   for (let from = 0; from < workflowIds.length; from += batchSize) {
     const { steerChains } = proxyActivities<Activities>({
       startToCloseTimeout: '2 minutes',
+      // A worker that never got the task, or was lost, is noticed by this.
+      heartbeatTimeout: '30 seconds',
       summary: `${order.verb}: chains ${from + 1} to ${Math.min(from + batchSize, workflowIds.length)} of ${workflowIds.length}`,
     });
     progress = addProgress(progress, await steerChains({ order, workflowIds: workflowIds.slice(from, from + batchSize) }));

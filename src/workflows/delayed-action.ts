@@ -23,11 +23,12 @@ import { lastSummary, takeSteering } from './steering.js';
 export async function DelayedAction(chain: Chain): Promise<ActionStatus[]> {
   const root = CancellationScope.current();
   return CancellationScope.nonCancellable(async () => {
-    const lock = new Lock(() => {
+    const publish = () => {
       states.publish();
       reports.publish();
       groups.wakeEmpty();
-    });
+    };
+    const lock = new Lock(publish, () => states.show());
     const states: ActionStates = new ActionStates(chain, lock);
     const reports: Reports = new Reports(chain, states, lock);
     const runner = new ActionRunner(chain, states, lock, (kind, index) => reports.notices.push({ kind, index }));

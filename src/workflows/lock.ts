@@ -26,8 +26,16 @@ export class Lock {
   /** Each says whether it goes on, and lets go by itself. */
   readonly #outside: (() => boolean)[] = [];
 
-  /** The workflow's main function holds it from then on. @param publish - called whenever everything waits again. */
-  constructor(private readonly publish: () => void) {}
+  /**
+   * The workflow's main function holds it from then on.
+   * @param publish - called whenever everything waits again; may issue commands.
+   * @param show - called when nothing is queued any more: thousands of signals are shown once. A replay may call it at other
+   * times: it issues no commands.
+   */
+  constructor(
+    private readonly publish: () => void,
+    private readonly show = () => {},
+  ) {}
 
   /** Unix milliseconds at which the event arrived that is being dealt with, and what local activities have taken since. */
   get now(): number {
@@ -112,7 +120,10 @@ export class Lock {
   async allOver(): Promise<void> {
     for (;;) {
       this.publish(); // This may start something.
-      if (this.#fibers === 0) return;
+      if (this.#fibers === 0) {
+        this.show();
+        return;
+      }
       await this.wait(this.#allOver);
     }
   }
@@ -144,6 +155,7 @@ export class Lock {
       if (this.#cancelled && this.#outside.length > 0) break;
       const event = this.#outside.shift();
       this.#held = event !== undefined;
+      if (!event) this.show();
       if (!event || event()) return;
     }
     void this.#admitLater();

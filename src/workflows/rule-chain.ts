@@ -16,10 +16,11 @@ import { lastSummary, takeSteering } from './steering.js';
 export async function RuleChain(chain: Chain): Promise<ChainView> {
   const root = CancellationScope.current();
   return CancellationScope.nonCancellable(async () => {
-    const lock = new Lock(() => {
+    const publish = () => {
       states.publish();
       notices.look();
-    });
+    };
+    const lock = new Lock(publish, () => states.show());
     const states: ActionStates = new ActionStates(chain, lock);
     const notices: ChainNotices = new ChainNotices(chain, states, lock);
     const runner = new ActionRunner(chain, states, lock, (kind, index) => lock.start(() => notices.tell(kind, index)));
@@ -139,6 +140,7 @@ function close(chain: Chain, states: ActionStates, wasCancelled: boolean): Chain
   states.cancelRest();
   const { actions } = states;
   states.publish();
+  states.show();
   const cancelled = wasCancelled && actions.some(({ state }) => state === 'cancelled');
   const full = states.isFull && { historyFull: true as const };
   const ended: ChainView = { status: cancelled ? 'cancelled' : chainStatus(actions), actions, ...full };

@@ -70,7 +70,7 @@ it('a chain whose history is full takes no retry and says why; its delayed actio
   await company.steer(chainId, 'retry', 0);
   await retried(2);
   // The server ends it at 50 MiB.
-  for (let sent = 0; sent < 21; sent += 1) await handle.signal(steeringSignals.skip, 'x'.repeat(1_950_000));
+  for (let sent = 0; sent < 22; sent += 1) await handle.signal(steeringSignals.skip, 'x'.repeat(1_950_000));
   await company.until(chainId, ({ historyFull }) => historyFull === true, 'its history to be full');
 
   const refused = await company.steer(chainId, 'retry', 0);

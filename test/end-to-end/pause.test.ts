@@ -156,8 +156,8 @@ describe('the API of pauses', () => {
       ['PUT', { body: { whatever: 1 } }, 400],
       ['DELETE', { query: '?what=post' }, 400],
       ['DELETE', { query: '?what=platform' }, 404],
-      ['PUT', { bearer: key.key }, 401],
-      ['DELETE', { bearer: key.key }, 401],
+      ['PUT', { bearer: key.key }, 403],
+      ['DELETE', { bearer: key.key }, 403],
     ] as const)
       assert.equal((await pause(companyId, method, options)).status, status, JSON.stringify([method, options]));
     assert.equal((await pause('nobody', 'PUT')).status, 404);

@@ -1,8 +1,13 @@
 /** The relay as processes of their own, as users start them. */
 
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../../src/service/server.js';
 import { eventually, Unmet } from './stack.js';
 
 export interface Process {
@@ -41,6 +46,40 @@ export function startProcess(main: string, env: Record<string, string>): Process
     async end(signal) {
       child.kill(signal);
       return ended;
+    },
+  };
+}
+
+/** The Temporal servers that keep their data below a directory. */
+export function serversOf(path: string): number[] {
+  const lines = execFileSync('ps', ['-eo', 'pid=,args='], { encoding: 'utf8' }).split('\n');
+  return lines.filter((line) => line.includes('start-dev') && line.includes(path)).map((line) => Number.parseInt(line, 10));
+}
+
+/** `npm start` on ports and in a directory of its own; what still runs when the file's tests are over is killed. */
+export async function sandbox() {
+  const directory = mkdtempSync(join(tmpdir(), 'relay-start-'));
+  const running: Process[] = [];
+  after(async () => {
+    for (const { child, ended } of running) {
+      child.kill('SIGKILL');
+      await ended;
+    }
+    for (const pid of serversOf(directory)) process.kill(pid, 'SIGKILL');
+    rmSync(directory, { recursive: true, force: true });
+  });
+  const ports: Record<string, string> = {};
+  for (const name of ['', 'TEMPORAL_', 'TEMPORAL_UI_', 'SMTP_', 'MAIL_UI_', 'SANDBOX_'])
+    ports[name === '' ? 'PORT' : `RELAY_${name}PORT`] = String(await freePort('127.0.0.1'));
+  return {
+    directory,
+    ports,
+    running,
+    start(env: Record<string, string> = {}): Process {
+      const own = { RELAY_DATA_DIR: join(directory, 'data'), TEMPORAL_ADDRESS: '', DATABASE_URL: '', SMTP_URL: '' };
+      const started = startProcess('sandbox/start.js', { ...ports, ...own, ...env });
+      running.push(started);
+      return started;
     },
   };
 }

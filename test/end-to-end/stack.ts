@@ -176,8 +176,12 @@ export async function startStack({
       const url = `${links.api}/co/${companyId}`;
       const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };
 
-      const read = async (chainId: string): Promise<ChainResource> =>
-        chainSchema.parse(await json(`${url}/chains/${chainId}`, { headers }));
+      const shown = (chainId: string) => fetch(`${url}/chains/${chainId}`, { headers });
+      const read = async (chainId: string): Promise<ChainResource> => {
+        const response = await shown(chainId);
+        assert.equal(response.status, 200, await response.clone().text());
+        return chainSchema.parse(await response.json());
+      };
       return {
         companyId,
         relayId,
@@ -215,7 +219,10 @@ export async function startStack({
         /** Waits until the chain is as wanted. */
         async until(chainId: string, wanted: (chain: ChainResource) => boolean, what: string): Promise<ChainResource> {
           return eventually(what, async () => {
-            const chain = await read(chainId);
+            const response = await shown(chainId);
+            if (response.status === 503) return new Unmet(await response.text()); // It says when to ask again.
+            assert.equal(response.status, 200, await response.clone().text());
+            const chain = chainSchema.parse(await response.json());
             return wanted(chain) ? chain : new Unmet(chain);
           });
         },

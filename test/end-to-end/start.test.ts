@@ -1,56 +1,18 @@
-/**
- * `npm start` as a new user meets it: it comes up, works, stops cleanly, survives kill -9, and refuses to start with one clear
- * line.
- */
+/** `npm start` as a new user meets it: it comes up, works, stops cleanly, and survives kill -9. */
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { freePort } from '../../src/service/server.js';
-import { type Process, startProcess } from './process.js';
+import { sandbox, serversOf } from './process.js';
 import { eventually, Unmet, udf } from './stack.js';
 
-const directory = mkdtempSync(join(tmpdir(), 'relay-start-'));
-const running: Process[] = [];
-after(async () => {
-  for (const { child, ended } of running) {
-    child.kill('SIGKILL');
-    await ended;
-  }
-  for (const pid of serversOf(directory)) process.kill(pid, 'SIGKILL');
-  rmSync(directory, { recursive: true, force: true });
-});
-
-/** The Temporal servers that keep their data below a directory. */
-function serversOf(path: string): number[] {
-  const lines = execFileSync('ps', ['-eo', 'pid=,args='], { encoding: 'utf8' }).split('\n');
-  return lines.filter((line) => line.includes('start-dev') && line.includes(path)).map((line) => Number.parseInt(line, 10));
-}
-
-const ports: Record<string, string> = {};
-for (const name of [
-  'PORT',
-  'RELAY_TEMPORAL_PORT',
-  'RELAY_TEMPORAL_UI_PORT',
-  'RELAY_SMTP_PORT',
-  'RELAY_MAIL_UI_PORT',
-  'RELAY_SANDBOX_PORT',
-]) {
-  ports[name] = String(await freePort('127.0.0.1'));
-}
-const environment = { ...ports, RELAY_DATA_DIR: join(directory, 'data'), TEMPORAL_ADDRESS: '', DATABASE_URL: '', SMTP_URL: '' };
+const { directory, ports, running, start } = await sandbox();
 const relay = `http://127.0.0.1:${ports.PORT}/co/demo`;
-
-function start(env: Record<string, string> = {}): Process {
-  const started = startProcess('sandbox/start.js', { ...environment, ...env });
-  running.push(started);
-  return started;
-}
 
 async function post(...actions: object[]): Promise<string> {
   const relayAccessToken = readFileSync(join(directory, 'data', 'demo-token'), 'utf8').trim();
@@ -156,49 +118,5 @@ describe('npm start', () => {
     }
     assert.deepEqual(reached, ['PORT']);
     assert.equal(await open.end('SIGTERM'), 0);
-  });
-});
-
-describe('npm start refuses, with one line that says what to do and exit code 1', () => {
-  for (const name of Object.keys(ports)) {
-    it(`when the port of ${name} is taken`, async () => {
-      const taken = createServer().listen(Number(ports[name]), '127.0.0.1');
-      const refused = start({ RELAY_DATA_DIR: join(directory, `taken-${name}`) });
-      assert.equal(await refused.ended, 1);
-      taken.close();
-      assert.match(refused.output(), new RegExp(`^port ${ports[name]} is taken[^\n]*${name}\n$`));
-      assert.deepEqual(serversOf(`taken-${name}`), []);
-    });
-  }
-
-  it('when the directory cannot be written', async () => {
-    const file = join(directory, 'a-file');
-    writeFileSync(file, '');
-    const refused = start({ RELAY_DATA_DIR: join(file, 'data') });
-    assert.equal(await refused.ended, 1);
-    assert.match(refused.output(), /^[^\n]*RELAY_DATA_DIR[^\n]*\n$/);
-  });
-
-  it('when a variable is wrong, and names it without its value', async () => {
-    const refused = start({ PORT: 'eighty', RELAY_ADMIN_TOKEN: 'short-secret' });
-    assert.equal(await refused.ended, 1);
-    assert.match(refused.output(), /^PORT must be a port number\nRELAY_ADMIN_TOKEN must have at least 16 characters\n$/);
-  });
-
-  it('when the Temporal server that is named cannot be reached', async () => {
-    const refused = start({ RELAY_DATA_DIR: join(directory, 'away'), TEMPORAL_ADDRESS: '127.0.0.1:1' });
-    assert.equal(await refused.ended, 1);
-    assert.match(refused.output(), /^Temporal cannot be reached at 127\.0\.0\.1:1, [^\n]*TEMPORAL_ADDRESS[^\n]*\n$/);
-  });
-
-  it('when no Temporal server can be had', async () => {
-    const refused = start({
-      RELAY_DATA_DIR: join(directory, 'none'),
-      PATH: '/nowhere',
-      XDG_CACHE_HOME: join(directory, 'empty'),
-      HOME: join(directory, 'empty'),
-    });
-    assert.equal(await refused.ended, 1);
-    assert.match(refused.output().trim().split('\n').at(-1) ?? '', /temporal/i);
   });
 });

@@ -10,6 +10,7 @@ import { pino } from 'pino';
 import { createApi } from '../../src/api/app.js';
 import { Limits } from '../../src/api/limits.js';
 import { createConnectors } from '../../src/connectors/connectors.js';
+import { dataConverterOf } from '../../src/service/payloads.js';
 import { freePort, serveHttp } from '../../src/service/server.js';
 import { Metrics } from '../../src/service/telemetry.js';
 import { adminToken, startStack, udf } from './stack.js';
@@ -55,7 +56,8 @@ describe('a Temporal server that does not answer', { concurrency: true }, () => 
       const api = await serveHttp(
         createApi({
           store: stack.store,
-          client: new Client({ connection }),
+          client: new Client({ connection, dataConverter: dataConverterOf(stack.keyring) }),
+          keyring: stack.keyring,
           connectors: createConnectors({ allowPrivateNetworks: true, mailFrom: 'r@relay.example' }),
           log,
           metrics: new Metrics(),

@@ -4,12 +4,12 @@ import { openEmptied } from '../store/emptied.js';
 import { endlessUses, serveApi } from './api.js';
 import { fuzz } from './fuzz.js';
 
-it('3,000 hostile requests get no answer of 5xx, and no error is logged', async () => {
+it('1,000 hostile requests get no answer of 5xx, and no error is logged', async () => {
   const seed = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31));
   const served = await serveApi(await openEmptied(), { uses: endlessUses });
   try {
-    const { sent, authenticated, answers, wrong } = await fuzz(served, { count: 3000, seed });
-    assert.equal(sent, 3000);
+    const { sent, authenticated, answers, wrong } = await fuzz(served, { count: 1000, seed });
+    assert.equal(sent, 1000);
     assert.deepEqual(wrong, [], `FUZZ_SEED=${seed}`);
     assert(authenticated > sent / 4, `${authenticated} were authenticated`);
     assert((answers[202] ?? 0) > 0 && (answers[400] ?? 0) > 0, JSON.stringify(answers));
