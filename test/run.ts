@@ -66,8 +66,11 @@ const long = [
   'end-to-end/hostile',
   'end-to-end/limits',
   'end-to-end/many-signals',
+  'end-to-end/processes',
+  'end-to-end/reset',
   'end-to-end/start-refused',
   'end-to-end/web-ui',
+  'store/durability',
 ];
 const isWanted = (name: string, part: string) =>
   part === 'unit' ? isUnit(name) : part === 'long' ? long.includes(name) : name.includes(part);
@@ -98,9 +101,9 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 const unit = names.filter(isUnit);
 const endToEnd = names.filter((name) => !isUnit(name));
 const cores = availableParallelism();
-// What waits most of the time needs more processes than there are cores, what loads them no more. The unit tests come when the
+// What waits most of the time needs more processes than there are cores, what loads them less. The unit tests come when the
 // first of those has ended.
-const atOnce = names.every((name) => long.includes(name)) ? cores : 2 * cores;
+const atOnce = names.every((name) => long.includes(name)) ? 2 * cores : 3 * cores;
 const processes = [...deal(endToEnd, atOnce), ...deal(unit, cores)].map((names, number) => {
   const entry = join(directory, `process-${number + 1}.mjs`);
   const files = Object.fromEntries(names.map((name) => [name, pathToFileURL(join(root, `${name}.test.js`)).href]));

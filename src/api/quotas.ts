@@ -18,6 +18,7 @@ export function quotasOf(config: Config): Required<CompanyLimits> {
 
 /** How often the open chains of a company are counted at most. */
 const countEveryMs = 10_000;
+const countTimeoutMs = 10_000;
 
 interface OpenChains {
   /** When they were counted last; undefined: never yet. */
@@ -29,7 +30,7 @@ interface OpenChains {
 
 interface QuotaOptions {
   store: { settings: Pick<Store['settings'], 'of'>; usage: Pick<Store['usage'], 'of' | 'add'> };
-  client: { workflow: Pick<Client['workflow'], 'count'> };
+  client: Pick<Client, 'withDeadline'> & { workflow: Pick<Client['workflow'], 'count'> };
   quotas?: Required<CompanyLimits>;
 }
 
@@ -96,13 +97,16 @@ export class Quotas {
       open.askedAt = performance.now();
       const { since } = open;
       const query = visibilityQuery({}, companyId, ["ExecutionStatus = 'Running'"]);
-      this.options.client.workflow.count(query).then(
-        ({ count }) => {
-          open.counted = count;
-          open.since -= since;
-        },
-        () => {}, // The next request after a while asks again.
-      );
+      const { client } = this.options;
+      client
+        .withDeadline(Date.now() + countTimeoutMs, () => client.workflow.count(query))
+        .then(
+          ({ count }) => {
+            open.counted = count;
+            open.since -= since;
+          },
+          () => {}, // The next request after a while asks again.
+        );
     }
     return open;
   }

@@ -20,7 +20,8 @@ function quotas(limits: CompanyLimits, { open = 0, recipientDomains }: { open?: 
   const settings = { of: async () => ({ company }) } as unknown as Store['settings'];
   const count = mock.fn(async () => ({ count: open, groups: [] }));
   const usage = new Usage({ query: () => Promise.reject(new Error('not asked on the way of a request')) });
-  return { quotas: new Quotas({ store: { settings, usage }, client: { workflow: { count } } }), count };
+  const client = { workflow: { count }, withDeadline: async <T>(_deadline: number | Date, work: () => Promise<T>) => work() };
+  return { quotas: new Quotas({ store: { settings, usage }, client }), count };
 }
 
 const refused = (slug: string, reason: string) => (error: unknown) => {
