@@ -1,4 +1,4 @@
-/** All activities of a worker. Every attempt is counted in the metrics; of several effects in one activity, that at each. */
+/** All activities of a worker. Every attempt is observed; of several effects in one activity, that at each. */
 
 import type { Activities } from '../contract/activities.js';
 import { awaitDelayed } from './await-delayed.js';
@@ -7,6 +7,7 @@ import { doEffects } from './do-effects.js';
 import type { Deps } from './effect.js';
 import { InFlight } from './in-flight.js';
 import { deliverNotice, notifyFailure } from './notify-failure.js';
+import { observed, observedEffects } from './observed.js';
 import { readPauses, readPolicy } from './read-settings.js';
 import { sendAssignment } from './send-assignment.js';
 import { sendEmail } from './send-email.js';
@@ -15,15 +16,18 @@ import { updateUdf } from './update-udf.js';
 
 export function createActivities(options: Omit<Deps, 'inFlight'>): Activities {
   const deps = { ...options, inFlight: new InFlight() };
-  const effects = deps.metrics.count({ sendAssignment: sendAssignment(deps), updateUdf: updateUdf(deps) });
-  const others = deps.metrics.count({
+  const effects = observedEffects(deps, {
+    sendAssignment: sendAssignment(deps),
+    updateUdf: updateUdf(deps),
+    sendEmail: sendEmail(deps),
+  });
+  const others = observed(deps, {
     awaitDelayed: awaitDelayed(deps),
     checkCondition: checkCondition(deps),
     deliverNotice: deliverNotice(deps),
     notifyFailure: notifyFailure(deps),
     readPauses: readPauses(deps),
     readPolicy: readPolicy(deps),
-    sendEmail: sendEmail(deps),
     steerChains: steerChains(deps),
   });
   return { ...effects, ...others, doEffects: doEffects(effects) };

@@ -15,13 +15,16 @@ export function notifyFailure(deps: Deps): Activities['notifyFailure'] {
     const { attempt, taskQueue, workflowExecution } = activityInfo();
     const notice = { ...input.notice, runId: workflowExecution?.runId };
     try {
-      return await handToNotifier(deps, notice, input.notifier, taskQueue);
+      const notifier = await handToNotifier(deps, notice, input.notifier, taskQueue);
+      deps.metrics.troubles.inc({ kind: notice.kind });
+      return notifier;
     } catch (error) {
       if (attempt < handOverAttempts) throw error;
       deps.log.warn(
         { err: error, workflowId: deliveryId(notice) },
         'a notifier cannot be reached: its notice is delivered by itself',
       );
+      deps.metrics.troubles.inc({ kind: notice.kind });
       await deliver(deps, notice, deliveryId(notice));
       return undefined;
     }

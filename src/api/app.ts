@@ -19,6 +19,7 @@ import { Quotas } from './quotas.js';
 import { rejectedRoutes } from './rejected.js';
 import { Rejections } from './rejections.js';
 import { type DryRun, relayRoute } from './relay.js';
+import { logRequests } from './request-log.js';
 import { type ApiOptions, appOf, type Route, route } from './route.js';
 import { ruleRoutes } from './rules.js';
 import { sessionRoutes } from './session.js';
@@ -32,6 +33,7 @@ export function createApi(options: ApiOptions): Hono {
   const inTime: MiddlewareHandler = (_c, next) => client.withDeadline(Date.now() + temporalTimeoutMs, next);
   return answerProblems(new Hono(), (error) => log.error({ err: error }, 'a request failed unexpectedly'))
     .use(metrics.middleware)
+    .use(logRequests(log))
     .use(noteBounds(metrics, log))
     .use(limitFailures(limits))
     .use(reportFailures(options))

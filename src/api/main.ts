@@ -2,6 +2,7 @@
 
 import { Connection } from '@temporalio/client';
 import packageJson from '../../package.json' with { type: 'json' };
+import { countUnattended } from '../chains/unattended.js';
 import { openParts, runProcess } from '../process/process.js';
 import { needed, readConfig } from '../service/config.js';
 import { serveHttp } from '../service/server.js';
@@ -39,5 +40,10 @@ await runProcess(async (closers, stop) => {
 
   // Meanwhile requests are answered with 503.
   const known = reach(temporal, () => registerSearchAttributes(parts.client), { log, stop });
-  return { running: known.then(() => log.info('Temporal can be reached')).then(() => new Promise(() => {})) };
+  const running = known.then(() => {
+    log.info('Temporal can be reached');
+    closers.add('the counts', countUnattended(parts));
+    return new Promise(() => {});
+  });
+  return { running };
 });

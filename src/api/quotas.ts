@@ -8,6 +8,7 @@ import type { StartedChain } from '../chains/start.js';
 import type { CompanyLimits } from '../contract/company.js';
 import { Rejection, type RejectionReason } from '../contract/problem.js';
 import { type Config, readConfig } from '../service/config.js';
+import type { Metrics } from '../service/telemetry.js';
 import type { Store } from '../store/store.js';
 
 /** What the environment says; a company's own `limits` go before it. */
@@ -32,6 +33,7 @@ interface QuotaOptions {
   store: { settings: Pick<Store['settings'], 'of'>; usage: Pick<Store['usage'], 'of' | 'add'> };
   client: Pick<Client, 'withDeadline'> & { workflow: Pick<Client['workflow'], 'count'> };
   quotas?: Required<CompanyLimits>;
+  metrics: Pick<Metrics, 'accepted'>;
 }
 
 export class Quotas {
@@ -43,7 +45,7 @@ export class Quotas {
 
   /** Starts a chain and counts it. @throws Rejection 429 where the company has used up what it may. */
   async within(companyId: string, actions: readonly ChainAction[], start: () => Promise<StartedChain>): Promise<StartedChain> {
-    const { store, quotas = this.#standard } = this.options;
+    const { store, metrics, quotas = this.#standard } = this.options;
     const limits = { ...quotas, ...(await store.settings.of(companyId))?.company.limits };
     const recipients = actions.reduce((sum, action) => sum + (action.action === 'sendEmails' ? action.recipients.length : 0), 0);
     const asked = { actions: actions.length, recipients };
@@ -66,6 +68,7 @@ export class Quotas {
     try {
       const started = await start();
       if (started.replayed) giveBack();
+      else metrics.accepted.inc();
       return started;
     } catch (error) {
       giveBack();

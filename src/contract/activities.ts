@@ -14,6 +14,8 @@ import type { Rule } from './rule.js';
 export interface ActionRef extends ChainRef, Pick<ChainAction, 'index' | 'relayId'> {
   /** A `Retry-After` longer than this makes the action need attention at once, so that people know; it is obeyed all the same. */
   retryBudgetSeconds: number;
+  /** ISO 8601, UTC; for the metrics. Absent where a worker from before it scheduled the activity. */
+  dueAt?: string;
 }
 
 /** What may be tried as a local activity says how long it took: the workflow counts with that instead of its clock. */

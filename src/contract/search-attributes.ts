@@ -13,8 +13,18 @@ const assignmentsKey = defineSearchAttributeKey('RelayAssignmentIds', 'KEYWORD_L
 export const rulesKey = defineSearchAttributeKey('RelayRuleIds', 'KEYWORD_LIST');
 const failuresKey = defineSearchAttributeKey('RelayFailureTypes', 'KEYWORD_LIST');
 const pausedKey = defineSearchAttributeKey('RelayPaused', 'BOOL');
+export const attentionSinceKey = defineSearchAttributeKey('RelayAttentionSince', 'DATETIME');
 
-export const searchAttributeKeys = [companyKey, chainKey, needsAttentionKey, assignmentsKey, rulesKey, failuresKey, pausedKey];
+export const searchAttributeKeys = [
+  companyKey,
+  chainKey,
+  needsAttentionKey,
+  assignmentsKey,
+  rulesKey,
+  failuresKey,
+  pausedKey,
+  attentionSinceKey,
+];
 
 /** What a workflow of these actions starts with. */
 export function searchAttributesOf({ companyId, chainId }: ChainRef, actions: readonly ChainAction[]): SearchAttributePair[] {
@@ -38,6 +48,15 @@ export function standingOf(actions: readonly ActionStatus[]): SearchAttributeUpd
     { key: failuresKey, value: failures.length > 0 ? failures : null },
     { key: pausedKey, value: paused || null },
   ];
+}
+
+/**
+ * Those of `changed` that are to be written at `now`, in Unix milliseconds: with a change of `RelayNeedsAttention` also since
+ * when it holds. By itself that is never written, so it adds no command.
+ */
+export function withAttentionSince(changed: readonly SearchAttributeUpdatePair[], now: number): SearchAttributeUpdatePair[] {
+  const attention = changed.find(({ key }) => key === needsAttentionKey);
+  return attention ? [...changed, { key: attentionSinceKey, value: attention.value ? new Date(now) : null }] : [...changed];
 }
 
 /** Each once, as many as fit in 2,048 bytes of JSON. */

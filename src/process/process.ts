@@ -68,12 +68,13 @@ interface PartsOptions<TemporalConnection> {
   temporal: TemporalAddress;
   connect: () => TemporalConnection | Promise<TemporalConnection>;
   smtpUrl?: string; // the operator's own
+  sdkMetrics?: string; // where `installRuntime` says
 }
 
 /** Opens everything else; `closers` closes it, the database too, also where a later part cannot be opened. */
 export async function openParts<TemporalConnection extends Connection | NativeConnection>(
   closers: Closers,
-  { config, log, database, temporal: { namespace, uiUrl }, connect, smtpUrl }: PartsOptions<TemporalConnection>,
+  { config, log, database, temporal: { namespace, uiUrl }, connect, smtpUrl, sdkMetrics }: PartsOptions<TemporalConnection>,
 ) {
   const { RELAY_ENCRYPTION_KEYS: keyring, RELAY_SECRET: secret } = config;
   const store = createStore(database, { keyring, secret });
@@ -91,7 +92,7 @@ export async function openParts<TemporalConnection extends Connection | NativeCo
   closers.add('the connection to Temporal', () => connection.close());
   return {
     log,
-    metrics: new Metrics(),
+    metrics: new Metrics(sdkMetrics),
     database,
     keyring,
     secret,

@@ -11,6 +11,7 @@ import { pino } from 'pino';
 import { createApi } from '../api/app.js';
 import { Limits, limitsOf } from '../api/limits.js';
 import { quotasOf } from '../api/quotas.js';
+import { countUnattended } from '../chains/unattended.js';
 import { Keyring } from '../contract/encryption.js';
 import { isLoopback } from '../contract/loopback.js';
 import { type Closers, linksOf, openParts, runProcess } from '../process/process.js';
@@ -49,7 +50,7 @@ await runProcess(async (closers, stop) => {
     RELAY_SECRET: given.RELAY_SECRET ?? kept(inDirectory('secret'), () => random('hex')),
   };
   const log = createLog(config.RELAY_LOG_LEVEL, pino.destination({ dest: inDirectory('relay.log'), append: true, sync: true }));
-  installRuntime(log);
+  const sdkMetrics = await installRuntime(log);
 
   const platform = await startPlatform({
     host: loopback,
@@ -61,7 +62,7 @@ await runProcess(async (closers, stop) => {
   const temporal = await temporalServer(config, directory.path, closers, stop);
   const database = await (config.DATABASE_URL ? openPostgres(config.DATABASE_URL) : openEmbedded(inDirectory('store')));
   const connect = () => reach(temporal, () => NativeConnection.connect(temporal.connection));
-  const parts = await openParts(closers, { config, log, database, temporal, connect, smtpUrl: mail.smtpUrl });
+  const parts = await openParts(closers, { config, log, database, temporal, connect, smtpUrl: mail.smtpUrl, sdkMetrics });
   await reach(temporal, () => registerSearchAttributes(parts.client));
   const worker = await startWorker(parts);
   closers.add('the worker', worker.stop);
@@ -72,6 +73,7 @@ await runProcess(async (closers, stop) => {
   const app = createApi({ ...parts, limits, quotas: quotasOf(config), adminToken: admin.token, eager: true });
   const api = await serveHttp(app, { host, port, publicHost, maxConnections: config.RELAY_MAX_CONNECTIONS });
   closers.add('the API', api.close);
+  closers.add('the counts', countUnattended(parts));
   // Tells the `relay` command to whom the admin token of this directory may be sent.
   writeFileSync(inDirectory('api.json'), JSON.stringify({ url: api.url, pid: process.pid }));
   closers.add('api.json', () => rmSync(inDirectory('api.json'), { force: true }));

@@ -6,7 +6,8 @@ import type { Client } from '@temporalio/client';
 import { Hono, type MiddlewareHandler } from 'hono';
 import { routePath } from 'hono/route';
 import { pino } from 'pino';
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { noticeKinds } from '../contract/notices.js';
 
 export type Log = pino.Logger;
 
@@ -16,6 +17,7 @@ export function createLog(level: string, destination?: pino.DestinationStream): 
     {
       level,
       base: null,
+      redact: { paths: secretFacts.flatMap((name) => [name, `*.${name}`]), censor: '…' },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: {
         level: (label) => ({ level: label }),
@@ -27,6 +29,9 @@ export function createLog(level: string, destination?: pino.DestinationStream): 
     destination,
   );
 }
+
+/** Facts that are never to be logged, should they be handed to the log all the same. */
+const secretFacts = ['authorization', 'cookie', 'password', 'secret', 'token', 'relayAccessToken'];
 
 /** Of a line of JSON: an escape, the user in a URL, or all that an e-mail address can consist of. Takes each character once. */
 const word = /\\(?:u[\da-fA-F]{4}|.)|\/\/[^\s"/]*@|[\p{L}\p{N}.!#$%&'*+=?^_{|}~@-]+/gu;
@@ -51,52 +56,74 @@ function shownInLog(value: unknown): unknown {
   };
 }
 
-/** For Prometheus. Labels are names from our own code, never a company or an id: their number is bounded. */
+/**
+ * For Prometheus; docs/telemetry.md has the table. Labels are names from our own code, never a company or an id: their number is
+ * bounded.
+ */
 export class Metrics {
   readonly registry = new Registry();
-  readonly #requests = new Histogram({
-    name: 'relay_http_request_duration_seconds',
-    help: 'Requests to the API by method, route and status.',
-    labelNames: ['method', 'route', 'status'],
-    registers: [this.registry],
-  });
-  readonly #activities = new Counter({
-    name: 'relay_activities_total',
-    help: 'Attempts at activities by result: ok, or the type of the failure.',
-    labelNames: ['activity', 'result'],
-    registers: [this.registry],
-  });
-  readonly notices = new Counter({
-    name: 'relay_notices_total',
-    help:
-      'Attempts at notices by kind and result: delivered, or undelivered where a contact that may still be reached, ' +
+  readonly #requests = this.#histogram(
+    'relay_http_request_duration_seconds',
+    'Requests to the API by method, route and status.',
+    ['method', 'route', 'status'],
+  );
+  readonly accepted = this.#counter('relay_accepted_requests_total', 'Requests that were accepted as new chains.');
+  readonly refused = this.#counter(
+    'relay_refused_requests_total',
+    'Refused requests of known senders by reason and result: kept, or dropped where there were too many.',
+    ['reason', 'result'],
+  );
+  readonly failedAuthentications = this.#counter(
+    'relay_failed_authentications_total',
+    'Requests that were not let in, by reason.',
+    ['reason'],
+  );
+  readonly boundsMet = this.#counter(
+    'relay_bounds_met_total',
+    'Requests that were refused because a bound of docs/limits.md was met, by its name.',
+    ['bound'],
+  );
+  readonly activities = this.#counter(
+    'relay_activities_total',
+    'Attempts at activities by result: ok, skipped, or the type of the failure.',
+    ['activity', 'result'],
+  );
+  /** From ten milliseconds to three days, the standard attention window. */
+  readonly effectDelay = this.#histogram(
+    'relay_effect_delay_seconds',
+    'Time from when an action was due to when an effect of it was done, with all waits, retries and holds.',
+    ['activity'],
+    [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 3600, 21_600, 86_400, 259_200],
+  );
+  readonly troubles = this.#counter(
+    'relay_action_troubles_total',
+    'Actions by what people are told of them: needs-attention, failed, partly-failed, gave-up, recovered.',
+    ['kind'],
+  );
+  readonly notices = this.#counter(
+    'relay_notices_total',
+    'Attempts at notices by kind and result: delivered, or undelivered where a contact that may still be reached, ' +
       'or everybody, has not got it.',
-    labelNames: ['kind', 'result'],
-    registers: [this.registry],
-  });
+    ['kind', 'result'],
+  );
+  readonly needingAttention = this.#gauge(
+    'relay_chains_needing_attention',
+    'Open chains with an action that is held; NaN where Temporal does not say.',
+  );
+  readonly oldestUnattended = this.#gauge(
+    'relay_oldest_unattended_seconds',
+    'For how long the chain that has needed attention longest has needed it, to a tenth; 0: none does.',
+  );
+  readonly noticesOverdue = this.#gauge(
+    'relay_notices_overdue',
+    'Notices that have been on their way for more than ten minutes; NaN where Temporal does not say.',
+  );
 
-  readonly refused = new Counter({
-    name: 'relay_refused_requests_total',
-    help: 'Refused requests of known senders by reason and result: kept, or dropped where there were too many.',
-    labelNames: ['reason', 'result'],
-    registers: [this.registry],
-  });
-  readonly failedAuthentications = new Counter({
-    name: 'relay_failed_authentications_total',
-    help: 'Requests that were not let in, by reason.',
-    labelNames: ['reason'],
-    registers: [this.registry],
-  });
-
-  readonly boundsMet = new Counter({
-    name: 'relay_bounds_met_total',
-    help: 'Requests that were refused because a bound of docs/limits.md was met, by its name.',
-    labelNames: ['bound'],
-    registers: [this.registry],
-  });
-
-  constructor() {
+  /** @param sdk - where the Temporal SDK of this process tells its own, in the same format; absent: it runs no worker. */
+  constructor(private readonly sdk?: string) {
     collectDefaultMetrics({ register: this.registry });
+    // What is rare is seen to rise from 0.
+    for (const kind of noticeKinds) this.troubles.inc({ kind }, 0);
   }
 
   get middleware(): MiddlewareHandler {
@@ -107,26 +134,34 @@ export class Metrics {
     };
   }
 
-  /** Counts every attempt at these activities. */
-  count<Activities extends object>(activities: Activities): Activities {
-    const counted = Object.entries(activities).map(([activity, run]: [string, (...input: unknown[]) => Promise<unknown>]) => [
-      activity,
-      async (...input: unknown[]) => {
-        try {
-          const result = await run(...input);
-          this.#activities.inc({ activity, result: 'ok' });
-          return result;
-        } catch (error) {
-          this.#activities.inc({ activity, result: failureType(error) });
-          throw error;
-        }
-      },
-    ]);
-    return Object.fromEntries(counted);
+  /** All of this process, and the SDK's, in the text format of Prometheus. */
+  async text(): Promise<string> {
+    const sdk = async (url: string) => (await fetch(url, { signal: AbortSignal.timeout(sdkTimeoutMs) })).text();
+    const parts = [this.registry.metrics()];
+    if (this.sdk) parts.push(sdk(this.sdk).catch(() => '')); // It is gone while the process stops.
+    return (await Promise.all(parts)).join('');
+  }
+
+  #counter<Label extends string>(name: string, help: string, labelNames: Label[] = []) {
+    return new Counter({ name, help, labelNames, registers: [this.registry] });
+  }
+
+  #histogram<Label extends string>(name: string, help: string, labelNames: Label[], buckets?: number[]) {
+    return new Histogram({ name, help, labelNames, registers: [this.registry], ...(buckets && { buckets }) });
+  }
+
+  /** Not known until it has been counted. */
+  #gauge(name: string, help: string) {
+    const gauge = new Gauge({ name, help, registers: [this.registry] });
+    gauge.set(Number.NaN);
+    return gauge;
   }
 }
 
-function failureType(error: unknown): string {
+const sdkTimeoutMs = 2_000;
+
+/** What metrics and lines of the log say of a failure. */
+export function failureType(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   return 'type' in error && typeof error.type === 'string' ? error.type : error.name;
 }
@@ -135,7 +170,7 @@ const healthTimeoutMs = 3_000;
 
 export type HealthOptions = { client: Client; store: { ping(): Promise<void> }; metrics: Metrics };
 
-export function healthRoutes({ client, store, metrics: { registry } }: HealthOptions): Hono {
+export function healthRoutes({ client, store, metrics }: HealthOptions): Hono {
   const unreached = 'cannot be reached';
   const state = (check: Promise<unknown>) => {
     const checked = check.then(() => 'ok').catch(() => unreached);
@@ -152,5 +187,5 @@ export function healthRoutes({ client, store, metrics: { registry } }: HealthOpt
       const ready = temporal === 'ok' && database === 'ok';
       return c.json({ status: ready ? 'ready' : 'not ready', temporal, database }, ready ? 200 : 503);
     })
-    .get('/metrics', async (c) => c.body(await registry.metrics(), 200, { 'Content-Type': registry.contentType }));
+    .get('/metrics', async (c) => c.body(await metrics.text(), 200, { 'Content-Type': metrics.registry.contentType }));
 }

@@ -49,7 +49,12 @@ export async function reach<Value>(
 }
 
 // The numbers are those of temporal.api.enums.v1.IndexedValueType.
-const types = { KEYWORD: [2, 'Keyword'], BOOL: [5, 'Bool'], KEYWORD_LIST: [7, 'KeywordList'] } as const;
+const types = {
+  KEYWORD: [2, 'Keyword'],
+  BOOL: [5, 'Bool'],
+  DATETIME: [6, 'Datetime'],
+  KEYWORD_LIST: [7, 'KeywordList'],
+} as const;
 
 /** Waits until they can be used. @throws StartError with the command to run, where the server does not let us register them. */
 export async function registerSearchAttributes(client: Client): Promise<void> {

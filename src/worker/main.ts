@@ -23,11 +23,11 @@ await runProcess(async (closers, stop) => {
       'TEMPORAL_DEPLOYMENT_NAME and TEMPORAL_WORKER_BUILD_ID make a versioned worker together: set both, or none',
     );
   const log = createLog(config.RELAY_LOG_LEVEL);
-  installRuntime(log);
+  const sdkMetrics = await installRuntime(log);
   const temporal = temporalAddress();
   const connect = () => reach(temporal, () => NativeConnection.connect(temporal.connection), { log, stop });
   const database = await openPostgres(DATABASE_URL);
-  const parts = await openParts(closers, { config, log, database, temporal, connect, smtpUrl: SMTP_URL });
+  const parts = await openParts(closers, { config, log, database, temporal, connect, smtpUrl: SMTP_URL, sdkMetrics });
   await reach(temporal, () => registerSearchAttributes(parts.client), { log, stop });
   const worker = await startWorker({ ...parts, version: deployment });
   closers.add('the worker', worker.stop);

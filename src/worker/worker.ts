@@ -8,6 +8,7 @@ import { createActivities } from '../activities/index.js';
 import { plainFailures } from '../contract/converters.js';
 import type { Keyring } from '../contract/encryption.js';
 import { dataConverterOf } from '../service/payloads.js';
+import { assertPortFree } from '../service/server.js';
 import type { Log } from '../service/telemetry.js';
 import { bundlePath } from './bundle.js';
 
@@ -45,14 +46,26 @@ export async function startWorker({ connection, namespace, taskQueue, version, k
   return { running, stop };
 }
 
-/** Sends the SDK's own log into ours, its INFO as detail. To be called before any connection is made. */
-export function installRuntime(log: Log): void {
+/**
+ * Sends the SDK's own log into ours, its INFO as detail, and has it tell its metrics on a port of this machine. To be called
+ * before any connection is made. @returns where the metrics are, in the text format of Prometheus.
+ */
+export async function installRuntime(log: Log): Promise<string> {
   const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const;
   // It says something at every step: what is not logged is not put together either.
   const least = log.isLevelEnabled('trace') ? 'TRACE' : log.isLevelEnabled('debug') ? 'DEBUG' : 'WARN';
+  const bindAddress = await assertPortFree('127.0.0.1', 0, 'PORT');
   Runtime.install({
     shutdownSignals: [],
     logger: new DefaultLogger(least, ({ level, message, meta }) => log[levels[level]](meta ?? {}, message)),
-    telemetryOptions: { logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } } },
+    telemetryOptions: {
+      logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } },
+      metrics: {
+        // Names and units as Prometheus has them: temporal_…_total, temporal_…_seconds.
+        prometheus: { bindAddress, countersTotalSuffix: true, unitSuffix: true, useSecondsForDurations: true },
+        attachServiceName: false,
+      },
+    },
   });
+  return `http://${bindAddress}/metrics`;
 }

@@ -62,7 +62,8 @@ export class ActionRun {
 
   get ref(): ActionRef {
     const { companyId, chainId, retryBudgetSeconds } = this.chain;
-    return { companyId, chainId, retryBudgetSeconds, index: this.action.index, relayId: this.action.relayId };
+    const { index, relayId } = this.action;
+    return { companyId, chainId, retryBudgetSeconds, index, relayId, dueAt: this.status.runAt };
   }
 
   /** Whether an e-mail has reached somebody, now or in an earlier attempt. */

@@ -6,7 +6,7 @@ import { type Chain, type ChainAction, initialStatus } from '../chain/chain.js';
 import { hasEnded } from '../chain/outcome.js';
 import { hasRoomForOwn, isFull } from '../chain/room.js';
 import { currentDetails, shownTime } from '../chain/web-ui.js';
-import { standingOf } from '../contract/search-attributes.js';
+import { standingOf, withAttentionSince } from '../contract/search-attributes.js';
 import type { Lock } from './lock.js';
 
 /** A change of an action's status; `undefined` takes a fact away. */
@@ -91,7 +91,7 @@ export class ActionStates {
     const standing = standingOf(this.actions);
     this.#searchable = standing.map(({ value }) => JSON.stringify(value));
     const changed = standing.filter((_, place) => this.#searchable[place] !== before[place]);
-    if (changed.length > 0) upsertSearchAttributes(changed);
+    if (changed.length > 0) upsertSearchAttributes(withAttentionSince(changed, this.lock.now));
   }
 
   /** Issues no commands. */

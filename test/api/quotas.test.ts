@@ -4,6 +4,7 @@ import { Quotas } from '../../src/api/quotas.js';
 import type { Chain, ChainAction } from '../../src/chain/chain.js';
 import type { CompanyLimits } from '../../src/contract/company.js';
 import { Rejection } from '../../src/contract/problem.js';
+import { Metrics } from '../../src/service/telemetry.js';
 import type { Store } from '../../src/store/store.js';
 import { Usage } from '../../src/store/usage.js';
 
@@ -21,7 +22,7 @@ function quotas(limits: CompanyLimits, { open = 0, recipientDomains }: { open?: 
   const count = mock.fn(async () => ({ count: open, groups: [] }));
   const usage = new Usage({ query: () => Promise.reject(new Error('not asked on the way of a request')) });
   const client = { workflow: { count }, withDeadline: async <T>(_deadline: number | Date, work: () => Promise<T>) => work() };
-  return { quotas: new Quotas({ store: { settings, usage }, client }), count };
+  return { quotas: new Quotas({ store: { settings, usage }, client, metrics: new Metrics() }), count };
 }
 
 const refused = (slug: string, reason: string) => (error: unknown) => {

@@ -33,6 +33,7 @@ describe('search attributes', () => {
         ['RelayRuleIds', 'KEYWORD_LIST'],
         ['RelayFailureTypes', 'KEYWORD_LIST'],
         ['RelayPaused', 'BOOL'],
+        ['RelayAttentionSince', 'DATETIME'],
       ],
     );
   });

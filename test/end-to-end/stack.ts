@@ -78,7 +78,7 @@ export async function startStack({
   closers.add('the directory', () => rmSync(directory, { recursive: true, force: true }));
   const logFile = join(directory, 'log');
   const log = createLog('trace', pino.destination({ dest: logFile, sync: true }));
-  if (!isSecond) installRuntime(log);
+  const sdkMetrics = isSecond ? undefined : await installRuntime(log);
 
   const store = createStore(await openEmptied());
   closers.add('the store', () => store.close());
@@ -101,7 +101,7 @@ export async function startStack({
     mailFrom: 'Relay <relay@relay.example>',
   });
   closers.add('the connectors', () => connectors.close());
-  const metrics = new Metrics();
+  const metrics = new Metrics(sdkMetrics);
   const operatorEmail = 'operator@relay.example';
   const shared = { keyring, store, connectors, client, taskQueue, links, operatorEmail, log, metrics };
   const start = (keys = keyring) =>
@@ -142,6 +142,8 @@ export async function startStack({
     temporalAddress: address,
     temporalDirectory,
     keyring,
+    metrics,
+    log,
     /** Everything that was logged so far. */
     logged: () => readFileSync(logFile, 'utf8'),
     stopWorker: () => worker.stop(),

@@ -86,3 +86,11 @@ for (const [what, fail] of Object.entries(failures))
     for (const expected of ['acme', 'it failed', 'Activity failed', 'log.test', `"name":"${error.name}"`])
       assert.ok(text.includes(expected), `${expected} is not in ${text}`);
   });
+
+it('leaves out what is a secret by its name', () => {
+  const lines: string[] = [];
+  const log = createLog('info', { write: (line) => lines.push(line) });
+  log.info({ token: 's3cret', headers: { authorization: 'Bearer s3cret', cookie: 's3cret' }, companyId: 'acme' }, 'asked');
+  assert.doesNotMatch(lines.join(''), /s3cret/);
+  assert.match(lines.join(''), /acme/);
+});

@@ -1,0 +1,48 @@
+/** What the metrics and the log are told of attempts at activities. */
+
+import { activityInfo } from '@temporalio/activity';
+import type { ActionRef, EffectResult } from '../contract/activities.js';
+import { failureType } from '../service/telemetry.js';
+import type { Deps } from './effect.js';
+
+type Observers = Pick<Deps, 'log' | 'metrics'>;
+type Run = (...input: unknown[]) => Promise<unknown>;
+
+/** Counts every attempt. @param tell - gets the activity's name, its input, and its result or failure. */
+export function observed<Activities extends object>(
+  { metrics }: Pick<Observers, 'metrics'>,
+  activities: Activities,
+  tell: (activity: string, input: unknown, result: string, milliseconds: number) => void = () => {},
+): Activities {
+  const wrapped = Object.entries<Run>(activities as Record<string, Run>).map(([activity, run]) => [
+    activity,
+    async (...input: unknown[]) => {
+      const begun = Date.now();
+      const ended = (result: string) => {
+        metrics.activities.inc({ activity, result });
+        tell(activity, input[0], result, Date.now() - begun);
+      };
+      try {
+        const result = await run(...input);
+        ended(isSkipped(result) ? 'skipped' : 'ok');
+        return result;
+      } catch (error) {
+        ended(failureType(error));
+        throw error;
+      }
+    },
+  ]);
+  return Object.fromEntries(wrapped);
+}
+
+const isSkipped = (result: unknown) => (result as Partial<EffectResult> | undefined)?.skipped !== undefined;
+
+/** Of effects also one line of the log for each attempt, and how long after its time each was done. */
+export function observedEffects<Activities extends object>({ log, metrics }: Observers, activities: Activities): Activities {
+  return observed({ metrics }, activities, (activity, input, result, ms) => {
+    const { companyId, chainId, index, relayId, dueAt } = input as ActionRef;
+    log.info({ companyId, chainId, index, relayId, activity, attempt: activityInfo().attempt, result, ms }, 'effect attempted');
+    if (result === 'ok' && dueAt !== undefined)
+      metrics.effectDelay.observe({ activity }, Math.max(0, Date.now() - Date.parse(dueAt)) / 1000);
+  });
+}

@@ -1,0 +1,62 @@
+/** What is counted across all chains, for the metrics: by a few queries now and then, so that no chain costs anything for it. */
+
+import type { Client } from '@temporalio/client';
+import { attentionSinceKey } from '../contract/search-attributes.js';
+import type { Log, Metrics } from '../service/telemetry.js';
+import { reasonOf } from '../service/temporal.js';
+import { quoted, visibilityQuery } from './list.js';
+
+interface Options {
+  client: Pick<Client, 'withDeadline'> & { workflow: Pick<Client['workflow'], 'count'> };
+  taskQueue: string;
+  metrics: Pick<Metrics, 'needingAttention' | 'oldestUnattended' | 'noticesOverdue'>;
+  log: Pick<Log, 'warn'>;
+}
+
+const countEveryMs = 60_000;
+const answerTimeoutMs = 10_000;
+const overdueSeconds = 600;
+
+/** Counts at once, and then every minute. @returns what ends that. */
+export function countUnattended(options: Options): () => void {
+  const count = () => countOnce(options);
+  void count();
+  const timer = setInterval(count, countEveryMs);
+  return () => clearInterval(timer);
+}
+
+/** One query for what needs attention, one for the notices; eight more for the age of the oldest, where there is one. */
+export async function countOnce({ client, taskQueue, metrics, log }: Options): Promise<void> {
+  const ours = `TaskQueue = ${quoted(taskQueue)}`;
+  const ago = (seconds: number) => `'${new Date(Date.now() - seconds * 1000).toISOString()}'`;
+  const count = async (query: string) => (await client.workflow.count(query)).count;
+  const held = (...more: string[]) => count(visibilityQuery({ status: 'needs-attention' }, undefined, [ours, ...more]));
+  const isOlder = async (seconds: number) => (await held(`${attentionSinceKey.name} < ${ago(seconds)}`)) > 0;
+  const { needingAttention, oldestUnattended, noticesOverdue } = metrics;
+  try {
+    await client.withDeadline(Date.now() + answerTimeoutMs, async () => {
+      const chains = await held();
+      needingAttention.set(chains);
+      oldestUnattended.set(chains === 0 ? 0 : await oldest(isOlder));
+      const late = ["WorkflowType = 'NoticeDelivery'", "ExecutionStatus = 'Running'", `StartTime < ${ago(overdueSeconds)}`, ours];
+      noticesOverdue.set(await count(late.join(' AND ')));
+    });
+  } catch (error) {
+    for (const gauge of [needingAttention, oldestUnattended, noticesOverdue]) gauge.set(Number.NaN);
+    log.warn(`what needs attention cannot be counted: ${reasonOf(error)}`);
+  }
+}
+
+/** In seconds, from one to more than a year, each a tenth longer than the one before. */
+const ages = Array.from({ length: 184 }, (_, n) => 1.1 ** n);
+
+/** The greatest of the ages at which something is older, in seconds: a server of SQL cannot be asked for the oldest. */
+async function oldest(isOlder: (seconds: number) => Promise<boolean>): Promise<number> {
+  let [from, to] = [0, ages.length];
+  while (from < to) {
+    const middle = Math.floor((from + to) / 2);
+    if (await isOlder(ages[middle] ?? 0)) from = middle + 1;
+    else to = middle;
+  }
+  return ages[from - 1] ?? 0;
+}
