@@ -88,6 +88,14 @@ describe('a route', () => {
       '431',
       '500',
     ]);
-    assert.deepEqual(Object.keys(document.paths['/open']?.get?.responses ?? {}), ['200', '400', '405', '408', '421', '431', '500']);
+    assert.deepEqual(Object.keys(document.paths['/open']?.get?.responses ?? {}), [
+      '200',
+      '400',
+      '405',
+      '408',
+      '421',
+      '431',
+      '500',
+    ]);
   });
 });
