@@ -1,23 +1,49 @@
 /**
- * Records the histories of this version for replay.test.ts, in a folder of their own: at a release, and where there is a new
- * shape of chain (see docs/developing.md). `node dist/test/end-to-end/record-histories.js`
+ * Records the histories of this version that replay.test.ts lacks, in a folder of their own, and adds them to SHA256SUMS: at a
+ * release, and where there is a new shape of chain (docs/changing-workflows.md). What is there is never recorded anew.
+ * `node dist/test/end-to-end/record-histories.js`
  */
 
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { it } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, it, mock } from 'node:test';
 import proto from '@temporalio/proto';
 import packageJson from '../../package.json' with { type: 'json' };
-import { email, eventually, replayable, send, startStack, Unmet, udf } from './stack.js';
+import { startTemporal } from '../../src/sandbox/temporal.js';
+import { add, isRecorded } from './histories.js';
+import { adminToken, email, eventually, replayable, send, startStack, Unmet, udf } from './stack.js';
 
-const directory = fileURLToPath(new URL(`../../../test/histories/${packageJson.version}/`, import.meta.url));
+// Notifiers continue as new early here; nothing else asks for it.
+const dynamicConfig = { 'limit.historyCount.suggestContinueAsNew': 100 };
+const dataDir = mkdtempSync(join(tmpdir(), 'relay-record-'));
+const at = { host: '127.0.0.1', port: 0, uiPort: 0, namespace: 'default' };
+const server = await startTemporal({ ...at, dataDir, dynamicConfig, say: () => {} });
+process.env.RELAY_TEST_TEMPORAL_ADDRESS = server.address;
+process.env.RELAY_TEST_TEMPORAL_DIRECTORY = dataDir;
 const stack = await startStack({ noticeDigestSeconds: 6, keyring: null });
 const withKeys = await startStack({ isSecond: true });
+after(async () => {
+  await server.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
 
-async function save(name: string, workflowId: string, { client } = stack): Promise<void> {
-  const history = await replayable(client, workflowId);
-  blank(history);
-  writeFileSync(`${directory}${name}.binpb`, proto.temporal.api.history.v1.History.encode(history).finish());
+type Save = (name: string, workflowId: string, runId?: string) => Promise<void>;
+
+function records(names: string[], record: (save: Save) => Promise<void>, { client } = stack): void {
+  const fileOf = (name: string) => `${packageJson.version}/${name}.binpb`;
+  const missing = () => names.filter((name) => !isRecorded(fileOf(name)));
+  it(names.join(', '), { skip: missing().length === 0 && 'recorded already' }, async () => {
+    await record(async (name, workflowId, runId) => {
+      if (!missing().includes(name)) return;
+      const history = await replayable(client, workflowId, runId);
+      blank(history);
+      add(fileOf(name), proto.temporal.api.history.v1.History.encode(history).finish());
+    });
+    assert.deepEqual(missing(), []);
+  });
 }
 
 /** Takes out what tells of the machine that recorded: a replay does not look at it. */
@@ -29,11 +55,40 @@ function blank(part: object): void {
   }
 }
 
-it('records histories', async () => {
-  mkdirSync(directory, { recursive: true });
+/** The newest workflow of a type and company with this status. */
+function latest(type: string, companyId: string, wanted: string): Promise<{ workflowId: string; runId: string }> {
+  return eventually(`a ${type} that is ${wanted}`, async () => {
+    const query = `WorkflowType = '${type}' AND RelayCompanyId = '${companyId}'`;
+    for await (const { workflowId, runId, status } of stack.client.workflow.list({ query }))
+      if (status.name === wanted) return { workflowId, runId };
+    return new Unmet('none');
+  });
+}
+
+function pause(companyId: string, method: 'PUT' | 'DELETE', body?: unknown): Promise<Response> {
+  const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };
+  const url = `${stack.links.api}/admin/companies/${companyId}/pause`;
+  return fetch(url, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) });
+}
+
+/** Resets a chain to its first workflow task. */
+async function reset(workflowId: string): Promise<void> {
+  const handle = stack.client.workflow.getHandle(workflowId);
+  const [{ events }, { runId }] = [await handle.fetchHistory(), await handle.describe()];
+  const first = events?.find(({ workflowTaskCompletedEventAttributes }) => workflowTaskCompletedEventAttributes)?.eventId;
+  assert(first);
+  await stack.client.workflowService.resetWorkflowExecution({
+    namespace: 'default',
+    workflowExecution: { workflowId, runId },
+    workflowTaskFinishEventId: first,
+    reason: 'recorded',
+    requestId: randomUUID(),
+  });
+}
+
+records(['plain'], async (save) => {
   const company = await stack.company();
   const assignment = await stack.assignment();
-
   const plain = await company.start([
     udf('T'),
     email(['a@example.com', 'b@example.com']),
@@ -41,7 +96,10 @@ it('records histories', async () => {
   ]);
   await company.ended(plain.chainId);
   await save('plain', plain.workflowId);
+});
 
+records(['delayed', 'delayed-action', 'delayed-action-run-now'], async (save) => {
+  const company = await stack.company();
   const delayed = await company.start([
     udf('T', { delayInSeconds: '1' }),
     udf('T', { delayInSeconds: '1' }),
@@ -54,7 +112,10 @@ it('records histories', async () => {
   await save('delayed', delayed.workflowId);
   await save('delayed-action', `${delayed.workflowId}:0`);
   await save('delayed-action-run-now', `${delayed.workflowId}:2`);
+});
 
+records(['held', 'held-delayed-action'], async (save) => {
+  const company = await stack.company();
   const held = await company.start([
     send('404404', { groupId: '501' }),
     udf('T'),
@@ -73,21 +134,30 @@ it('records histories', async () => {
   await company.ended(held.chainId);
   await save('held', held.workflowId);
   await save('held-delayed-action', `${held.workflowId}:2`);
+});
 
+records(['outage'], async (save) => {
+  const company = await stack.company();
+  const assignment = await stack.assignment();
   await stack.breakPlatform({ status: 503, path: 'send' });
   const outage = await company.start([send(assignment, { groupId: '501' }), udf('T')]);
   await company.action(outage.chainId, 0, 'needs-attention');
   await stack.heal();
   await company.ended(outage.chainId);
   await save('outage', outage.workflowId);
+});
 
+records(['cancelled', 'cancelled-delayed-action'], async (save) => {
+  const company = await stack.company();
   const cancelled = await company.start([send('404404', { groupId: '501' }), udf('T', { delayInSeconds: '3000' })]);
   await company.action(cancelled.chainId, 0, 'needs-attention');
   await company.steer(cancelled.chainId, 'cancel');
   await company.ended(cancelled.chainId);
   await save('cancelled', cancelled.workflowId);
   await save('cancelled-delayed-action', `${cancelled.workflowId}:1`);
+});
 
+records(['reopened'], async (save) => {
   const continued = await stack.company({ onFailure: 'continue' });
   const [late, never] = ['5050501', '5050502'];
   const reopened = await continued.start([send(late, { groupId: '501' }), udf('T'), send(never, { groupId: '501' })]);
@@ -100,35 +170,237 @@ it('records histories', async () => {
     'the chain to close again',
   );
   await save('reopened', reopened.workflowId);
+});
 
-  const many = await stack.company();
+records(['notifier', 'notice-delivery'], async (save) => {
+  const company = await stack.company();
   const chains = [];
-  for (const id of [late + 1, late + 2, late + 3]) chains.push(await many.start([send(id, { groupId: '501' })]));
-  for (const { chainId } of chains) await many.action(chainId, 0, 'needs-attention');
-  await stack.mails(many.admin, 2);
-  for (const { chainId } of chains) await many.steer(chainId, 'skip', 0);
-  await stack.mails(many.admin, 3);
-  const query = `WorkflowType = 'Notifier' AND RelayCompanyId = '${many.companyId}'`;
-  const notifier = await eventually('the notifier to have closed', async () => {
-    for await (const { workflowId, status } of stack.client.workflow.list({ query }))
-      if (status.name === 'COMPLETED') return workflowId;
-    return new Unmet('none closed');
-  });
-  await save('notifier', notifier);
+  for (const id of ['5050503', '5050504', '5050505']) chains.push(await company.start([send(id, { groupId: '501' })]));
+  for (const { chainId } of chains) await company.action(chainId, 0, 'needs-attention');
+  await stack.mails(company.admin, 2);
+  for (const { chainId } of chains) await company.steer(chainId, 'skip', 0);
+  await stack.mails(company.admin, 3);
+  await save('notifier', (await latest('Notifier', company.companyId, 'COMPLETED')).workflowId);
+  await save('notice-delivery', (await latest('NoticeDelivery', company.companyId, 'COMPLETED')).workflowId);
 });
 
-it('records an encrypted history', async () => {
-  const company = await withKeys.company();
-  const { chainId, workflowId } = await company.start([
-    send('404404', { groupId: '501' }),
-    email(['a@example.com']),
-    udf('T', { delayInSeconds: '3000' }),
-  ]);
-  await company.action(chainId, 0, 'needs-attention');
-  await company.steer(chainId, 'skip', 0);
-  await company.action(chainId, 2, 'scheduled');
-  await company.action(chainId, 1, 'done');
-  await company.steer(chainId, 'runNow', 2);
-  await company.ended(chainId);
-  await save('encrypted', workflowId, withKeys);
+records(['notifier-continued', 'notifier-next-run'], async (save) => {
+  const company = await stack.company();
+  const chains = [];
+  for (const id of ['5050506', '5050507', '5050508']) chains.push(await company.start([send(id, { groupId: '501' })]));
+  for (const { chainId } of chains) await company.action(chainId, 0, 'needs-attention');
+  await stack.mails(company.admin, 2);
+  const { workflowId, runId } = await latest('Notifier', company.companyId, 'RUNNING');
+  const handle = stack.client.workflow.getHandle(workflowId, runId);
+  await eventually('the notifier to continue as new', async () => {
+    const { status, historyLength } = await handle.describe();
+    if (status.name === 'CONTINUED_AS_NEW') return true;
+    await stack.client.workflow.getHandle(workflowId).signal('over', 'none');
+    return new Unmet({ status, historyLength });
+  });
+  for (const { chainId } of chains) await company.steer(chainId, 'skip', 0);
+  await stack.mails(company.admin, 3);
+  await save('notifier-continued', workflowId, runId);
+  await save('notifier-next-run', workflowId, (await latest('Notifier', company.companyId, 'COMPLETED')).runId);
 });
+
+records(['paused', 'paused-delayed-action'], async (save) => {
+  const company = await stack.company();
+  const assignment = await stack.assignment();
+  await pause(company.companyId, 'PUT', { what: 'platform', reason: 'new version' });
+  const { chainId, workflowId } = await company.start([
+    udf('T'),
+    send(assignment, { groupId: '501' }),
+    send(assignment, { groupId: '501', delayInSeconds: '1' }),
+  ]);
+  for (const index of [1, 2])
+    await company.until(chainId, ({ actions }) => actions[index]?.pausedSince !== undefined, `action ${index} to wait`);
+  await pause(company.companyId, 'DELETE');
+  await company.ended(chainId);
+  await save('paused', workflowId);
+  await save('paused-delayed-action', `${workflowId}:2`);
+});
+
+records(['on-unknown-hold', 'on-unknown-hold-delayed-action'], async (save) => {
+  const company = await stack.company({ onUnknown: 'hold' });
+  const assignment = await stack.assignment();
+  await stack.breakPlatform({ dropConnection: true, afterActing: true, path: 'send' });
+  const { chainId, workflowId } = await company.start([
+    udf('T'),
+    send(assignment, { groupId: '501' }),
+    email(['a@example.com'], { platformAssignmentId: assignment, actionCondition: 'status!=draft' }),
+    send(assignment, { groupId: '501', delayInSeconds: '1' }),
+  ]);
+  for (const index of [1, 3]) await company.action(chainId, index, 'needs-attention');
+  await stack.heal();
+  await company.steer(chainId, 'retry', 1);
+  await company.steer(chainId, 'skip', 3);
+  await company.ended(chainId);
+  await save('on-unknown-hold', workflowId);
+  await save('on-unknown-hold-delayed-action', `${workflowId}:3`);
+});
+
+records(['found-delayed-action', 'found-delayed-action-cancelled'], async (save) => {
+  const company = await stack.company();
+  const start = async () => {
+    const chain = await company.start([udf('T'), udf('T', { delayInSeconds: '3000' }), udf('T', { delayInSeconds: '3100' })]);
+    await company.action(chain.chainId, 0, 'done');
+    await reset(chain.workflowId);
+    await eventually('the reset chain to wait for its delayed actions', async () => {
+      const { raw } = await stack.client.workflow.getHandle(chain.workflowId).describe();
+      const waits = raw.pendingActivities?.filter(({ activityType }) => activityType?.name === 'awaitDelayed') ?? [];
+      return waits.length === 2 ? true : new Unmet(waits.length);
+    });
+    return chain;
+  };
+  const found = await start();
+  for (const index of [1, 2]) await company.steer(found.chainId, 'runNow', index);
+  await company.ended(found.chainId);
+  await save('found-delayed-action', found.workflowId);
+  const cancelled = await start();
+  await company.steer(cancelled.chainId, 'cancel');
+  await company.ended(cancelled.chainId);
+  await save('found-delayed-action-cancelled', cancelled.workflowId);
+});
+
+records(['large-email'], async (save) => {
+  const company = await stack.company();
+  const to = ['good', 'bad'].map((name) => `${name}@${company.companyId}.example`);
+  await stack.breakMail({ code: 451, to: to[1] });
+  // Longer than what is repeated in the inputs of its activities.
+  const { chainId, workflowId } = await company.start([
+    email(to, { body: 'x'.repeat(17_000) }),
+    send('404404', { groupId: '501' }),
+  ]);
+  await company.action(chainId, 1, 'needs-attention');
+  await stack.healMail();
+  await company.steer(chainId, 'retry', 0);
+  await company.action(chainId, 0, 'done');
+  await company.steer(chainId, 'skip', 1);
+  await company.ended(chainId);
+  await save('large-email', workflowId);
+});
+
+records(['steered', 'steered-delayed-action'], async (save) => {
+  const company = await stack.company();
+  const { chainId, workflowId } = await company.start(Array.from({ length: 4 }, () => udf('T', { delayInSeconds: '3000' })));
+  await company.action(chainId, 3, 'scheduled');
+  const handle = stack.client.workflow.getHandle(workflowId);
+  for (const [name, value] of [
+    ['no such signal', 1],
+    ['retry', 'x'],
+    ['report', { actions: [{}] }],
+  ] as const)
+    await handle.signal(name, value);
+  await stack.client.workflow.getHandle(`${workflowId}:0`).signal('skip', [0]);
+  await company.steer(chainId, 'reschedule', 0, { seconds: 1 });
+  await company.steer(chainId, 'cancel', 1);
+  await company.steer(chainId, 'runNow', 2);
+  await company.action(chainId, 0, 'done');
+  await company.action(chainId, 2, 'done');
+  await company.steer(chainId, 'runNow', 3);
+  await company.ended(chainId);
+  await save('steered', workflowId);
+  await save('steered-delayed-action', `${workflowId}:0`);
+});
+
+records(['skipped'], async (save) => {
+  const company = await stack.company();
+  const assignment = await stack.assignment();
+  const about = { groupId: '501', incomingValue: 'high' };
+  const { chainId, workflowId } = await company.start([
+    send(assignment, { ...about, actionCondition: 'incomingValue==low' }),
+    send(assignment, { ...about, actionCondition: 'incomingValue==high' }),
+    send(assignment, { ...about, actionCondition: 'location.zipp==1' }),
+    udf('T'),
+  ]);
+  await company.ended(chainId);
+  await save('skipped', workflowId);
+});
+
+records(['gave-up'], async (save) => {
+  const company = await stack.company();
+  const chainId = await company.startHeld(2);
+  await company.ended(chainId);
+  await save('gave-up', `relay:${company.companyId}:${chainId}`);
+});
+
+records(['not-tried'], async (save) => {
+  const company = await stack.company();
+  const { chainId, workflowId } = await company.start([udf('T', { delayInSeconds: '2' }), udf('T', { delayInSeconds: '2' })]);
+  const away = mock.method(stack.store.settings, 'of', () => Promise.reject(new Error('the database is down')));
+  await company.action(chainId, 0, 'pending');
+  away.mock.restore();
+  await company.ended(chainId);
+  await save('not-tried', `${workflowId}:0`);
+});
+
+records(['slow', 'cancelled-in-flight'], async (save) => {
+  const company = await stack.company();
+  const assignment = await stack.assignment();
+  const start = () =>
+    company.start([udf('T'), send(assignment, { groupId: '501' }), udf('T'), udf('T', { delayInSeconds: '3000' })]);
+  // Longer than a local try may take.
+  await stack.breakPlatform({ delayMs: 4000, path: 'send' });
+  const [slow, cancelled] = [await start(), await start()];
+  await eventually('an ordinary activity', async () => {
+    const { raw } = await stack.client.workflow.getHandle(cancelled.workflowId).describe();
+    return raw.pendingActivities?.some(({ activityType }) => activityType?.name === 'sendAssignment') || new Unmet(raw);
+  });
+  await company.steer(cancelled.chainId, 'cancel');
+  await company.action(slow.chainId, 2, 'done');
+  await stack.heal();
+  await company.steer(slow.chainId, 'runNow', 3);
+  await company.ended(slow.chainId);
+  await save('slow', slow.workflowId);
+  await company.ended(cancelled.chainId);
+  await save('cancelled-in-flight', cancelled.workflowId);
+});
+
+records(['bulk'], async (save) => {
+  const company = await stack.company();
+  const chains = [
+    await company.start([send('404404', { groupId: '501' })]),
+    await company.start([send('404404', { groupId: '501' })]),
+  ];
+  for (const { chainId } of chains) await company.action(chainId, 0, 'needs-attention');
+  const bulkId = randomUUID();
+  const order = { bulkId, verb: 'skip', actions: {}, by: 'admin' };
+  const ids = [...chains.map(({ workflowId }) => workflowId), ...Array.from({ length: 20 }, (_, n) => `relay:none:${n}`)];
+  const workflowId = `relay-bulk:${bulkId}`;
+  await stack.client.workflow.execute('BulkSteering', { workflowId, taskQueue: stack.taskQueue, args: [order, ids] });
+  await save('bulk', workflowId);
+});
+
+records(
+  ['encrypted', 'encrypted-delayed-action'],
+  async (save) => {
+    const company = await withKeys.company();
+    const { chainId, workflowId } = await company.start([
+      send('404404', { groupId: '501' }),
+      email(['a@example.com']),
+      udf('T', { delayInSeconds: '3000' }),
+    ]);
+    await company.action(chainId, 0, 'needs-attention');
+    await company.steer(chainId, 'skip', 0);
+    await company.action(chainId, 2, 'scheduled');
+    await company.action(chainId, 1, 'done');
+    await company.steer(chainId, 'runNow', 2);
+    await company.ended(chainId);
+    await save('encrypted', workflowId);
+    await save('encrypted-delayed-action', `${workflowId}:2`);
+  },
+  withKeys,
+);
+
+records(
+  ['encrypted-failed', 'encrypted-failed-delayed-action'],
+  async (save) => {
+    const company = await withKeys.company({ onFailure: 'continue' });
+    const { chainId, workflowId } = await company.start([udf('T'), send('404404', { groupId: '501', delayInSeconds: '1' })]);
+    await company.ended(chainId);
+    await save('encrypted-failed', workflowId);
+    await save('encrypted-failed-delayed-action', `${workflowId}:1`);
+  },
+  withKeys,
+);

@@ -1,0 +1,62 @@
+/**
+ * The recorded histories in test/histories, a folder for each release. They only ever become more: a chain of that release may
+ * still run. SHA256SUMS has a line for each, as `sha256sum` writes and checks it.
+ */
+
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const directory = fileURLToPath(new URL('../../../test/histories/', import.meta.url));
+const sums = join(directory, 'SHA256SUMS');
+
+/** Those that are there, such as `0.1.0/plain.binpb`. */
+export function recordedNames(): string[] {
+  return readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.binpb'));
+}
+
+export function isRecorded(name: string): boolean {
+  return existsSync(join(directory, name));
+}
+
+export function read(name: string): Buffer {
+  return readFileSync(join(directory, name));
+}
+
+export function lineOf(name: string): string {
+  return `${createHash('sha256').update(read(name)).digest('hex')}  ${name}`;
+}
+
+/** The lines of SHA256SUMS. */
+export function lines(): string[] {
+  return existsSync(sums) ? linesOf(readFileSync(sums, 'utf8')) : [];
+}
+
+/** @throws where it is there already */
+export function add(name: string, history: Uint8Array): void {
+  mkdirSync(dirname(join(directory, name)), { recursive: true });
+  writeFileSync(join(directory, name), history, { flag: 'wx' });
+  const byName = (line: string) => line.split('  ')[1] ?? '';
+  const all = [...lines(), lineOf(name)].sort((a, b) => (byName(a) < byName(b) ? -1 : 1));
+  writeFileSync(sums, `${all.join('\n')}\n`);
+}
+
+/** Every line that SHA256SUMS has had in any commit; or why that cannot be known here. */
+export function committedLines(): { lines: string[] } | { unknown: string } {
+  const git = (...args: string[]) => execFileSync('git', ['-C', directory, ...args], { encoding: 'utf8', stdio: 'pipe' });
+  try {
+    if (git('rev-parse', '--is-shallow-repository').trim() === 'true')
+      return { unknown: 'this clone is shallow: run git fetch --unshallow' };
+    const changes = git('log', '--patch', '--no-renames', '--format=', '--', 'SHA256SUMS');
+    const added = linesOf(changes.replaceAll(/^(?!\+[0-9a-f]{64} ).*$/gm, '').replaceAll(/^\+/gm, ''));
+    return added.length > 0 ? { lines: added } : { unknown: 'no commit has test/histories/SHA256SUMS' };
+  } catch (error) {
+    return { unknown: `git cannot tell: ${String(error).split('\n')[0]}` };
+  }
+}
+
+function linesOf(text: string): string[] {
+  return text.split('\n').filter((line) => line !== '');
+}
