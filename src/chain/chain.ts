@@ -4,7 +4,7 @@ import type { ActionStatus } from './action-status.js';
 import type { ActionEffect } from './actions.js';
 import type { Condition } from './condition.js';
 
-/** 366 days, in seconds: the longest delay. Part of the replay contract, since it decides whether a `reschedule` counts. */
+/** 366 days, in seconds: the longest delay, which also decides whether a `reschedule` counts. Part of the replay contract. */
 export const maxDelaySeconds = 366 * 24 * 3600;
 
 export const companyIdPattern = /^[A-Za-z0-9_-]{1,64}$/;
@@ -73,6 +73,7 @@ export function workflowLink(links: Links, workflowId: string, runId?: string): 
   return page && runId ? `${page}/${runId}/user-metadata` : page;
 }
 
+/** Part of the replay contract. */
 export function delayedWorkflowId(chain: ChainRef, firstIndex: number): string {
   return `${chainWorkflowId(chain)}:${firstIndex}`;
 }
@@ -87,7 +88,7 @@ export function dueAt(chain: Pick<Chain, 'receivedAt'>, action: Pick<ChainAction
   return Date.parse(chain.receivedAt) + delayOf(action) * 1000;
 }
 
-/** The immediate actions, and the delayed ones grouped by equal delay, each group in array order. */
+/** The immediate actions, and the delayed ones grouped by equal delay, each group in array order. Part of the replay contract. */
 export function planChain(actions: readonly ChainAction[]): { immediate: ChainAction[]; delayed: ChainAction[][] } {
   const groups = new Map<number, ChainAction[]>([[0, []]]);
   for (const action of actions) groups.set(delayOf(action), [...(groups.get(delayOf(action)) ?? []), action]);
@@ -100,7 +101,10 @@ export function delayOf({ delaySeconds = 0 }: Pick<ChainAction, 'delaySeconds'>)
   return delaySeconds;
 }
 
-/** What runs when an action that failed is retried: itself, and the actions behind it that were not run because of it. */
+/**
+ * What runs when an action that failed is retried: itself, and the actions behind it that were not run because of it.
+ * Part of the replay contract.
+ */
 export function toRedo(
   actions: readonly ChainAction[],
   statuses: readonly Pick<ActionStatus, 'index' | 'state'>[],

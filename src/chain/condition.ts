@@ -62,7 +62,7 @@ export function conditionText({ path, operator, value }: Condition): string {
   return `${pathText(path)}${operator}${value}`;
 }
 
-/** Evaluates a condition on the assignment, or on `{ incomingValue }`. Never throws. */
+/** Evaluates a condition on the assignment, or on `{ incomingValue }`. Never throws. Part of the replay contract. */
 export function evaluateCondition(condition: Condition, subject: unknown): Verdict {
   const path = pathText(condition.path);
   const found = condition.path.reduce<unknown>(ownProperty, subject);

@@ -1,4 +1,7 @@
-/** The states of actions and chains, what people can do about them, and what the states of all actions make of a chain. */
+/**
+ * The states of actions and chains, what people can do about them, and what the states of all actions make of a chain.
+ * Part of the replay contract.
+ */
 
 export const actionStates = [
   'pending', // waits for its turn

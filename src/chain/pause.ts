@@ -27,7 +27,7 @@ export function isOn({ until }: Pause, time: number): boolean {
   return until === undefined || Date.parse(until) > time;
 }
 
-/** The pause that keeps something from this connector, the one that lasts longest. */
+/** The pause that keeps something from this connector, the one that lasts longest. Part of the replay contract. */
 export function pauseOf(pauses: readonly Pause[], connector: Connector): Pause | undefined {
   const ends = ({ until }: Pause) => (until === undefined ? Number.MAX_VALUE : Date.parse(until));
   const [longest] = pauses.filter(({ what }) => what === 'all' || what === connector).sort((a, b) => ends(b) - ends(a));

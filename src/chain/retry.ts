@@ -1,4 +1,7 @@
-/** When a failed effect is tried again: within the retry budget, and by the relay itself during a hold. */
+/**
+ * When a failed effect is tried again: within the retry budget, and by the relay itself during a hold.
+ * Part of the replay contract.
+ */
 
 const longestBackoff = 60; // Seconds.
 

@@ -1,6 +1,6 @@
 /**
  * The room in the history of a workflow, which Temporal ends without a word at 51,200 events or 50 MiB: so it is never filled.
- * All numbers are part of the replay contract.
+ * Part of the replay contract.
  */
 
 import type { ChainAction, EmailContents } from './chain.js';

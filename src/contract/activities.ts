@@ -38,7 +38,10 @@ export interface FailureDetails extends Omit<ActionError, 'type' | 'message'> {
 /** What the rule says about trouble; `skips`: why its actions are not done at all, where it is disabled, or gone. */
 export type RulePolicy = Pick<Rule, 'onFailure' | 'onUnknown'> & { skips?: string };
 
-/** The one table from action to activity; `sendEmails` is not in it, since it is one `sendEmail` for each recipient. */
+/**
+ * The one table from action to activity; `sendEmails` is not in it, since it is one `sendEmail` for each recipient.
+ * Part of the replay contract.
+ */
 export const effectActivities = {
   platform_sendAssignment: 'sendAssignment',
   ticket_updateUDF: 'updateUdf',

@@ -1,6 +1,7 @@
 /**
  * The signals and queries of a chain. People's signals take one JSON argument, since tctl sends no more: an index, `[index]`,
- * `{"index": 1}`, and for `reschedule` `[index, seconds from now]` or `{"index": 1, "seconds": 60}`.
+ * `{"index": 1}`, and for `reschedule` `[index, seconds from now]` or `{"index": 1, "seconds": 60}`. What they are read as is
+ * part of the replay contract.
  */
 
 import { defineQuery, defineSignal } from '@temporalio/workflow';

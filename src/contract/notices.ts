@@ -114,7 +114,7 @@ export type Notifier = (cause: Cause, windowSeconds: number) => Promise<void>;
 /** The workflow that brings one notice to everybody, in a day of attempts; a test in one. */
 export type NoticeDelivery = (notice: Notice) => Promise<ContactResult[]>;
 
-/** The workflow id of the delivery of a notice about one action: the same for every repetition. */
+/** The workflow id of the delivery of a notice about one action: the same for every repetition. Part of the replay contract. */
 export function deliveryId({ companyId, chainId, index, kind, at }: ChainNotice): string {
   return `relay-notice:${companyId}:${chainId}:${index}:${kind}:${at}`;
 }

@@ -37,7 +37,10 @@ export function searchAttributesOf({ companyId, chainId }: ChainRef, actions: re
   ];
 }
 
-/** Those that change: whether the chain needs attention or waits for a pause, and for which failures it is held or failed. */
+/**
+ * Those that change: whether the chain needs attention or waits for a pause, and for which failures it is held or failed.
+ * Part of the replay contract.
+ */
 export function standingOf(actions: readonly ActionStatus[]): SearchAttributeUpdatePair[] {
   const held = actions.filter(({ state }) => state === 'needs-attention');
   const failed = actions.every(({ state }) => hasEnded(state)) ? actions.filter(({ state }) => state === 'failed') : held;
@@ -59,7 +62,7 @@ export function withAttentionSince(changed: readonly SearchAttributeUpdatePair[]
   return attention ? [...changed, { key: attentionSinceKey, value: attention.value ? new Date(now) : null }] : [...changed];
 }
 
-/** Each once, as many as fit in 2,048 bytes of JSON. */
+/** Each once, as many as fit in 2,048 bytes of JSON. Part of the replay contract. */
 function fitting(values: readonly string[]): string[] {
   let room = 2048 - 2;
   return [...new Set(values)].filter((value) => {

@@ -6,6 +6,7 @@ import { addProgress, type BulkOrder, noProgress } from '../contract/bulk.js';
 import type { BulkProgress } from '../contract/chain-resource.js';
 import { progressQuery } from '../contract/messages.js';
 
+/** Part of the replay contract. */
 const batchSize = 20;
 
 export async function BulkSteering(order: BulkOrder, workflowIds: string[]): Promise<BulkProgress> {

@@ -158,6 +158,7 @@ class Reports {
   }
 }
 
+/** What of an action the chain is told of when it changes. Part of the replay contract. */
 function standing(action: ActionStatus | undefined): string {
   const { state, pausedSince, runAt, steered } = action ?? {};
   const told = state === 'needs-attention' || state === 'cancelled' ? state : '';

@@ -10,8 +10,11 @@ import type { RulePolicy } from '../contract/activities.js';
 import type { ActionRun, RetryMode } from './action-run.js';
 import { wasTried } from './failures.js';
 
-/** A wait in one piece: that no worker ran is known by a timer which is late. */
+/** A wait in one piece: that no worker ran is known by a timer which is late. Part of the replay contract. */
 const longestWaitMs = 6 * 3600 * 1000;
+
+/** By so much a timer is late where workers are only busy. Part of the replay contract. */
+const busyMs = 60_000;
 
 export class Hold {
   /** Unix milliseconds. */
@@ -72,7 +75,7 @@ export class Hold {
 
   /** Time without workers counts in no window. */
   #extend(lateMs: number): void {
-    if (lateMs < 60_000) return; // Workers were busy.
+    if (lateMs < busyMs) return;
     this.#away += lateMs;
     this.#heldUntil += lateMs;
   }
@@ -88,7 +91,10 @@ export class Hold {
   }
 }
 
-/** Seconds between two looks at a pause, which somebody may end without telling the workflow: 30 at first, doubled up to this. */
+/**
+ * Seconds between two looks at a pause, which somebody may end without telling the workflow: 30 at first, doubled up to this.
+ * Part of the replay contract.
+ */
 function longestLook({ states }: ActionRun): number {
   return states.hasRoomForOwn ? 600 : 24 * 3600;
 }

@@ -1,4 +1,7 @@
-/** What a `Notifier` knows of the actions that failed for its cause, and what is to be told of them. It only decides. */
+/**
+ * What a `Notifier` knows of the actions that failed for its cause, and what is to be told of them. It only decides.
+ * Part of the replay contract.
+ */
 
 import { actionStates } from '../chain/outcome.js';
 import { jsonBytes } from '../chain/text.js';

@@ -161,7 +161,10 @@ export class Lock {
     void this.#admitLater();
   }
 
-  /** A cancelled scope issues its commands some microtasks later: these go before those of the next event. */
+  /**
+   * A cancelled scope issues its commands some microtasks later: these go before those of the next event.
+   * Part of the replay contract.
+   */
   async #admitLater(): Promise<void> {
     this.#cancelled = false;
     for (let microtask = 0; microtask < 3; microtask += 1) await undefined;

@@ -22,7 +22,10 @@ import type { ContactResult } from '../contract/notify.js';
 import { companyKey } from '../contract/search-attributes.js';
 import { isNews, isOver, Ledger, type LedgerState } from './ledger.js';
 
-/** @param windowSeconds - all in it are told as one: when none comes for a third of it or after twice it. 0: each by itself. */
+/**
+ * @param windowSeconds - all in it are told as one: when none comes for a third of it or after twice it. 0: each by itself.
+ * Part of the replay contract.
+ */
 export async function Notifier(
   cause: Cause,
   windowSeconds: number,
@@ -97,7 +100,7 @@ export async function Notifier(
   } while (ledger.members > 0);
 }
 
-/** A recovery may come after the word that its action is over, by no more than this. */
+/** A recovery may come after the word that its action is over, by no more than this. Part of the replay contract. */
 const lateMs = 10_000;
 
 /** About a day, in which time without workers does not count: 8 attempts in the first 20 minutes, then one every 15 minutes. */
