@@ -44,6 +44,7 @@ const seconds: Record<string, number> = {
   'end-to-end/start-refused': 45,
   'end-to-end/steer': 40,
   'end-to-end/storm': 38,
+  'end-to-end/upgrade': 100,
   'end-to-end/web-ui': 60,
   'hostile/fuzz': 15,
   'sandbox/temporal': 25,
@@ -69,6 +70,7 @@ const long = [
   'end-to-end/processes',
   'end-to-end/reset',
   'end-to-end/start-refused',
+  'end-to-end/upgrade',
   'end-to-end/web-ui',
   'store/durability',
 ];

@@ -22,9 +22,11 @@ export interface Process {
   ended: Promise<number | string | null>;
 }
 
-/** @param main - a compiled entry below src/: `sandbox/start.js`. */
-export function startProcess(main: string, env: Record<string, string>): Process {
-  const path = fileURLToPath(new URL(`../../src/${main}`, import.meta.url));
+const built = fileURLToPath(new URL('../../', import.meta.url));
+
+/** @param main - a compiled entry below src/: `sandbox/start.js`. @param dist - of another version. */
+export function startProcess(main: string, env: Record<string, string>, dist = built): Process {
+  const path = join(dist, 'src', main);
   const child = spawn(process.execPath, ['--enable-source-maps', path], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

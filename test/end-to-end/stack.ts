@@ -174,33 +174,10 @@ export async function startStack({
     },
 
     /** What can be asked for a company that is there, and one of its rules. */
-    companyOf({ companyId, relayId, relayAccessToken }: { companyId: string; relayId: string; relayAccessToken: string }) {
-      const url = `${links.api}/co/${companyId}`;
-      const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };
-
-      const shown = (chainId: string) => fetch(`${url}/chains/${chainId}`, { headers });
-      const read = async (chainId: string): Promise<ChainResource> => {
-        const response = await shown(chainId);
-        assert.equal(response.status, 200, await response.clone().text());
-        return chainSchema.parse(await response.json());
-      };
+    companyOf(rule: RuleOfCompany) {
+      const { companyId, relayId } = rule;
       return {
-        companyId,
-        relayId,
-        relayAccessToken,
-        admin: `admin@${companyId}.example`,
-        read,
-        /** POSTs actions, to which the rule and its token are added. */
-        async post(actions: Action[], more: Record<string, string> = {}): Promise<Response> {
-          const body = JSON.stringify(actions.map((action) => ({ relayId, relayAccessToken, ...action })));
-          return fetch(`${url}/relay`, { method: 'POST', headers: { 'content-type': 'application/json', ...more }, body });
-        },
-        /** POSTs actions that must be accepted. */
-        async start(actions: Action[]): Promise<z.infer<typeof acceptedSchema>> {
-          const response = await this.post(actions);
-          assert.equal(response.status, 202, await response.clone().text());
-          return acceptedSchema.parse(await response.json());
-        },
+        ...companyAt(links.api, adminToken, rule),
         /** Starts a chain whose first action is held for so long at most, a part of the chain's input, with one behind it. */
         async startHeld(attentionWindowSeconds: number): Promise<string> {
           const chainId = randomUUID();
@@ -217,28 +194,6 @@ export async function startStack({
           };
           await client.workflow.start('RuleChain', { workflowId: chainWorkflowId(chain), taskQueue, args: [chain] });
           return chainId;
-        },
-        /** Waits until the chain is as wanted. */
-        async until(chainId: string, wanted: (chain: ChainResource) => boolean, what: string): Promise<ChainResource> {
-          return eventually(what, async () => {
-            const response = await shown(chainId);
-            if (response.status === 503) return new Unmet(await response.text()); // It says when to ask again.
-            assert.equal(response.status, 200, await response.clone().text());
-            const chain = chainSchema.parse(await response.json());
-            return wanted(chain) ? chain : new Unmet(chain);
-          });
-        },
-        /** Waits until the chain has closed. */
-        ended(chainId: string): Promise<ChainResource> {
-          return this.until(chainId, ({ closedAt }) => closedAt !== undefined, 'the chain to close');
-        },
-        /** Waits until an action is in a state. */
-        action(chainId: string, index: number, state: ActionResource['state']): Promise<ChainResource> {
-          return this.until(chainId, ({ actions }) => actions[index]?.state === state, `action ${index} to be ${state}`);
-        },
-        steer(chainId: string, verb: string, index?: number, body?: unknown): Promise<Response> {
-          const path = index === undefined ? verb : `actions/${index}/${verb}`;
-          return fetch(`${url}/chains/${chainId}/${path}`, { method: 'POST', headers, body: JSON.stringify(body ?? {}) });
         },
       };
     },
@@ -281,6 +236,65 @@ export async function startStack({
       });
     },
     text: (message: Mail): Promise<{ Text: string; HTML: string }> => json(`${mail.uiUrl}/api/v1/message/${message.ID}`),
+  };
+}
+
+export interface RuleOfCompany {
+  companyId: string;
+  relayId: string;
+  relayAccessToken: string;
+}
+
+/** What can be asked of an API about a company that is there, and one of its rules. */
+export function companyAt(api: string, token: string, { companyId, relayId, relayAccessToken }: RuleOfCompany) {
+  const url = `${api}/co/${companyId}`;
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+
+  const shown = (chainId: string) => fetch(`${url}/chains/${chainId}`, { headers });
+  const read = async (chainId: string): Promise<ChainResource> => {
+    const response = await shown(chainId);
+    assert.equal(response.status, 200, await response.clone().text());
+    return chainSchema.parse(await response.json());
+  };
+  return {
+    companyId,
+    relayId,
+    relayAccessToken,
+    admin: `admin@${companyId}.example`,
+    read,
+    /** POSTs actions, to which the rule and its token are added. */
+    async post(actions: Action[], more: Record<string, string> = {}): Promise<Response> {
+      const body = JSON.stringify(actions.map((action) => ({ relayId, relayAccessToken, ...action })));
+      return fetch(`${url}/relay`, { method: 'POST', headers: { 'content-type': 'application/json', ...more }, body });
+    },
+    /** POSTs actions that must be accepted. */
+    async start(actions: Action[]): Promise<z.infer<typeof acceptedSchema>> {
+      const response = await this.post(actions);
+      assert.equal(response.status, 202, await response.clone().text());
+      return acceptedSchema.parse(await response.json());
+    },
+    /** Waits until the chain is as wanted. */
+    async until(chainId: string, wanted: (chain: ChainResource) => boolean, what: string): Promise<ChainResource> {
+      return eventually(what, async () => {
+        const response = await shown(chainId);
+        if (response.status === 503) return new Unmet(await response.text()); // It says when to ask again.
+        assert.equal(response.status, 200, await response.clone().text());
+        const chain = chainSchema.parse(await response.json());
+        return wanted(chain) ? chain : new Unmet(chain);
+      });
+    },
+    /** Waits until the chain has closed. */
+    ended(chainId: string): Promise<ChainResource> {
+      return this.until(chainId, ({ closedAt }) => closedAt !== undefined, 'the chain to close');
+    },
+    /** Waits until an action is in a state. */
+    action(chainId: string, index: number, state: ActionResource['state']): Promise<ChainResource> {
+      return this.until(chainId, ({ actions }) => actions[index]?.state === state, `action ${index} to be ${state}`);
+    },
+    steer(chainId: string, verb: string, index?: number, body?: unknown): Promise<Response> {
+      const path = index === undefined ? verb : `actions/${index}/${verb}`;
+      return fetch(`${url}/chains/${chainId}/${path}`, { method: 'POST', headers, body: JSON.stringify(body ?? {}) });
+    },
   };
 }
 
@@ -332,7 +346,7 @@ export async function replayable(client: Client, workflowId: string, runId?: str
 }
 
 /** What has run can be replayed, in whatever order its events came: else a worker that starts anew could not go on with it. */
-async function replayAll(client: Client, taskQueue: string, keyring: Keyring | undefined): Promise<void> {
+export async function replayAll(client: Client, taskQueue: string, keyring: Keyring | undefined): Promise<void> {
   async function* histories() {
     for await (const { workflowId, runId } of client.workflow.list({ query: `TaskQueue = '${taskQueue}'` }))
       yield { workflowId: `${workflowId} ${runId}`, history: await replayable(client, workflowId, runId) };

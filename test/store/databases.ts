@@ -33,11 +33,15 @@ export const testDatabases: readonly TestDatabase[] = [
   },
 ];
 
-/** A new database without a schema, on the server of RELAY_TEST_DATABASE_URL. */
-export async function createDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
+/**
+ * A new database on the server of RELAY_TEST_DATABASE_URL, without a schema, or the copy of one that nobody uses.
+ * @param original - its URL
+ */
+export async function createDatabase(original?: string): Promise<{ url: string; drop(): Promise<void> }> {
   if (server === undefined) throw new Error('RELAY_TEST_DATABASE_URL is not set');
   const name = `relay_test_${randomBytes(6).toString('hex')}`;
-  await onServer(server, `CREATE DATABASE ${name}`);
+  const template = original === undefined ? '' : ` TEMPLATE ${new URL(original).pathname.slice(1)}`;
+  await onServer(server, `CREATE DATABASE ${name}${template}`);
   const url = new URL(server);
   url.pathname = `/${name}`;
   return { url: url.href, drop: () => onServer(server, `DROP DATABASE ${name} WITH (FORCE)`) };
