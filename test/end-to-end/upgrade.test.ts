@@ -234,6 +234,7 @@ async function subjectOf(shape: Shape, { api, adminToken, mailUrl, client }: Wor
     is: (index: number, state: Parameters<typeof at.action>[2]) => at.action(chainId, index, state),
     waits: (index: number) => at.until(chainId, ({ actions }) => actions[index]?.pausedSince !== undefined, `${index} to wait`),
     ended: () => at.ended(chainId),
+    read: () => at.read(chainId),
     async steer(verb: string, index?: number) {
       const response = await at.steer(chainId, verb, index);
       assert.equal(response.status, 202, `${shape.name}: ${await response.text()}`);
@@ -360,6 +361,7 @@ describe('an upgrade', { skip }, async () => {
     });
     const { status, raw } = await beyond.workflow().describe();
     assert.deepEqual([status.name, (raw.pendingWorkflowTask?.attempt ?? 0) > 1], ['RUNNING', true]);
+    assert.equal((await beyond.read()).partial, true);
     await end(earlierBoth);
 
     const current = await startBoth(database.url);
