@@ -22,7 +22,7 @@ async function companyWith(smtpUrl: string) {
 describe('an e-mail to several', { concurrency: true }, () => {
   it('that is cancelled waits for who is being written to, and says who has a copy', async () => {
     const smtp = await startSlowSmtp({
-      hold: (to) => (to.startsWith('slow') ? 2000 : 0),
+      hold: (to) => (to.startsWith('slow') ? 8000 : 0),
       refuse: (to) => (to.startsWith('bad') ? 451 : undefined),
     });
     const company = await companyWith(smtp.url);
