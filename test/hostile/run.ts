@@ -1,16 +1,21 @@
 /**
  * `npm run test:fuzz [requests, 100000] [most seconds, 900] [seed]`: hostile requests at an API in a process of its own, whose memory
- * is looked at after a collection. Ends with 1 where an answer was a 5xx, an error was logged, or memory grew.
+ * is looked at after a collection; with PostgreSQL beside it where that is installed. Ends with 1 where an answer was a 5xx, an error was logged, or memory grew.
  */
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { startPostgresql } from '../postgresql.js';
 import type { Cost } from './child.js';
 import { fuzz, type Target } from './fuzz.js';
 
 const [count = 100_000, seconds = 900, seed = Math.floor(Math.random() * 2 ** 31)] = process.argv.slice(2).map(Number);
 const say = (line: string) => process.stdout.write(`${line}\n`);
-const child = fork(new URL('child.js', import.meta.url).pathname, { execArgv: ['--expose-gc'] });
+const postgresql = await startPostgresql();
+const child = fork(new URL('child.js', import.meta.url).pathname, {
+  execArgv: ['--expose-gc'],
+  env: { ...process.env, ...(postgresql && { DATABASE_URL: postgresql.url }) },
+});
 const [target] = (await once(child, 'message')) as [Target];
 const cost = async (): Promise<Cost> => {
   child.send('cost');
@@ -46,4 +51,5 @@ say(`${authenticated} of ${sent} were authenticated`);
 say(`heap grew by ${mega(grown)} MB since the first tenth`);
 for (const what of wrong.slice(0, 20)) say(what);
 child.disconnect();
+await postgresql?.stop();
 process.exit(wrong.length > 0 || grown > 60 * 2 ** 20 ? 1 : 0);
