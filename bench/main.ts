@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { bundleWorkflowCode } from '@temporalio/worker';
+import pg from 'pg';
 import { z } from 'zod';
 import { startTemporal } from '../src/sandbox/temporal.js';
 import { readOptions } from './options.js';
@@ -73,7 +74,8 @@ async function measure(): Promise<void> {
   await (await startSide('relay', surroundings)).stop();
   for (let round = 1; round <= options.rounds; round++)
     for (const row of options.only.filter(({ once }) => round === 1 || !once)) {
-      const order: SideName[] = round % 2 === 1 ? ['relay', 'bare'] : ['bare', 'relay'];
+      const peer = row.besideClear ? 'clear' : 'bare';
+      const order: SideName[] = round % 2 === 1 ? ['relay', peer] : [peer, 'relay'];
       for (const name of order.filter((name) => name === 'relay' || !row.relayOnly)) {
         try {
           await measureOne(row, name);
@@ -85,13 +87,30 @@ async function measure(): Promise<void> {
       if (options.json) writeFileSync(options.json, `${JSON.stringify({ about, results: results.summary() }, undefined, 2)}\n`);
     }
 
+  /** What the one has encrypted, the other could not read. */
+  async function besideClear(name: SideName): Promise<Surroundings> {
+    if (!surroundings.databaseUrl) throw new Error('this row needs --database-url');
+    const url = new URL(surroundings.databaseUrl);
+    if (name === 'clear') {
+      const database = new pg.Client({ connectionString: surroundings.databaseUrl });
+      await database.connect();
+      url.pathname = `${url.pathname}_clear`;
+      const made = database.query(`CREATE DATABASE ${pg.escapeIdentifier(url.pathname.slice(1))}`);
+      await made.catch((error: unknown) => {
+        if ((error as pg.DatabaseError).code !== '42P04') throw error; // It is there from an earlier round.
+      });
+      await database.end();
+    }
+    return { ...surroundings, separate: true, databaseUrl: url.href };
+  }
+
   async function measureOne(row: Row, name: SideName): Promise<void> {
-    const side = await startSide(name, surroundings);
+    const side = await startSide(name, row.besideClear ? await besideClear(name) : surroundings);
     running.push(() => side.stop());
     const trial = new Trial(side, client, platform.platformUrl, engine.pids, options.clients);
     try {
       const metrics = await row.measure(trial, options);
-      for (const metric of metrics) results.add(row, name, metric);
+      for (const metric of metrics) results.add(row, name === 'relay' ? 'relay' : 'bare', metric);
       say(`${row.name}, ${name}: ${metrics.map((one) => `${one.name} ${shown(one.value)} ${one.unit}`.trim()).join(', ')}`);
     } finally {
       await trial.end();

@@ -1,12 +1,14 @@
 /** What was measured, as JSON and as a table. */
 
 import type { Metric, Row } from './rows.js';
-import type { SideName } from './sides.js';
 
 export class Results {
-  readonly #measured = new Map<string, Omit<Metric, 'value'> & { row: string; what: string } & Record<SideName, number[]>>();
+  readonly #measured = new Map<
+    string,
+    Omit<Metric, 'value'> & { row: string; what: string } & Record<'relay' | 'bare', number[]>
+  >();
 
-  add({ name: row, what }: Row, side: SideName, { value, ...metric }: Metric): void {
+  add({ name: row, what }: Row, side: 'relay' | 'bare', { value, ...metric }: Metric): void {
     const key = [row, metric.name, metric.unit].join('\n');
     const one = this.#measured.get(key) ?? { row, what, ...metric, relay: [], bare: [] };
     this.#measured.set(key, one);

@@ -22,6 +22,8 @@ export interface Row {
   once?: boolean;
   /** The bare side cannot do it. */
   relayOnly?: boolean;
+  /** In place of the bare side there is the relay without encryption, with a database of its own: both as separate processes. */
+  besideClear?: boolean;
   measure(trial: Trial, sizes: Sizes): Promise<Metric[]>;
 }
 
@@ -66,6 +68,7 @@ export const rows: Row[] = [
   burst('email', email),
   lowLoad('latency', three),
   lowLoad('latency-2s', after2s),
+  { ...burst('encryption', three), what: '3 sends, burst; in place of bare, the relay without encryption', besideClear: true },
   { name: 'due', what: 'one delayed action a chain, all due in one second', measure: dueAtOnce },
   { name: 'neighbour', what: 'a chain of two sends beside calls of another company that hang', measure: besideHanging },
   { name: 'histories', what: 'what one chain leaves in Temporal, all its workflows together', once: true, measure: histories },

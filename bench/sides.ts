@@ -9,7 +9,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../src/service/server.js';
 
-export type SideName = 'relay' | 'bare';
+/** `clear`: the relay without encryption at rest. */
+export type SideName = 'relay' | 'bare' | 'clear';
 
 export interface Surroundings {
   /** A folder for logs and data. */
@@ -39,6 +40,10 @@ export interface Side {
 export const rule = { relayId: '1', relayAccessToken: 'token-of-the-bench' };
 
 const adminToken = randomBytes(24).toString('hex');
+const secrets = {
+  RELAY_ENCRYPTION_KEYS: `1:${randomBytes(32).toString('base64')}`,
+  RELAY_SECRET: randomBytes(32).toString('hex'),
+};
 
 export async function startSide(name: SideName, at: Surroundings): Promise<Side> {
   const port = await freePort('127.0.0.1');
@@ -64,6 +69,7 @@ export async function startSide(name: SideName, at: Surroundings): Promise<Side>
     RELAY_OPEN_CHAINS: '1000000000',
     RELAY_ALLOW_PRIVATE_NETWORKS: 'true',
     DATABASE_URL: at.databaseUrl ?? '',
+    ...(name === 'relay' && secrets),
   };
   const processes = commandsOf(name, at.separate).map(([script, ...args], index) => {
     const log = join(at.directory, `${taskQueue}-${index}.log`);
@@ -79,7 +85,7 @@ export async function startSide(name: SideName, at: Surroundings): Promise<Side>
   const stop = async () => void (await Promise.all(processes.map(({ child }) => end(child))));
   try {
     await untilReady(url, processes);
-    if (name === 'relay') for (const company of ['bench', 'neighbour']) await setUp(url, company, at.platformUrl);
+    if (name !== 'bare') for (const company of ['bench', 'neighbour']) await setUp(url, company, at.platformUrl);
   } catch (error) {
     await stop();
     throw error;
@@ -89,7 +95,7 @@ export async function startSide(name: SideName, at: Surroundings): Promise<Side>
 
 /** Scripts below `dist/`, with their arguments. */
 function commandsOf(name: SideName, separate: boolean): string[][] {
-  if (name === 'relay') return separate ? [['src/api/main.js'], ['src/worker/main.js']] : [['src/sandbox/start.js']];
+  if (name !== 'bare') return separate ? [['src/api/main.js'], ['src/worker/main.js']] : [['src/sandbox/start.js']];
   return (separate ? [['api'], ['worker']] : [['api', 'worker']]).map((roles) => ['bench/bare/main.js', ...roles]);
 }
 
