@@ -10,6 +10,7 @@ import type { Company } from '../contract/company.js';
 import { DecryptionError } from '../contract/encryption.js';
 import type { Rule } from '../contract/rule.js';
 import type { DeliveryDeps } from '../notices/deliver.js';
+import type { Tracing } from '../service/tracing.js';
 import type { CompanySettings } from '../store/settings.js';
 import type { Store } from '../store/store.js';
 import { effectFailure, mistake, notTried, useOrdinary } from './failure.js';
@@ -20,6 +21,7 @@ export interface Deps extends DeliveryDeps {
   store: Pick<Store, 'settings' | 'companies' | 'rules' | 'pauses'>;
   connectors: Connectors;
   inFlight: InFlight;
+  tracing?: Tracing; // absent: nothing is traced
   /** Failures for the same reason within this time become one notice, after a first one at once; 0: a notice for each. */
   noticeDigestSeconds: number;
 }

@@ -5,7 +5,7 @@ import type { ActionRef, EffectResult } from '../contract/activities.js';
 import { failureType } from '../service/telemetry.js';
 import type { Deps } from './effect.js';
 
-type Observers = Pick<Deps, 'log' | 'metrics'>;
+type Observers = Pick<Deps, 'log' | 'metrics' | 'tracing'>;
 type Run = (...input: unknown[]) => Promise<unknown>;
 
 /** Counts every attempt. @param tell - gets the activity's name, its input, and its result or failure. */
@@ -37,12 +37,25 @@ export function observed<Activities extends object>(
 
 const isSkipped = (result: unknown) => (result as Partial<EffectResult> | undefined)?.skipped !== undefined;
 
-/** Of effects also one line of the log for each attempt, and how long after its time each was done. */
-export function observedEffects<Activities extends object>({ log, metrics }: Observers, activities: Activities): Activities {
-  return observed({ metrics }, activities, (activity, input, result, ms) => {
-    const { companyId, chainId, index, relayId, dueAt } = input as ActionRef;
-    log.info({ companyId, chainId, index, relayId, activity, attempt: activityInfo().attempt, result, ms }, 'effect attempted');
-    if (result === 'ok' && dueAt !== undefined)
+/** Of effects also one line of the log for each attempt, how long after its time each was done, and a span where it is traced. */
+export function observedEffects<Activities extends object>(deps: Observers, activities: Activities): Activities {
+  const { log, metrics, tracing } = deps;
+  return observed(deps, activities, (activity, input, result, ms) => {
+    const { companyId, chainId, index, relayId, dueAt, traceparent: parent } = input as ActionRef;
+    const { attempt } = activityInfo();
+    log.info({ companyId, chainId, index, relayId, activity, attempt, result, ms }, 'effect attempted');
+    const isDone = result === 'ok';
+    if (isDone && dueAt !== undefined)
       metrics.effectDelay.observe({ activity }, Math.max(0, Date.now() - Date.parse(dueAt)) / 1000);
+    const attributes = {
+      'relay.company_id': companyId,
+      'relay.chain_id': chainId,
+      'relay.action_index': index,
+      'relay.rule_id': relayId,
+      'relay.attempt': attempt,
+      'relay.result': result,
+    };
+    const failed = isDone || result === 'skipped' ? undefined : result;
+    tracing?.begin(activity, { kind: 'consumer', parent, begun: Date.now() - ms }).end({ attributes, failed });
   });
 }

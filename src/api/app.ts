@@ -19,7 +19,7 @@ import { Quotas } from './quotas.js';
 import { rejectedRoutes } from './rejected.js';
 import { Rejections } from './rejections.js';
 import { type DryRun, relayRoute } from './relay.js';
-import { logRequests } from './request-log.js';
+import { logRequests, traceRequests } from './request-log.js';
 import { type ApiOptions, appOf, type Route, route } from './route.js';
 import { ruleRoutes } from './rules.js';
 import { sessionRoutes } from './session.js';
@@ -28,10 +28,12 @@ import { sessionRoutes } from './session.js';
 const temporalTimeoutMs = 10_000;
 
 export function createApi(options: ApiOptions): Hono {
-  const { client, log, metrics, limits } = options;
+  const { client, log, metrics, limits, tracing } = options;
   const callers = new Callers(options);
   const inTime: MiddlewareHandler = (_c, next) => client.withDeadline(Date.now() + temporalTimeoutMs, next);
-  return answerProblems(new Hono(), (error) => log.error({ err: error }, 'a request failed unexpectedly'))
+  const app = answerProblems(new Hono(), (error) => log.error({ err: error }, 'a request failed unexpectedly'));
+  if (tracing) app.use(traceRequests(tracing));
+  return app
     .use(metrics.middleware)
     .use(logRequests(log))
     .use(noteBounds(metrics, log))

@@ -18,8 +18,8 @@ import { clientAddress } from './client-address.js';
 
 /** The environment of Hono handlers behind a guard: `c.get('actor')`. */
 export interface Authenticated {
-  /** `trustedOrigin`: another origin of which the pages may use a session for this request. */
-  Variables: { actor: Actor; trustedOrigin?: string };
+  /** `trustedOrigin`: another origin of which the pages may use a session for this request. `traceparent`: see service/tracing.ts. */
+  Variables: { actor: Actor; trustedOrigin?: string; traceparent?: string };
 }
 
 /** Who may call a route. `relay tokens` are in the body, and the route itself authenticates them (relay-authentication.ts). */

@@ -77,9 +77,10 @@ export function rejectedRoutes(options: ApiOptions, rejections: Rejections, quot
           // Whoever may ask for this needs no token, but the actions are not valid without one.
           const { actions, warnings } = readActions(request.elements.map((element) => ({ ...element, relayAccessToken: '' })));
           const hash = hashRequest(request.elements);
+          const traceparent = c.get('traceparent');
           await quotas.checkRecipients(companyId, actions);
           const started = await quotas.within(companyId, actions, () =>
-            startChain(options, { companyId, actions, hash, idempotencyKey: keyOf(request) }),
+            startChain(options, { companyId, actions, hash, idempotencyKey: keyOf(request), traceparent }),
           );
           const { chainId } = started.chain;
           await store.rejected

@@ -92,7 +92,8 @@ export function relayRoute(
           const { actions, warnings } = readActions(elements);
           await quotas.checkRecipients(companyId, actions);
           if (dry) return c.json(await dryRun.of(c, { companyId, actions, warnings }));
-          const request = { companyId, actions, hash: hashRequest(elements), idempotencyKey, tokenIds };
+          const traceparent = c.get('traceparent');
+          const request = { companyId, actions, hash: hashRequest(elements), idempotencyKey, tokenIds, traceparent };
           const started = await quotas.within(companyId, actions, () => startChain(options, request));
           return answerStarted(c, started, warnings, (await isInsider(c).catch(() => false)) ? links : { api: links.api });
         });

@@ -1,8 +1,9 @@
-/** One line of the log for a request. */
+/** One line of the log for a request, and a span where requests are traced. */
 
-import type { MiddlewareHandler } from 'hono';
+import type { Context, MiddlewareHandler } from 'hono';
 import { routePath } from 'hono/route';
 import type { Log } from '../service/telemetry.js';
+import type { Tracing } from '../service/tracing.js';
 
 /** Asked for by machines, every few seconds. */
 const watched = ['/healthz', '/readyz', '/metrics'];
@@ -19,10 +20,37 @@ export function logRequests(log: Log): MiddlewareHandler {
     const route = routePath(c, -1);
     const level = detail.includes(status) || watched.includes(route) ? 'debug' : 'info';
     if (!log.isLevelEnabled(level)) return;
-    const [, companyId, chainId, index, verb] = subject.exec(c.res.headers.get('Location') ?? c.req.path) ?? [];
-    const facts = { companyId, chainId, ...(index !== undefined && { index: Number(index), verb }) };
-    log[level]({ method: c.req.method, route, status, ms: Math.round(performance.now() - begun), ...facts }, 'request answered');
+    const facts = { ...idsOf(c), ms: Math.round(performance.now() - begun) };
+    log[level]({ method: c.req.method, route, status, ...facts }, 'request answered');
   };
+}
+
+/** Effects of a chain are traced under the request that brought it, and this one under what a proxy before the API says. */
+export function traceRequests(tracing: Tracing): MiddlewareHandler {
+  return async (c, next) => {
+    if (watched.includes(c.req.path)) return next();
+    const span = tracing.begin(c.req.method, { kind: 'server', parent: c.req.header('traceparent') });
+    c.set('traceparent', span.traceparent);
+    await next();
+    const { status } = c.res;
+    const route = routePath(c, -1);
+    const { companyId, chainId, index } = idsOf(c);
+    const attributes = {
+      'http.request.method': c.req.method,
+      'http.route': route,
+      'http.response.status_code': status,
+      'relay.company_id': companyId,
+      'relay.chain_id': chainId,
+      'relay.action_index': index,
+    };
+    span.end({ name: `${c.req.method} ${route}`, attributes, failed: status >= 500 ? String(status) : undefined });
+  };
+}
+
+/** What a request is about. */
+function idsOf(c: Context) {
+  const [, companyId, chainId, index, verb] = subject.exec(c.res.headers.get('Location') ?? c.req.path) ?? [];
+  return { companyId, chainId, ...(index !== undefined && { index: Number(index), verb }) };
 }
 
 const subject =

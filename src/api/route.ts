@@ -14,6 +14,7 @@ import type { CompanyLimits } from '../contract/company.js';
 import type { Keyring } from '../contract/encryption.js';
 import type { ProblemSlug } from '../contract/problem-types.js';
 import type { Metrics } from '../service/telemetry.js';
+import type { Tracing } from '../service/tracing.js';
 import type { Store } from '../store/store.js';
 import type { Access, Authenticated, CallersOptions, Guard } from './bearer-authentication.js';
 import { limitBody, parseAs, parseQuery, readObject } from './input.js';
@@ -31,6 +32,7 @@ export interface ApiOptions extends StartOptions, CallersOptions {
   quotas?: Required<CompanyLimits>;
   links: Links;
   metrics: Metrics;
+  tracing?: Tracing; // absent: nothing is traced
 }
 
 /** A body is JSON, unless a media type stands in place of its schema. Headers are described by their names. */

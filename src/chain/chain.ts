@@ -44,6 +44,8 @@ export interface Chain extends ChainRef {
   retryBudgetSeconds: number;
   /** How long a held action waits for a decision. */
   attentionWindowSeconds: number;
+  /** Of the request, where it is traced, as W3C's Trace Context has it: effects are traced under it. */
+  traceparent?: string;
 }
 
 /** A company id has no colon. */

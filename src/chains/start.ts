@@ -20,7 +20,11 @@ export interface StartOptions extends Pick<Chain, 'retryBudgetSeconds' | 'attent
 }
 
 /** `tokenIds`: with which tokens it came; absent where a person sent it again. */
-type AcceptedRequest = Pick<Chain, 'companyId' | 'actions'> & { idempotencyKey?: string; hash: string; tokenIds?: string[] };
+type AcceptedRequest = Pick<Chain, 'companyId' | 'actions' | 'traceparent'> & {
+  idempotencyKey?: string;
+  hash: string;
+  tokenIds?: string[];
+};
 /** `replayed`: the key was used before with the same body, and this is the chain of that time. */
 export type StartedChain = { chain: Chain; replayed: boolean };
 
@@ -47,7 +51,7 @@ let startsUnderWay = 0;
 /** @returns once Temporal has durably accepted it. @throws Rejection idempotency-key-reused; Problem temporal-unavailable */
 export async function startChain(options: StartOptions, accepted: AcceptedRequest): Promise<StartedChain> {
   const { client, log, retryBudgetSeconds, attentionWindowSeconds } = options;
-  const { companyId, actions, idempotencyKey, hash } = accepted;
+  const { companyId, actions, idempotencyKey, hash, traceparent } = accepted;
   const tokenIds = accepted.tokenIds?.slice(0, mostTokens);
   const chain: Chain = {
     companyId,
@@ -56,6 +60,7 @@ export async function startChain(options: StartOptions, accepted: AcceptedReques
     actions,
     retryBudgetSeconds,
     attentionWindowSeconds,
+    ...(traceparent !== undefined && { traceparent }),
   };
   const workflowId = chainWorkflowId(chain);
   const summary = chainSummary(chain, actions);

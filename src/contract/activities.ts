@@ -16,6 +16,8 @@ export interface ActionRef extends ChainRef, Pick<ChainAction, 'index' | 'relayI
   retryBudgetSeconds: number;
   /** ISO 8601, UTC; for the metrics. Absent where a worker from before it scheduled the activity. */
   dueAt?: string;
+  /** Of the chain. */
+  traceparent?: string;
 }
 
 /** What may be tried as a local activity says how long it took: the workflow counts with that instead of its clock. */

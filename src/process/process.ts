@@ -8,6 +8,7 @@ import { type Config, StartError } from '../service/config.js';
 import { dataConverterOf } from '../service/payloads.js';
 import { type Log, Metrics } from '../service/telemetry.js';
 import { reasonOf, type TemporalAddress } from '../service/temporal.js';
+import { startTracing } from '../service/tracing.js';
 import type { Database } from '../store/database.js';
 import { createStore } from '../store/store.js';
 
@@ -77,6 +78,8 @@ export async function openParts<TemporalConnection extends Connection | NativeCo
   { config, log, database, temporal: { namespace, uiUrl }, connect, smtpUrl, sdkMetrics }: PartsOptions<TemporalConnection>,
 ) {
   const { RELAY_ENCRYPTION_KEYS: keyring, RELAY_SECRET: secret } = config;
+  const tracing = await startTracing(log);
+  closers.add('the traces', () => tracing?.close());
   const store = createStore(database, { keyring, secret });
   closers.add('the store', () => store.close());
   const refused = await store.pepperHashes();
@@ -93,6 +96,7 @@ export async function openParts<TemporalConnection extends Connection | NativeCo
   return {
     log,
     metrics: new Metrics(sdkMetrics),
+    tracing,
     database,
     keyring,
     secret,

@@ -61,9 +61,9 @@ export class ActionRun {
   }
 
   get ref(): ActionRef {
-    const { companyId, chainId, retryBudgetSeconds } = this.chain;
+    const { companyId, chainId, retryBudgetSeconds, traceparent } = this.chain;
     const { index, relayId } = this.action;
-    return { companyId, chainId, retryBudgetSeconds, index, relayId, dueAt: this.status.runAt };
+    return { companyId, chainId, retryBudgetSeconds, index, relayId, dueAt: this.status.runAt, traceparent };
   }
 
   /** Whether an e-mail has reached somebody, now or in an earlier attempt. */

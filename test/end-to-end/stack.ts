@@ -27,8 +27,9 @@ import { startPlatform } from '../../src/sandbox/platform/platform.js';
 import { startTemporal } from '../../src/sandbox/temporal.js';
 import { dataConverterOf } from '../../src/service/payloads.js';
 import { freePort, serveHttp } from '../../src/service/server.js';
-import { createLog, Metrics } from '../../src/service/telemetry.js';
+import { createLog, type Log, Metrics } from '../../src/service/telemetry.js';
 import { registerSearchAttributes } from '../../src/service/temporal.js';
+import type { Tracing } from '../../src/service/tracing.js';
 import { createStore } from '../../src/store/store.js';
 import { bundlePath } from '../../src/worker/bundle.js';
 import { installRuntime, startWorker } from '../../src/worker/worker.js';
@@ -48,6 +49,7 @@ export interface StackOptions {
   attentionWindowSeconds?: number;
   rateLimitPerMinute?: number;
   noticeDigestSeconds?: number;
+  tracing?: (log: Log) => Promise<Tracing | undefined>;
 }
 
 export type Action = Record<string, unknown>;
@@ -62,6 +64,7 @@ export async function startStack({
   keyring: givenKeyring = standardKeyring,
   webUi = 'http://127.0.0.1:8233',
   isSecond = false,
+  tracing: startTracing = async () => undefined,
 }: StackOptions = {}) {
   const closers = new Closers();
   const keyring = givenKeyring ?? undefined;
@@ -102,8 +105,10 @@ export async function startStack({
   });
   closers.add('the connectors', () => connectors.close());
   const metrics = new Metrics(sdkMetrics);
+  const tracing = await startTracing(log);
+  closers.add('the traces', () => tracing?.close());
   const operatorEmail = 'operator@relay.example';
-  const shared = { keyring, store, connectors, client, taskQueue, links, operatorEmail, log, metrics };
+  const shared = { keyring, store, connectors, client, taskQueue, links, operatorEmail, log, metrics, tracing };
   const start = (keys = keyring) =>
     startWorker({ ...shared, keyring: keys, client: clientOf(keys), connection, namespace: 'default', noticeDigestSeconds });
   let worker = await start();
