@@ -17,11 +17,10 @@ export function createLog(level: string, destination?: pino.DestinationStream): 
     {
       level,
       base: null,
-      redact: { paths: secretFacts.flatMap((name) => [name, `*.${name}`]), censor: '…' },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: {
         level: (label) => ({ level: label }),
-        log: (facts) => Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, shownInLog(value)])),
+        log: (facts) => withoutSecrets(facts, shownInLog),
       },
       // What is left in a text: e-mail addresses, and users and passwords in URLs.
       hooks: { streamWrite: (line) => (line.includes('@') ? line.replace(word, hideAddress) : line) },
@@ -30,8 +29,13 @@ export function createLog(level: string, destination?: pino.DestinationStream): 
   );
 }
 
-/** Facts that are never to be logged, should they be handed to the log all the same. */
-const secretFacts = ['authorization', 'cookie', 'password', 'secret', 'token', 'relayAccessToken'];
+/** Facts that are never to be logged, should they be handed to the log all the same: there, or one level below. */
+const secretFacts = new Set(['authorization', 'cookie', 'password', 'secret', 'token', 'relayAccessToken']);
+
+/** What pino's `redact` does, which takes seven times as long as all else about a line. */
+function withoutSecrets(facts: object, shown: (value: unknown) => unknown): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, secretFacts.has(name) ? '…' : shown(value)]));
+}
 
 /** Of a line of JSON: an escape, the user in a URL, or all that an e-mail address can consist of. Takes each character once. */
 const word = /\\(?:u[\da-fA-F]{4}|.)|\/\/[^\s"/]*@|[\p{L}\p{N}.!#$%&'*+=?^_{|}~@-]+/gu;
@@ -42,7 +46,10 @@ const quoting = ['ConnectorError', 'ApplicationFailure', 'ActivityFailure', 'Chi
 
 /** Errors with nothing but what tells where they come from: drivers add statements, parameters and rows. */
 function shownInLog(value: unknown): unknown {
-  if (!isNativeError(value)) return value;
+  if (!isNativeError(value))
+    return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+      ? withoutSecrets(value, (inner) => inner)
+      : value;
   const { name, message, stack = '', cause } = value;
   const frames = stack.slice(Math.max(0, stack.search(/^ +at /m)));
   const quotes = quoting.includes(name);
