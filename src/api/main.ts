@@ -3,9 +3,9 @@
 import { Connection } from '@temporalio/client';
 import packageJson from '../../package.json' with { type: 'json' };
 import { countUnattended } from '../chains/unattended.js';
-import { openParts, runProcess } from '../process/process.js';
+import { linksOf, openParts, runProcess } from '../process/process.js';
+import { again, serveEarly } from '../service/again.js';
 import { needed, readConfig } from '../service/config.js';
-import { serveHttp } from '../service/server.js';
 import { createLog } from '../service/telemetry.js';
 import { reach, registerSearchAttributes, temporalAddress } from '../service/temporal.js';
 import { openPostgres } from '../store/postgres.js';
@@ -22,7 +22,9 @@ await runProcess(async (closers, stop) => {
   });
   const log = createLog(config.RELAY_LOG_LEVEL);
   const temporal = temporalAddress();
-  const database = await openPostgres(DATABASE_URL);
+  const publicHost = new URL(linksOf(config, temporal.namespace).api).hostname;
+  const server = await serveEarly({ host, port, publicHost, maxConnections: config.RELAY_MAX_CONNECTIONS });
+  const database = await again(() => openPostgres(DATABASE_URL), { log, stop });
   // A dry run asks the platform; mail is the worker's business.
   const parts = await openParts(closers, {
     config,
@@ -32,9 +34,7 @@ await runProcess(async (closers, stop) => {
     connect: () => Connection.lazy(temporal.connection),
   });
   const limits = new Limits({ ...limitsOf(config), shared: database, log });
-  const api = createApi({ ...parts, limits, quotas: quotasOf(config), adminToken: RELAY_ADMIN_TOKEN, eager: false });
-  const publicHost = new URL(parts.links.api).hostname;
-  const server = await serveHttp(api, { host, port, publicHost, maxConnections: config.RELAY_MAX_CONNECTIONS });
+  server.serve(createApi({ ...parts, limits, quotas: quotasOf(config), adminToken: RELAY_ADMIN_TOKEN, eager: false }));
   closers.add('the API', server.close);
   log.info({ version: packageJson.version, host, port }, 'the API listens');
 

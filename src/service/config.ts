@@ -9,6 +9,20 @@ export class StartError extends Error {
   override readonly name: string = 'StartError';
 }
 
+/** What the process needs cannot be reached; it may be there later. */
+export class AwayError extends StartError {
+  override readonly name = 'AwayError';
+
+  /** @param away - what cannot be reached, and why. @param advice - what a person can do about it. */
+  constructor(
+    readonly away: string,
+    advice: string,
+    options?: ErrorOptions,
+  ) {
+    super(`${away}. ${advice}`, options);
+  }
+}
+
 const port = z.coerce.number('must be a port number').int('must be a port number').min(0).max(65535);
 const seconds = (standard: number) =>
   z.coerce.number('must be a number of seconds').int('must be a whole number of seconds').min(0).default(standard);

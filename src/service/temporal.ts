@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { searchAttributeKeys } from '../contract/search-attributes.js';
-import { StartError } from './config.js';
-import type { Log } from './telemetry.js';
+import { again, type Patience } from './again.js';
+import { AwayError, StartError } from './config.js';
 
 export interface TemporalAddress {
   connection: ReturnType<typeof loadClientConnectConfig>['connectionOptions'];
@@ -25,27 +25,22 @@ export function temporalAddress(): TemporalAddress {
 
 /**
  * Does what needs Temporal when a process starts.
- * @param again - where Temporal cannot be reached, it is logged and tried again every two seconds; absent: one try.
+ * @param patience - where Temporal cannot be reached, it is tried again; absent: one try.
  * @throws StartError, of `work` or one that names the address and what to do.
  */
-export async function reach<Value>(
+export function reach<Value>(
   { connection, namespace }: TemporalAddress,
   work: () => Promise<Value>,
-  again?: { log: Log; stop: AbortSignal },
+  patience?: Patience,
 ): Promise<Value> {
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      if (error instanceof StartError || again?.stop.aborted) throw error;
+  const tried = () =>
+    work().catch((error: unknown) => {
+      if (error instanceof StartError) throw error;
       const at = `${connection.address ?? 'localhost:7233'}, namespace ${namespace}`;
-      const away = `Temporal cannot be reached at ${at}: ${reasonOf(error)}`;
-      if (!again)
-        throw new StartError(`${away}. Start it, or correct TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE.`, { cause: error });
-      again.log.warn(`${away}; trying again`);
-      await sleep(2_000, undefined, { signal: again.stop });
-    }
-  }
+      const advice = 'Start it, or correct TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE.';
+      throw new AwayError(`Temporal cannot be reached at ${at}: ${reasonOf(error)}`, advice, { cause: error });
+    });
+  return patience ? again(tried, patience) : tried();
 }
 
 // The numbers are those of temporal.api.enums.v1.IndexedValueType.

@@ -1,17 +1,19 @@
 /** The store's database in production: a PostgreSQL server, through a pool of connections. */
 
 import pg from 'pg';
-import { StartError } from '../service/config.js';
+import { AwayError, StartError } from '../service/config.js';
 import { type Database, queriesOf } from './database.js';
-import { migrated } from './migrations.js';
+import { migrate } from './migrations.js';
 
-/** Connects and brings the schema up to date. @throws StartError that names DATABASE_URL and never shows it. */
+/**
+ * Brings the schema up to date. Nothing bounds the time of that: it may wait for another process that does the same.
+ * @throws AwayError where no server answers, StartError where it refuses us; both name DATABASE_URL and never show it.
+ */
 export async function openPostgres(databaseUrl: string): Promise<Database> {
   const config: pg.PoolConfig = {
     connectionString: databaseUrl,
     application_name: 'relay',
     connectionTimeoutMillis: 5_000,
-    query_timeout: 30_000,
     keepAlive: true,
   };
   try {
@@ -20,18 +22,27 @@ export async function openPostgres(databaseUrl: string): Promise<Database> {
   } catch {
     throw new StartError('DATABASE_URL is not a PostgreSQL URL such as postgres://user:password@host:5432/database');
   }
+  const first = databaseOf(config);
+  try {
+    await first.query('SELECT 1').catch((error: unknown) => {
+      throw isAway(error) ? unreached(error) : new StartError(`${words(error)}. ${advice}`, { cause: error });
+    });
+    await migrate(first).catch((error: unknown) => {
+      throw isAway(error) ? unreached(error) : error;
+    });
+  } finally {
+    await first.close();
+  }
+  return databaseOf({ ...config, query_timeout: 30_000 });
+}
+
+function databaseOf(config: pg.PoolConfig): Database {
   const pool = new pg.Pool(config);
   // A connection that breaks while idle has already been dropped: the next query takes another.
   pool.on('error', () => {});
-  await pool.query('SELECT 1').catch(async (error: unknown) => {
-    await pool.end();
-    throw new StartError(
-      `The database that DATABASE_URL names cannot be reached: ${reason(error)}.` +
-        ' Start PostgreSQL, or correct the host, port, user and password there.',
-      { cause: error },
-    );
-  });
-  return migrated({
+  // One that breaks in a transaction fails that one's query.
+  pool.on('connect', (client) => client.on('error', () => {}));
+  return {
     ...queriesOf(pool),
     async transaction(work) {
       const client = await pool.connect();
@@ -49,7 +60,24 @@ export async function openPostgres(databaseUrl: string): Promise<Database> {
       }
     },
     close: () => pool.end(),
-  });
+  };
+}
+
+const advice = 'Start PostgreSQL, or correct the host, port, user and password there.';
+const words = (error: unknown) => `The database that DATABASE_URL names cannot be reached: ${reason(error)}`;
+const unreached = (error: unknown) => new AwayError(words(error), advice, { cause: error });
+
+/** Of the network; and of PostgreSQL: starts up, shuts down, has no connection left. */
+const awayCodes = [
+  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'],
+  ...['57P01', '57P02', '57P03', '53300'],
+];
+
+/** Whether nobody answers, rather than that a server refuses us. */
+function isAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  // The driver's own errors have no code.
+  return 'code' in error ? awayCodes.includes(String(error.code)) : /^Connection terminated|timeout/.test(error.message);
 }
 
 /** A refused connection to several addresses has no message of its own, only a code. */

@@ -3,8 +3,8 @@
 import { NativeConnection } from '@temporalio/worker';
 import packageJson from '../../package.json' with { type: 'json' };
 import { openParts, runProcess } from '../process/process.js';
+import { again, serveEarly } from '../service/again.js';
 import { needed, readConfig, StartError } from '../service/config.js';
-import { serveHttp } from '../service/server.js';
 import { createLog, healthRoutes } from '../service/telemetry.js';
 import { reach, registerSearchAttributes, temporalAddress } from '../service/temporal.js';
 import { openPostgres } from '../store/postgres.js';
@@ -26,14 +26,16 @@ await runProcess(async (closers, stop) => {
   const sdkMetrics = await installRuntime(log);
   const temporal = temporalAddress();
   const connect = () => reach(temporal, () => NativeConnection.connect(temporal.connection), { log, stop });
-  const database = await openPostgres(DATABASE_URL);
+  const { HOST: host, RELAY_METRICS_PORT: port } = config;
+  const server = port === undefined ? undefined : await serveEarly({ host, port, variable: 'RELAY_METRICS_PORT' });
+  const database = await again(() => openPostgres(DATABASE_URL), { log, stop });
   const parts = await openParts(closers, { config, log, database, temporal, connect, smtpUrl: SMTP_URL, sdkMetrics });
   await reach(temporal, () => registerSearchAttributes(parts.client), { log, stop });
   const worker = await startWorker({ ...parts, version: deployment });
   closers.add('the worker', worker.stop);
-  if (config.RELAY_METRICS_PORT !== undefined) {
-    const at = { host: config.HOST, port: config.RELAY_METRICS_PORT, variable: 'RELAY_METRICS_PORT' };
-    closers.add('the metrics', (await serveHttp(healthRoutes(parts), at)).close);
+  if (server) {
+    server.serve(healthRoutes(parts));
+    closers.add('the metrics', server.close);
   }
   const { version } = packageJson;
   const { namespace, taskQueue } = parts;

@@ -2,6 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import { pipeline } from 'node:stream';
 import { after, describe, it } from 'node:test';
 import { Client, Connection } from '@temporalio/client';
 import { startMailCatcher } from '../../src/sandbox/mail/catcher.js';
@@ -85,11 +88,41 @@ describe('npm run api and npm run worker', () => {
   });
 
   for (const [main, more] of Object.entries(needs)) {
-    it(`say in one line that the database cannot be reached: ${main}`, async () => {
-      const refused = start(main, { ...more, DATABASE_URL: 'postgres://relay:s3cret@127.0.0.1:1/relay' });
+    it(`say in one line that the database refuses them: ${main}`, { skip }, async () => {
+      const nowhere = new URL(process.env.RELAY_TEST_DATABASE_URL ?? '');
+      nowhere.pathname = '/nowhere';
+      nowhere.password = 's3cret';
+      const refused = start(main, { ...more, DATABASE_URL: nowhere.href });
       assert.equal(await refused.ended, 1);
-      assert.match(refused.output(), /^[^\n]*DATABASE_URL[^\n]*ECONNREFUSED[^\n]*Start PostgreSQL[^\n]*\n$/);
+      assert.match(refused.output(), /^[^\n]*DATABASE_URL[^\n]*"nowhere" does not exist[^\n]*correct the host[^\n]*\n$/);
       assert.doesNotMatch(refused.output(), /s3cret/);
+    });
+
+    it(`log in one line that the database cannot be reached, and start when it can: ${main}`, { skip }, async () => {
+      const database = await createDatabase();
+      closing.push(() => database.drop());
+      const url = new URL(database.url);
+      const { hostname, port } = url;
+      const proxy = createServer((client) => pipeline(client, connect(Number(port), hostname), client, () => {}));
+      url.port = String(await freePort('127.0.0.1'));
+      url.password = 's3cret';
+      const own = String(await freePort('127.0.0.1'));
+      const TEMPORAL_ADDRESS = process.env.RELAY_TEST_TEMPORAL_ADDRESS ?? '';
+      const early = start(main, { ...more, PORT: own, RELAY_METRICS_PORT: own, DATABASE_URL: url.href, TEMPORAL_ADDRESS });
+      await early.says(/DATABASE_URL names cannot be reached: [^\n]*ECONNREFUSED[^\n]*; trying again/);
+      assert.doesNotMatch(early.output(), /s3cret|\bat .*\.[jt]s:/);
+      const asked = (path: string) => fetch(`http://127.0.0.1:${own}${path}`);
+      assert.deepEqual([(await asked('/healthz')).status, (await asked('/readyz')).status], [200, 503]);
+      const refused = await asked('/co/acme/chains');
+      assert.deepEqual([refused.status, Number(refused.headers.get('retry-after')) > 0], [503, true]);
+
+      await once(proxy.listen(Number(url.port), '127.0.0.1'), 'listening');
+      closing.push(async () => proxy.close());
+      await eventually('it to be ready', async () => {
+        const response = await asked('/readyz');
+        return response.status === 200 ? true : new Unmet(await response.text());
+      });
+      assert.equal(await early.end('SIGTERM'), 0);
     });
 
     it(`say in one line that the database is of a newer program: ${main}`, { skip }, async () => {
