@@ -41,7 +41,8 @@ export async function startPostgresql(): Promise<{ url: string; psql: string; st
   };
 }
 
-function programsDirectory(): string | undefined {
+/** Where `psql`, `pg_dump` and the server are. */
+export function programsDirectory(): string | undefined {
   const debian = '/usr/lib/postgresql';
   const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
   const candidates = [...versions.map((version) => join(debian, version, 'bin')), ...(process.env.PATH ?? '').split(':')];

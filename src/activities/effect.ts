@@ -72,12 +72,13 @@ export async function readActionContext(
 ): Promise<{ company: Company; rule: Rule; pauses: readonly Pause[] } | { skipped: string }> {
   const read = async () => {
     const settings = await store.settings.of(companyId);
-    if (settings?.rules.get(relayId)?.enabled && settings.pauses.length === 0) return settings;
+    if (settings?.rules.get(relayId)?.enabled && settings.pauses.length === 0) return { settings };
     // What keeps the effect from being tried may have been changed by another process a moment ago.
     await store.settings.refresh();
-    return store.settings.of(companyId);
+    const now = await store.settings.of(companyId);
+    return { settings: now, skipped: now && (await skipReason(store, { companyId, relayId }, now.rules.get(relayId))) };
   };
-  const inTime = new Promise<CompanySettings | undefined>((resolve, reject) => {
+  const inTime = new Promise<{ settings?: CompanySettings; skipped?: string }>((resolve, reject) => {
     const tooLate = setTimeout(
       () => reject(new Error('no answer in time')),
       Math.min(callTimeoutMs(activityBegun), longestReadMs),
@@ -86,7 +87,7 @@ export async function readActionContext(
       .then(resolve, reject)
       .finally(() => clearTimeout(tooLate));
   });
-  const settings = await inTime.catch((error: unknown) => {
+  const { settings, skipped } = await inTime.catch((error: unknown) => {
     log.warn({ err: error, companyId, relayId }, 'an effect waits: the settings of its company cannot be read');
     const unreadable = error instanceof DecryptionError;
     const why = unreadable ? error.message : "the relay's own database does not answer: see `relay health`";
@@ -96,13 +97,21 @@ export async function readActionContext(
   const again = 'make it again with --reuse-id, then retry; or cancel the chain';
   if (!settings) throw mistake('ConfigurationMistake', `there is no company ${companyId} any more: ${again}`);
   const { company, pauses } = settings;
+  if (skipped !== undefined) return { skipped };
   const rule = settings.rules.get(relayId);
-  return rule?.enabled ? { company, rule, pauses } : { skipped: skipReason(rule, relayId) };
+  if (rule) return { company, rule, pauses };
+  const lost = `the database does not know rule ${relayId}, which nobody deleted: was it restored from a backup?`;
+  throw mistake('ConfigurationMistake', `${lost} Make the rule again with this id and its token, then retry`);
 }
 
-/** Why nothing is done for a rule that is disabled, or gone. */
-export function skipReason(rule: Rule | undefined, relayId: string): string {
-  return rule ? `rule ${relayId} is disabled` : `there is no rule ${relayId} any more`;
+/** Why nothing is done for a rule that is disabled, or was deleted; undefined for one that the database has lost, too. */
+export async function skipReason(
+  { rules }: Pick<Deps['store'], 'rules'>,
+  { companyId, relayId }: Pick<ActionRef, 'companyId' | 'relayId'>,
+  rule: Rule | undefined,
+): Promise<string | undefined> {
+  if (rule) return rule.enabled ? undefined : `rule ${relayId} is disabled`;
+  return (await rules.wasDeleted(companyId, relayId)) ? `there is no rule ${relayId} any more` : undefined;
 }
 
 export function assertNotPaused(pauses: readonly Pause[], connector: Connector): void {

@@ -12,7 +12,7 @@ export function readPolicy({ store }: Deps): Activities['readPolicy'] {
     return {
       onFailure: rule?.onFailure ?? 'hold',
       onUnknown: rule?.onUnknown ?? 'hold',
-      skips: rule?.enabled ? undefined : skipReason(rule, relayId),
+      skips: await skipReason(store, { companyId, relayId }, rule),
     };
   };
 }

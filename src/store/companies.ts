@@ -90,6 +90,10 @@ export const rulesIn = (database: Database, pepper: Pepper) => ({
       return rule;
     }),
 
+  /** Whether one of this very id was deleted, at whatever time. */
+  wasDeleted: (companyId: string, relayId: string) =>
+    exists(database, "audit WHERE company_id = $1 AND action = 'rule.delete' AND details->>'relayId' = $2", [companyId, relayId]),
+
   /** With its tokens. @returns whether there was one. */
   delete: (companyId: string, relayId: string, actor: Actor) => {
     const event = { actor, action: 'rule.delete', companyId, details: { relayId } };

@@ -62,10 +62,14 @@ const list = ({ name, columns }: { name: string; columns: string }) =>
   `(SELECT json_agg(json_strip_nulls(row_to_json(listed)))
     FROM (SELECT ${columns} FROM ${name} WHERE company_id = settings_changes.company_id) AS listed)`;
 
-/** The companies that changed after a revision, each with all that belongs to it; of a deleted one, its id alone. */
+/**
+ * The companies that changed after a revision, each with all that belongs to it; of a deleted one, its id alone. All of them where
+ * the database is at an earlier revision: then it was restored from a backup, or is a replica that lacks the last changes.
+ */
 const select = `SELECT company_id AS "companyId", revision, ${list(companiesNow)} AS companies, ${list(rulesNow)} AS rules,
   ${list(tokensNow)} AS tokens, ${list(pausesNow)} AS pauses
-  FROM settings_changes WHERE revision > $1::int ORDER BY revision`;
+  FROM settings_changes
+  WHERE revision > (SELECT CASE WHEN revision < $1::int THEN 0 ELSE $1::int END FROM settings_revision) ORDER BY revision`;
 
 export class Settings {
   /** `unreadable`: why what is stored cannot be understood, which takes no other company with it. */
@@ -129,7 +133,9 @@ export class Settings {
   async #read(): Promise<void> {
     const begun = performance.now();
     this.#begunAt = begun;
-    for (const change of await read(this.database, changeRow, select, [this.#revision])) {
+    const changes = await read(this.database, changeRow, select, [this.#revision]);
+    if (changes.some(({ revision }) => revision <= this.#revision)) this.#companies.clear();
+    for (const change of changes) {
       const settings = this.#settingsOf(change);
       if (settings) this.#companies.set(change.companyId, settings);
       else this.#companies.delete(change.companyId);

@@ -1,0 +1,218 @@
+/**
+ * One of the two databases set back to an earlier state, the other as it is: PostgreSQL by `pg_dump` and `pg_restore`, Temporal by
+ * a copy of its files. What docs/backup.md says of that was seen here.
+ */
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { startMailCatcher } from '../../src/sandbox/mail/catcher.js';
+import { startPlatform } from '../../src/sandbox/platform/platform.js';
+import { startTemporal } from '../../src/sandbox/temporal.js';
+import { freePort } from '../../src/service/server.js';
+import { programsDirectory } from '../postgresql.js';
+import { createDatabase } from '../store/databases.js';
+import { startProcess } from './process.js';
+import { type Call, companyAt, eventually, type Mail, send, Unmet, udf } from './stack.js';
+
+const programs = programsDirectory();
+const known = process.env.RELAY_TEST_DATABASE_URL !== undefined && programs !== undefined;
+
+describe('a database that was set back', { skip: !known && 'PostgreSQL is not installed' }, async () => {
+  if (!known) return;
+  const closing: (() => unknown)[] = [];
+  after(async () => {
+    for (const close of closing.reverse()) await close();
+  });
+  const directory = mkdtempSync(join(tmpdir(), 'relay-restore-'));
+  closing.push(() => rmSync(directory, { recursive: true, force: true }));
+  const [data, copy] = [join(directory, 'temporal'), join(directory, 'copy')];
+  for (const made of [data, copy]) mkdirSync(made);
+  const engineAt = (port: number) =>
+    startTemporal({ dataDir: data, host: '127.0.0.1', port, uiPort: 0, namespace: 'default', say: () => {} });
+  let engine = await engineAt(0);
+  closing.push(() => engine.stop());
+  /** Ends the server and starts it again; `meanwhile` sees its files at rest. */
+  const restartEngine = async (meanwhile: () => void) => {
+    await engine.stop();
+    meanwhile();
+    engine = await engineAt(Number(engine.address.split(':').at(-1)));
+  };
+  const move = (from: string, to: string) => {
+    for (const file of readdirSync(to)) if (file.startsWith('temporal.db')) rmSync(join(to, file));
+    for (const file of readdirSync(from)) if (file.startsWith('temporal.db')) cpSync(join(from, file), join(to, file));
+  };
+
+  const database = await createDatabase();
+  closing.push(() => database.drop());
+  const dump = join(directory, 'relay.dump');
+  const postgres = (program: string, ...words: string[]) => execFileSync(join(programs, program), words, { stdio: 'pipe' });
+
+  const platform = await startPlatform({ host: '127.0.0.1', port: 0 });
+  closing.push(() => platform.close());
+  const mail = await startMailCatcher({ host: '127.0.0.1', smtpPort: 0, uiPort: 0 });
+  closing.push(() => mail.close());
+  const adminToken = randomUUID();
+  const port = await freePort('127.0.0.1');
+  const url = `http://127.0.0.1:${port}`;
+  const env = {
+    DATABASE_URL: database.url,
+    TEMPORAL_ADDRESS: engine.address,
+    RELAY_TASK_QUEUE: randomUUID(),
+    RELAY_ALLOW_PRIVATE_NETWORKS: 'true',
+    RELAY_ADMIN_TOKEN: adminToken,
+    RELAY_SECRET: randomUUID(),
+    RELAY_ENCRYPTION_KEYS: `first:${Buffer.alloc(32, 7).toString('base64')}`,
+    RELAY_RETRY_BUDGET_SECONDS: '1',
+    SMTP_URL: mail.smtpUrl,
+    PORT: String(port),
+  };
+  let processes: ReturnType<typeof startProcess>[] = [];
+  const startRelay = async () => {
+    processes = ['api/main.js', 'worker/main.js'].map((main) => startProcess(main, env));
+    await processes[0]?.says('Temporal can be reached');
+    await processes[1]?.says('the worker runs');
+  };
+  const stopRelay = (signal: NodeJS.Signals) => Promise.all(processes.map((running) => running.end(signal)));
+  closing.push(() => stopRelay('SIGKILL'));
+  await startRelay();
+
+  const call = async (method: string, path: string, body?: unknown) => {
+    const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };
+    const response = await fetch(`${url}${path}`, { method, headers, body: body === undefined ? null : JSON.stringify(body) });
+    return { status: response.status, json: JSON.parse((await response.text()) || '{}') };
+  };
+  /** A company with a rule. */
+  const found = async (companyId: string) => {
+    const system = { kind: 'http', baseUrl: platform.url };
+    const notify = { emails: [`admin@${companyId}.example`] };
+    const settings = { name: companyId, notify, platform: system, ticketing: system };
+    assert.equal((await call('PUT', `/admin/companies/${companyId}`, settings)).status, 201);
+    return ruleOf(companyId);
+  };
+  const ruleOf = async (companyId: string, given: object = {}) => {
+    const { status, json } = await call('POST', `/admin/companies/${companyId}/rules`, { name: 'Rule', ...given });
+    assert.equal(status, 201, JSON.stringify(json));
+    return companyAt(url, adminToken, { companyId, relayId: json.relayId, relayAccessToken: json.relayAccessToken });
+  };
+  /** How often the platform was asked to set this ticket's field, by idempotency key. */
+  const asked = async (ticket: string) => {
+    const journal = (await (await fetch(`${platform.url}/journal`)).json()) as Call[];
+    const keys = journal.filter(({ path }) => path.endsWith(`/${ticket}`)).map(({ idempotencyKey = '' }) => idempotencyKey);
+    return { times: keys.length, keys: new Set(keys).size };
+  };
+  const mails = (address: string, count: number) =>
+    eventually(`${count} messages to ${address}`, async () => {
+      const query = encodeURIComponent(`to:"${address}"`);
+      const { messages } = (await (await fetch(`${mail.uiUrl}/api/v1/search?query=${query}`)).json()) as { messages: Mail[] };
+      return messages.length >= count ? messages : new Unmet(messages.map(({ Subject }) => Subject));
+    });
+  const later = { delayInSeconds: '3000' };
+
+  it('PostgreSQL: chains go on; what it does not know any more is refused or held, and nothing is done twice', async () => {
+    const company = await found('store');
+    const { companyId, relayId } = company;
+    const before = await company.start([udf('S1', later)]);
+    const revoked = await ruleOf(companyId);
+    postgres('pg_dump', '--format=custom', '--file', dump, database.url);
+
+    const keyed = await company.post([udf('S2')], { 'Idempotency-Key': 'S2' });
+    const { chainId } = (await keyed.json()) as { chainId: string };
+    await company.ended(chainId);
+    const rotated = await call('POST', `/admin/companies/${companyId}/rules/${relayId}/tokens`, {});
+    assert.equal(rotated.status, 201);
+    const renewed = companyAt(url, adminToken, { companyId, relayId, relayAccessToken: rotated.json.relayAccessToken });
+    assert.equal((await company.post([udf('S3')])).status, 401);
+    assert.equal((await call('DELETE', `/admin/companies/${companyId}/rules/${revoked.relayId}`)).status, 204);
+    const young = await ruleOf(companyId);
+    const ofYoung = await young.start([udf('S4', later)]);
+
+    // The processes run on, as they do where a replica that lacks the last changes takes over.
+    postgres('pg_restore', '--clean', '--if-exists', '--single-transaction', '--dbname', database.url, dump);
+
+    await eventually('the API to know the settings of before', async () => {
+      const { status } = await renewed.post([udf('S3')]);
+      return status === 401 || new Unmet(status);
+    });
+    assert.equal((await company.post([udf('S3')])).status, 202, 'the token of before is valid again');
+    assert.equal((await revoked.post([udf('S5')])).status, 202, 'and so is the rule that was deleted');
+    assert.equal((await young.post([udf('S4')])).status, 401, 'the new rule is unknown');
+    const again = await company.post([udf('S2')], { 'Idempotency-Key': 'S2' });
+    assert.deepEqual([again.status, ((await again.json()) as { chainId: string }).chainId], [200, chainId]);
+    assert.deepEqual(await asked('S2'), { times: 1, keys: 1 });
+
+    await company.steer(before.chainId, 'runNow', 0);
+    assert.equal((await company.ended(before.chainId)).status, 'completed');
+
+    // Passed over, it would be an accepted chain that silently does not run.
+    await young.steer(ofYoung.chainId, 'runNow', 0);
+    const { actions } = await young.action(ofYoung.chainId, 0, 'needs-attention');
+    assert.match(actions[0]?.error?.message ?? '', /does not know rule \d+, which nobody deleted: was it restored/);
+    await mails(`admin@${companyId}.example`, 1);
+    await ruleOf(companyId, { relayId: young.relayId, relayAccessToken: young.relayAccessToken });
+    await young.steer(ofYoung.chainId, 'retry', 0);
+    assert.equal((await young.ended(ofYoung.chainId)).status, 'completed');
+    assert.deepEqual(await asked('S4'), { times: 1, keys: 1 });
+    await young.start([udf('S6')]);
+  });
+
+  it('Temporal: what was done since is done again under the same keys; chains accepted since are gone', async () => {
+    const company = await found('engine');
+    const { companyId } = company;
+    const open = await company.start([udf('E1', later)]);
+    const steered = await company.start([udf('E7', later), udf('E8', { delayInSeconds: '4000' })]);
+    await stopRelay('SIGTERM');
+    await restartEngine(() => move(data, copy));
+    await startRelay();
+
+    await company.steer(open.chainId, 'runNow', 0);
+    await company.ended(open.chainId);
+    await company.steer(steered.chainId, 'cancel', 0);
+    await company.action(steered.chainId, 0, 'cancelled');
+    const post = () => company.post([udf('E2'), send('404404', { groupId: '501' })], { 'Idempotency-Key': 'E2' });
+    const first = (await (await post()).json()) as { chainId: string };
+    await company.action(first.chainId, 1, 'needs-attention');
+    await mails(`admin@${companyId}.example`, 1);
+    const lost = await company.start([udf('E3', later)]);
+    const young = await ruleOf(companyId);
+
+    // A worker that runs on has the chains of before in its cache, and they are stuck: one that starts anew has not.
+    await restartEngine(() => move(copy, data));
+    await eventually('the API to reach Temporal', async () => {
+      const { status, json } = await call('GET', '/readyz');
+      return status === 200 || new Unmet(json);
+    });
+    await stopRelay('SIGTERM');
+    await startRelay();
+
+    assert.equal((await company.read(open.chainId)).actions[0]?.state, 'scheduled');
+    await company.steer(open.chainId, 'runNow', 0);
+    assert.equal((await company.ended(open.chainId)).status, 'completed');
+    assert.deepEqual(await asked('E1'), { times: 2, keys: 1 });
+
+    await company.action(steered.chainId, 0, 'scheduled');
+    await company.steer(steered.chainId, 'runNow', 1);
+    await company.action(steered.chainId, 1, 'done');
+    assert.deepEqual(
+      [await asked('E7'), await asked('E8')],
+      [
+        { times: 0, keys: 0 },
+        { times: 1, keys: 1 },
+      ],
+    );
+
+    for (const { chainId } of [first, lost]) assert.equal((await call('GET', `/co/${companyId}/chains/${chainId}`)).status, 404);
+    const again = await post();
+    assert.deepEqual([again.status, ((await again.json()) as { chainId: string }).chainId], [202, first.chainId]);
+    await company.action(first.chainId, 1, 'needs-attention');
+    assert.deepEqual(await asked('E2'), { times: 2, keys: 1 });
+    // It is a new hold, of which people are told.
+    await mails(`admin@${companyId}.example`, 2);
+    const { chainId } = await young.start([udf('E4')]);
+    assert.equal((await young.ended(chainId)).status, 'completed');
+  });
+});
