@@ -26,6 +26,7 @@ const steeredSchema = z.record(z.string(), z.number());
 export function steerChains({ client, log }: Pick<Deps, 'client' | 'log'>): Activities['steerChains'] {
   return async ({ order, workflowIds }) => {
     const { attempt, heartbeatDetails } = activityInfo();
+    const { bulkId, verb } = order;
     const steered = steeredSchema.safeParse(heartbeatDetails).data ?? {};
     const settled = await Promise.allSettled(
       workflowIds.map(async (workflowId) => {
@@ -41,7 +42,7 @@ export function steerChains({ client, log }: Pick<Deps, 'client' | 'log'>): Acti
         const workflowId = workflowIds[place] ?? '';
         if (result.status === 'fulfilled')
           return { ...noProgress, done: 1, ...(result.value > 0 ? { steered: 1, actions: result.value } : { unchanged: 1 }) };
-        log.warn({ err: result.reason, workflowId, ...order }, 'a chain could not be steered');
+        log.warn({ err: result.reason, workflowId, bulkId, verb }, 'a chain could not be steered');
         const error = result.reason instanceof Error ? result.reason.message : String(result.reason);
         return { ...noProgress, done: 1, failed: 1, failures: [{ workflowId, error }] };
       })

@@ -2,6 +2,7 @@
 
 import type { MiddlewareHandler } from 'hono';
 import { companyIdPattern, relayIdPattern } from '../chain/chain.js';
+import { loggableId } from '../contract/credential.js';
 import { Problem, type Refusal } from '../contract/problem.js';
 import type { Log, Metrics } from '../service/telemetry.js';
 import { addressGroup, clientAddress } from './client-address.js';
@@ -44,7 +45,7 @@ export function reportFailures({
       return;
     }
     counted.lines += 1;
-    const companyId = /^\/(?:co|admin\/companies)\/([^/]+)/.exec(c.req.path)?.[1];
+    const companyId = loggableId(/^\/(?:co|admin\/companies)\/([^/]+)/.exec(c.req.path)?.[1]);
     log.warn(
       {
         address: group,

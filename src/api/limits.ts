@@ -7,6 +7,7 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Logger } from 'pino';
 import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import { loggableId } from '../contract/credential.js';
 import { Problem, problemResponse, Rejection } from '../contract/problem.js';
 import { type Config, readConfig } from '../service/config.js';
 import type { Metrics } from '../service/telemetry.js';
@@ -232,7 +233,7 @@ export function noteBounds(metrics: Pick<Metrics, 'boundsMet'>, log: Logger): Mi
     const bound = error.more.bound ?? (error.status === 429 && error instanceof Rejection ? error.reason : undefined);
     if (bound === undefined) return;
     metrics.boundsMet.inc({ bound });
-    const companyId = /^\/co\/([\w-]{1,64})\//.exec(c.req.path)?.[1];
+    const companyId = loggableId(/^\/co\/([\w-]{1,64})\//.exec(c.req.path)?.[1]);
     const what = `${bound} ${companyId}`;
     if (Date.now() - (noted.get(what) ?? 0) < notedAgainMs) return;
     if (noted.size >= 1000) noted.clear();

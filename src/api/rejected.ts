@@ -44,7 +44,7 @@ export function rejectedRoutes(options: ApiOptions, rejections: Rejections, quot
     }),
     route('POST /co/:companyId/rejected/:rejectedId/resend', 'resendRejected', 'Send a rejected request again', {
       description:
-        'Needs no token of its rules. Delays count from now. What came with a revoked token or without the signature needs' +
+        'Needs no token of its rules. Delays count from now. What came with a dead token or without the signature needs' +
         ' `confirm`: the answer without it shows the actions.',
       body: resendRequest,
       answers: {
@@ -66,7 +66,7 @@ export function rejectedRoutes(options: ApiOptions, rejections: Rejections, quot
         const request = await find(companyId, rejectedId);
         if (request.chainId !== undefined)
           throw new Problem('already-resent', `This request was sent again at ${request.resentAt}: chain ${request.chainId}.`);
-        if (!confirm && needsConfirmation(request.reason)) throw notConfirmed(request);
+        if (!confirm && needsConfirmation(request)) throw notConfirmed(request);
         return withinLimit(c, limits, companyId, async () => {
           const relayIds = [...new Set(request.elements.map(({ relayId }) => textOf(relayId)))];
           const rules = await Promise.all(relayIds.map((relayId) => store.rules.get(companyId, relayId)));
@@ -95,7 +95,8 @@ export function rejectedRoutes(options: ApiOptions, rejections: Rejections, quot
 
 /** Shows what would run: whoever sent it may have written it. */
 function notConfirmed({ reason, signature, elements }: RejectedRequest): Problem {
-  const why = reason === 'signature' ? 'without the signature of the company' : 'with a token that was revoked';
+  const ended = reason === 'token-revoked' ? 'revoked' : 'rotated';
+  const why = reason === 'signature' ? 'without the signature of the company' : `with a token that was ${ended}`;
   const detail =
     `Nothing has run. This request came ${why} (signature: ${signature ?? 'not known'}): somebody else may have written its actions. ` +
     'Read them in errors; if all of them are meant, send {"confirm": true}.';

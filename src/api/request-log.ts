@@ -2,6 +2,7 @@
 
 import type { Context, MiddlewareHandler } from 'hono';
 import { routePath } from 'hono/route';
+import { loggableId } from '../contract/credential.js';
 import type { Log } from '../service/telemetry.js';
 import type { Tracing } from '../service/tracing.js';
 
@@ -49,8 +50,12 @@ export function traceRequests(tracing: Tracing): MiddlewareHandler {
 
 /** What a request is about. */
 function idsOf(c: Context) {
-  const [, companyId, chainId, index, verb] = subject.exec(c.res.headers.get('Location') ?? c.req.path) ?? [];
-  return { companyId, chainId, ...(index !== undefined && { index: Number(index), verb }) };
+  const [, company, chain, index, verb] = subject.exec(c.res.headers.get('Location') ?? c.req.path) ?? [];
+  return {
+    companyId: loggableId(company),
+    chainId: loggableId(chain),
+    ...(index !== undefined && { index: Number(index), verb }),
+  };
 }
 
 const subject =

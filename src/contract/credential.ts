@@ -85,12 +85,19 @@ export function makeCredential(prefix: 'rlt_' | 'rlk_' | 'rla_'): string {
   return secret + checksum(secret);
 }
 
+const ourPrefix = /^rl[tka]_/;
+
+/** An id from a path, for the log: not where somebody has put a credential in its place. */
+export function loggableId(id: string | undefined): string | undefined {
+  return id !== undefined && ourPrefix.test(id) ? undefined : id;
+}
+
 /** Whether a token can only be one that a rule has taken over: the relay's own have its prefix. */
 export const isTakenOver = (token: string): boolean => !token.startsWith('rlt_');
 
 /** Whether a text with our prefix cannot be one of ours: mistyped or cut short. Any other text may be a token taken over. */
 export function isMistyped(text: string): boolean {
-  if (!/^rl[tka]_/.test(text)) return false;
+  if (!ourPrefix.test(text)) return false;
   const secret = text.slice(0, -checksumLength);
   return secret.length !== secretLength + 4 || text.slice(-checksumLength) !== checksum(secret);
 }

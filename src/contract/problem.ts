@@ -83,7 +83,10 @@ export const signatureVerdicts = ['right', 'wrong', 'not asked for'] as const;
 export type SignatureVerdict = (typeof signatureVerdicts)[number];
 
 /** For these nobody vouches: somebody may use a dead token, or a token without the secret that belongs to it. */
-export const needsConfirmation = (reason: RejectionReason): boolean => reason === 'token-revoked' || reason === 'signature';
+export function needsConfirmation({ reason, signature }: { reason: RejectionReason; signature?: SignatureVerdict }): boolean {
+  if (reason === 'token-expired') return signature !== 'right';
+  return reason === 'token-revoked' || reason === 'signature';
+}
 
 /** Of the whole company, which is told once a day. */
 export function isQuota(reason: RejectionReason): boolean {
@@ -127,7 +130,9 @@ export const resendRequest = z
     confirm: z
       .boolean()
       .default(false)
-      .describe('Needed where the reason is `token-revoked` or `signature`: the actions are meant.'),
+      .describe(
+        'Needed where the reason is `token-revoked`, `signature`, or `token-expired` without a right signature: the actions are meant.',
+      ),
   })
   .meta({ id: 'Resend' });
 

@@ -13,7 +13,7 @@ import { summaryBytes } from '../chain/web-ui.js';
 import { newsSignal } from '../contract/messages.js';
 import type { Cause, ChainNotice, Member, News, NoticeDelivery, Notifier, RuleNotice, TestNotice } from '../contract/notices.js';
 import type { ContactResult } from '../contract/notify.js';
-import { isQuota } from '../contract/problem.js';
+import { isQuota, needsConfirmation } from '../contract/problem.js';
 import { companyKey, rulesKey } from '../contract/search-attributes.js';
 import type { Store } from '../store/store.js';
 
@@ -127,6 +127,8 @@ export function ruleNotices(client: Client, log: Logger) {
 function mistakeOf(notice: RuleNotice): string[] {
   switch (notice.kind) {
     case 'rejected':
+      // What a dead token is sent with is for its holder to choose.
+      if (needsConfirmation(notice)) return [notice.reason];
       return [
         notice.reason,
         ...notice.mistakes.map(({ pointer, detail }) => `${pointer} ${detail.replaceAll(/".*"|\d+/gs, '…')}`),

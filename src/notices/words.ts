@@ -57,7 +57,10 @@ const refusals: Record<RejectionReason, { why: string; remedy: string }> = {
     why: 'idempotency key used again',
     remedy: 'Let the webhook send a new key for each event: with this one, only the first event runs.',
   },
-  'token-expired': { why: 'the token was rotated', remedy: newestToken },
+  'token-expired': {
+    why: 'the token was rotated',
+    remedy: `If it is your webhook: ${newestToken} If not, somebody else has the old token.`,
+  },
   'token-revoked': {
     why: 'the token was revoked',
     remedy: `Somebody uses a token that is dead. If it is your webhook: ${newestToken} If not, somebody else has the old token.`,
@@ -75,7 +78,8 @@ const refusals: Record<RejectionReason, { why: string; remedy: string }> = {
   'open-chains': { why: 'too many open chains', remedy: `Retry, skip or cancel what is open and held. ${moreLimits}` },
 };
 
-function rejectedWords({ companyId, rejectedId, reason, mistakes, at }: RejectedNotice, context: NoticeContext): Words {
+function rejectedWords(notice: RejectedNotice, context: NoticeContext): Words {
+  const { companyId, rejectedId, reason, mistakes, at } = notice;
   const { why, remedy } = refusals[reason];
   const more = mistakes.length - shownMistakes;
   const invalid =
@@ -104,7 +108,7 @@ function rejectedWords({ companyId, rejectedId, reason, mistakes, at }: Rejected
         remedy,
         'The refused requests are kept for a while. To see them:',
         relay(`rejected list ${companyId}`, context),
-        ...(reason === 'invalid-chain' ? [invalid] : needsConfirmation(reason) ? look : resend),
+        ...(reason === 'invalid-chain' ? [invalid] : needsConfirmation(notice) ? look : resend),
       ],
       'How often you hear of it': [
         `Further requests with the same mistake are kept too; you are told once ${isQuota(reason) ? 'a day' : 'an hour'}.`,

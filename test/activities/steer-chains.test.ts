@@ -61,3 +61,19 @@ it('what an attempt has steered whose worker was lost is counted by the next one
   const progress: BulkProgress = await again.run(() => steer({ order, workflowIds: Object.keys(chains) }));
   assert.deepEqual([progress.steered, progress.actions, progress.unchanged], [2, 2, 1]);
 });
+
+it('a chain that cannot be steered is logged with the bulk, and not with who asked for it', async () => {
+  const lines: string[] = [];
+  const getHandle = () => ({ describe: () => Promise.reject(new Error('no answer')) });
+  const client = {
+    workflow: { getHandle },
+    withDeadline: (_deadline: number, run: () => unknown) => run(),
+  } as unknown as Client;
+  const steer = steerChains({ client, log: pino({}, { write: (line) => lines.push(line) }) });
+  const last = new MockActivityEnvironment({ attempt: 5 });
+  const by = { ...order, by: 'admin dana', actions: { assignmentId: 'A-1' } };
+  const progress: BulkProgress = await last.run(() => steer({ order: by, workflowIds: ['one'] }));
+  assert.equal(progress.failed, 1);
+  assert.match(lines[0] ?? '', /"workflowId":"one","bulkId":"b","verb":"skip"/);
+  assert.doesNotMatch(lines[0] ?? '', /dana|A-1/);
+});

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { apiRoutes } from '../../src/api/app.js';
+import { failuresPerMinute } from '../../src/api/limits.js';
 import { type Role, roles } from '../../src/contract/credential.js';
 import { adminToken, wholeApi } from './whole-api.js';
 
@@ -152,5 +153,25 @@ describe('who may do what', () => {
     const counted = (await fresh.ask('GET', '/metrics', adminToken)).text;
     assert.match(counted, /relay_failed_authentications_total\{reason="wrong credential"\} 20\n/);
     await fresh.close();
+  });
+
+  it('is logged without a credential that somebody has put into the path, whoever asks and whatever is answered', async (t) => {
+    const fresh = await wholeApi();
+    t.after(() => fresh.close());
+    await fresh.store.companies.put('acme', () => ({ companyId: 'acme', name: 'Acme' }), admin);
+    const reader = await fresh.store.keys.create('acme', 'reader', admin, { role: 'read' });
+    assert.ok(typeof reader === 'object');
+    for (const prefix of ['rlk_', 'rla_', 'rlt_']) {
+      const misplaced = `${prefix}${'x'.repeat(36)}`;
+      await fresh.ask('POST', `/co/${misplaced}/relay`, undefined, []);
+      await fresh.ask('GET', `/admin/companies/${misplaced}`);
+      await fresh.ask('PUT', `/admin/companies/${misplaced}`, adminToken, { name: 'x', notify: { emails: ['a@example.com'] } });
+      await fresh.ask('POST', `/co/acme/chains/${misplaced}/cancel`, reader.key);
+    }
+    for (let n = 0; n <= failuresPerMinute; n += 1) await fresh.ask('GET', '/co/rlk_misplaced/chains');
+    const messages = new Set(fresh.logged().map(({ msg }) => msg));
+    for (const message of ['an authentication failed', 'request answered', 'a bound is met: requests are refused'])
+      assert.ok(messages.has(message), message);
+    assert.doesNotMatch(JSON.stringify(fresh.logged()), /rl[kat]_/);
   });
 });

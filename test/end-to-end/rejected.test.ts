@@ -171,7 +171,7 @@ describe('a request whose tokens were right once', () => {
       assert.match(item.problem.detail, new RegExp(`/0/relay\\w+ .*rule ${company.relayId}`));
       const [mail] = await stack.mails(company.admin, 1);
       const { Text } = await stack.text(mail ?? assert.fail());
-      const dead = reason === 'token-revoked';
+      const dead = reason !== 'rule-disabled';
       const next = `npx relay rejected ${dead ? 'show' : 'resend'} ${company.companyId} ${item.rejectedId}`;
       assert(Text.includes(next), Text);
       assert.equal(Text.includes('rejected resend'), !dead, Text);
@@ -181,7 +181,7 @@ describe('a request whose tokens were right once', () => {
       await mend(company);
       if (dead) {
         const { detail, errors } = await problemOf(await key.resend(item.rejectedId), 409);
-        assert.match(detail, /token that was revoked.*\{"confirm": true\}/);
+        assert.match(detail, /token that was (revoked|rotated).*\{"confirm": true\}/);
         assert.match(errors?.[0]?.detail ?? '', new RegExp(`^{.*"T-${company.companyId}"`));
         await problemOf(await key.resend(item.rejectedId, { confirm: 'yes' }), 400);
       }

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Client } from '@temporalio/client';
+import { pino } from 'pino';
 import type { ActionStatus } from '../../src/chain/action-status.js';
-import { foldedReason } from '../../src/notices/start.js';
+import type { RejectedNotice } from '../../src/contract/notices.js';
+import { foldedReason, ruleNotices } from '../../src/notices/start.js';
 
 function failed(message: string, more: Partial<ActionStatus> = {}): ActionStatus {
   return {
@@ -57,4 +60,34 @@ describe('the reason of a failure', () => {
     const { error: _, ...action } = failed('');
     assert.equal(foldedReason({ ...action, reason: 'its workflow ended' }), 'Failed: its workflow ended');
   });
+});
+
+describe('the notices of refused requests', () => {
+  for (const [reason, most] of [
+    ['token-revoked', 1],
+    ['token-expired', 1],
+    ['signature', 1],
+    ['invalid-chain', 2],
+  ] as const)
+    it(`are ${most} an hour for two requests that differ in where the mistake is: ${reason}`, () => {
+      const started: string[] = [];
+      const start = async (_: string, { workflowId }: { workflowId: string }) => started.push(workflowId);
+      const client = { withDeadline: (_: number, run: () => unknown) => run(), workflow: { start } } as unknown as Client;
+      const notices = ruleNotices(client, pino({ level: 'silent' }));
+      for (const pointer of ['/0/relayAccessToken', '/1/relayAccessToken']) {
+        const mistakes = [{ pointer, detail: 'was wrong' }];
+        const at = '2026-03-02T09:12:44.120Z';
+        const notice: RejectedNotice = {
+          kind: 'rejected',
+          companyId: 'acme',
+          relayId: '1',
+          at,
+          rejectedId: 'R',
+          reason,
+          mistakes,
+        };
+        notices.start(notice, 'relay');
+      }
+      assert.equal(new Set(started).size, most);
+    });
 });

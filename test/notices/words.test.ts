@@ -46,7 +46,7 @@ describe('a notice about a refused request', () => {
         /^(actions|recipients)-per-day|^open-chains/.test(reason) ? 'once a day' : 'once an hour',
       ])
         assert(text.includes(part), `${part} in ${text}`);
-      const dead = ['token-revoked', 'signature'].includes(reason);
+      const dead = ['token-expired', 'token-revoked', 'signature'].includes(reason);
       const resend = text.includes('npx relay rejected resend acme R1 --url https://relay.example\n');
       assert.equal(resend, !dead && reason !== 'invalid-chain');
       assert.equal(text.includes('npx relay rejected show acme R1 --url https://relay.example\n'), dead);

@@ -40,7 +40,7 @@ export const rejected: Commands = (relay, session) => {
         '',
         ...JSON.stringify(elements, null, 2).split('\n'),
         '',
-        needsConfirmation(rest.reason)
+        needsConfirmation(rest)
           ? 'Somebody else may have written these actions. Send them again only if every one of them is meant.'
           : `Once that is put right: npx relay rejected resend ${companyId} ${rejectedId}`,
       ]);
@@ -48,7 +48,7 @@ export const rejected: Commands = (relay, session) => {
 
   command(rejected, 'resend <companyId> <rejectedId>', 'acme Xk2vQ9sLm4Tz', 'send one again, once what was wrong is put right')
     .description(
-      'Delays count from now. What came with a revoked token, or without the signature, is shown first: it asks whether every ' +
+      'Delays count from now. What came with a revoked or rotated token, or without the signature, is shown first: it asks whether every ' +
         'action is meant. A script says --yes.',
     )
     .addOption(waitOption)
