@@ -1,7 +1,6 @@
 /** From a company's settings to its connectors. A new kind has a file of its own, a settings schema and one case here. */
 
 import type { Company } from '../contract/company.js';
-import type { Log } from '../service/telemetry.js';
 import { ConnectorError } from './call.js';
 import { createHttpClient } from './http.js';
 import { createMailer, type Mailer } from './mail.js';
@@ -9,7 +8,6 @@ import { createHttpPlatform, createHttpTicketing, type Platform, type Ticketing 
 
 export interface ConnectorsOptions {
   allowPrivateNetworks: boolean;
-  log?: Log;
   /** The operator's own mail server, which may be on a private network. */
   smtpUrl?: string;
   /** The sender of notices, and of companies that have set none. */
@@ -19,8 +17,8 @@ export interface ConnectorsOptions {
 export type Connectors = ReturnType<typeof createConnectors>;
 
 /** What it returns for a company throws a ConnectorError, `permanent`, where the settings for it are missing. */
-export function createConnectors({ allowPrivateNetworks, smtpUrl, mailFrom, log }: ConnectorsOptions) {
-  const http = createHttpClient({ allowPrivateNetworks, log });
+export function createConnectors({ allowPrivateNetworks, smtpUrl, mailFrom }: ConnectorsOptions) {
+  const http = createHttpClient({ allowPrivateNetworks });
   const operatorMailer = smtpUrl === undefined ? undefined : createMailer(smtpUrl, { allowPrivateNetworks: true });
 
   function platformOf({ companyId, platform }: Company): Platform {

@@ -6,7 +6,6 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { isNestedDeeper } from '../chain/text.js';
 import type { Auth } from '../contract/company.js';
 import { isLoopback } from '../contract/loopback.js';
-import type { Log } from '../service/telemetry.js';
 import { authIn, type Call, ConnectorError, excerpt, withDeadline } from './call.js';
 import { assertPublicHost, codeOf, networkFailure, publicLookup } from './network.js';
 
@@ -17,6 +16,8 @@ export interface HttpRequest {
   /** Names in lower case. */
   headers?: Record<string, string>;
   auth?: Auth;
+  /** Credentials may go over `http` to another machine. */
+  allowPlainText?: boolean;
   body?: unknown;
   call: Call;
   /** Where the address and its auth were set, for the advice in errors: `the company's platform settings`. */
@@ -30,13 +31,7 @@ type Asked = HttpRequest & { label: string; secrets: string[] };
 
 export type HttpClient = ReturnType<typeof createHttpClient>;
 
-interface HttpClientOptions {
-  allowPrivateNetworks: boolean;
-  log?: Log;
-}
-
-export function createHttpClient({ allowPrivateNetworks, log }: HttpClientOptions) {
-  const warnedOf = new Set<string>();
+export function createHttpClient({ allowPrivateNetworks }: { allowPrivateNetworks: boolean }) {
   const agent = new Agent({
     connect: allowPrivateNetworks ? {} : { lookup: publicLookup },
     maxResponseSize: 1024 * 1024,
@@ -46,15 +41,16 @@ export function createHttpClient({ allowPrivateNetworks, log }: HttpClientOption
   });
 
   async function exchange(request: HttpRequest, signal: AbortSignal): Promise<unknown> {
-    const { method, url, headers, auth, body, call, secretPath } = request;
+    const { method, url, headers, auth, allowPlainText = false, body, call, what, secretPath } = request;
+    const label = `${method} ${shownUrl(url, secretPath)}`;
     const credentials = credentialsOf(auth ?? authIn(url));
-    const inPlainText = credentials.secrets.length > 0 && url.protocol === 'http:' && !isLoopback(url.hostname);
-    if (inPlainText && !warnedOf.has(url.host)) {
-      warnedOf.add(url.host);
-      log?.warn({ host: url.host }, `credentials are sent in plain text: set an https address in ${request.what}`);
-    }
+    if (credentials.secrets.length > 0 && url.protocol === 'http:' && !isLoopback(url.hostname) && !allowPlainText)
+      throw new ConnectorError(
+        'permanent',
+        `${label} was not sent: credentials would be legible on the way; set an https address in ${what}, or allowPlainText to true`,
+      );
     const secrets = [...credentials.secrets, ...url.searchParams.values(), ...(secretPath ? [url.pathname] : [])];
-    const asked: Asked = { ...request, label: `${method} ${shownUrl(url, secretPath)}`, secrets };
+    const asked: Asked = { ...request, label, secrets };
     try {
       if (!allowPrivateNetworks) assertPublicHost(url.hostname);
       const response = await undici(new URL(url.pathname + url.search, url.origin), {

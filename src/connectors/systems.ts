@@ -18,13 +18,16 @@ const count = z
 const sentSchema = z.object({ recipients: count, recipientCount: count }).catch({});
 
 /** Where assignments live and from where they are sent to workers. Throws only ConnectorErrors. */
-export function createHttpPlatform({ baseUrl, auth }: Extract<PlatformSettings, { kind: 'http' }>, http: HttpClient) {
+export function createHttpPlatform(
+  { baseUrl, auth, allowPlainText }: Extract<PlatformSettings, { kind: 'http' }>,
+  http: HttpClient,
+) {
   const what = "the company's platform settings";
   return {
     /** The assignment as the platform has it now. @throws ConnectorError `permanent` where there is none. */
     async getAssignment(assignmentId: string, call: Call): Promise<Record<string, unknown>> {
       const url = resourceUrl(baseUrl, 'assignments', assignmentId);
-      const assignment = assignmentSchema.safeParse(await http.request({ method: 'GET', url, auth, call, what }));
+      const assignment = assignmentSchema.safeParse(await http.request({ method: 'GET', url, auth, allowPlainText, call, what }));
       if (assignment.success) return assignment.data;
       throw new ConnectorError(
         'permanent',
@@ -39,7 +42,7 @@ export function createHttpPlatform({ baseUrl, auth }: Extract<PlatformSettings, 
       call: Call,
     ): Promise<{ recipients?: number }> {
       const url = resourceUrl(baseUrl, 'assignments', assignmentId, 'send');
-      const sent = sentSchema.parse(await http.request({ method: 'POST', url, auth, body, call, what }));
+      const sent = sentSchema.parse(await http.request({ method: 'POST', url, auth, allowPlainText, body, call, what }));
       const recipients = sent.recipients ?? sent.recipientCount;
       return recipients === undefined ? {} : { recipients };
     },
@@ -47,12 +50,15 @@ export function createHttpPlatform({ baseUrl, auth }: Extract<PlatformSettings, 
 }
 
 /** Where tickets live, which have user-defined fields. Throws only ConnectorErrors. */
-export function createHttpTicketing({ baseUrl, auth }: Extract<TicketingSettings, { kind: 'http' }>, http: HttpClient) {
+export function createHttpTicketing(
+  { baseUrl, auth, allowPlainText }: Extract<TicketingSettings, { kind: 'http' }>,
+  http: HttpClient,
+) {
   const what = "the company's ticketing settings";
   return {
     async updateField(ticketId: string, field: { name: string; value: string }, call: Call): Promise<void> {
       const url = resourceUrl(baseUrl, 'tickets', ticketId);
-      await http.request({ method: 'PATCH', url, auth, body: { userDefinedFields: [field] }, call, what });
+      await http.request({ method: 'PATCH', url, auth, allowPlainText, body: { userDefinedFields: [field] }, call, what });
     },
   };
 }

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { isEmailAddress } from '../chain/address.js';
+import { isLoopback } from './loopback.js';
 import { encrypted, mask, secret } from './secrets.js';
 
 export const prose = z.string().trim().min(1, 'must not be blank');
@@ -16,10 +17,12 @@ const signs = 'Signs what the webhook gets, as Standard Webhooks says; `relay` f
 const formats =
   "`relay`: facts as JSON; `slack`: a message for Slack's incoming webhooks. Unless set: `slack` for hooks.slack.com.";
 
+const shownWebhook = (url: string) => `${new URL(url).origin}/${mask}`;
+
 export const notifySchema = z.strictObject({
   emails: encrypted(z.array(emailText).max(20)).optional(),
   /** Secret is its path, which makes a Slack URL work. */
-  webhookUrl: secret(httpUrl, (url) => `${new URL(url).origin}/${mask}`).optional(),
+  webhookUrl: secret(httpUrl, shownWebhook).optional(),
   webhookSecret: secret(secretText).optional().describe(signs),
   webhookFormat: z.enum(['relay', 'slack'], 'must be relay or slack').optional().describe(formats),
 });
@@ -32,8 +35,18 @@ export function hasContact({ emails = [], webhookUrl }: Notify): boolean {
 /** As a request gives it: every address one to which mail can be sent, the secret one to sign with. */
 export const notifyRequest = notifySchema.extend({
   emails: z.array(emailText.refine(isEmailAddress, 'is no e-mail address')).max(20).optional(),
+  webhookUrl: secret(
+    httpUrl.refine(
+      (url) => isPrivate(new URL(url)),
+      'must be https, since its path is a secret and notices name people and events',
+    ),
+    shownWebhook,
+  ).optional(),
   webhookSecret: secret(signingText).optional().describe(signs),
 });
+
+/** Whether nobody on the way can read what is sent there. */
+const isPrivate = ({ protocol, hostname }: URL): boolean => protocol === 'https:' || isLoopback(hostname);
 
 export function isWebhookSecret(text: string): boolean {
   const [, base64 = ''] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(text) ?? [];

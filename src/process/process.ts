@@ -89,7 +89,7 @@ export async function openParts<TemporalConnection extends Connection | NativeCo
       'tokens and keys were hashed with another RELAY_SECRET: set that one, or rotate them: they match nothing',
     );
   const { RELAY_ALLOW_PRIVATE_NETWORKS: allowPrivateNetworks = false, MAIL_FROM: mailFrom } = config;
-  const connectors = createConnectors({ allowPrivateNetworks, smtpUrl, mailFrom, log });
+  const connectors = createConnectors({ allowPrivateNetworks, smtpUrl, mailFrom });
   closers.add('the connectors', () => connectors.close());
   const connection = await connect();
   closers.add('the connection to Temporal', () => connection.close());

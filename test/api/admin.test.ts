@@ -249,6 +249,25 @@ for (const { name, open, skip } of testDatabases) {
       assert.equal((await ask('PATCH', '/admin/companies/plain-old', { platform: { allowPlainText: true } })).status, 200);
     });
 
+    it('a webhook for notices is taken over https only, unless it is on this machine', async () => {
+      await company('hooks');
+      for (const [webhookUrl, status] of [
+        ['http://hooks.example.com/s3cret', 400],
+        ['http://10.0.0.5/s3cret', 400],
+        ['https://hooks.example.com/s3cret', 200],
+        ['http://127.0.0.1:8090/s3cret', 200],
+      ] as const) {
+        const answers = [
+          await put('hooks', { name: 'Hooks', notify: { webhookUrl } }),
+          await ask('PATCH', '/admin/companies/hooks', { notify: { webhookUrl } }),
+        ];
+        for (const answer of answers) {
+          assert.equal(answer.status, status, webhookUrl);
+          if (status === 400) assert.deepEqual(pointers(answer), ['/notify/webhookUrl']);
+        }
+      }
+    });
+
     describe('companies', () => {
       it('are made, read, changed, listed and deleted', async () => {
         const made = await put('acme', { name: ' Acme ', timeZone: 'Europe/Berlin', notify });

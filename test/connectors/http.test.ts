@@ -4,7 +4,6 @@ import { type AddressInfo, createServer } from 'node:net';
 import { after, describe, it } from 'node:test';
 import { createHttpClient, type HttpRequest, parseJson } from '../../src/connectors/http.js';
 import type { Auth } from '../../src/contract/company.js';
-import type { Log } from '../../src/service/telemetry.js';
 import { failing } from './failing.js';
 import { answering, startHttp } from './local-http.js';
 
@@ -54,17 +53,21 @@ describe('a request', () => {
     assert.equal(server.last().headers.authorization, basic('Zoë:p:w'));
   });
 
-  it('warns once of each host to which credentials go in plain text, this machine apart', async () => {
-    const warned: object[] = [];
-    const log = { warn: (facts: object) => warned.push(facts) } as unknown as Log;
-    const watched = createHttpClient({ allowPrivateNetworks: true, log });
-    after(() => watched.close());
+  it('sends credentials in plain text to this machine only, unless that is asked for', async () => {
     const { port } = new URL(server.url);
     const auth: Auth = { type: 'bearer', token: 't0ken' };
-    for (const host of ['127.0.0.1', 'localhost', '0.0.0.0', '0.0.0.0'])
-      await request(`http://${host}:${port}/`, { auth }, watched);
-    await request(`http://127.0.0.2:${port}/`, {}, watched).catch(() => {});
-    assert.deepEqual(warned, [{ host: `0.0.0.0:${port}` }]);
+    for (const host of ['127.0.0.1', 'localhost']) await request(`http://${host}:${port}/`, { auth });
+    const served = server.last();
+    const elsewhere = `http://0.0.0.0:${port}/`;
+    for (const refused of [request(elsewhere, { auth }), request(elsewhere.replace('//', '//u:t0ken@'))]) {
+      const { kind, message } = await failing(refused);
+      assert.equal(kind, 'permanent');
+      assert.match(message, /0\.0\.0\.0.* was not sent: .*https address in the company's platform settings, or allowPlainText/);
+      assert.doesNotMatch(message, /t0ken/);
+    }
+    assert.equal(server.last(), served, 'nothing was sent');
+    await request(elsewhere, { auth, allowPlainText: true });
+    await request(elsewhere);
   });
 
   it('takes user and password of the URL for basic auth', async () => {
