@@ -190,7 +190,7 @@ describe('deploy/kubernetes', () => {
 
     it(`${name} is asked for its health at a path and a port that it serves`, () => {
       const health = readFileSync(join(root, 'src/service/telemetry.ts'), 'utf8');
-      const probes = { startup: container.startupProbe, liveness: container.livenessProbe, readiness: container.readinessProbe };
+      const probes = { liveness: container.livenessProbe, readiness: container.readinessProbe };
       for (const [probe, asked] of Object.entries(probes)) {
         assert(asked?.httpGet, `no ${probe}Probe`);
         assert.equal(asked.httpGet.path, probe === 'readiness' ? '/readyz' : '/healthz');

@@ -17,7 +17,7 @@ import { freePort } from '../../src/service/server.js';
 import { programsDirectory } from '../postgresql.js';
 import { createDatabase } from '../store/databases.js';
 import { startProcess } from './process.js';
-import { type Call, companyAt, eventually, type Mail, send, Unmet, udf } from './stack.js';
+import { type Call, companyAt, email, eventually, type Mail, send, Unmet, udf } from './stack.js';
 
 const programs = programsDirectory();
 const known = process.env.RELAY_TEST_DATABASE_URL !== undefined && programs !== undefined;
@@ -68,6 +68,7 @@ describe('a database that was set back', { skip: !known && 'PostgreSQL is not in
     RELAY_SECRET: randomUUID(),
     RELAY_ENCRYPTION_KEYS: `first:${Buffer.alloc(32, 7).toString('base64')}`,
     RELAY_RETRY_BUDGET_SECONDS: '1',
+    RELAY_OPERATOR_EMAIL: 'operator@relay.example',
     SMTP_URL: mail.smtpUrl,
     PORT: String(port),
   };
@@ -118,6 +119,7 @@ describe('a database that was set back', { skip: !known && 'PostgreSQL is not in
     const { companyId, relayId } = company;
     const before = await company.start([udf('S1', later)]);
     const revoked = await ruleOf(companyId);
+    const ofRevoked = await revoked.start([udf('S7', later)]);
     postgres('pg_dump', '--format=custom', '--file', dump, database.url);
 
     const keyed = await company.post([udf('S2')], { 'Idempotency-Key': 'S2' });
@@ -130,6 +132,8 @@ describe('a database that was set back', { skip: !known && 'PostgreSQL is not in
     assert.equal((await call('DELETE', `/admin/companies/${companyId}/rules/${revoked.relayId}`)).status, 204);
     const young = await ruleOf(companyId);
     const ofYoung = await young.start([udf('S4', later)]);
+    const lost = await found('lost');
+    const ofLost = await lost.start([udf('S8', later)]);
 
     // The processes run on, as they do where a replica that lacks the last changes takes over.
     postgres('pg_restore', '--clean', '--if-exists', '--single-transaction', '--dbname', database.url, dump);
@@ -147,6 +151,11 @@ describe('a database that was set back', { skip: !known && 'PostgreSQL is not in
 
     await company.steer(before.chainId, 'runNow', 0);
     assert.equal((await company.ended(before.chainId)).status, 'completed');
+    await revoked.steer(ofRevoked.chainId, 'runNow', 0);
+    assert.equal((await revoked.ended(ofRevoked.chainId)).actions[0]?.state, 'done');
+    await lost.steer(ofLost.chainId, 'runNow', 0);
+    await lost.action(ofLost.chainId, 0, 'needs-attention');
+    await mails('operator@relay.example', 1);
 
     // Passed over, it would be an accepted chain that silently does not run.
     await young.steer(ofYoung.chainId, 'runNow', 0);
@@ -165,12 +174,21 @@ describe('a database that was set back', { skip: !known && 'PostgreSQL is not in
     const { companyId } = company;
     const open = await company.start([udf('E1', later)]);
     const steered = await company.start([udf('E7', later), udf('E8', { delayInSeconds: '4000' })]);
+    const due = await company.start([udf('E5', { delayInSeconds: '10' }), email(['e6@engine.example'], later)]);
+    assert.equal((await company.post([udf('E9')], { 'Idempotency-Key': ' ' })).status, 400);
     await stopRelay('SIGTERM');
     await restartEngine(() => move(data, copy));
     await startRelay();
 
     await company.steer(open.chainId, 'runNow', 0);
     await company.ended(open.chainId);
+    await company.steer(due.chainId, 'runNow', 1);
+    await company.ended(due.chainId);
+    const refused = (await call('GET', `/co/${companyId}/rejected`)).json.items[0];
+    const resend = () => call('POST', `/co/${companyId}/rejected/${refused.rejectedId}/resend`, {});
+    const resent = await resend();
+    assert.equal(resent.status, 202, JSON.stringify(resent.json));
+    await company.ended(resent.json.chainId);
     await company.steer(steered.chainId, 'cancel', 0);
     await company.action(steered.chainId, 0, 'cancelled');
     const post = () => company.post([udf('E2'), send('404404', { groupId: '501' })], { 'Idempotency-Key': 'E2' });
@@ -193,6 +211,13 @@ describe('a database that was set back', { skip: !known && 'PostgreSQL is not in
     await company.steer(open.chainId, 'runNow', 0);
     assert.equal((await company.ended(open.chainId)).status, 'completed');
     assert.deepEqual(await asked('E1'), { times: 2, keys: 1 });
+    // What was due by now is done again by itself.
+    await company.action(due.chainId, 0, 'done');
+    await company.steer(due.chainId, 'runNow', 1);
+    await company.ended(due.chainId);
+    assert.deepEqual(await asked('E5'), { times: 2, keys: 1 });
+    const copies = await mails('e6@engine.example', 2);
+    assert.deepEqual([copies.length, new Set(copies.map(({ MessageID }) => MessageID)).size], [2, 1]);
 
     await company.action(steered.chainId, 0, 'scheduled');
     await company.steer(steered.chainId, 'runNow', 1);
@@ -205,7 +230,9 @@ describe('a database that was set back', { skip: !known && 'PostgreSQL is not in
       ],
     );
 
-    for (const { chainId } of [first, lost]) assert.equal((await call('GET', `/co/${companyId}/chains/${chainId}`)).status, 404);
+    for (const { chainId } of [first, lost, resent.json])
+      assert.equal((await call('GET', `/co/${companyId}/chains/${chainId}`)).status, 404);
+    assert.equal((await resend()).status, 409, 'that it was sent again is in PostgreSQL');
     const again = await post();
     assert.deepEqual([again.status, ((await again.json()) as { chainId: string }).chainId], [202, first.chainId]);
     await company.action(first.chainId, 1, 'needs-attention');
