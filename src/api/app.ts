@@ -3,6 +3,7 @@
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { z } from 'zod';
 import { ruleNotices } from '../notices/start.js';
+import { holdsOneOf } from '../service/metrics-access.js';
 import { healthRoutes } from '../service/telemetry.js';
 import { adminTokenRoutes } from './admin-tokens.js';
 import { type Access, type Authenticated, Callers, createGuard } from './bearer-authentication.js';
@@ -30,6 +31,8 @@ const temporalTimeoutMs = 10_000;
 export function createApi(options: ApiOptions): Hono {
   const { client, log, metrics, limits, tracing } = options;
   const callers = new Callers(options);
+  const scraped: MiddlewareHandler = async (c, next) =>
+    holdsOneOf([options.metricsToken], c) ? healthRoutes(options).fetch(c.req.raw) : next();
   const inTime: MiddlewareHandler = (_c, next) => client.withDeadline(Date.now() + temporalTimeoutMs, next);
   const app = answerProblems(new Hono(), (error) => log.error({ err: error }, 'a request failed unexpectedly'));
   if (tracing) app.use(traceRequests(tracing));
@@ -39,6 +42,7 @@ export function createApi(options: ApiOptions): Hono {
     .use(noteBounds(metrics, log))
     .use(limitFailures(limits))
     .use(reportFailures(options))
+    .use('/metrics', scraped)
     .use('/codec/*', codecCors(options.links))
     .use('/chains/*', inTime)
     .use('/co/:companyId/chains/*', inTime)

@@ -10,11 +10,10 @@ import type { Links } from '../chain/chain.js';
 import type { Actor } from '../contract/audit.js';
 import { hashOf, roles } from '../contract/credential.js';
 import { deriveKey } from '../contract/encryption.js';
-import { isLoopback } from '../contract/loopback.js';
 import { Problem, type Refusal } from '../contract/problem.js';
+import { isLocal } from '../service/client-address.js';
 import { longestSessionHours } from '../store/sessions.js';
 import type { Store } from '../store/store.js';
-import { clientAddress } from './client-address.js';
 
 /** The environment of Hono handlers behind a guard: `c.get('actor')`. */
 export interface Authenticated {
@@ -147,14 +146,6 @@ export function assertOwnPage(c: Context<Authenticated>): void {
 
 function isHere(origin: string | undefined, host: string | undefined): boolean {
   return origin !== undefined && URL.canParse(origin) && new URL(origin).host === host;
-}
-
-/** What a proxy adds: its own address is not its client's. */
-const forwarding = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip'];
-
-/** Whether the request comes from this machine, and no proxy on it passed it on. */
-function isLocal(c: Context): boolean {
-  return isLoopback(clientAddress(c)) && forwarding.every((name) => c.req.header(name) === undefined);
 }
 
 export function unauthorized(needed: string, c: Context<Authenticated>): Problem {

@@ -4,8 +4,8 @@ import type { MiddlewareHandler } from 'hono';
 import { companyIdPattern, relayIdPattern } from '../chain/chain.js';
 import { loggableId } from '../contract/credential.js';
 import { Problem, type Refusal } from '../contract/problem.js';
+import { addressGroup, clientAddress } from '../service/client-address.js';
 import type { Log, Metrics } from '../service/telemetry.js';
-import { addressGroup, clientAddress } from './client-address.js';
 
 /** The lines a minute of one address. */
 const mostLines = 5;

@@ -9,11 +9,11 @@ import type { Logger } from 'pino';
 import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import { loggableId } from '../contract/credential.js';
 import { Problem, problemResponse, Rejection } from '../contract/problem.js';
+import { addressGroup, clientAddress } from '../service/client-address.js';
 import { type Config, readConfig } from '../service/config.js';
 import type { Metrics } from '../service/telemetry.js';
 import type { Parameter, Queries } from '../store/database.js';
 import type { Authenticated } from './bearer-authentication.js';
-import { addressGroup, clientAddress } from './client-address.js';
 
 /** The failed authentications per minute and address that are answered with 401. */
 export const failuresPerMinute = 60;

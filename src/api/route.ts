@@ -32,6 +32,7 @@ export interface ApiOptions extends StartOptions, CallersOptions {
   quotas?: Required<CompanyLimits>;
   links: Links;
   metrics: Metrics;
+  metricsToken?: string; // opens `/metrics` to another machine, beside the admin token
   tracing?: Tracing; // absent: nothing is traced
 }
 

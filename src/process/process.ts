@@ -108,6 +108,7 @@ export async function openParts<TemporalConnection extends Connection | NativeCo
     taskQueue: config.RELAY_TASK_QUEUE,
     links: linksOf(config, namespace, uiUrl),
     operatorEmail: config.RELAY_OPERATOR_EMAIL,
+    metricsToken: config.RELAY_METRICS_TOKEN,
     retryBudgetSeconds: config.RELAY_RETRY_BUDGET_SECONDS,
     attentionWindowSeconds: config.RELAY_ATTENTION_WINDOW_SECONDS,
     noticeDigestSeconds: config.RELAY_NOTICE_DIGEST_SECONDS,

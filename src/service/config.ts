@@ -85,6 +85,8 @@ export const environment = z.object({
   RELAY_MAX_CONNECTIONS: count(1000), // of the API, at once
   RELAY_ALLOW_PRIVATE_NETWORKS: flag.optional(), // for companies' connectors; unset: only in the all-in-one process
   RELAY_METRICS_PORT: port.optional(), // of a worker; unset: it answers nowhere
+  /** Opens `/metrics` of API and workers to another machine. */
+  RELAY_METRICS_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
   RELAY_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error']).default('info'),
 });
 

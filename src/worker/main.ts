@@ -1,10 +1,12 @@
 /** `npm run worker`: workflows and effects; as many of these as the load asks for. */
 
 import { NativeConnection } from '@temporalio/worker';
+import { Hono } from 'hono';
 import packageJson from '../../package.json' with { type: 'json' };
 import { openParts, runProcess } from '../process/process.js';
 import { again, serveEarly } from '../service/again.js';
 import { needed, readConfig, StartError } from '../service/config.js';
+import { guardMetrics } from '../service/metrics-access.js';
 import { createLog, healthRoutes } from '../service/telemetry.js';
 import { reach, registerSearchAttributes, temporalAddress } from '../service/temporal.js';
 import { openPostgres } from '../store/postgres.js';
@@ -34,7 +36,8 @@ await runProcess(async (closers, stop) => {
   const worker = await startWorker({ ...parts, version: deployment });
   closers.add('the worker', worker.stop);
   if (server) {
-    server.serve(healthRoutes(parts));
+    const guard = guardMetrics(config.RELAY_METRICS_TOKEN, config.RELAY_ADMIN_TOKEN);
+    server.serve(new Hono().use('/metrics', guard).route('/', healthRoutes(parts)));
     closers.add('the metrics', server.close);
   }
   const { version } = packageJson;

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { Hono } from 'hono';
+import { createApi } from '../../src/api/app.js';
 import { createGuard } from '../../src/api/bearer-authentication.js';
 import { answerProblems } from '../../src/api/problems.js';
 import { appOf, route } from '../../src/api/route.js';
+import { wholeApi } from './whole-api.js';
 
 it('what is for this machine alone needs the admin token from elsewhere, and through a proxy on this machine', async () => {
   const admin = { authorization: 'Bearer the-admin-token' };
@@ -33,4 +35,19 @@ it('what is for this machine alone needs the admin token from elsewhere, and thr
     const asked = await app.request('/metrics', { headers }, { incoming: { socket: { remoteAddress } } });
     assert.equal(asked.status, status, `${remoteAddress} ${JSON.stringify(headers)}`);
   }
+});
+
+it('a token for metrics opens them from elsewhere, and nothing else', async () => {
+  const api = await wholeApi();
+  const elsewhere = { incoming: { socket: { remoteAddress: '10.0.0.5' } } };
+  const app = createApi({ ...api, metricsToken: 'a-token-for-metrics' });
+  const ask = async (path: string, bearer: string) =>
+    (await app.request(path, { headers: { authorization: `Bearer ${bearer}` } }, elsewhere)).status;
+  const statuses = [
+    await ask('/metrics', 'a-token-for-metrics'),
+    await ask('/metrics', 'another-token-for-it'),
+    await ask('/admin/companies', 'a-token-for-metrics'),
+  ];
+  await api.close();
+  assert.deepEqual(statuses, [200, 401, 401]);
 });

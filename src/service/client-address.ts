@@ -3,6 +3,7 @@
 import { isIPv6 } from 'node:net';
 import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context } from 'hono';
+import { isLoopback } from '../contract/loopback.js';
 
 /** Of the socket: what a proxy says of the client is not believed. */
 export function clientAddress(c: Context): string {
@@ -25,4 +26,12 @@ export function addressGroup(address: string): string {
     .slice(0, 4)
     .map((group) => Number.parseInt(group, 16).toString(16))
     .join(':');
+}
+
+/** What a proxy adds: its own address is not its client's. */
+const forwarding = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip'];
+
+/** Whether the request comes from this machine, and no proxy on it passed it on. */
+export function isLocal(c: Context): boolean {
+  return isLoopback(clientAddress(c)) && forwarding.every((name) => c.req.header(name) === undefined);
 }

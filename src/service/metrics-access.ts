@@ -1,0 +1,21 @@
+/** Who may read `/metrics`, besides the API's admins: whoever asks on this machine, and the holders of a token for it. */
+
+import { timingSafeEqual } from 'node:crypto';
+import type { Context, MiddlewareHandler } from 'hono';
+import { hashOf } from '../contract/credential.js';
+import { Problem, problemResponse } from '../contract/problem.js';
+import { isLocal } from './client-address.js';
+
+export function holdsOneOf(tokens: readonly (string | undefined)[], c: Context): boolean {
+  const bearer = /^Bearer +(\S+) *$/i.exec(c.req.header('Authorization') ?? '')?.[1];
+  return bearer !== undefined && tokens.some((token) => token !== undefined && timingSafeEqual(hashOf(token), hashOf(bearer)));
+}
+
+/** For a worker, which knows no admins but the first. */
+export function guardMetrics(...tokens: (string | undefined)[]): MiddlewareHandler {
+  return async (c, next) => {
+    if (isLocal(c) || holdsOneOf(tokens, c)) return next();
+    const headers = { 'WWW-Authenticate': 'Bearer realm="relay"' };
+    return problemResponse(new Problem('unauthorized', 'This needs RELAY_METRICS_TOKEN: Authorization: Bearer …', { headers }));
+  };
+}
