@@ -3,6 +3,7 @@
 import { activityInfo } from '@temporalio/activity';
 import type { Connector } from '../chain/pause.js';
 import { ConnectorError } from '../connectors/call.js';
+import type { Log, Metrics } from '../service/telemetry.js';
 import { notTried, useOrdinary } from './failure.js';
 
 /** Calls of one company under way in one worker: a quarter of its slots. */
@@ -12,17 +13,26 @@ const mostLocal = 50;
 /** How long a system that did not answer in time is not tried locally, in milliseconds. */
 const silentMs = 30_000;
 
+/** How often a company at its bound is logged. */
+const saidEveryMs = 60_000;
+
 export class InFlight {
+  /** By company, in Unix milliseconds. */
+  readonly #saidAt = new Map<string, number>();
   readonly #companies = new Map<string, { all: number; local: number }>();
   /** Until when no local try is made, in Unix milliseconds, by company and connector. */
   readonly #silentUntil = new Map<string, number>();
+
+  constructor(private readonly told: { log: Log; metrics: Pick<Metrics, 'boundsMet'> }) {}
 
   /** @throws ApplicationFailure instead of making the call, `NotTried` or, where a local try may not be one, `UseOrdinary`. */
   async run<Result>(companyId: string, connector: Connector, call: () => Promise<Result>): Promise<Result> {
     const { isLocal } = activityInfo();
     const company = this.#companies.get(companyId) ?? { all: 0, local: 0 };
-    if (company.all >= mostOfCompany)
+    if (company.all >= mostOfCompany) {
+      this.#tell(companyId);
       throw notTried('NotTried', `${mostOfCompany} calls of the company are under way, as many as may be at once`);
+    }
     const system = `${companyId}/${connector}`;
     if (isLocal && company.local >= mostLocal) throw useOrdinary('the company has as many local tries under way as it may', true);
     if (isLocal && (this.#silentUntil.get(system) ?? 0) > Date.now())
@@ -42,5 +52,14 @@ export class InFlight {
       if (isLocal) company.local -= 1;
       if (company.all === 0) this.#companies.delete(companyId);
     }
+  }
+
+  #tell(companyId: string): void {
+    const bound = 'calls';
+    this.told.metrics.boundsMet.inc({ bound });
+    if (Date.now() - (this.#saidAt.get(companyId) ?? 0) < saidEveryMs) return;
+    if (this.#saidAt.size >= 1000) this.#saidAt.clear();
+    this.#saidAt.set(companyId, Date.now());
+    this.told.log.warn({ bound, companyId }, 'a bound is met: effects wait');
   }
 }

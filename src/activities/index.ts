@@ -15,7 +15,7 @@ import { steerChains } from './steer-chains.js';
 import { updateUdf } from './update-udf.js';
 
 export function createActivities(options: Omit<Deps, 'inFlight'>): Activities {
-  const deps = { ...options, inFlight: new InFlight() };
+  const deps = { ...options, inFlight: new InFlight(options) };
   const effects = observedEffects(deps, {
     sendAssignment: sendAssignment(deps),
     updateUdf: updateUdf(deps),

@@ -8,7 +8,7 @@ import type { StartedChain } from '../chains/start.js';
 import type { CompanyLimits } from '../contract/company.js';
 import { Rejection, type RejectionReason } from '../contract/problem.js';
 import { type Config, readConfig } from '../service/config.js';
-import type { Metrics } from '../service/telemetry.js';
+import type { Log, Metrics } from '../service/telemetry.js';
 import type { Store } from '../store/store.js';
 
 /** What the environment says; a company's own `limits` go before it. */
@@ -20,6 +20,8 @@ export function quotasOf(config: Config): Required<CompanyLimits> {
 /** How often the open chains of a company are counted at most. */
 const countEveryMs = 10_000;
 const countTimeoutMs = 10_000;
+/** How often it is logged that they cannot be counted. */
+const saidEveryMs = 60_000;
 
 interface OpenChains {
   /** When they were counted last; undefined: never yet. */
@@ -34,10 +36,12 @@ interface QuotaOptions {
   client: Pick<Client, 'withDeadline'> & { workflow: Pick<Client['workflow'], 'count'> };
   quotas?: Required<CompanyLimits>;
   metrics: Pick<Metrics, 'accepted'>;
+  log: Log;
 }
 
 export class Quotas {
   readonly #open = new Map<string, OpenChains>();
+  #saidAt = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly options: QuotaOptions) {}
 
@@ -100,7 +104,7 @@ export class Quotas {
       open.askedAt = performance.now();
       const { since } = open;
       const query = visibilityQuery({}, companyId, ["ExecutionStatus = 'Running'"]);
-      const { client } = this.options;
+      const { client, log } = this.options;
       client
         .withDeadline(Date.now() + countTimeoutMs, () => client.workflow.count(query))
         .then(
@@ -108,7 +112,12 @@ export class Quotas {
             open.counted = count;
             open.since -= since;
           },
-          () => {}, // The next request after a while asks again.
+          (error: unknown) => {
+            // The next request after a while asks again.
+            if (performance.now() - this.#saidAt < saidEveryMs) return;
+            this.#saidAt = performance.now();
+            log.warn({ err: error, companyId }, 'open chains cannot be counted: a company may have more than it may meanwhile');
+          },
         );
     }
     return open;

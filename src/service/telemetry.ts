@@ -87,7 +87,7 @@ export class Metrics {
   );
   readonly boundsMet = this.#counter(
     'relay_bounds_met_total',
-    'Requests that were refused because a bound of docs/limits.md was met, by its name.',
+    'Requests that were refused, and effects that wait, because a bound of docs/limits.md was met, by its name.',
     ['bound'],
   );
   readonly activities = this.#counter(

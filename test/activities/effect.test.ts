@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import type { Deps } from '../../src/activities/effect.js';
 import { effectActivity } from '../../src/activities/effect.js';
 import { InFlight } from '../../src/activities/in-flight.js';
+import { Metrics } from '../../src/service/telemetry.js';
 
 const ref = { companyId: 'acme', chainId: 'c', index: 0, relayId: '7', retryBudgetSeconds: 600 };
 const company = { companyId: 'acme', name: 'Acme', timeZone: 'UTC' };
@@ -20,7 +21,11 @@ async function failureOf(companies: () => Promise<unknown>, attempt: number): Pr
       refresh: async () => {},
     },
   } as unknown as Deps['store'];
-  const deps = { store, inFlight: new InFlight(), log: pino({ enabled: false }) };
+  const deps = {
+    store,
+    inFlight: new InFlight({ log: pino({ enabled: false }), metrics: new Metrics() }),
+    log: pino({ enabled: false }),
+  };
   return new MockActivityEnvironment({ startToCloseTimeoutMs: 400, attempt })
     .run(() => effectActivity(deps, 'mail', async () => {})(ref))
     .then(

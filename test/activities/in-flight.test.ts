@@ -4,15 +4,20 @@ import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { InFlight } from '../../src/activities/in-flight.js';
 import { ConnectorError } from '../../src/connectors/call.js';
+import { createLog, Metrics } from '../../src/service/telemetry.js';
 
 const inside = <Result>(isLocal: boolean, work: () => Promise<Result>): Promise<Result> =>
   new MockActivityEnvironment({ isLocal }).run(work);
 const isType = (type: string) => (error: unknown) => error instanceof ApplicationFailure && error.type === type;
+const told = (lines: string[] = []) => ({
+  log: createLog('info', { write: (line) => lines.push(line) }),
+  metrics: new Metrics(),
+});
 const silence = () => Promise.reject(new ConnectorError('retryable', 'no answer within 1.7 s', { unanswered: true }));
 
 describe('local tries', () => {
   it('are bounded for each company, so that one whose system is slow leaves slots to the others', async () => {
-    const tries = new InFlight();
+    const tries = new InFlight(told());
     const answers: (() => void)[] = [];
     const hang = () => new Promise<void>((resolve) => answers.push(resolve));
     const hanging = Array.from({ length: 50 }, () => inside(true, () => tries.run('slow', 'platform', hang)));
@@ -28,7 +33,7 @@ describe('local tries', () => {
   });
 
   it('are not made at a system that has just not answered, until it answers again', async () => {
-    const tries = new InFlight();
+    const tries = new InFlight(told());
     const works = async () => 'done';
     await assert.rejects(
       inside(true, () => tries.run('acme', 'platform', silence)),
@@ -46,7 +51,9 @@ describe('local tries', () => {
 
 describe('calls under way', () => {
   it('are bounded for each company: beyond that nothing is tried, which costs no attempt', async () => {
-    const calls = new InFlight();
+    const lines: string[] = [];
+    const observers = told(lines);
+    const calls = new InFlight(observers);
     const answers: (() => void)[] = [];
     const hang = () => new Promise<void>((resolve) => answers.push(resolve));
     const hanging = Array.from({ length: 100 }, () => inside(false, () => calls.run('slow', 'platform', hang)));
@@ -58,6 +65,9 @@ describe('calls under way', () => {
           error instanceof ApplicationFailure &&
           Reflect.get(error.details?.[0] ?? {}, 'attempt') === 0,
       );
+    assert.match(await observers.metrics.registry.metrics(), /relay_bounds_met_total\{bound="calls"\} 2\n/);
+    assert.equal(lines.length, 1);
+    assert.match(lines[0] ?? '', /"bound":"calls","companyId":"slow"/);
     assert.equal(await inside(false, () => calls.run('other', 'platform', async () => 'done')), 'done');
     answers.pop()?.();
     await hanging.pop();

@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import type { Deps } from '../../src/activities/effect.js';
 import { InFlight } from '../../src/activities/in-flight.js';
 import { sendEmail } from '../../src/activities/send-email.js';
+import { Metrics } from '../../src/service/telemetry.js';
 
 /** To whom a message goes out, of a company that names these domains by then. */
 async function sent(recipientDomains: string[] | undefined, recipient: string) {
@@ -17,7 +18,12 @@ async function sent(recipientDomains: string[] | undefined, recipient: string) {
     senderOf: () => ({ from: 'relay@relay.example' }),
     mailerOf: () => ({ send: async ({ to }: { to: string }) => void recipients.push(to) }),
   };
-  const deps = { store: { settings }, connectors, inFlight: new InFlight(), log: pino({ enabled: false }) } as unknown as Deps;
+  const deps = {
+    store: { settings },
+    connectors,
+    inFlight: new InFlight({ log: pino({ enabled: false }), metrics: new Metrics() }),
+    log: pino({ enabled: false }),
+  } as unknown as Deps;
   const input = { companyId: 'acme', chainId: 'c', index: 0, relayId: '7', retryBudgetSeconds: 600, recipient };
   const error = await new MockActivityEnvironment({ startToCloseTimeoutMs: 5000 })
     .run(() => sendEmail(deps)({ ...input, subject: 's', body: 'b', bodyHtml: 'h' }))

@@ -4,7 +4,7 @@ import { Quotas } from '../../src/api/quotas.js';
 import type { Chain, ChainAction } from '../../src/chain/chain.js';
 import type { CompanyLimits } from '../../src/contract/company.js';
 import { Rejection } from '../../src/contract/problem.js';
-import { Metrics } from '../../src/service/telemetry.js';
+import { createLog, Metrics } from '../../src/service/telemetry.js';
 import type { Store } from '../../src/store/store.js';
 import { Usage } from '../../src/store/usage.js';
 
@@ -22,7 +22,9 @@ function quotas(limits: CompanyLimits, { open = 0, recipientDomains }: { open?: 
   const count = mock.fn(async () => ({ count: open, groups: [] }));
   const usage = new Usage({ query: () => Promise.reject(new Error('not asked on the way of a request')) });
   const client = { workflow: { count }, withDeadline: async <T>(_deadline: number | Date, work: () => Promise<T>) => work() };
-  return { quotas: new Quotas({ store: { settings, usage }, client, metrics: new Metrics() }), count };
+  const lines: string[] = [];
+  const log = createLog('info', { write: (line) => lines.push(line) });
+  return { quotas: new Quotas({ store: { settings, usage }, client, metrics: new Metrics(), log }), count, lines };
 }
 
 const refused = (slug: string, reason: string) => (error: unknown) => {
@@ -61,6 +63,18 @@ describe('a company', () => {
     for (let n = 0; n < 4; n += 1) await made.within('acme', [udf], started);
     await assert.rejects(made.within('acme', [udf], started), refused('too-many-open-chains', 'open-chains'));
     assert.equal(count.mock.callCount(), 1);
+  });
+
+  it('is not bounded while its open chains cannot be counted, which is logged once', async () => {
+    const { quotas: made, count, lines } = quotas({ openChains: 1000 });
+    count.mock.mockImplementation(() => Promise.reject(new Error('no visibility store')));
+    for (const companyId of ['acme', 'other']) {
+      await made.within(companyId, [udf], started);
+      await new Promise(setImmediate);
+    }
+    assert.equal(count.mock.callCount(), 2);
+    assert.equal(lines.length, 1);
+    assert.match(lines[0] ?? '', /"level":"warn".*"companyId":"acme".*open chains cannot be counted/);
   });
 
   it('writes to its domains and to what is below them only, if it names any', async () => {
