@@ -176,6 +176,10 @@ describe('a database that was set back', { skip: !known && 'PostgreSQL is not in
     const steered = await company.start([udf('E7', later), udf('E8', { delayInSeconds: '4000' })]);
     const due = await company.start([udf('E5', { delayInSeconds: '10' }), email(['e6@engine.example'], later)]);
     assert.equal((await company.post([udf('E9')], { 'Idempotency-Key': ' ' })).status, 400);
+    const refused = await eventually('the request to be kept', async () => {
+      const { json } = await call('GET', `/co/${companyId}/rejected`);
+      return json.items[0] ?? new Unmet(json);
+    });
     await stopRelay('SIGTERM');
     await restartEngine(() => move(data, copy));
     await startRelay();
@@ -184,7 +188,6 @@ describe('a database that was set back', { skip: !known && 'PostgreSQL is not in
     await company.ended(open.chainId);
     await company.steer(due.chainId, 'runNow', 1);
     await company.ended(due.chainId);
-    const refused = (await call('GET', `/co/${companyId}/rejected`)).json.items[0];
     const resend = () => call('POST', `/co/${companyId}/rejected/${refused.rejectedId}/resend`, {});
     const resent = await resend();
     assert.equal(resent.status, 202, JSON.stringify(resent.json));
