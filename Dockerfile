@@ -1,7 +1,7 @@
 # The relay's image: `node dist/src/api/main.js` (the default) or `node dist/src/worker/main.js`.
 # Debian rather than Alpine: Temporal's native worker needs glibc.
 
-FROM node:24-bookworm-slim AS build
+FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # No dependency needs its install script to run.
@@ -12,7 +12,7 @@ COPY src ./src
 # `npm start` is for a laptop: the image does without it.
 RUN npm run build && rm -r dist/src/sandbox dist/.tsbuildinfo && npm prune --omit=dev --ignore-scripts
 
-FROM node:24-bookworm-slim
+FROM node:24.21.0-bookworm-slim
 ENV NODE_ENV=production
 WORKDIR /app
 # Certificate authorities for Temporal Cloud, platforms and mail servers.

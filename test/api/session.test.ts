@@ -178,7 +178,10 @@ describe('a session', () => {
     it('begins and ends without a script', async () => {
       const page = await ask('GET', '/sign-in');
       assert.match(page.headers.get('Content-Security-Policy') ?? '', /^default-src 'none'; .*form-action 'self'/);
-      assert.match(await page.text(), /<form method="post" action="\/sign-in">/);
+      const html = await page.text();
+      assert.match(html, /<form method="post" action="\/sign-in">/);
+      // Nobody reads it over a shoulder; a password manager may fill it in, and it may be pasted.
+      assert.match(html, /<input name="credential" type="password" autocomplete="current-password"/);
       const begun = await form('/sign-in', ownPage, { credential: key.key });
       assert.deepEqual([begun.status, begun.headers.get('Location')], [303, '/sign-in']);
       const cookie = { Cookie: cookieOf(begun) };

@@ -279,6 +279,12 @@ describe('the Dockerfile', () => {
     }
   });
 
+  it('is built from one image of one version, with all three of its numbers', () => {
+    const images = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image = '']) => image);
+    assert.equal(new Set(images).size, 1);
+    for (const image of images) assert.match(image, /:\d+\.\d+\.\d+-/);
+  });
+
   for (const [what, line] of Object.entries({
     'runs as a user without rights': /^USER node$/m,
     'runs no install script of a dependency': /^RUN npm ci --ignore-scripts$/m,

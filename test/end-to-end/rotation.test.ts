@@ -54,3 +54,28 @@ it('a chain that began under the old key is read, steered and ended under the ne
   const result = events?.at(-1)?.workflowExecutionCompletedEventAttributes?.result?.payloads?.[0];
   assert.equal(String(result?.metadata?.['encryption-key-id']), 'new');
 });
+
+it('a chain that a retry opens again goes on in a run that began after the rotation, and needs the old key all the same', async () => {
+  const company = await stack.company({ onFailure: 'continue' });
+  const { companyId, relayId, relayAccessToken } = company;
+  const assignment = String(Math.floor(Math.random() * 1e12));
+  await stack.stopWorker();
+  await stack.restartWorker(keys.old);
+  const body = JSON.stringify([{ relayId, relayAccessToken, ...send(assignment, { groupId: '501' }) }]);
+  const headers = { 'content-type': 'application/json' };
+  const accepted = await stack.apiWith(keys.old).request(`/co/${companyId}/relay`, { method: 'POST', headers, body });
+  const { chainId, workflowId } = acceptedSchema.parse(await accepted.json());
+  assert.equal((await company.ended(chainId)).status, 'failed');
+
+  await stack.stopWorker();
+  await stack.restartWorker();
+  const rotated = new Date();
+  await stack.assignment({ id: assignment });
+  assert.equal((await company.steer(chainId, 'retry', 0)).status, 202);
+  await company.until(chainId, ({ status }) => status === 'completed', 'the chain to complete');
+  const run = stack.client.workflow.getHandle(workflowId);
+  assert((await run.describe()).startTime >= rotated);
+  const { events } = await run.fetchHistory();
+  const input = events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads?.[0];
+  assert.equal(String(input?.metadata?.['encryption-key-id']), 'old');
+});
