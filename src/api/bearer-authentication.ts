@@ -8,7 +8,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { deleteCookie, getSignedCookie, setSignedCookie } from 'hono/cookie';
 import type { Links } from '../chain/chain.js';
 import type { Actor } from '../contract/audit.js';
-import { hashOf, roles } from '../contract/credential.js';
+import { hashOf, isMistyped, roles } from '../contract/credential.js';
 import { deriveKey } from '../contract/encryption.js';
 import { Problem, type Refusal } from '../contract/problem.js';
 import { isLocal } from '../service/client-address.js';
@@ -69,6 +69,8 @@ export interface CallersOptions {
   secret?: string;
   store: Pick<Store, 'keys' | 'adminTokens' | 'sessions'>;
   links: Pick<Links, 'api'>;
+  /** Which addresses have failed too often. */
+  limits?: { failing(c: Context): Promise<object | undefined> };
 }
 
 export class Callers {
@@ -78,10 +80,13 @@ export class Callers {
   readonly #signingKey: Uint8Array<ArrayBuffer>;
   /** Its prefix makes browsers refuse a cookie that another host or a connection in clear has set. */
   readonly #prefix: 'host' | undefined;
+  readonly #limits: CallersOptions['limits'];
+  #ofFailing: Promise<unknown> = Promise.resolve();
 
-  constructor({ adminToken, secret = '', store, links }: CallersOptions) {
+  constructor({ adminToken, secret = '', store, links, limits }: CallersOptions) {
     if (adminToken === '') throw new Error('The admin token must not be empty: set RELAY_ADMIN_TOKEN');
     this.#store = store;
+    this.#limits = limits;
     this.#adminHash = hashOf(adminToken);
     this.#signingKey = new Uint8Array(deriveKey(`${secret.split(',')[0]}\n${adminToken}`, 'session'));
     this.#prefix = links.api.startsWith('https:') ? 'host' : undefined;
@@ -91,13 +96,15 @@ export class Callers {
   async of(c: Context<Authenticated>): Promise<Actor | undefined> {
     const authorization = c.req.header('Authorization');
     const bearer = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
-    const actor = authorization === undefined ? await this.inSession(c) : bearer && (await this.holding(bearer));
+    const actor = authorization === undefined ? await this.inSession(c) : bearer && (await this.#holdingInTurn(c, bearer));
     return actor && (actor.kind === 'admin' || actor.companyId === c.req.param('companyId')) ? actor : undefined;
   }
 
   /** Whose this admin token or key is. */
   async holding(credential: string): Promise<Actor | undefined> {
     if (timingSafeEqual(hashOf(credential), this.#adminHash)) return { kind: 'admin' };
+    // What is none of ours is looked for nowhere.
+    if (!/^rl[ka]_/.test(credential) || isMistyped(credential)) return undefined;
     const { keys, adminTokens } = this.#store;
     if (credential.startsWith('rla_')) {
       const token = await adminTokens.authenticate(credential);
@@ -105,6 +112,14 @@ export class Callers {
     }
     const key = await keys.authenticate(credential);
     return key && { kind: 'key', ...key };
+  }
+
+  /** Those of addresses that have failed too often are looked up one after the other: they take one connection to the database. */
+  async #holdingInTurn(c: Context<Authenticated>, credential: string): Promise<Actor | undefined> {
+    if (!(await this.#limits?.failing(c))) return this.holding(credential);
+    const found = this.#ofFailing.then(() => this.holding(credential));
+    this.#ofFailing = found.catch(() => undefined);
+    return found;
   }
 
   /** Who is signed in. @throws Problem 403 where the page of another site would change something in their name. */

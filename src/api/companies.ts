@@ -19,13 +19,13 @@ import {
   type NewCompany,
   type StoredCompany,
 } from '../contract/company.js';
-import { createdKeyResponse, keysResponse, newKeyRequest } from '../contract/credential.js';
+import { createdKeyResponse, keysResponse, mostKeys, newKeyRequest } from '../contract/credential.js';
 import { hasContact } from '../contract/notify.js';
 import { Problem } from '../contract/problem.js';
 import { mergePatch, redact, replaceKeepingSecrets } from '../contract/secrets.js';
 import type { UsedId } from '../store/companies.js';
 import { invalid, pageQuery, parseAs, readObject } from './input.js';
-import { found, notFound } from './problems.js';
+import { found, limitReached, notFound } from './problems.js';
 import { type ApiOptions, type Route, route } from './route.js';
 
 /** What a company may change of itself; its connections are the operator's to allow. */
@@ -178,10 +178,11 @@ export function companyRoutes(options: CompanyOptions): Route[] {
       description: 'The answer is the only time that it is shown. One that a key makes ends with that key, or earlier.',
       body: newKeyRequest,
       answers: { 201: ['The key.', createdKeyResponse] },
-      problems: ['key-name-taken'],
+      problems: ['key-name-taken', 'limit-reached'],
       async handle(c, { companyId, actor, body }) {
         const made = await keys.create(companyId, body.name, actor, body);
         if (made === 'unknown company') throw notFound(`company ${companyId}`);
+        if (made === 'too many') throw limitReached(companyId, `${mostKeys} keys`);
         if (made === 'name taken') throw new Problem('key-name-taken', `Company ${companyId} already has a key "${body.name}".`);
         return c.json(made, 201, { 'Cache-Control': 'no-store' });
       },

@@ -32,7 +32,21 @@ export class Guesses {
     const guesses = wrong.filter(
       ({ relayId, relayAccessToken }) => relayIdPattern.test(relayId) && isTakenOver(relayAccessToken),
     );
-    const relayIds = companyIdPattern.test(companyId) ? new Set(guesses.map(({ relayId }) => relayId)) : [];
+    await this.#wait(companyId, new Set(guesses.map(({ relayId }) => relayId)));
+  }
+
+  /** Whether no further guess is compared for an address that has failed too often: so many wait that the next would not. */
+  get isFull(): boolean {
+    return this.#waiting >= mostWaiting;
+  }
+
+  /** The same for a wrong token whose rule is not looked at, since its address has failed too often. */
+  async slowDownAny(companyId: string): Promise<void> {
+    await this.#wait(companyId, ['any']);
+  }
+
+  async #wait(companyId: string, relayIds: Iterable<string>): Promise<void> {
+    if (!companyIdPattern.test(companyId)) return;
     let longest = 0;
     for (const relayId of relayIds) {
       const rule = `${companyId} ${relayId}`;
@@ -42,7 +56,7 @@ export class Guesses {
       if (waitMs > 0 && this.#said.take(rule))
         this.log.warn({ companyId, relayId }, 'many wrong tokens for a rule: somebody may be guessing; they are answered slowly');
     }
-    if (longest === 0 || this.#waiting >= mostWaiting) return;
+    if (longest === 0 || this.isFull) return;
     this.#waiting += 1;
     await this.sleep(longest);
     this.#waiting -= 1;

@@ -14,6 +14,7 @@ import { type Config, readConfig } from '../service/config.js';
 import type { Metrics } from '../service/telemetry.js';
 import type { Parameter, Queries } from '../store/database.js';
 import type { Authenticated } from './bearer-authentication.js';
+import { Shares } from './shares.js';
 
 /** The failed authentications per minute and address that are answered with 401. */
 export const failuresPerMinute = 60;
@@ -110,9 +111,15 @@ export class Limits {
 
   /** @throws Problem 429 where the address has failed too often this minute, and `unless` does not speak for the request. */
   async refuseFailing(c: Context, unless: () => Promise<boolean>): Promise<void> {
+    const failing = await this.failing(c);
+    if (failing && !(await unless())) throw tooManyFailures(failing.headers);
+  }
+
+  /** Of an address that has failed too often this minute. */
+  async failing(c: Context): Promise<RateLimit | undefined> {
     const failed = await this.#addresses.get(addressGroup(clientAddress(c)));
-    if (!failed || failed.consumedPoints <= failuresPerMinute || (await unless())) return;
-    throw tooManyFailures(rateLimitOf(this.#addresses, 0, Date.now() + failed.msBeforeNext, true).headers);
+    if (!failed || failed.consumedPoints <= failuresPerMinute) return undefined;
+    return rateLimitOf(this.#addresses, 0, Date.now() + failed.msBeforeNext, true);
   }
 
   async #take(limiter: Limiter, key: string, lot = 1, got = (_: RateLimiterRes) => {}): Promise<RateLimit> {
@@ -225,7 +232,7 @@ const notedAgainMs = 60_000;
 
 /** Counts the refusals for bounds, and logs one a minute for each bound and path. */
 export function noteBounds(metrics: Pick<Metrics, 'boundsMet'>, log: Logger): MiddlewareHandler {
-  const noted = new Map<string, number>();
+  const noted = new Shares(1, notedAgainMs);
   return async (c, next) => {
     await next();
     const { error } = c;
@@ -233,11 +240,10 @@ export function noteBounds(metrics: Pick<Metrics, 'boundsMet'>, log: Logger): Mi
     const bound = error.more.bound ?? (error.status === 429 && error instanceof Rejection ? error.reason : undefined);
     if (bound === undefined) return;
     metrics.boundsMet.inc({ bound });
-    const companyId = loggableId(/^\/co\/([\w-]{1,64})\//.exec(c.req.path)?.[1]);
-    const what = `${bound} ${companyId}`;
-    if (Date.now() - (noted.get(what) ?? 0) < notedAgainMs) return;
-    if (noted.size >= 1000) noted.clear();
-    noted.set(what, Date.now());
+    // Where nobody is known, the company in the path is whatever a stranger made up, and would make a line of each request.
+    const isStranger = bound === 'failed-authentications';
+    const companyId = isStranger ? undefined : loggableId(/^\/co\/([\w-]{1,64})\//.exec(c.req.path)?.[1]);
+    if (!noted.take(`${bound} ${companyId}`)) return;
     log.warn({ bound, companyId }, 'a bound is met: requests are refused');
   };
 }

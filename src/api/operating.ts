@@ -12,12 +12,18 @@ import type { Store } from '../store/store.js';
 import { numberCursor, pageQuery } from './input.js';
 import { found, notFound } from './problems.js';
 import { type ApiOptions, type Route, route } from './route.js';
+import { Shares } from './shares.js';
+
+/** Each writes to every contact, from the operator's address. */
+const testsAtOnce = 10; // for the keys of a company; then one every
+const testEveryMs = 360_000;
 
 export function operatingRoutes({ store, client, taskQueue, log }: ApiOptions): Route[] {
   const current = async (companyId: string): Promise<z.infer<typeof pausesResponse>> => {
     found(await store.companies.get(companyId), `company ${companyId}`);
     return { pauses: await store.pauses.current(companyId) };
   };
+  const tests = new Shares(testsAtOnce, testEveryMs);
   return [
     route('GET /admin/companies/:companyId/pause', 'getPauses', 'Read the pauses of a company', {
       answers: { 200: ['Those that are on.', pausesResponse] },
@@ -56,6 +62,11 @@ export function operatingRoutes({ store, client, taskQueue, log }: ApiOptions): 
       problems: ['temporal-unavailable'],
       async handle(c, { companyId, actor, body: { relayId } }) {
         found(await store.companies.get(companyId), `company ${companyId}`);
+        if (actor.kind === 'key' && !tests.take(companyId)) {
+          const detail = `The keys of company ${companyId} have tried out its notices ${testsAtOnce} times in an hour. Nothing was sent.`;
+          const headers = { 'Retry-After': String(Math.ceil(tests.wait(companyId) / 1000)) };
+          throw new Problem('rate-limited', detail, { headers, bound: 'test-notices' });
+        }
         if (relayId !== undefined) found(await store.rules.get(companyId, relayId), `rule ${relayId} of company ${companyId}`);
         await store.audit.record({ actor, action: 'notices.test', companyId, details: { relayId } });
         try {

@@ -48,6 +48,14 @@ export function notFound(what: string): Problem {
   return new Problem('not-found', `There is no ${what}.`);
 }
 
+/** @param most - `100 keys`. */
+export function limitReached(companyId: string, most: string): Problem {
+  return new Problem(
+    'limit-reached',
+    `Company ${companyId} has ${most}, as many as it may have: delete one that is not used any more.`,
+  );
+}
+
 /** What there is. @throws Problem 404, as `notFound`, where it is undefined or false. */
 export function found<Thing>(thing: Thing, what: string): Exclude<Thing, undefined | false> {
   if (thing === undefined || thing === false) throw notFound(what);

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { type Issue, maxActions, maxTokenLength } from '../chain/request.js';
+import { isTakenOver } from '../contract/credential.js';
 import { DecryptionError } from '../contract/encryption.js';
 import { Problem, Rejection, type RejectionReason, type SignatureVerdict } from '../contract/problem.js';
 import type { Refusal } from '../store/credentials.js';
@@ -51,17 +52,27 @@ export async function authenticateRequest(
  * Whether the first `relayAccessToken` of a body is a token of the company, dead ones too: what can be known before parsing. Who has
  * failed too often has to spell the name without escapes. Where nobody can be looked up, it may be.
  */
-export async function mayBeAuthentic({ store }: Pick<ApiOptions, 'store'>, companyId: string, bytes: ArrayBuffer) {
+export async function mayBeAuthentic(
+  { store, guesses }: Pick<ApiOptions, 'store'> & { guesses: Guesses },
+  companyId: string,
+  bytes: ArrayBuffer,
+): Promise<boolean> {
   const body = Buffer.from(bytes);
   const at = body.indexOf('"relayAccessToken"');
   const text = at < 0 ? '' : body.toString('utf8', at, at + 4000);
   const [, token] = /^"relayAccessToken"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*)/.exec(text) ?? [];
   if (token === undefined) return false;
+  let given: string;
   try {
-    return await store.tokens.isKnown(companyId, textOf(JSON.parse(token))).catch(() => true);
+    given = textOf(JSON.parse(token));
   } catch {
     return false;
   }
+  const canBeGuessed = isTakenOver(given);
+  if (canBeGuessed && guesses.isFull) return false;
+  const known = await store.tokens.isKnown(companyId, given).catch(() => true);
+  if (!known && canBeGuessed) await guesses.slowDownAny(companyId);
+  return known;
 }
 
 const unauthorized =

@@ -71,7 +71,7 @@ export function relayRoute(
     async handle(c, { companyId }) {
       const dry = asksDryRun(c);
       const bytes = await c.req.arrayBuffer();
-      await limits.refuseFailing(c, () => mayBeAuthentic(options, companyId, bytes));
+      await limits.refuseFailing(c, () => mayBeAuthentic({ ...options, guesses }, companyId, bytes));
       const { elements, assertStrict } = readElements(c.req.header('Content-Type'), bytes);
       const { idempotencyKey, mistake } = readIdempotencyKey(c);
       let signature: SignatureVerdict | undefined;

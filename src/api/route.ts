@@ -58,7 +58,7 @@ interface Description<Path, Who, Query, Body> {
   rawBody?: z.ZodType;
   maxBodyBytes?: number; // default: that of a chain
   examples?: Record<string, { summary: string; value: unknown }>;
-  /** What it counts as for the holder of a key, who may do so much of it a minute. */
+  /** What it counts as for the holder of a key, who may do so much of it a minute. Default of what manages a company: by its method. */
   use?: Use;
   /** By status. */
   answers: Record<number, Answer>;
@@ -118,8 +118,10 @@ export function route<
 ): Route {
   const [method = '', path = ''] = endpoint.split(' ');
   const { access = accessOf(path), query, body, handle } = description;
+  const managing = access === 'admin or manage key' ? (method === 'GET' ? 'reads' : 'steering') : undefined;
   return {
     ...description,
+    use: description.use ?? managing,
     method: method.toLowerCase() as Method,
     path,
     id,

@@ -1,13 +1,13 @@
 /** `/admin/companies/{companyId}/rules`: the rules of a company, and their tokens, each shown once, when it is made. */
 
-import { rotatedTokenResponse, rotationRequest, tokensResponse } from '../contract/credential.js';
+import { mostRules, rotatedTokenResponse, rotationRequest, tokensResponse } from '../contract/credential.js';
 import { Problem } from '../contract/problem.js';
 import { createdRuleResponse, newRuleRequest, ruleChange, ruleSchema, rulesResponse, type StoredRule } from '../contract/rule.js';
 import { mergePatch, redact, replaceKeepingSecrets } from '../contract/secrets.js';
 import type { Store } from '../store/store.js';
 import { readSettings } from './companies.js';
 import { isMergePatch, numberCursor, pageQuery } from './input.js';
-import { found, notFound } from './problems.js';
+import { found, limitReached, notFound } from './problems.js';
 import { type Route, route } from './route.js';
 
 export function ruleRoutes({ companies, rules, tokens }: Store): Route[] {
@@ -18,11 +18,12 @@ export function ruleRoutes({ companies, rules, tokens }: Store): Route[] {
         ' A `relayId` and `relayAccessToken` that existing webhooks use can be taken over.',
       rawBody: newRuleRequest,
       answers: { 201: ['The rule with its first token.', createdRuleResponse, { Location: 'The path of what was made.' }] },
-      problems: ['invalid-body', 'relay-id-taken'],
+      problems: ['invalid-body', 'relay-id-taken', 'limit-reached'],
       async handle(c, { companyId, actor }) {
         const rule = (await readSettings(c, newRuleRequest))();
         const made = await rules.create(companyId, rule, actor);
         if (made === 'unknown company') throw notFound(`company ${companyId}`);
+        if (made === 'too many') throw limitReached(companyId, `${mostRules} rules`);
         if (made === 'relayId taken')
           throw new Problem('relay-id-taken', `Company ${companyId} already has a rule with relayId ${rule.relayId}.`);
         const { relayAccessToken, tokenId } = made;

@@ -79,6 +79,10 @@ const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const secretLength = 30; // log2(62 ** 30) is 178 bits.
 const checksumLength = 6; // 62 ** 6 holds 32 bits.
 
+/** Of a company: every process keeps all rules, and the tokens of each. */
+export const mostRules = 1000;
+export const mostKeys = 100;
+
 /** The prefix, of a rule's token, a company's key or an operator's token, 178 random bits and their CRC-32, in base 62. */
 export function makeCredential(prefix: 'rlt_' | 'rlk_' | 'rla_'): string {
   const secret = prefix + randomText(secretLength);

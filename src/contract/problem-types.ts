@@ -142,6 +142,11 @@ export const problemTypes = {
     'Choose another name, or delete the other key first.',
     'Company acme already has a key "dashboard".',
   ]),
+  'limit-reached': type(409, 'As many as there may be', [
+    'The company has as many rules or keys as it may have. Nothing was made.',
+    'Delete those that are not used any more.',
+    'Company acme has 100 keys, as many as it may have: delete one that is not used any more.',
+  ]),
   'not-confirmed': type(409, 'Not confirmed', [
     'A request that came with a revoked token, or without the right signature, is sent again only by who has seen its actions: ' +
       'somebody else may have written them. Nothing has run.',

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { Pausable, Pause } from '../chain/pause.js';
 import type { Actor } from '../contract/audit.js';
 import { companySchema, type NewCompany, pauseSchema, type StoredCompany } from '../contract/company.js';
-import { makeCredential } from '../contract/credential.js';
+import { makeCredential, mostRules } from '../contract/credential.js';
 import { type newRuleRequest, type Rule, ruleSchema, type StoredRule } from '../contract/rule.js';
 import { changedFields, deleteNamed, recordChange } from './audit.js';
 import { addToken } from './credentials.js';
@@ -67,6 +67,7 @@ export const rulesIn = (database: Database, pepper: Pepper) => ({
   create: (companyId: string, { relayAccessToken = makeCredential('rlt_'), ...given }: NewRule, actor: Actor) =>
     database.transaction(async (queries) => {
       if (!(await exists(queries, 'companies WHERE company_id = $1 FOR KEY SHARE', [companyId]))) return 'unknown company';
+      if (await exists(queries, `rules WHERE company_id = $1 OFFSET ${mostRules - 1} LIMIT 1`, [companyId])) return 'too many';
       let rule: StoredRule | undefined;
       do {
         const relayId = given.relayId ?? String(randomInt(100_000_000_000, 1_000_000_000_000));

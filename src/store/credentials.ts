@@ -9,6 +9,7 @@ import {
   keySchema,
   makeCredential,
   makeId,
+  mostKeys,
   type NewKey,
   type Token,
   tokenSchema,
@@ -192,6 +193,8 @@ export const keysIn = (database: Database, pepper: Pepper) => ({
       const maker = actor.kind === 'key' ? await keys.find(queries, 'key_id = $1', [actor.keyId]) : undefined;
       const ends = [expiresAt, maker?.expiresAt].flatMap((time) => (time === undefined ? [] : [Date.parse(time)]));
       const end = ends.length > 0 ? new Date(Math.min(...ends)) : undefined;
+      if (await exists(queries, `company_keys WHERE company_id = $1 OFFSET ${mostKeys - 1} LIMIT 1`, [companyId]))
+        return 'too many';
       const key = makeCredential('rlk_');
       const row = { keyId: makeId(), companyId, name, role, expiresAt: end?.toISOString(), ...pepper.stored(key) };
       const made = await keys.insert(queries, row);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { CompanyLimits } from '../../src/contract/company.js';
 import { problemSchema } from '../../src/contract/problem.js';
-import { adminToken, serveApi } from '../hostile/api.js';
+import { adminToken, endlessUses, serveApi } from '../hostile/api.js';
 import { openEmptied } from '../store/emptied.js';
 
 interface Started {
@@ -69,6 +69,36 @@ describe('steering many chains by a key', () => {
       assert.deepEqual([refused.status, problemSchema.parse(await refused.json()).type], [409, '/problems/bulk-running']);
       assert.equal(refused.headers.get('retry-after'), '10');
       assert.equal(problemSchema.parse(await (await bulk(adminToken)).json()).type, '/problems/count-changed');
+    } finally {
+      await served.close();
+    }
+  });
+});
+
+describe('a key that manages its company', () => {
+  it('changes only so much a minute, tries the notices out only so often, and makes only so many keys', async () => {
+    const served = await serveApi(await openEmptied(), { uses: { ...endlessUses, steering: 150 } });
+    try {
+      const ask = (path: string, bearer: string, body: object) =>
+        fetch(`${served.url}/admin/companies/${served.companyId}/${path}`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        });
+      const typeOf = async (response: Response) => problemSchema.parse(await response.json()).type;
+      const managing = await ask('keys', adminToken, { name: 'manages', role: 'manage' });
+      const { key } = (await managing.json()) as { key: string };
+      const tests = [];
+      for (let n = 0; n < 11; n += 1) tests.push(await ask('notices/test', key, {}));
+      const [last] = tests.slice(-1);
+      assert.deepEqual([last?.status, tests.filter(({ status }) => status === 429).length], [429, 1]);
+      assert.match(last?.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
+      for (let n = 0; n < 98; n += 1) assert.equal((await ask('keys', key, { name: `key ${n}` })).status, 201);
+      const full = await ask('keys', key, { name: 'one more' });
+      assert.deepEqual([full.status, await typeOf(full)], [409, '/problems/limit-reached']);
+      const statuses = [];
+      for (let n = 0; n < 60; n += 1) statuses.push((await ask('keys', key, { name: 'one more' })).status);
+      assert.equal(statuses.at(-1), 429);
     } finally {
       await served.close();
     }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it, mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { Guesses } from '../../src/api/guesses.js';
-import { authenticateRequest } from '../../src/api/relay-authentication.js';
+import { authenticateRequest, mayBeAuthentic } from '../../src/api/relay-authentication.js';
 import { createLog } from '../../src/service/telemetry.js';
 import { createStore, type Store } from '../../src/store/store.js';
 import { openEmptied } from '../store/emptied.js';
@@ -81,6 +81,25 @@ describe('a request with a token that was taken over', () => {
     assert(typeof (await store.rules.create(companyId, rule, admin)) === 'object');
   });
   after(() => store.close());
+
+  it('of an address that has failed too often waits where it is wrong, and is compared no more once all places are taken', async () => {
+    const { guesses, waits, release } = held();
+    const ask = (token: string) =>
+      mayBeAuthentic(
+        { store, guesses },
+        companyId,
+        new TextEncoder().encode(JSON.stringify([{ relayAccessToken: token }])).buffer,
+      );
+    const asked: Promise<boolean>[] = [];
+    while (waits.length < 500) {
+      asked.push(ask('a guess'));
+      await setImmediate();
+    }
+    assert.equal(await ask(relayAccessToken), false);
+    release();
+    assert((await Promise.all(asked)).every((known) => !known));
+    assert.equal(await ask(relayAccessToken), true);
+  });
 
   it('is let in at once where it is right, however many guess; wrong ones wait, for a rule as for none', async () => {
     const { guesses, waits, release } = held();

@@ -164,6 +164,19 @@ describe('what the holder of a key does', () => {
     assert.deepEqual([allowed.headers.get('RateLimit-Limit'), allowed.headers.get('RateLimit-Remaining')], ['3', '2']);
   });
 
+  it('makes no line of each company that a stranger makes up', async () => {
+    const said: string[] = [];
+    const ofStrangers = createLog('warn', { write: (line) => said.push(line) });
+    const refusing = answerProblems(new Hono<Authenticated>(), assert.ifError)
+      .use(noteBounds(metrics, ofStrangers))
+      .get('/co/:companyId/relay', () => {
+        throw new Problem('rate-limited', 'too many', { bound: 'failed-authentications' });
+      });
+    for (let n = 0; n < 20; n += 1) assert.equal((await refusing.request(`/co/made-up-${n}/relay`)).status, 429);
+    assert.equal(said.length, 1);
+    assert.doesNotMatch(said[0] ?? '', /made-up/);
+  });
+
   it('says so in the answer, the log, once a minute, and the metrics', async () => {
     met.length = 0;
     const refused = await app.request('/co/acme/lists/one');

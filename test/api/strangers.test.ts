@@ -66,4 +66,16 @@ describe('a stranger', () => {
     assert.equal((await post(JSON.stringify([right, action('wrong')]))).status, 429);
     assert.equal((await post(`${JSON.stringify([right])}]`)).status, 400);
   });
+
+  it('asks nothing of the database with what cannot be a key, nor often with the question whether the relay is ready', async () => {
+    const before = query.mock.callCount();
+    for (const bearer of ['x', 'rlk_x', `rlk_${'a'.repeat(36)}`, 'rla_', served.relayAccessToken])
+      await fetch(`${served.url}/co/acme/chains`, { headers: { authorization: `Bearer ${bearer}` } });
+    const begun = performance.now();
+    for (let n = 0; n < 50; n += 1) await fetch(`${served.url}/readyz`);
+    // Of each second one look, and what every process reads.
+    const most = 3 + ((performance.now() - begun) / 1000) * 3;
+    const count = query.mock.callCount() - before;
+    assert(count <= most, `${count} queries, not ${most}`);
+  });
 });
