@@ -11,6 +11,7 @@ import { dataConverterOf } from '../service/payloads.js';
 import { assertPortFree } from '../service/server.js';
 import type { Log } from '../service/telemetry.js';
 import { bundlePath } from './bundle.js';
+import { WorkflowTaskSlots } from './task-slots.js';
 
 interface WorkerOptions extends Omit<Deps, 'inFlight'> {
   connection: NativeConnection;
@@ -22,6 +23,7 @@ interface WorkerOptions extends Omit<Deps, 'inFlight'> {
 
 /** @returns `running`, which rejects where it could not go on; and `stop`, which waits for what is under way. */
 export async function startWorker({ connection, namespace, taskQueue, version, keyring, ...deps }: WorkerOptions) {
+  const slots = new WorkflowTaskSlots();
   const worker = await Worker.create({
     connection,
     namespace,
@@ -32,10 +34,14 @@ export async function startWorker({ connection, namespace, taskQueue, version, k
     // Chains run for up to a year, longer than a version is kept: the next version replays their histories and goes on.
     workerDeploymentOptions: version && { version, useWorkerVersioning: true, defaultVersioningBehavior: 'AUTO_UPGRADE' },
     maxCachedWorkflows: 1000,
-    // A slot mostly waits for an outside system, a local activity in that of its workflow task: as many as a process can keep.
-    maxConcurrentWorkflowTaskExecutions: 400,
-    maxConcurrentLocalActivityExecutions: 400,
-    maxConcurrentActivityTaskExecutions: 400,
+    tuner: {
+      workflowTaskSlotSupplier: slots,
+      // These mostly wait for an outside system: as many as a process can keep.
+      localActivityTaskSlotSupplier: { type: 'fixed-size', numSlots: 400 },
+      activityTaskSlotSupplier: { type: 'fixed-size', numSlots: 400 },
+      nexusTaskSlotSupplier: { type: 'fixed-size', numSlots: 1 },
+    },
+    interceptors: { activity: [slots.interceptor] },
     shutdownGraceTime: '30 seconds', // Effects end by themselves within that: they are waited for.
   });
   const running = worker.run();

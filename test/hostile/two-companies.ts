@@ -1,29 +1,34 @@
 /**
- * `npm run test:abuse [chains beside each abuse, 100] [milliseconds between them, 200]`: what one company's chains take, alone and
+ * `npm run test:abuse [chains beside each abuse, 100] [milliseconds between them, 200] [part of an abuse's name]`: what one company's chains take, alone and
  * beside another company that abuses the relay in each way that a bound names. Ends with an error where one was refused or did not run.
  */
 
+import { it } from 'node:test';
 import { startStack } from '../end-to-end/stack.js';
 import { twoCompanies } from './abuse.js';
 
-const [count = 100, gapMs = 200] = process.argv.slice(2).map(Number);
+const [chains, gap, only = ''] = process.argv.slice(2);
+const [count, gapMs] = [Number(chains ?? 100), Number(gap ?? 200)];
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const stack = await startStack({ rateLimitPerMinute: 600 });
 const both = await twoCompanies(stack, 500);
 const median = (took: number[]) => took[Math.floor(took.length / 2)] ?? Number.NaN;
 const nearlyAll = (took: number[]) => took[Math.ceil(took.length * 0.95) - 1] ?? Number.NaN;
 
-await both.chains(count, gapMs); // warms up
-const alone = await both.chains(count, gapMs);
-const row = (name: string, took: number[], more = '') => {
-  const figures = [median(took), nearlyAll(took)].map((ms) => `${ms.toFixed(0).padStart(6)} ms`);
-  say(`${name.padEnd(40)} ${figures.join(' ')} ${(median(took) / median(alone)).toFixed(1).padStart(5)} × ${more}`);
-};
-say(`${count} chains of two actions, one each ${gapMs} ms: from POST to the last effect, median and 95th percentile`);
-row('alone', alone);
-for (const abuse of both.abuses) {
-  const { took, answers } = await both.beside(abuse, count, gapMs);
-  row(abuse.name, took, JSON.stringify(answers));
-}
-row('alone again', await both.chains(count, gapMs));
-both.close();
+// As a test, so that what it started is ended behind it.
+it('another company is served meanwhile', async () => {
+  await both.chains(count, gapMs); // warms up
+  const alone = await both.chains(count, gapMs);
+  const row = (name: string, took: number[], more = '') => {
+    const figures = [median(took), nearlyAll(took)].map((ms) => `${ms.toFixed(0).padStart(6)} ms`);
+    say(`${name.padEnd(40)} ${figures.join(' ')} ${(median(took) / median(alone)).toFixed(1).padStart(5)} × ${more}`);
+  };
+  say(`${count} chains of two actions, one each ${gapMs} ms: from POST to the last effect, median and 95th percentile`);
+  row('alone', alone);
+  for (const abuse of both.abuses.filter(({ name }) => name.includes(only))) {
+    const { took, answers } = await both.beside(abuse, count, gapMs);
+    row(abuse.name, took, JSON.stringify(answers));
+  }
+  row('alone again', await both.chains(count, gapMs));
+  both.close();
+});
