@@ -105,7 +105,8 @@ function refused(
   });
   if (forged) found.push({ reason: 'signature', mistake: forged });
   // The one that needs most care when the request is sent again.
-  const { reason } = found.find(({ reason }) => reason === 'token-revoked') ?? found.at(forged ? -1 : 0) ?? {};
+  const of = (wanted: RejectionReason) => found.find(({ reason }) => reason === wanted);
+  const { reason } = of('token-revoked') ?? of('signature') ?? of('token-expired') ?? found[0] ?? {};
   const stranger = refusals.findIndex((refusal) => refusal && !known[refusal]);
   if (!reason || stranger >= 0) {
     const refusal = {
