@@ -20,8 +20,9 @@ import { startPostgresql } from './postgresql.js';
  */
 const seconds: Record<string, number> = {
   'api/admin': 17,
-  'docs/operating': 160,
-  'end-to-end/abuse': 90,
+  'api/who': 45,
+  'docs/operating': 200,
+  'end-to-end/abuse': 150,
   'end-to-end/at-rest': 35,
   'end-to-end/bulk': 45,
   'end-to-end/email': 50,
@@ -41,11 +42,14 @@ const seconds: Record<string, number> = {
   'end-to-end/reopen': 55,
   'end-to-end/reset': 120,
   'end-to-end/restore': 60,
+  'end-to-end/restore': 60,
   'end-to-end/start': 60,
   'end-to-end/start-refused': 45,
   'end-to-end/steer': 40,
   'end-to-end/storm': 38,
   'end-to-end/upgrade': 100,
+  'end-to-end/telemetry': 10,
+  'end-to-end/upgrade': 120,
   'end-to-end/web-ui': 60,
   'hostile/fuzz': 15,
   'sandbox/temporal': 25,
@@ -56,7 +60,7 @@ const root = fileURLToPath(new URL('.', import.meta.url));
 const sources = fileURLToPath(new URL('../../test/', import.meta.url));
 /** Those with neither a database nor another process: the rest starts one or the other. */
 const isUnit = (name: string) =>
-  !/^(end-to-end|docs|store|sandbox)\/|^(api|cli\/commands)\/admin$|^api\/(bounds|limits|openapi|dry-run|strangers)$|^hostile\/fuzz$/.test(
+  !/^(end-to-end|docs|store|sandbox)\/|^(api|cli\/commands)\/admin$|^api\/(bounds|limits|openapi|dry-run|strangers|who)$|^hostile\/fuzz$/.test(
     name,
   );
 const secondsOf = (name: string) => seconds[name] ?? (/^(end-to-end|docs)\//.test(name) ? 15 : isUnit(name) ? 0.5 : 4);
