@@ -91,9 +91,11 @@ export const rulesIn = (database: Database, pepper: Pepper) => ({
       return rule;
     }),
 
-  /** Whether one of this very id was deleted, at whatever time. */
-  wasDeleted: (companyId: string, relayId: string) =>
-    exists(database, "audit WHERE company_id = $1 AND action = 'rule.delete' AND details->>'relayId' = $2", [companyId, relayId]),
+  /** Whether one of this very id was deleted at whatever time, by itself or with the company. */
+  wasDeleted: (companyId: string, relayId: string) => {
+    const ofRule = "(action = 'rule.delete' AND details->>'relayId' = $2)";
+    return exists(database, `audit WHERE company_id = $1 AND (${ofRule} OR action = 'company.delete')`, [companyId, relayId]);
+  },
 
   /** With its tokens. @returns whether there was one. */
   delete: (companyId: string, relayId: string, actor: Actor) => {
