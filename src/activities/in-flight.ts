@@ -3,6 +3,7 @@
 import { activityInfo } from '@temporalio/activity';
 import type { Connector } from '../chain/pause.js';
 import { ConnectorError } from '../connectors/call.js';
+import { Shares } from '../service/shares.js';
 import type { Log, Metrics } from '../service/telemetry.js';
 import { notTried, useOrdinary } from './failure.js';
 
@@ -17,8 +18,7 @@ const silentMs = 30_000;
 const saidEveryMs = 60_000;
 
 export class InFlight {
-  /** By company, in Unix milliseconds. */
-  readonly #saidAt = new Map<string, number>();
+  readonly #said = new Shares(1, saidEveryMs);
   readonly #companies = new Map<string, { all: number; local: number }>();
   /** Until when no local try is made, in Unix milliseconds, by company and connector. */
   readonly #silentUntil = new Map<string, number>();
@@ -57,9 +57,6 @@ export class InFlight {
   #tell(companyId: string): void {
     const bound = 'calls';
     this.told.metrics.boundsMet.inc({ bound });
-    if (Date.now() - (this.#saidAt.get(companyId) ?? 0) < saidEveryMs) return;
-    if (this.#saidAt.size >= 1000) this.#saidAt.clear();
-    this.#saidAt.set(companyId, Date.now());
-    this.told.log.warn({ bound, companyId }, 'a bound is met: effects wait');
+    if (this.#said.take(companyId)) this.told.log.warn({ bound, companyId }, 'a bound is met: effects wait');
   }
 }

@@ -31,8 +31,9 @@ const temporalTimeoutMs = 10_000;
 export function createApi(options: ApiOptions): Hono {
   const { client, log, metrics, limits, tracing } = options;
   const callers = new Callers(options);
+  const health = healthRoutes(options);
   const scraped: MiddlewareHandler = async (c, next) =>
-    holdsOneOf([options.metricsToken], c) ? healthRoutes(options).fetch(c.req.raw) : next();
+    holdsOneOf([options.metricsToken], c) ? health.fetch(c.req.raw) : next();
   const inTime: MiddlewareHandler = (_c, next) => client.withDeadline(Date.now() + temporalTimeoutMs, next);
   const app = answerProblems(new Hono(), (error) => log.error({ err: error }, 'a request failed unexpectedly'));
   if (tracing) app.use(traceRequests(tracing));

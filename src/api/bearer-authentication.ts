@@ -12,6 +12,7 @@ import { hashOf, isMistyped, roles } from '../contract/credential.js';
 import { deriveKey } from '../contract/encryption.js';
 import { Problem, type Refusal } from '../contract/problem.js';
 import { isLocal } from '../service/client-address.js';
+import { bearerOf } from '../service/metrics-access.js';
 import { longestSessionHours } from '../store/sessions.js';
 import type { Store } from '../store/store.js';
 
@@ -94,9 +95,9 @@ export class Callers {
 
   /** Who asks, by bearer token or session: an operator, or the company in the path (`:companyId`); undefined for anybody else. */
   async of(c: Context<Authenticated>): Promise<Actor | undefined> {
-    const authorization = c.req.header('Authorization');
-    const bearer = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
-    const actor = authorization === undefined ? await this.inSession(c) : bearer && (await this.#holdingInTurn(c, bearer));
+    const bearer = bearerOf(c);
+    const usesSession = c.req.header('Authorization') === undefined;
+    const actor = usesSession ? await this.inSession(c) : bearer && (await this.#holdingInTurn(c, bearer));
     return actor && (actor.kind === 'admin' || actor.companyId === c.req.param('companyId')) ? actor : undefined;
   }
 

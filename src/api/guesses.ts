@@ -6,9 +6,9 @@
 import { setTimeout } from 'node:timers/promises';
 import { companyIdPattern, relayIdPattern } from '../chain/chain.js';
 import { isTakenOver } from '../contract/credential.js';
+import { Shares } from '../service/shares.js';
 import type { Log } from '../service/telemetry.js';
 import type { Credentials } from '../store/credentials.js';
-import { Shares } from './shares.js';
 
 const atOnce = 120; // wrong tokens of a rule; then one every
 const everyMs = 1000;

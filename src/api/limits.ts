@@ -11,10 +11,10 @@ import { loggableId } from '../contract/credential.js';
 import { Problem, problemResponse, Rejection } from '../contract/problem.js';
 import { addressGroup, clientAddress } from '../service/client-address.js';
 import { type Config, readConfig } from '../service/config.js';
+import { Shares } from '../service/shares.js';
 import type { Metrics } from '../service/telemetry.js';
 import type { Parameter, Queries } from '../store/database.js';
 import type { Authenticated } from './bearer-authentication.js';
-import { Shares } from './shares.js';
 
 /** The failed authentications per minute and address that are answered with 401. */
 export const failuresPerMinute = 60;
@@ -41,6 +41,9 @@ export function limitsOf(config: Config): Required<Pick<LimitsOptions, 'perMinut
   return { perMinute: config.RELAY_RATE_LIMIT_PER_MINUTE, uses: { lists, reads, steering } };
 }
 
+/** How often the log says the same again. */
+const notedAgainMs = 60_000;
+
 interface LimitsOptions {
   /** Requests a minute and company. */
   perMinute: number;
@@ -64,7 +67,7 @@ export class Limits {
   /** By company. `beyond`: what was left to share. */
   readonly #lots = new Map<string, { left: number; beyond: number; until: number }>();
   readonly #taking = new Map<string, Promise<RateLimit>>();
-  #failureLoggedAt = 0;
+  readonly #failureLogged = new Shares(1, notedAgainMs);
 
   constructor({ perMinute, uses = limitsOf(readConfig({})).uses, shared, log }: LimitsOptions) {
     this.#companies = limiter('company', perMinute, shared);
@@ -129,10 +132,7 @@ export class Limits {
       return rateLimitOf(limiter, taken.remainingPoints + lot - 1, Date.now() + taken.msBeforeNext);
     } catch (error) {
       if (error instanceof RateLimiterRes) return rateLimitOf(limiter, 0, Date.now() + error.msBeforeNext, true);
-      if (Date.now() - this.#failureLoggedAt > 60_000) {
-        this.#failureLoggedAt = Date.now();
-        this.#log.error({ err: error }, 'requests cannot be counted: nobody is limited meanwhile');
-      }
+      if (this.#failureLogged.take()) this.#log.error({ err: error }, 'requests cannot be counted: nobody is limited meanwhile');
       return uncounted;
     }
   }
@@ -227,8 +227,6 @@ export function limitUse(limits: Limits, use: Use): MiddlewareHandler<Authentica
     await next();
   };
 }
-
-const notedAgainMs = 60_000;
 
 /** Counts the refusals for bounds, and logs one a minute for each bound and path. */
 export function noteBounds(metrics: Pick<Metrics, 'boundsMet'>, log: Logger): MiddlewareHandler {

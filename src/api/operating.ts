@@ -8,11 +8,11 @@ import { encryptionProgressSchema, encryptionStatusSchema } from '../contract/en
 import { noticeTestRequest, noticeTestResponse } from '../contract/notify.js';
 import { Problem } from '../contract/problem.js';
 import { sendTest, testTimeoutMs } from '../notices/start.js';
+import { Shares } from '../service/shares.js';
 import type { Store } from '../store/store.js';
 import { numberCursor, pageQuery } from './input.js';
 import { found, notFound } from './problems.js';
 import { type ApiOptions, type Route, route } from './route.js';
-import { Shares } from './shares.js';
 
 /** Each writes to every contact, from the operator's address. */
 const testsAtOnce = 10; // for the keys of a company; then one every

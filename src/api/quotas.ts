@@ -8,6 +8,7 @@ import type { StartedChain } from '../chains/start.js';
 import type { CompanyLimits } from '../contract/company.js';
 import { Rejection, type RejectionReason } from '../contract/problem.js';
 import { type Config, readConfig } from '../service/config.js';
+import { Shares } from '../service/shares.js';
 import type { Log, Metrics } from '../service/telemetry.js';
 import type { Store } from '../store/store.js';
 
@@ -41,7 +42,7 @@ interface QuotaOptions {
 
 export class Quotas {
   readonly #open = new Map<string, OpenChains>();
-  #saidAt = Number.NEGATIVE_INFINITY;
+  readonly #said = new Shares(1, saidEveryMs);
 
   constructor(private readonly options: QuotaOptions) {}
 
@@ -114,9 +115,8 @@ export class Quotas {
           },
           (error: unknown) => {
             // The next request after a while asks again.
-            if (performance.now() - this.#saidAt < saidEveryMs) return;
-            this.#saidAt = performance.now();
-            log.warn({ err: error, companyId }, 'open chains cannot be counted: a company may have more than it may meanwhile');
+            if (this.#said.take())
+              log.warn({ err: error, companyId }, 'open chains cannot be counted: a company may have more than it may meanwhile');
           },
         );
     }

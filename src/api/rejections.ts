@@ -5,11 +5,11 @@ import { type Issue, isNearMiss } from '../chain/request.js';
 import { cutShort } from '../chain/text.js';
 import type { RejectedRequest, Rejection } from '../contract/problem.js';
 import type { RuleNotices } from '../notices/start.js';
+import { Shares } from '../service/shares.js';
 import type { Metrics } from '../service/telemetry.js';
 import type { Store } from '../store/store.js';
 import { textOf } from './relay-authentication.js';
 import type { ApiOptions } from './route.js';
-import { Shares } from './shares.js';
 
 type RefusedRequest = Pick<RejectedRequest, 'elements' | 'idempotencyKey' | 'signature'> & { companyId: string };
 

@@ -6,8 +6,13 @@ import { hashOf } from '../contract/credential.js';
 import { Problem, problemResponse } from '../contract/problem.js';
 import { isLocal } from './client-address.js';
 
+/** The credential of a request, as RFC 6750 has it. */
+export function bearerOf(c: Context): string | undefined {
+  return /^Bearer +(\S+) *$/i.exec(c.req.header('Authorization') ?? '')?.[1];
+}
+
 export function holdsOneOf(tokens: readonly (string | undefined)[], c: Context): boolean {
-  const bearer = /^Bearer +(\S+) *$/i.exec(c.req.header('Authorization') ?? '')?.[1];
+  const bearer = bearerOf(c);
   return bearer !== undefined && tokens.some((token) => token !== undefined && timingSafeEqual(hashOf(token), hashOf(bearer)));
 }
 

@@ -5,6 +5,7 @@
 
 import type { Attributes } from '@opentelemetry/api';
 import packageJson from '../../package.json' with { type: 'json' };
+import { Shares } from './shares.js';
 import type { Log } from './telemetry.js';
 import { reasonOf } from './temporal.js';
 
@@ -35,11 +36,9 @@ export async function startTracing(log: Log): Promise<Tracing | undefined> {
   const { detectResources, envDetector, resourceFromAttributes } = await import('@opentelemetry/resources');
   const { BasicTracerProvider, BatchSpanProcessor } = await import('@opentelemetry/sdk-trace-base');
 
-  let said = Number.NEGATIVE_INFINITY;
+  const said = new Shares(1, saidEveryMs);
   setGlobalErrorHandler((error) => {
-    if (performance.now() - said < saidEveryMs) return;
-    said = performance.now();
-    log.warn(`traces cannot be exported: ${reasonOf(error)}`);
+    if (said.take()) log.warn(`traces cannot be exported: ${reasonOf(error)}`);
   });
   const own = resourceFromAttributes({ 'service.name': 'relay', 'service.version': packageJson.version });
   const provider = new BasicTracerProvider({

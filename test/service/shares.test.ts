@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it, mock } from 'node:test';
-import { Shares } from '../../src/api/shares.js';
+import { Shares } from '../../src/service/shares.js';
 
 describe('shares', () => {
   let now = 5000;
