@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, it } from 'node:test';
 import type { z } from 'zod';
 import { chainListSchema, type ListedChain } from '../../src/contract/chain-resource.js';
+import { resetToFirst } from './resets.js';
 import { adminToken, eventually, send, startStack, Unmet, udf } from './stack.js';
 
 const stack = await startStack();
@@ -64,14 +65,7 @@ describe('lists of chains', () => {
     // An older run, terminated, and a newer one of the same chain.
     const handle = stack.client.workflow.getHandle(`relay:${company.companyId}:${held}`);
     const { runId } = await handle.describe();
-    const { events } = await handle.fetchHistory();
-    const task = events?.find(({ workflowTaskCompletedEventAttributes }) => workflowTaskCompletedEventAttributes)?.eventId;
-    await stack.client.workflowService.resetWorkflowExecution({
-      namespace: 'default',
-      workflowExecution: { workflowId: handle.workflowId, runId },
-      requestId: randomUUID(),
-      ...(task && { workflowTaskFinishEventId: task }),
-    });
+    await resetToFirst(stack.client, handle.workflowId);
     await eventually('the new run', async () => ((await handle.describe()).runId === runId ? new Unmet(runId) : true));
 
     const all = [completed, running, held, cancelled, terminated];

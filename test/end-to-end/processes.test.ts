@@ -7,16 +7,15 @@ import { connect, createServer } from 'node:net';
 import { pipeline } from 'node:stream';
 import { after, describe, it } from 'node:test';
 import { Client, Connection } from '@temporalio/client';
-import { startMailCatcher } from '../../src/sandbox/mail/catcher.js';
-import { startPlatform } from '../../src/sandbox/platform/platform.js';
 import { freePort } from '../../src/service/server.js';
 import { openPostgres } from '../../src/store/postgres.js';
 import { createDatabase } from '../store/databases.js';
+import { deployment } from './deployment.js';
 import { type Process, startProcess } from './process.js';
 import { eventually, Unmet, udf } from './stack.js';
 
 const skip = process.env.RELAY_TEST_DATABASE_URL === undefined && 'PostgreSQL is not installed';
-const closing: (() => Promise<unknown> | undefined)[] = [];
+const closing: (() => unknown)[] = [];
 after(async () => {
   for (const close of closing.reverse()) await close();
 });
@@ -33,28 +32,12 @@ const needs: Record<string, Record<string, string>> = {
   'worker/main.js': { SMTP_URL: 'smtp://127.0.0.1:1' },
 };
 
-/** A database, a pretend platform and a mail catcher, and what processes need to use them. */
-async function deployment() {
-  const database = await createDatabase();
-  closing.push(() => database.drop());
-  const platform = await startPlatform({ host: '127.0.0.1', port: 0 });
-  closing.push(() => platform.close());
-  const mail = await startMailCatcher({ host: '127.0.0.1', smtpPort: 0, uiPort: 0 });
-  closing.push(() => mail.close());
-  const adminToken = randomUUID();
-  const port = await freePort('127.0.0.1');
-  const shared = {
-    DATABASE_URL: database.url,
-    TEMPORAL_ADDRESS: process.env.RELAY_TEST_TEMPORAL_ADDRESS ?? '',
-    RELAY_TASK_QUEUE: randomUUID(),
-    RELAY_ALLOW_PRIVATE_NETWORKS: 'true',
-    RELAY_ADMIN_TOKEN: adminToken,
-    SMTP_URL: mail.smtpUrl,
-    PORT: String(port),
-  };
+/** A deployment on the Temporal server of the tests, with calls to its API. */
+async function deployed() {
+  const { platform, adminToken, url, env: shared } = await deployment(closing, process.env.RELAY_TEST_TEMPORAL_ADDRESS ?? '');
   const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };
   const call = (method: string, path: string, body: unknown) =>
-    fetch(`http://127.0.0.1:${port}${path}`, { method, headers, body: JSON.stringify(body) });
+    fetch(`${url}${path}`, { method, headers, body: JSON.stringify(body) });
   return {
     shared,
     call,
@@ -150,7 +133,7 @@ describe('npm run api and npm run worker', () => {
   it('run a chain that is made by the admin API; several workers, one killed; the API alone answers 503 without Temporal', {
     skip,
   }, async () => {
-    const { shared, call, found } = await deployment();
+    const { shared, call, found } = await deployed();
     const api = start('api/main.js', shared);
     const workers = [start('worker/main.js', shared), start('worker/main.js', shared)];
     await api.says('Temporal can be reached');
@@ -187,7 +170,7 @@ describe('npm run api and npm run worker', () => {
   });
 
   it('run chains on the current version of a Worker Deployment, and go on with the next', { skip }, async () => {
-    const { shared, call, found } = await deployment();
+    const { shared, call, found } = await deployed();
     const deploymentName = `relay-${randomUUID()}`;
     const half = start('worker/main.js', { ...shared, TEMPORAL_DEPLOYMENT_NAME: deploymentName });
     assert.equal(await half.ended, 1);

@@ -14,6 +14,7 @@ import proto from '@temporalio/proto';
 import packageJson from '../../package.json' with { type: 'json' };
 import { startTemporal } from '../../src/sandbox/temporal.js';
 import { add, isRecorded } from './histories.js';
+import { resetToFirst } from './resets.js';
 import { adminToken, email, eventually, replayable, send, startStack, Unmet, udf } from './stack.js';
 
 // Notifiers continue as new early here; nothing else asks for it.
@@ -69,21 +70,6 @@ function pause(companyId: string, method: 'PUT' | 'DELETE', body?: unknown): Pro
   const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };
   const url = `${stack.links.api}/admin/companies/${companyId}/pause`;
   return fetch(url, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) });
-}
-
-/** Resets a chain to its first workflow task. */
-async function reset(workflowId: string): Promise<void> {
-  const handle = stack.client.workflow.getHandle(workflowId);
-  const [{ events }, { runId }] = [await handle.fetchHistory(), await handle.describe()];
-  const first = events?.find(({ workflowTaskCompletedEventAttributes }) => workflowTaskCompletedEventAttributes)?.eventId;
-  assert(first);
-  await stack.client.workflowService.resetWorkflowExecution({
-    namespace: 'default',
-    workflowExecution: { workflowId, runId },
-    workflowTaskFinishEventId: first,
-    reason: 'recorded',
-    requestId: randomUUID(),
-  });
 }
 
 records(['plain'], async (save) => {
@@ -245,7 +231,7 @@ records(['found-delayed-action', 'found-delayed-action-cancelled'], async (save)
   const start = async () => {
     const chain = await company.start([udf('T'), udf('T', { delayInSeconds: '3000' }), udf('T', { delayInSeconds: '3100' })]);
     await company.action(chain.chainId, 0, 'done');
-    await reset(chain.workflowId);
+    await resetToFirst(stack.client, chain.workflowId);
     await eventually('the reset chain to wait for its delayed actions', async () => {
       const { raw } = await stack.client.workflow.getHandle(chain.workflowId).describe();
       const waits = raw.pendingActivities?.filter(({ activityType }) => activityType?.name === 'awaitDelayed') ?? [];

@@ -4,35 +4,13 @@
  */
 
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { describe, it } from 'node:test';
 import type { ChainResource } from '../../src/contract/chain-resource.js';
+import { resetAt, resetPoints } from './resets.js';
 import { type Action, email, eventually, send, startStack, Unmet, udf } from './stack.js';
 
 const stack = await startStack({ retryBudgetSeconds: 120 });
 type Company = Awaited<ReturnType<typeof stack.company>>;
-
-/** The workflow tasks of a run: the events at which it can be reset. */
-async function resetPoints(workflowId: string, runId: string) {
-  const { events } = await stack.client.workflow.getHandle(workflowId, runId).fetchHistory();
-  return (events ?? []).flatMap(({ workflowTaskCompletedEventAttributes: task, eventId }) => (task && eventId ? [eventId] : []));
-}
-
-async function reset(
-  workflowId: string,
-  runId: string,
-  eventId: Awaited<ReturnType<typeof resetPoints>>[number],
-  resetReapplyExcludeTypes: number[] = [],
-): Promise<void> {
-  await stack.client.workflowService.resetWorkflowExecution({
-    namespace: 'default',
-    workflowExecution: { workflowId, runId },
-    workflowTaskFinishEventId: eventId,
-    reason: 'test',
-    requestId: randomUUID(),
-    resetReapplyExcludeTypes,
-  });
-}
 
 /** Waits until the notices of the chain are out, so that each chain of a shape has as many workflow tasks. @returns its run. */
 function settled(workflowId: string): Promise<string> {
@@ -155,11 +133,11 @@ describe('a reset at every workflow task', () => {
         const { chainId, workflowId } = await company.start(await shape.actions(company));
         await shape.until(company, chainId);
         const runId = await settled(workflowId);
-        const all = await resetPoints(workflowId, runId);
+        const all = await resetPoints(stack.client, workflowId, runId);
         points = all.length;
         const at = all[Math.min(point, points - 1)];
         assert(at);
-        await reset(workflowId, runId, at);
+        await resetAt(stack.client, workflowId, runId, at);
         await shape.finish(company, chainId);
         const chain: ChainResource = await company.ended(chainId);
         assert.deepEqual(
@@ -195,10 +173,10 @@ it('a reset that leaves the signals out: how the delayed actions ended is asked 
   await stack.client.workflow.getHandle(`${workflowId}:2`).cancel();
   await company.ended(chainId);
   const { runId } = await stack.client.workflow.getHandle(workflowId).describe();
-  const [first] = await resetPoints(workflowId, runId);
+  const [first] = await resetPoints(stack.client, workflowId, runId);
   assert(first);
   const signals = 1; // temporal.api.enums.v1.ResetReapplyExcludeType
-  await reset(workflowId, runId, first, [signals]);
+  await resetAt(stack.client, workflowId, runId, first, [signals]);
   const chain = await company.ended(chainId);
   assert.deepEqual(
     chain.actions.map(({ state }) => state),

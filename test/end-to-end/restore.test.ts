@@ -10,12 +10,9 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { startMailCatcher } from '../../src/sandbox/mail/catcher.js';
-import { startPlatform } from '../../src/sandbox/platform/platform.js';
 import { startTemporal } from '../../src/sandbox/temporal.js';
-import { freePort } from '../../src/service/server.js';
 import { programsDirectory } from '../postgresql.js';
-import { createDatabase } from '../store/databases.js';
+import { deployment } from './deployment.js';
 import { startProcess } from './process.js';
 import { type Call, companyAt, email, eventually, type Mail, send, Unmet, udf } from './stack.js';
 
@@ -47,31 +44,16 @@ describe('a database that was set back', { skip: !known && 'PostgreSQL is not in
     for (const file of readdirSync(from)) if (file.startsWith('temporal.db')) cpSync(join(from, file), join(to, file));
   };
 
-  const database = await createDatabase();
-  closing.push(() => database.drop());
-  const dump = join(directory, 'relay.dump');
-  const postgres = (program: string, ...words: string[]) => execFileSync(join(programs, program), words, { stdio: 'pipe' });
-
-  const platform = await startPlatform({ host: '127.0.0.1', port: 0 });
-  closing.push(() => platform.close());
-  const mail = await startMailCatcher({ host: '127.0.0.1', smtpPort: 0, uiPort: 0 });
-  closing.push(() => mail.close());
-  const adminToken = randomUUID();
-  const port = await freePort('127.0.0.1');
-  const url = `http://127.0.0.1:${port}`;
+  const { database, platform, mail, adminToken, url, env: shared } = await deployment(closing, engine.address);
   const env = {
-    DATABASE_URL: database.url,
-    TEMPORAL_ADDRESS: engine.address,
-    RELAY_TASK_QUEUE: randomUUID(),
-    RELAY_ALLOW_PRIVATE_NETWORKS: 'true',
-    RELAY_ADMIN_TOKEN: adminToken,
+    ...shared,
     RELAY_SECRET: randomUUID(),
     RELAY_ENCRYPTION_KEYS: `first:${Buffer.alloc(32, 7).toString('base64')}`,
     RELAY_RETRY_BUDGET_SECONDS: '1',
     RELAY_OPERATOR_EMAIL: 'operator@relay.example',
-    SMTP_URL: mail.smtpUrl,
-    PORT: String(port),
   };
+  const dump = join(directory, 'relay.dump');
+  const postgres = (program: string, ...words: string[]) => execFileSync(join(programs, program), words, { stdio: 'pipe' });
   let processes: ReturnType<typeof startProcess>[] = [];
   const startRelay = async () => {
     processes = ['api/main.js', 'worker/main.js'].map((main) => startProcess(main, env));

@@ -20,6 +20,7 @@ import { startPlatform } from '../../src/sandbox/platform/platform.js';
 import { freePort } from '../../src/service/server.js';
 import { createDatabase } from '../store/databases.js';
 import { type Process, startProcess } from './process.js';
+import { resetToFirst } from './resets.js';
 import { type Action, type Call, companyAt, email, eventually, replayAll, send, Unmet, udf } from './stack.js';
 
 /**
@@ -76,6 +77,11 @@ const later = { delayInSeconds: '3000' };
 const soon = { delayInSeconds: '1' };
 const group = { groupId: '501' };
 
+const retriedOnHealedPlatform: Shape['finish'] = async (s) => {
+  await s.healPlatform();
+  await s.steer('retry', 0);
+};
+
 const shapes: Shape[] = [
   {
     name: 'scheduled',
@@ -107,10 +113,7 @@ const shapes: Shape[] = [
     trouble: (s) => s.breakPlatform({ status: 503, path: 'send' }),
     actions: [send(known, group), udf('T')],
     until: (s) => s.is(0, 'needs-attention'),
-    async finish(s) {
-      await s.healPlatform();
-      await s.steer('retry', 0);
-    },
+    finish: retriedOnHealedPlatform,
     states: ['done', 'done'],
   },
   {
@@ -151,10 +154,7 @@ const shapes: Shape[] = [
     trouble: (s) => s.breakPlatform({ dropConnection: true, afterActing: true, path: 'send' }),
     actions: [send(known, group), udf('T')],
     until: (s) => s.is(0, 'needs-attention'),
-    async finish(s) {
-      await s.healPlatform();
-      await s.steer('retry', 0);
-    },
+    finish: retriedOnHealedPlatform,
     states: ['done', 'done'],
   },
   {
@@ -263,17 +263,7 @@ async function subjectOf(shape: Shape, { api, adminToken, mailUrl, client }: Wor
 
 /** To the first workflow task of the chain; waits until it waits for the delayed action that was armed before. */
 async function reset({ client, workflow }: Subject): Promise<void> {
-  const { workflowId, runId } = await workflow().describe();
-  const { events } = await workflow().fetchHistory();
-  const first = events?.find(({ workflowTaskCompletedEventAttributes }) => workflowTaskCompletedEventAttributes);
-  assert(first?.eventId);
-  await client.workflowService.resetWorkflowExecution({
-    namespace: 'default',
-    workflowExecution: { workflowId, runId },
-    workflowTaskFinishEventId: first.eventId,
-    reason: 'test',
-    requestId: randomUUID(),
-  });
+  await resetToFirst(client, workflow().workflowId);
   await eventually('the reset chain to wait for its delayed action', async () => {
     const { raw } = await workflow().describe();
     return raw.pendingActivities?.some(({ activityType }) => activityType?.name === 'awaitDelayed') || new Unmet(raw);
