@@ -20,7 +20,7 @@ function stat(pid: number): string[] {
 }
 
 /** These processes and all that come from them. */
-function withDescendants(pids: readonly number[]): number[] {
+export function withDescendants(pids: readonly number[]): number[] {
   const family = new Set(pids);
   const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   const parents = new Map(all.map((name) => [Number(name), Number(stat(Number(name))[1])]));
@@ -37,7 +37,7 @@ export function cpuSeconds(pids: readonly number[]): number {
 }
 
 /** Resident memory; pages that processes share count once for each. */
-function residentMiB(pids: readonly number[]): number {
+export function residentMiB(pids: readonly number[]): number {
   return pids.reduce((sum, pid) => sum + Number(stat(pid)[21] ?? 0) * (pageBytes / 2 ** 20), 0);
 }
 

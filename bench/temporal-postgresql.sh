@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Temporal's full server on PostgreSQL, for `npm run bench -- --temporal 127.0.0.1:7300`: builds it once (Go), makes its databases anew, and runs it
-# until it is ended. PGHOST, PGPORT, PGUSER and PGPASSWORD name the PostgreSQL. The argument is the port; nine above it are used as well.
+# until it is ended. PGHOST, PGPORT, PGUSER and PGPASSWORD name the PostgreSQL. The argument is the port; nine above it are used as well. With a
+# second one, `again`, the databases stay as an earlier run has left them.
 set -euo pipefail
 
-port=${1:-7300}
+port=${1:-7300} again=${2:-}
 version=v1.29.1
 folder=${XDG_CACHE_HOME:-$HOME/.cache}/relay-bench
 host=${PGHOST:-127.0.0.1} pgport=${PGPORT:-5432} user=${PGUSER:-postgres} password=${PGPASSWORD:-}
@@ -12,7 +13,7 @@ export GOBIN=$folder/$version
 [ -x "$GOBIN/server" ] && [ -x "$GOBIN/sql" ] ||
   go install "go.temporal.io/server/cmd/server@$version" "go.temporal.io/server/cmd/tools/sql@$version"
 schemas=$(go env GOMODCACHE)/go.temporal.io/server@$version/schema/postgresql/v12
-for name in temporal visibility; do
+[ "$again" ] || for name in temporal visibility; do
   sql=("$GOBIN/sql" --plugin postgres12 --endpoint "$host" --port "$pgport" --user "$user" --password "$password" --database "bench_$name")
   "${sql[@]}" drop --force || true
   "${sql[@]}" create
@@ -51,5 +52,5 @@ publicClient: { hostPort: '127.0.0.1:$port' }
 dynamicConfigClient: { filepath: $folder/dynamic.yaml, pollInterval: 60s }
 YAML
 
-(until temporal operator namespace create --address "127.0.0.1:$port" --retention 1d default > /dev/null 2>&1; do sleep 1; done; echo ready) &
+[ "$again" ] || (until temporal operator namespace create --address "127.0.0.1:$port" --retention 1d default > /dev/null 2>&1; do sleep 1; done; echo ready) &
 exec "$GOBIN/server" --root / --config "$folder" --env bench --allow-no-auth start

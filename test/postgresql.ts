@@ -1,12 +1,13 @@
 /** A private PostgreSQL server for the tests, where its programs are installed (Debian: `apt-get install postgresql`). */
 
-import { execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chownSync, closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { withDescendants } from '../bench/processes.js';
 import { freePort } from '../src/service/server.js';
 
 /** @returns the server's URL, its `psql` and a way to stop it; undefined where PostgreSQL is not installed. */
@@ -14,33 +15,105 @@ export async function startPostgresql(): Promise<{ url: string; psql: string; st
   const programs = programsDirectory();
   if (programs === undefined) return undefined;
   const directory = mkdtempSync(join(tmpdir(), 'relay-postgresql-'));
-  // PostgreSQL refuses to run as root.
-  const user = process.getuid?.() === 0 ? ids('postgres') : undefined;
-  if (user) chownSync(directory, user.uid, user.gid);
-  const data = join(directory, 'data');
-  execFileSync(join(programs, 'initdb'), ['--pgdata', data, '--username', 'postgres', '--auth', 'trust', '--no-sync'], {
-    stdio: 'ignore',
-    ...user,
-  });
-  const port = await freePort('127.0.0.1');
-  const settings = [`port=${port}`, 'listen_addresses=127.0.0.1', `unix_socket_directories=${directory}`, 'fsync=off'];
-  const server = spawn(join(programs, 'postgres'), ['-D', data, ...settings.flatMap((setting) => ['-c', setting])], {
-    stdio: 'ignore',
-    ...user,
-  });
-  const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
-  await untilReady(url);
+  const server = new PostgresqlServer(directory, await freePort('127.0.0.1'));
+  await server.start();
   return {
-    url,
+    url: server.url,
     psql: join(programs, 'psql'),
     async stop() {
-      server.kill('SIGINT');
-      await once(server, 'close');
+      await server.end('SIGINT');
       rmSync(directory, { recursive: true, force: true });
     },
   };
 }
 
+export class PostgresqlServer {
+  readonly url: string;
+  readonly #programs: string;
+  /** PostgreSQL refuses to run as root. */
+  readonly #user = process.getuid?.() === 0 ? ids('postgres') : undefined;
+  readonly #log: string;
+  #server: ChildProcess | undefined;
+
+  /** @param env - more variables for it */
+  constructor(
+    private readonly directory: string,
+    readonly port: number,
+    private readonly env: Record<string, string> = {},
+  ) {
+    const programs = programsDirectory();
+    if (programs === undefined) throw new Error('PostgreSQL is not installed here: apt-get install postgresql');
+    this.#programs = programs;
+    this.url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+    mkdirSync(directory, { recursive: true });
+    if (this.#user) chownSync(directory, this.#user.uid, this.#user.gid);
+    this.#log = join(directory, 'log');
+  }
+
+  /** Makes its data before the first time. */
+  async start(): Promise<void> {
+    const { directory, port } = this;
+    const data = join(directory, 'data');
+    if (!existsSync(data))
+      execFileSync(join(this.#programs, 'initdb'), ['--pgdata', data, '--username', 'postgres', '--auth', 'trust', '--no-sync'], {
+        stdio: 'ignore',
+        ...this.#user,
+      });
+    const settings = [
+      ...[`port=${port}`, 'listen_addresses=127.0.0.1', `unix_socket_directories=${directory}`],
+      ...['fsync=off', 'max_connections=300'],
+    ];
+    const log = openSync(this.#log, 'a');
+    const server = spawn(join(this.#programs, 'postgres'), ['-D', data, ...settings.flatMap((setting) => ['-c', setting])], {
+      stdio: ['ignore', log, log],
+      env: { ...process.env, ...this.env },
+      ...this.#user,
+    });
+    closeSync(log);
+    this.#server = server;
+    for (const deadline = Date.now() + 60_000; ; await sleep(100)) {
+      try {
+        await this.query('SELECT 1');
+        return;
+      } catch (error) {
+        if (Date.now() > deadline) throw error;
+        // What is left of one that was killed keeps the next from starting.
+        if (server.exitCode !== null) return this.start();
+      }
+    }
+  }
+
+  async query(statement: string): Promise<Record<string, unknown>[]> {
+    const client = new pg.Client({ connectionString: this.url, connectionTimeoutMillis: 5_000 });
+    await client.connect();
+    try {
+      return (await client.query(statement)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  isRunning(): boolean {
+    return this.#server?.exitCode === null && this.#server.signalCode === null;
+  }
+
+  pids(): number[] {
+    return this.#server?.pid === undefined ? [] : withDescendants([this.#server.pid]);
+  }
+
+  /** Waits for its end. SIGINT: after ending its connections. SIGKILL goes to all of its processes. */
+  async end(signal: NodeJS.Signals): Promise<void> {
+    const server = this.#server;
+    if (!server || !this.isRunning()) return;
+    const ended = once(server, 'exit');
+    for (const pid of signal === 'SIGKILL' ? this.pids() : [server.pid ?? 0]) process.kill(pid, signal);
+    await ended;
+  }
+
+  log(): string {
+    return readFileSync(this.#log, 'utf8');
+  }
+}
 /** Where `psql`, `pg_dump` and the server are. */
 export function programsDirectory(): string | undefined {
   const debian = '/usr/lib/postgresql';
@@ -48,22 +121,7 @@ export function programsDirectory(): string | undefined {
   const candidates = [...versions.map((version) => join(debian, version, 'bin')), ...(process.env.PATH ?? '').split(':')];
   return candidates.find((candidate) => existsSync(join(candidate, 'initdb')) && existsSync(join(candidate, 'postgres')));
 }
-
 function ids(user: string): { uid: number; gid: number } {
   const id = (flag: string) => Number(execFileSync('id', [flag, user], { encoding: 'utf8' }));
   return { uid: id('-u'), gid: id('-g') };
-}
-
-async function untilReady(url: string): Promise<void> {
-  const deadline = Date.now() + 60_000;
-  for (;;) {
-    const client = new pg.Client({ connectionString: url });
-    try {
-      await client.connect();
-      return await client.end();
-    } catch (error) {
-      if (Date.now() > deadline) throw error;
-      await sleep(100);
-    }
-  }
 }

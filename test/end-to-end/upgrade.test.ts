@@ -7,9 +7,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
@@ -19,6 +16,7 @@ import { startMailCatcher } from '../../src/sandbox/mail/catcher.js';
 import { startPlatform } from '../../src/sandbox/platform/platform.js';
 import { freePort } from '../../src/service/server.js';
 import { createDatabase } from '../store/databases.js';
+import { buildEarlier } from './earlier.js';
 import { type Process, startProcess } from './process.js';
 import { resetToFirst } from './resets.js';
 import { type Action, type Call, companyAt, email, eventually, replayAll, send, Unmet, udf } from './stack.js';
@@ -44,19 +42,6 @@ const closing: (() => unknown)[] = [];
 after(async () => {
   for (const close of closing.reverse()) await close();
 });
-
-/** @returns the compiled files of the earlier commit. */
-function buildEarlier(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'relay-earlier-'));
-  closing.push(() => rmSync(directory, { recursive: true, force: true }));
-  const options = { cwd: directory, maxBuffer: 2 ** 30 };
-  const archive = execFileSync('git', ['-C', root, 'archive', earlier], options);
-  execFileSync('tar', ['-x'], { ...options, input: archive });
-  symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'));
-  execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '--noCheck'], options);
-  execFileSync(process.execPath, ['dist/src/worker/bundle.js'], options);
-  return join(directory, 'dist');
-}
 
 interface Shape {
   name: string;
@@ -279,7 +264,9 @@ const skip = reasonToSkip();
 
 describe('an upgrade', { skip }, async () => {
   if (skip) return;
-  const earlierDist = buildEarlier();
+  const earlierBuild = buildEarlier(earlier);
+  closing.push(earlierBuild.remove);
+  const earlierDist = earlierBuild.dist;
   const taskQueue = randomUUID();
   const mail = await startMailCatcher({ host: '127.0.0.1', smtpPort: 0, uiPort: 0 });
   closing.push(() => mail.close());

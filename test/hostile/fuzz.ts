@@ -2,21 +2,11 @@
 
 import { connect } from 'node:net';
 import { Agent, request } from 'undici';
+import { randomFrom } from '../random.js';
 import type { HostileApi } from './api.js';
 import { hostileBodies } from './bodies.js';
 
 export type Target = Omit<HostileApi, 'close' | 'lines'>;
-
-/** Numbers from 0 to 1 that follow from the seed (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 const rawRequests = [

@@ -1,0 +1,198 @@
+/** What breaks. Each fault heals what it broke, and says by what it was seen to have been there; it throws where it was not. */
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, rmSync, statfsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually, Unmet } from '../end-to-end/stack.js';
+import { type Name, names, type Part, type World } from './world.js';
+
+export interface Fault {
+  name: string;
+  /** Why it cannot be made here. */
+  missing?: string;
+  /** @param seconds - how long it lasts, where it lasts. @returns what shows that it was there. */
+  strike(seconds: number): Promise<string>;
+}
+
+const stateOf = (pid: number) => /\) (\S)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1];
+
+/** Does nothing to a process that has ended meanwhile. */
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+/** @param older - compiled files of an earlier commit, whose worker can go on with the same chains */
+export function faultsOf(world: World, older?: string): Fault[] {
+  const { parts, wires, clocks, missing, postgresql, ledger } = world;
+  const killed = (name: Name): Fault => ({
+    name: `kill -9 ${name}`,
+    async strike() {
+      const before = parts[name].pids();
+      assert(before.length > 0);
+      await parts[name].end('SIGKILL');
+      await parts[name].start();
+      const after = parts[name].pids();
+      assert(!after.some((pid) => before.includes(pid)));
+      return `process ${before[0]} gone, ${after[0]} in its place`;
+    },
+  });
+  const replaced = (name: Name): Fault => ({
+    name: `SIGTERM ${name}, and start it again`,
+    async strike() {
+      const began = Date.now();
+      await parts[name].end('SIGTERM');
+      const took = Date.now() - began;
+      await parts[name].start();
+      return `it ended by itself within ${took} ms`;
+    },
+  });
+  const stopped = (name: Name): Fault => ({
+    name: `SIGSTOP ${name}`,
+    async strike(seconds) {
+      const pids = parts[name].pids();
+      for (const pid of pids) signal(pid, 'SIGSTOP');
+      try {
+        await sleep(seconds * 1000);
+        const states = pids.map(stateOf);
+        assert(
+          states.every((state) => state === 'T'),
+          `${states}`,
+        );
+        return `${pids.length} processes stood still for ${seconds} s`;
+      } finally {
+        for (const pid of pids) signal(pid, 'SIGCONT');
+      }
+    },
+  });
+  const hung = (wire: keyof typeof wires): Fault => ({
+    name: `the connections to the ${wire} hang`,
+    async strike(seconds) {
+      wires[wire].hang();
+      await sleep(seconds * 1000);
+      const waited = wires[wire].resume();
+      assert(waited > 0);
+      return `${waited} connections waited ${seconds} s`;
+    },
+  });
+  const cut = (wire: keyof typeof wires): Fault => ({
+    name: `the connections to the ${wire} are cut`,
+    async strike(seconds) {
+      let count = 0;
+      for (const until = Date.now() + seconds * 1000; Date.now() < until || count === 0; await sleep(100 + Math.random() * 900))
+        count += wires[wire].cut();
+      return `${count} connections cut in ${seconds} s`;
+    },
+  });
+  const shifted = (name: Name, by: number): Fault => ({
+    name: `the clock of ${name} is ${Math.abs(by) / 3600} h ${by < 0 ? 'slow' : 'fast'}`,
+    missing: missing.clocks,
+    async strike(seconds) {
+      const told = async () => {
+        if (name === 'postgresql')
+          return Number((await postgresql.query('SELECT extract(epoch FROM clock_timestamp()) AS now'))[0]?.now) * 1000;
+        const answer = await fetch(`${world.urls[name as keyof typeof world.urls]}/healthz`);
+        return Date.parse(answer.headers.get('date') ?? '');
+      };
+      clocks[name].set(by);
+      try {
+        const shift = await eventually(`the clock of ${name} to be set`, async () => {
+          const off = ((await told()) - Date.now()) / 1000;
+          return Math.abs(off - by) < 10 ? off : new Unmet(off);
+        });
+        await sleep(seconds * 1000);
+        return `it was ${shift.toFixed(0)} s off`;
+      } finally {
+        clocks[name].set(0);
+      }
+    },
+  });
+  return [
+    ...names.map(killed),
+    ...(['api2', 'worker2'] as const).map(replaced),
+    ...(['api1', 'worker1', 'temporal', 'postgresql'] as const).map(stopped),
+    hung('database'),
+    hung('platform'),
+    ...(['database', 'temporal', 'platform', 'mail'] as const).map(cut),
+    shifted('api1', 3600),
+    shifted('api2', -3600),
+    shifted('worker1', 3600),
+    shifted('worker2', -3600),
+    shifted('postgresql', 3600),
+    {
+      name: 'the mail server breaks off after the body',
+      async strike(seconds) {
+        const broken = async () => (await ledger.entries()).filter(({ mail }) => mail?.broken).length;
+        const before = await broken();
+        await ledger.breakMail(true);
+        await sleep(seconds * 1000);
+        const count = await eventually('a message to be broken off', async () => (await broken()) - before || new Unmet(0));
+        await ledger.breakMail(false);
+        return `${count} messages were taken without a word`;
+      },
+    },
+    {
+      name: 'the disk of the databases is full',
+      missing: missing.disk,
+      async strike(seconds) {
+        const ballast = join(world.disk, 'ballast');
+        let ballasts = 0;
+        const fill = () => {
+          const { bavail, bsize } = statfsSync(world.disk);
+          if (bavail > 0)
+            execFileSync('fallocate', ['--length', `${bavail * bsize}`, `${ballast}-${ballasts++}`], { stdio: 'ignore' });
+        };
+        let refusal = '';
+        try {
+          for (const until = Date.now() + seconds * 1000; Date.now() < until; await sleep(200)) {
+            fill();
+            await postgresql
+              .query("CREATE TABLE heavy AS SELECT repeat('x', 8000) FROM generate_series(1, 10000)")
+              .catch((error) => {
+                refusal ||= String(error);
+              });
+          }
+        } finally {
+          while (ballasts > 0) rmSync(`${ballast}-${--ballasts}`, { force: true });
+        }
+        assert.notEqual(refusal, '');
+        if (!postgresql.isRunning()) await postgresql.start();
+        await eventually('PostgreSQL to go on', () =>
+          postgresql.query('DROP TABLE IF EXISTS heavy').catch((error) => new Unmet(String(error))),
+        );
+        return `${refusal}; PostgreSQL's log says "No space left" ${postgresql.log().match(/No space left/g)?.length ?? 0} times so far`;
+      },
+    },
+    ...(older === undefined ? [] : [besideOlder(world, older)]),
+  ];
+}
+
+/** A worker of an earlier commit beside the current ones, while the Temporal server is killed and starts again. */
+function besideOlder({ relay, parts }: World, dist: string): Fault {
+  return {
+    name: 'a worker of an earlier commit beside the others, and Temporal starts again',
+    async strike(seconds) {
+      const worker: Part = await relay('worker2', 'worker', dist);
+      const effects = () => worker.log().match(/effect attempted/g)?.length ?? 0;
+      await worker.start();
+      try {
+        await parts.temporal.end('SIGKILL');
+        await parts.temporal.start();
+        const before = effects();
+        await sleep(seconds * 1000);
+        const count = await eventually(
+          'an effect by the older worker',
+          async () => effects() - before || new Unmet(worker.log().slice(-500)),
+        );
+        return `it attempted ${count} effects`;
+      } finally {
+        await worker.end('SIGTERM');
+      }
+    },
+  };
+}

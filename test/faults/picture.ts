@@ -1,0 +1,44 @@
+/** Curves over time as a picture: SVG, to be looked at in a browser. */
+
+export type Curve = [x: number, y: number][];
+
+const [width, height] = [460, 300];
+const frame = { left: 60, right: 100, top: 40, bottom: 45 };
+const colours = ['#0a6ebd', '#58a7e0', '#c2571a', '#e8a06d', '#3b7d3b', '#7a4fa3'];
+
+/** @param titles - a panel each, with its curves by name; the vertical axes begin at 0. */
+export function panels(titles: Record<string, Record<string, Curve>>, unit: string): string {
+  const drawn = Object.entries(titles).map(
+    ([title, curves], index) => `<g transform="translate(${index * width} 0)">${panel(title, curves, unit)}</g>`,
+  );
+  const style = 'text { font: 12px sans-serif; fill: #222 } .axis { stroke: #999; fill: none } .title { font-weight: bold }';
+  const size = `${drawn.length * width} ${height}`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size}"><style>${style}</style><rect width="100%" height="100%" fill="#fff"/>
+${drawn.join('\n')}
+</svg>
+`;
+}
+
+function panel(title: string, curves: Record<string, Curve>, unit: string): string {
+  const points = Object.values(curves).flat();
+  const most = (axis: 0 | 1) => Math.max(1, ...points.map((point) => point[axis]));
+  const [lastX, highest] = [most(0), most(1) * 1.1];
+  const x = (value: number) => frame.left + ((width - frame.left - frame.right) * value) / lastX;
+  const y = (value: number) => height - frame.bottom - ((height - frame.top - frame.bottom) * value) / highest;
+  const text = (left: number, top: number, words: string, more = '') => `<text x="${left}" y="${top}" ${more}>${words}</text>`;
+  const shown = (value: number) => Number(value.toPrecision(2)).toString();
+  const parts = [0, 0.5, 1];
+  return [
+    text(frame.left, 20, title, 'class="title"'),
+    ...parts.map((part) => text(frame.left - 8, y(part * highest) + 4, shown(part * highest), 'text-anchor="end"')),
+    ...parts.map((part) => text(x(part * lastX), height - frame.bottom + 18, shown(part * lastX), 'text-anchor="middle"')),
+    text(x(lastX / 2), height - 8, unit, 'text-anchor="middle"'),
+    `<path class="axis" d="M${frame.left} ${frame.top}V${y(0)}H${x(lastX)}"/>`,
+    ...Object.entries(curves).map(([name, curve], index) => {
+      const path = curve.map((point) => `${x(point[0]).toFixed(1)},${y(point[1]).toFixed(1)}`).join(' ');
+      const stroke = colours[index % colours.length];
+      const legend = text(width - frame.right + 10, frame.top + 16 * index, name, `style="fill: ${stroke}"`);
+      return `<polyline points="${path}" fill="none" stroke="${stroke}" stroke-width="1.5"/>${legend}`;
+    }),
+  ].join('');
+}

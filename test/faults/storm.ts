@@ -1,0 +1,255 @@
+/** Chains are sent and steered while faults strike; then everything is compared with what had to come of it. */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type proto from '@temporalio/proto';
+import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import type { ChainResource } from '../../src/contract/chain-resource.js';
+import { dataConverterOf } from '../../src/service/payloads.js';
+import { bundlePath } from '../../src/worker/bundle.js';
+import { replayable } from '../end-to-end/stack.js';
+import { randomFrom } from '../random.js';
+import type { Fault } from './faults.js';
+import type { Entry } from './ledger.js';
+import { delayOf, type Order, orderOf, people, targetsOf } from './orders.js';
+import type { World } from './world.js';
+
+interface Options {
+  world: World;
+  chains: number;
+  perSecond: number;
+  seed: number;
+  /** One after the other, in an order that the seed gives, again and again until all chains are sent, and each at least once: until then chains are sent. */
+  faults: Fault[];
+  faultSeconds: number;
+  say: (line: string) => void;
+}
+
+/** An order that was sent. */
+interface Sent {
+  order: Order;
+  at: number; // Unix milliseconds, of the first attempt
+  chainId?: string; // accepted
+  attempts: number;
+  steered?: boolean;
+}
+
+/** @returns what was wrong, a line each; empty where every promise was kept. */
+export async function storm({ world, chains, perSecond, seed, faults, faultSeconds, say }: Options): Promise<string[]> {
+  const sent: Sent[] = [];
+  const wrong: string[] = [];
+  const began = Date.now();
+  const random = randomFrom(seed);
+  const seconds = () => ((Date.now() - began) / 1000).toFixed(0).padStart(5);
+
+  let isSending = true;
+  let haveAllStruck = false;
+  const steering = steer();
+  const striking = strike();
+  const sending: Promise<void>[] = [];
+  for (let number = 0; number < chains || !haveAllStruck; number += 1) {
+    const one: Sent = { order: orderOf(`f${number}`, random), at: Date.now(), attempts: 0 };
+    sent.push(one);
+    sending.push(send(one));
+    await sleep(Math.max(0, began + ((number + 1) / perSecond) * 1000 - Date.now()));
+  }
+  await Promise.all(sending);
+  isSending = false;
+  const struck = await striking;
+  await steering;
+  say(`${seconds()} s  all are sent and steered; waiting for the last to close`);
+  await untilClosed();
+  const entries = await world.ledger.entries();
+  wrong.push(...checkEffects(sent, entries));
+  say(`${seconds()} s  reading the state of each`);
+  await checkStates();
+  say(`${seconds()} s  replaying the histories`);
+  const { count, attention } = await replay();
+
+  const effects = entries.filter(({ target }) => target.startsWith('f'));
+  const distinct = new Set(effects.map(({ target }) => target)).size;
+  say(
+    `seed ${seed}: ${sent.length} requests, ${sent.reduce((sum, { attempts }) => sum + attempts, 0)} POSTs, ${sent.filter(({ chainId }) => chainId).length} chains accepted,`,
+  );
+  say(
+    `${distinct} effects, of which ${effects.length - distinct} arrived again under their key; ${entries.length - effects.length} notices;`,
+  );
+  say(
+    `${count} histories replayed; ${attention} chains needed attention without cause; ${wrong.length} promises broken; ${seconds().trim()} s`,
+  );
+  for (const [name, times] of struck) say(`${String(times).padStart(5)} ×  ${name}`);
+  return wrong;
+
+  async function send(one: Sent): Promise<void> {
+    const { order } = one;
+    const { relayId, relayAccessToken } = world.rules[order.onFailure] as World['rules'][string];
+    const token = order.isRefused ? 'a-token-that-is-none-of-theirs' : relayAccessToken;
+    const body = JSON.stringify(order.actions.map((action) => ({ relayId, relayAccessToken: token, ...action })));
+    const headers = { 'content-type': 'application/json', 'idempotency-key': order.name };
+    for (let wait = 250; ; wait = Math.min(wait * 2, 4_000)) {
+      const url = one.attempts % 2 === 0 ? world.urls.api1 : world.urls.api2;
+      one.attempts += 1;
+      try {
+        const answer = await fetch(`${url}/co/faults/relay`, {
+          method: 'POST',
+          headers,
+          body,
+          signal: AbortSignal.timeout(15_000),
+        });
+        const text = await answer.text();
+        if (answer.status < 500 && answer.status !== 429) {
+          if (order.isRefused ? answer.status !== 401 : answer.status !== 202 && answer.status !== 200)
+            wrong.push(`${order.name} was answered ${answer.status}: ${text.slice(0, 300)}`);
+          else if (!order.isRefused) one.chainId = JSON.parse(text).chainId;
+          return;
+        }
+      } catch {
+        // The process was away, or slow: whether it was accepted is not known.
+      }
+      await sleep(wait + Math.random() * wait);
+    }
+  }
+
+  async function read({ chainId }: Sent): Promise<ChainResource> {
+    return (await world.ask('GET', `/co/faults/chains/${chainId}`)).body;
+  }
+
+  /** As somebody would who looks from time to time. */
+  async function steer(): Promise<void> {
+    const isOpen = (one: Sent) => one.order.steered && one.chainId && !one.steered;
+    const isDone = () => !isSending && sent.every((one) => !isOpen(one));
+    for (const until = () => isDone(); !until(); await sleep(1000))
+      for (const one of sent.filter(isOpen)) {
+        const { verb, index, once } = one.order.steered as NonNullable<Order['steered']>;
+        const chain = await read(one);
+        if (chain.actions?.[once.index]?.state !== once.state) continue;
+        const { status, body } = await world.ask('POST', `/co/faults/chains/${one.chainId}/actions/${index}/${verb}`, {});
+        one.steered = status === 202 || status === 409; // 409: an earlier try was lost on its way back.
+        if (!one.steered) wrong.push(`${one.order.name}: ${verb} was answered ${status}: ${JSON.stringify(body)}`);
+      }
+  }
+
+  async function strike(): Promise<Map<string, number>> {
+    const random = randomFrom(seed + 1);
+    const times = new Map<string, number>();
+    const possible = faults.filter(({ missing }) => missing === undefined);
+    for (const { name, missing } of faults) if (missing) say(`SKIPPED ${name}: ${missing}`);
+    for (let round = 1; round === 1 || (possible.length > 0 && isSending); round += 1) {
+      for (const fault of shuffled(possible, random)) {
+        if (round > 1 && !isSending) break;
+        try {
+          const seen = await fault.strike(faultSeconds);
+          times.set(fault.name, (times.get(fault.name) ?? 0) + 1);
+          say(`${seconds()} s  ${fault.name}: ${seen}`);
+        } catch (error) {
+          wrong.push(`the fault "${fault.name}" was not there: ${error instanceof Error ? error.stack : String(error)}`);
+        }
+        await sleep(faultSeconds * 200);
+      }
+      haveAllStruck = true;
+    }
+    return times;
+  }
+
+  async function untilClosed(): Promise<void> {
+    const query = `TaskQueue = '${world.taskQueue}' AND ExecutionStatus = 'Running' AND WorkflowType IN ('RuleChain', 'DelayedAction')`;
+    let [open, since] = [-1, Date.now()];
+    while (open !== 0) {
+      const { count } = await world.client.workflow.count(query).catch(() => ({ count: open }));
+      if (count !== open) [open, since] = [count, Date.now()];
+      if (Date.now() - since > 180_000) break; // None has closed for three minutes.
+      await sleep(1000);
+    }
+    if (open > 0)
+      for await (const { workflowId } of world.client.workflow.list({ query })) wrong.push(`${workflowId} has not closed`);
+  }
+
+  async function checkStates(): Promise<void> {
+    const left = sent.filter(({ chainId }) => chainId);
+    const check = async () => {
+      for (let one = left.pop(); one; one = left.pop()) {
+        const { status, actions = [] } = await read(one);
+        const seen = `${status}: ${actions.map(({ state }) => state)}`;
+        const wanted = `${one.order.status}: ${one.order.states}`;
+        if (seen !== wanted) wrong.push(`${one.order.name} (${one.chainId}) ended as ${seen}, not ${wanted}`);
+      }
+    };
+    await Promise.all(Array.from({ length: 8 }, check));
+  }
+
+  /** @returns how many histories there were, and how many chains needed attention that should not have. */
+  async function replay(): Promise<{ count: number; attention: number }> {
+    const { client, keyring, taskQueue } = world;
+    const held = new Set(
+      sent.filter(({ order }) => order.states.includes('failed') || order.steered?.verb === 'skip').map(({ chainId }) => chainId),
+    );
+    let [count, attention] = [0, 0];
+    async function* histories() {
+      for await (const { workflowId, runId } of client.workflow.list({ query: `TaskQueue = '${taskQueue}'` })) {
+        const history = await replayable(client, workflowId, runId);
+        count += 1;
+        if (history.events?.some(saysAttention) && !held.has(workflowId.split(':')[2])) {
+          attention += 1;
+          wrong.push(`${workflowId} needed attention`);
+        }
+        yield { workflowId: `${workflowId} ${runId}`, history };
+      }
+    }
+    Runtime.install({ logger: new DefaultLogger('WARN') });
+    const options = { workflowBundle: { codePath: bundlePath }, dataConverter: dataConverterOf(keyring) };
+    for await (const { workflowId, error } of Worker.runReplayHistories(options, histories()))
+      if (error) wrong.push(`${workflowId} does not replay: ${error.message}`);
+    return { count, attention };
+  }
+}
+
+function saysAttention({
+  upsertWorkflowSearchAttributesEventAttributes: upsert,
+}: proto.temporal.api.history.v1.IHistoryEvent): boolean {
+  const data = upsert?.searchAttributes?.indexedFields?.RelayNeedsAttention?.data;
+  return data !== undefined && Buffer.from(data ?? []).toString() === 'true';
+}
+
+/** What the ledger says of the effects of each order. */
+export function checkEffects(sent: readonly Sent[], entries: readonly Entry[]): string[] {
+  const wrong: string[] = [];
+  const seen = new Map<string, Entry[]>();
+  for (const entry of entries) {
+    const target = entry.target.replace(people, '');
+    seen.set(target, [...(seen.get(target) ?? []), entry]);
+  }
+  for (const { order, at, chainId } of sent) {
+    const { name, actions, states } = order;
+    let last = 0;
+    for (const [index, action] of actions.entries()) {
+      const isDone = !order.isRefused && states[index] === 'done';
+      const delay = delayOf(action);
+      const firsts: number[] = [];
+      for (const target of targetsOf(name, index)) {
+        const arrived = seen.get(target) ?? [];
+        seen.delete(target);
+        const isWanted = isDone && JSON.stringify(action).includes(`"${target}${'emails' in action ? people : ''}"`);
+        if (isWanted !== arrived.length > 0) wrong.push(isWanted ? `${target} was not done` : `${target} was done`);
+        const [first] = arrived;
+        if (!first) continue;
+        firsts.push(first.at);
+        const keys = new Set(arrived.map(({ key }) => key));
+        if (keys.size > 1) wrong.push(`${target} has ${keys.size} keys: ${[...keys]}`);
+        if (!first.mail && first.key !== `relay:faults:${chainId}/${index}`) wrong.push(`${target} has the key ${first.key}`);
+        const early = at + delay * 1000 - first.at;
+        if (early > 100 && order.steered?.index !== index) wrong.push(`${target} was done ${early} ms too early`);
+      }
+      if (delay > 0) continue;
+      if (Math.min(...firsts) < last) wrong.push(`${name}-${index} was done before an action that it stands behind`);
+      last = Math.max(last, ...firsts);
+    }
+  }
+  for (const target of seen.keys()) if (/^f\d/.test(target)) wrong.push(`${target}: nobody asked for it`);
+  return wrong;
+}
+
+function shuffled<Value>(values: readonly Value[], random: () => number): Value[] {
+  return values
+    .map((value) => ({ value, by: random() }))
+    .sort((a, b) => a.by - b.by)
+    .map(({ value }) => value);
+}

@@ -1,0 +1,64 @@
+/** A TCP proxy between two processes, whose connections can be cut, or hang: nothing arrives, and nothing is said of it. */
+
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+export interface Wire {
+  port: number;
+  /** @returns how many connections there were. */
+  cut(): number;
+  hang(): void;
+  /** @returns how many connections had waited. */
+  resume(): number;
+  close(): void;
+}
+
+export async function startWire(host: string, port: number): Promise<Wire> {
+  const pairs = new Set<[client: Socket, server: Socket]>();
+  let hangs = false;
+  let newer = 0; // connections since it hangs
+  const wire = createServer((client) => {
+    const pair: [Socket, Socket] = [client, connect(port, host)];
+    const [, server] = pair;
+    pairs.add(pair);
+    const cut = () => {
+      pairs.delete(pair);
+      for (const socket of pair) socket.destroy();
+    };
+    for (const [from, to] of [pair, [server, client]] as const) {
+      from.on('data', (data) => {
+        // Where the other side is slow, this one waits.
+        if (!to.write(data)) from.pause();
+      });
+      to.on('drain', () => hangs || from.resume());
+      from.on('error', cut).on('close', cut).setNoDelay(true);
+      if (hangs) from.pause();
+    }
+    if (hangs) newer += 1;
+  });
+  wire.listen(0, '127.0.0.1');
+  await once(wire, 'listening');
+  const cut = () => {
+    const count = pairs.size;
+    for (const pair of pairs) for (const socket of pair) socket.resetAndDestroy();
+    return count;
+  };
+  return {
+    port: (wire.address() as AddressInfo).port,
+    cut,
+    hang() {
+      hangs = true;
+      newer = 0;
+      for (const pair of pairs) for (const socket of pair) socket.pause();
+    },
+    resume() {
+      hangs = false;
+      for (const pair of pairs) for (const socket of pair) socket.resume();
+      return pairs.size + newer;
+    },
+    close() {
+      cut();
+      wire.close();
+    },
+  };
+}
