@@ -11,10 +11,11 @@ export function checkCondition(deps: Deps): Activities['checkCondition'] {
   const { connectors, client, inFlight, log } = deps;
   const notices = ruleNotices(client, log);
   return async (input) => {
-    const begun = Date.now();
+    const begun = performance.now();
     const { companyId, relayId, chainId, index, assignmentId, condition } = input;
     const context = await readActionContext(deps, input);
-    if ('skipped' in context) return { holds: false, reason: context.skipped, missing: false, tookMs: Date.now() - begun };
+    if ('skipped' in context)
+      return { holds: false, reason: context.skipped, missing: false, tookMs: Math.round(performance.now() - begun) };
     assertNotPaused(context.pauses, 'platform');
     try {
       const platform = connectors.platformOf(context.company);
@@ -27,7 +28,7 @@ export function checkCondition(deps: Deps): Activities['checkCondition'] {
         const about = { companyId, relayId, chainId, index, assignmentId, path: pathText(condition.path) };
         notices.start({ kind: 'missing-property', ...about, at: new Date().toISOString() }, activityInfo().taskQueue);
       }
-      return { ...verdict, tookMs: Date.now() - begun };
+      return { ...verdict, tookMs: Math.round(performance.now() - begun) };
     } catch (error) {
       throw effectFailure('platform', error, input);
     }

@@ -16,11 +16,11 @@ const longestRowMs = 700;
 
 export function doEffects(effects: EffectActivities): Activities['doEffects'] {
   return async ([first, ...others]) => {
-    const begun = Date.now();
+    const begun = performance.now();
     let last = await tryOne(first, begun);
     const outcomes: SomeOf<EffectOutcome> = [last];
     for (const input of others) {
-      if ('failure' in last || Date.now() - begun > longestRowMs) break;
+      if ('failure' in last || performance.now() - begun > longestRowMs) break;
       last = await tryOne(input, begun);
       outcomes.push(last);
     }

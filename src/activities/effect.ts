@@ -37,9 +37,9 @@ export function effectActivity<Input extends ActionRef>(
   act: (input: Input, company: Company, call: Call) => Promise<{ recipients?: number } | undefined>,
 ): (input: Input, begun?: number) => Promise<EffectResult> {
   return async (input, activityBegun) => {
-    const begun = Date.now();
+    const begun = performance.now();
     const { attempt, isLocal } = activityInfo();
-    const result = () => ({ attempts: attempt, tookMs: Date.now() - begun });
+    const result = () => ({ attempts: attempt, tookMs: Math.round(performance.now() - begun) });
     const context = await readActionContext(deps, input, activityBegun);
     if ('skipped' in context) return { ...result(), skipped: context.skipped };
     const { company, rule, pauses } = context;
@@ -120,6 +120,6 @@ export function assertNotPaused(pauses: readonly Pause[], connector: Connector):
 }
 
 /** Milliseconds for one call: what an activity that began then has left, less what answering takes; at most 20 seconds. */
-export function callTimeoutMs(begun = Date.now()): number {
-  return Math.min(begun + activityInfo().startToCloseTimeoutMs - 300 - Date.now(), 20_000);
+export function callTimeoutMs(begun = performance.now()): number {
+  return Math.min(begun + activityInfo().startToCloseTimeoutMs - 300 - performance.now(), 20_000);
 }

@@ -20,7 +20,7 @@ const saidEveryMs = 60_000;
 export class InFlight {
   readonly #said = new Shares(1, saidEveryMs);
   readonly #companies = new Map<string, { all: number; local: number }>();
-  /** Until when no local try is made, in Unix milliseconds, by company and connector. */
+  /** Until when no local try is made, in milliseconds of `performance.now()`, by company and connector. */
   readonly #silentUntil = new Map<string, number>();
 
   constructor(private readonly told: { log: Log; metrics: Pick<Metrics, 'boundsMet'> }) {}
@@ -35,7 +35,7 @@ export class InFlight {
     }
     const system = `${companyId}/${connector}`;
     if (isLocal && company.local >= mostLocal) throw useOrdinary('the company has as many local tries under way as it may', true);
-    if (isLocal && (this.#silentUntil.get(system) ?? 0) > Date.now())
+    if (isLocal && (this.#silentUntil.get(system) ?? 0) > performance.now())
       throw useOrdinary(`the ${connector} of the company did not answer a moment ago`, true);
     this.#companies.set(companyId, company);
     company.all += 1;
@@ -45,7 +45,7 @@ export class InFlight {
       this.#silentUntil.delete(system);
       return result;
     } catch (error) {
-      if (error instanceof ConnectorError && error.facts.unanswered) this.#silentUntil.set(system, Date.now() + silentMs);
+      if (error instanceof ConnectorError && error.facts.unanswered) this.#silentUntil.set(system, performance.now() + silentMs);
       throw error;
     } finally {
       company.all -= 1;

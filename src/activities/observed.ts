@@ -17,10 +17,10 @@ export function observed<Activities extends object>(
   const wrapped = Object.entries<Run>(activities as Record<string, Run>).map(([activity, run]) => [
     activity,
     async (...input: unknown[]) => {
-      const begun = Date.now();
+      const begun = performance.now();
       const ended = (result: string) => {
         metrics.activities.inc({ activity, result });
-        tell(activity, input[0], result, Date.now() - begun);
+        tell(activity, input[0], result, Math.round(performance.now() - begun));
       };
       try {
         const result = await run(...input);

@@ -85,6 +85,18 @@ export function idempotencyKey(chain: ChainRef, index: number): string {
   return `${chainWorkflowId(chain)}/${index}`;
 }
 
+/** No start takes longer: what says that it did comes from a clock that is wrong. */
+const longestStartMs = 60_000;
+
+/**
+ * The API's clock says when a request came in, and Temporal's when its chain began; where they are apart, Temporal's counts, by which
+ * the delays pass. Part of the replay contract.
+ */
+export function receivedOn<Received extends Pick<Chain, 'receivedAt'>>(began: Date, chain: Received): Received {
+  const isRight = Math.abs(began.getTime() - Date.parse(chain.receivedAt)) <= longestStartMs;
+  return isRight ? chain : { ...chain, receivedAt: began.toISOString() };
+}
+
 /** Unix milliseconds at which the action is due. */
 export function dueAt(chain: Pick<Chain, 'receivedAt'>, action: Pick<ChainAction, 'delaySeconds'>): number {
   return Date.parse(chain.receivedAt) + delayOf(action) * 1000;

@@ -1,7 +1,7 @@
 /** One accepted request: arms its delayed actions, runs the immediate ones in order, stays open until every one has ended. */
 
 import { CancellationScope, CancelledFailure, log, setHandler, upsertMemo, workflowInfo } from '@temporalio/workflow';
-import { type Chain, planChain, toRedo } from '../chain/chain.js';
+import { type Chain, planChain, receivedOn, toRedo } from '../chain/chain.js';
 import { chainStatus, hasEnded } from '../chain/outcome.js';
 import { type ChainView, readReport, reportSignal } from '../contract/messages.js';
 import { ActionRunner } from './action-runner.js';
@@ -13,7 +13,8 @@ import { ChainNotices } from './notices.js';
 import { lastSummary, takeSteering } from './steering.js';
 
 /** @throws ApplicationFailure `ChainFailed` when an action ended `failed` or `not-run`; its details are what else is returned. */
-export async function RuleChain(chain: Chain): Promise<ChainView> {
+export async function RuleChain(input: Chain): Promise<ChainView> {
+  const chain = receivedOn(workflowInfo().startTime, input);
   const root = CancellationScope.current();
   return CancellationScope.nonCancellable(async () => {
     const publish = () => {

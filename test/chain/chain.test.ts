@@ -10,6 +10,7 @@ import {
   idempotencyKey,
   initialStatus,
   planChain,
+  receivedOn,
   toRedo,
 } from '../../src/chain/chain.js';
 import type { ActionState } from '../../src/chain/outcome.js';
@@ -36,6 +37,17 @@ describe('ids', () => {
   it('of the chain', () => assert.equal(chainWorkflowId(chain), 'relay:acme:c-1'));
   it('of delayed actions', () => assert.equal(delayedWorkflowId(chain, 3), 'relay:acme:c-1:3'));
   it('of an effect', () => assert.equal(idempotencyKey(chain, 12), 'relay:acme:c-1/12'));
+});
+
+describe('receivedOn', () => {
+  const chain = chainOf([]);
+  const apart = (milliseconds: number) => receivedOn(new Date(Date.parse(chain.receivedAt) + milliseconds), chain);
+  for (const milliseconds of [0, 12, -900, 60_000, -60_000])
+    it(`believes a clock that is ${milliseconds} ms apart`, () => assert.equal(apart(milliseconds), chain));
+  it('measures from when the chain began where the clock of the API is wrong', () => {
+    assert.deepEqual(apart(-3_600_000), { ...chain, receivedAt: '2024-03-05T15:07:09.500Z' });
+    assert.deepEqual(apart(60_001), { ...chain, receivedAt: '2024-03-05T16:08:09.501Z' });
+  });
 });
 
 describe('planChain', () => {
