@@ -12,12 +12,14 @@ import { Client, Connection } from '@temporalio/client';
 import { bundleWorkflowCode } from '@temporalio/worker';
 import pg from 'pg';
 import { z } from 'zod';
+import { Keyring } from '../src/contract/encryption.js';
 import { startTemporal } from '../src/sandbox/temporal.js';
+import { dataConverterOf } from '../src/service/payloads.js';
 import { readOptions } from './options.js';
 import { pictureOf } from './picture.js';
 import { Results, shown } from './report.js';
 import type { Row } from './rows.js';
-import { type SideName, type Surroundings, startSide } from './sides.js';
+import { encryptionKeys, type SideName, type Surroundings, startSide } from './sides.js';
 import { Trial } from './trial.js';
 
 const options = readOptions();
@@ -48,7 +50,7 @@ async function measure(): Promise<void> {
   const engine = options.temporal ? { address: options.temporal, pids: options['engine-pids'] } : await startEngine();
   const connection = await Connection.connect({ address: engine.address });
   running.push(() => connection.close());
-  const client = new Client({ connection });
+  const client = new Client({ connection, dataConverter: dataConverterOf(new Keyring(encryptionKeys)) });
   const { serverVersion } = await connection.workflowService.getSystemInfo({});
   const about = {
     at: new Date().toISOString(),

@@ -40,8 +40,10 @@ export interface Side {
 export const rule = { relayId: '1', relayAccessToken: 'token-of-the-bench' };
 
 const adminToken = randomBytes(24).toString('hex');
+/** Of the relay: memos of its workflows are read with it. */
+export const encryptionKeys = `1:${randomBytes(32).toString('base64')}`;
 const secrets = {
-  RELAY_ENCRYPTION_KEYS: `1:${randomBytes(32).toString('base64')}`,
+  RELAY_ENCRYPTION_KEYS: encryptionKeys,
   RELAY_SECRET: randomBytes(32).toString('hex'),
 };
 
