@@ -54,6 +54,7 @@ export function createApi(options: ApiOptions): Hono {
 export function apiRoutes(options: ApiOptions, callers = new Callers(options)): Route[] {
   const { client, log } = options;
   const rejections = new Rejections({ ...options, notices: ruleNotices(client, log) });
+  options.closers?.add('the refused requests', () => rejections.settled());
   const quotas = new Quotas(options);
   const isInsider = async (c: Context<Authenticated>) => (await callers.of(c)) !== undefined;
   const dry: DryRun = {
@@ -89,12 +90,12 @@ function serviceRoutes(options: ApiOptions): Route[] {
   const health = healthRoutes(options);
   const ofHealth = (path: string, id: string, summary: string, answers: Route['answers'], access: Access = 'public'): Route =>
     route(`GET ${path}`, id, summary, { access, answers, handle: (c) => health.fetch(c.req.raw) });
-  const readiness = (status: string) => z.object({ status: z.literal(status), temporal: z.string(), database: z.string() });
+  const readiness = (...status: string[]) => z.object({ status: z.enum(status), temporal: z.string(), database: z.string() });
   return [
     ofHealth('/healthz', 'getHealth', 'Whether the process is alive', { 200: ['It is.', z.object({ status: z.literal('ok') })] }),
     ofHealth('/readyz', 'getReadiness', 'Whether Temporal and the database can be reached', {
       200: ['Both can.', readiness('ready')],
-      503: ['One cannot.', readiness('not ready')],
+      503: ['One cannot, or the process is stopping.', readiness('not ready', 'stopping')],
     }),
     ofHealth(
       '/metrics',

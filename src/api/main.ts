@@ -1,5 +1,6 @@
 /** `npm run api`: the API on its own; state is in PostgreSQL and Temporal. */
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import packageJson from '../../package.json' with { type: 'json' };
 import { countUnattended } from '../chains/unattended.js';
@@ -32,10 +33,13 @@ await runProcess(async (closers, stop) => {
     database,
     temporal,
     connect: () => Connection.lazy(temporal.connection),
+    stop,
   });
   const limits = new Limits({ ...limitsOf(config), shared: database, log });
-  server.serve(createApi({ ...parts, limits, quotas: quotasOf(config), adminToken: RELAY_ADMIN_TOKEN, eager: false }));
+  server.serve(createApi({ ...parts, closers, limits, quotas: quotasOf(config), adminToken: RELAY_ADMIN_TOKEN, eager: false }));
   closers.add('the API', server.close);
+  // Until no balancer sends requests here any more.
+  closers.add('the balancers', () => sleep(config.RELAY_DRAIN_SECONDS * 1000));
   log.info({ version: packageJson.version, host, port }, 'the API listens');
 
   // Meanwhile requests are answered with 503.

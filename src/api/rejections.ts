@@ -68,9 +68,10 @@ export class Rejections {
       });
   }
 
-  /** Waits until what was refused of a company before this call has been kept. */
-  async settled(companyId: string): Promise<void> {
-    await this.#queues.get(companyId)?.last;
+  /** Waits until what was refused before this call, of a company or of all, has been kept. */
+  async settled(companyId?: string): Promise<void> {
+    const queues = companyId === undefined ? [...this.#queues.values()] : [this.#queues.get(companyId)];
+    await Promise.all(queues.map((queue) => queue?.last));
   }
 
   async #keep(rejection: Rejection, request: RefusedRequest, receivedAt: Date): Promise<void> {

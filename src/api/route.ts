@@ -34,6 +34,9 @@ export interface ApiOptions extends StartOptions, CallersOptions {
   metrics: Metrics;
   metricsToken?: string; // opens `/metrics` to another machine, beside the admin token
   tracing?: Tracing; // absent: nothing is traced
+  stop?: AbortSignal; // of the process
+  /** Gets what is to be done when no request comes any more. */
+  closers?: { add(name: string, close: () => unknown): void };
 }
 
 /** A body is JSON, unless a media type stands in place of its schema. Headers are described by their names. */

@@ -70,12 +70,13 @@ interface PartsOptions<TemporalConnection> {
   connect: () => TemporalConnection | Promise<TemporalConnection>;
   smtpUrl?: string; // the operator's own
   sdkMetrics?: string; // where `installRuntime` says
+  stop: AbortSignal; // of the process
 }
 
 /** Opens everything else; `closers` closes it, the database too, also where a later part cannot be opened. */
 export async function openParts<TemporalConnection extends Connection | NativeConnection>(
   closers: Closers,
-  { config, log, database, temporal: { namespace, uiUrl }, connect, smtpUrl, sdkMetrics }: PartsOptions<TemporalConnection>,
+  { config, log, database, temporal: { namespace, uiUrl }, connect, smtpUrl, sdkMetrics, stop }: PartsOptions<TemporalConnection>,
 ) {
   const { RELAY_ENCRYPTION_KEYS: keyring, RELAY_SECRET: secret } = config;
   const tracing = await startTracing(log);
@@ -95,6 +96,7 @@ export async function openParts<TemporalConnection extends Connection | NativeCo
   closers.add('the connection to Temporal', () => connection.close());
   return {
     log,
+    stop,
     metrics: new Metrics(sdkMetrics),
     tracing,
     database,

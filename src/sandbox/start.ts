@@ -62,7 +62,7 @@ await runProcess(async (closers, stop) => {
   const temporal = await temporalServer(config, directory.path, closers, stop);
   const database = await (config.DATABASE_URL ? openPostgres(config.DATABASE_URL) : openEmbedded(inDirectory('store')));
   const connect = () => reach(temporal, () => NativeConnection.connect(temporal.connection));
-  const parts = await openParts(closers, { config, log, database, temporal, connect, smtpUrl: mail.smtpUrl, sdkMetrics });
+  const parts = await openParts(closers, { config, log, database, temporal, connect, smtpUrl: mail.smtpUrl, sdkMetrics, stop });
   await reach(temporal, () => registerSearchAttributes(parts.client));
   const worker = await startWorker(parts);
   closers.add('the worker', worker.stop);
@@ -70,7 +70,7 @@ await runProcess(async (closers, stop) => {
   const limits = new Limits({ ...limitsOf(config), log });
   const { links } = parts;
   const publicHost = new URL(links.api).hostname;
-  const app = createApi({ ...parts, limits, quotas: quotasOf(config), adminToken: admin.token, eager: true });
+  const app = createApi({ ...parts, closers, limits, quotas: quotasOf(config), adminToken: admin.token, eager: true });
   const api = await serveHttp(app, { host, port, publicHost, maxConnections: config.RELAY_MAX_CONNECTIONS });
   closers.add('the API', api.close);
   closers.add('the counts', countUnattended(parts));

@@ -83,6 +83,8 @@ export const environment = z.object({
   RELAY_RECIPIENTS_PER_DAY: count(50_000),
   RELAY_OPEN_CHAINS: count(100_000),
   RELAY_MAX_CONNECTIONS: count(1000), // of the API, at once
+  /** How long an API process that was told to stop goes on with requests, while `/readyz` says so. */
+  RELAY_DRAIN_SECONDS: seconds(0),
   RELAY_ALLOW_PRIVATE_NETWORKS: flag.optional(), // for companies' connectors; unset: only in the all-in-one process
   RELAY_METRICS_PORT: port.optional(), // of a worker; unset: it answers nowhere
   /** Opens `/metrics` of API and workers to another machine. */

@@ -175,9 +175,14 @@ export function failureType(error: unknown): string {
 
 const healthTimeoutMs = 3_000;
 
-export type HealthOptions = { client: Client; store: { ping(): Promise<void> }; metrics: Metrics };
+export interface HealthOptions {
+  client: Client;
+  store: { ping(): Promise<void> };
+  metrics: Metrics;
+  stop?: AbortSignal; // of the process: it is not ready from then on
+}
 
-export function healthRoutes({ client, store, metrics }: HealthOptions): Hono {
+export function healthRoutes({ client, store, metrics, stop }: HealthOptions): Hono {
   const unreached = 'cannot be reached';
   const state = (check: Promise<unknown>) => {
     const checked = check.then(() => 'ok').catch(() => unreached);
@@ -200,8 +205,9 @@ export function healthRoutes({ client, store, metrics }: HealthOptions): Hono {
     .get('/healthz', (c) => c.json({ status: 'ok' }))
     .get('/readyz', async (c) => {
       const [temporal, database] = await reached();
-      const ready = temporal === 'ok' && database === 'ok';
-      return c.json({ status: ready ? 'ready' : 'not ready', temporal, database }, ready ? 200 : 503);
+      const ready = temporal === 'ok' && database === 'ok' ? 'ready' : 'not ready';
+      const status = stop?.aborted ? 'stopping' : ready;
+      return c.json({ status, temporal, database }, status === 'ready' ? 200 : 503);
     })
     .get('/metrics', async (c) => c.body(await metrics.text(), 200, { 'Content-Type': metrics.registry.contentType }));
 }

@@ -31,7 +31,7 @@ await runProcess(async (closers, stop) => {
   const { HOST: host, RELAY_METRICS_PORT: port } = config;
   const server = port === undefined ? undefined : await serveEarly({ host, port, variable: 'RELAY_METRICS_PORT' });
   const database = await again(() => openPostgres(DATABASE_URL), { log, stop });
-  const parts = await openParts(closers, { config, log, database, temporal, connect, smtpUrl: SMTP_URL, sdkMetrics });
+  const parts = await openParts(closers, { config, log, database, temporal, connect, smtpUrl: SMTP_URL, sdkMetrics, stop });
   await reach(temporal, () => registerSearchAttributes(parts.client), { log, stop });
   const worker = await startWorker({ ...parts, version: deployment });
   closers.add('the worker', worker.stop);

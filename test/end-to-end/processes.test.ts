@@ -169,6 +169,34 @@ describe('npm run api and npm run worker', () => {
     assert.equal(await api.end('SIGTERM'), 0);
   });
 
+  it('stop without losing a request: /readyz says so first, and what was refused a moment ago is kept', { skip }, async () => {
+    const { shared, call, found } = await deployed();
+    const first = start('api/main.js', { ...shared, RELAY_DRAIN_SECONDS: '3' });
+    await first.says('Temporal can be reached');
+    const { post } = await found();
+    first.child.kill('SIGTERM');
+    const readiness = await eventually('it to say that it stops', async () => {
+      const answer = await call('GET', '/readyz', undefined);
+      return answer.status === 503 ? JSON.parse(await answer.text()) : new Unmet(answer.status);
+    });
+    assert.deepEqual(readiness, { status: 'stopping', temporal: 'ok', database: 'ok' });
+    assert.equal((await post(udf('T'))).status, 202);
+    assert.equal(await first.ended, 0);
+
+    const second = start('api/main.js', shared);
+    await second.says('Temporal can be reached');
+    assert.equal((await post(udf('T', { delayInSeconds: 'soon' }))).status, 400);
+    assert.equal(await second.end('SIGTERM'), 0);
+    const third = start('api/main.js', shared);
+    await third.says('the API listens');
+    const { items } = JSON.parse(await (await call('GET', '/co/acme/rejected', undefined)).text());
+    assert.deepEqual(
+      items.map(({ reason }: { reason: string }) => reason),
+      ['invalid'],
+    );
+    assert.equal(await third.end('SIGTERM'), 0);
+  });
+
   it('run chains on the current version of a Worker Deployment, and go on with the next', { skip }, async () => {
     const { shared, call, found } = await deployed();
     const deploymentName = `relay-${randomUUID()}`;
