@@ -52,5 +52,6 @@ publicClient: { hostPort: '127.0.0.1:$port' }
 dynamicConfigClient: { filepath: $folder/dynamic.yaml, pollInterval: 60s }
 YAML
 
-[ "$again" ] || (until temporal operator namespace create --address "127.0.0.1:$port" --retention 1d default > /dev/null 2>&1; do sleep 1; done; echo ready) &
+namespace() { temporal operator namespace "$@" --address "127.0.0.1:$port" default > /dev/null 2>&1; }
+[ "$again" ] || (until namespace create --retention 1d || namespace describe; do sleep 1; done; echo ready) &
 exec "$GOBIN/server" --root / --config "$folder" --env bench --allow-no-auth start

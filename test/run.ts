@@ -49,6 +49,7 @@ const seconds: Record<string, number> = {
   'end-to-end/telemetry': 10,
   'end-to-end/upgrade': 120,
   'end-to-end/web-ui': 60,
+  'faults/short': 150,
   'hostile/fuzz': 15,
   'sandbox/temporal': 25,
   'store/durability': 38,
@@ -58,7 +59,7 @@ const root = fileURLToPath(new URL('.', import.meta.url));
 const sources = fileURLToPath(new URL('../../test/', import.meta.url));
 /** Those with neither a database nor another process: the rest starts one or the other. */
 const isUnit = (name: string) =>
-  !/^(end-to-end|docs|store|sandbox)\/|^(api|cli\/commands)\/admin$|^api\/(bounds|limits|openapi|dry-run|strangers|who)$|^hostile\/fuzz$/.test(
+  !/^(end-to-end|docs|faults|store|sandbox)\/|^(api|cli\/commands)\/admin$|^api\/(bounds|limits|openapi|dry-run|strangers|who)$|^hostile\/fuzz$/.test(
     name,
   );
 const secondsOf = (name: string) => seconds[name] ?? (/^(end-to-end|docs)\//.test(name) ? 15 : isUnit(name) ? 0.5 : 4);
@@ -76,6 +77,7 @@ const long = [
   'end-to-end/start-refused',
   'end-to-end/upgrade',
   'end-to-end/web-ui',
+  'faults/short',
   'store/durability',
 ];
 const isWanted = (name: string, part: string) =>

@@ -62,6 +62,7 @@ export async function startWorld(options: Options) {
   const close = async () => {
     for (let end = closing.pop(); end; end = closing.pop()) await end();
   };
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void close().finally(() => process.exit(130)));
   try {
     return { ...(await build(options, closing)), close };
   } catch (error) {
