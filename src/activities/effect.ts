@@ -18,7 +18,7 @@ import type { InFlight } from './in-flight.js';
 
 /** What the activities work with; made once by each worker. */
 export interface Deps extends DeliveryDeps {
-  store: Pick<Store, 'settings' | 'companies' | 'rules' | 'pauses'>;
+  store: Pick<Store, 'settings' | 'companies' | 'rules' | 'pauses' | 'causes'>;
   connectors: Connectors;
   inFlight: InFlight;
   tracing?: Tracing; // absent: nothing is traced

@@ -7,6 +7,7 @@ import { holdsOneOf } from '../service/metrics-access.js';
 import { healthRoutes } from '../service/telemetry.js';
 import { adminTokenRoutes } from './admin-tokens.js';
 import { type Access, type Authenticated, Callers, createGuard } from './bearer-authentication.js';
+import { causeRoutes } from './causes.js';
 import { chainRoutes } from './chains.js';
 import { codecCors, codecRoutes } from './codec.js';
 import { type CompanyOptions, companyRoutes } from './companies.js';
@@ -47,6 +48,7 @@ export function createApi(options: ApiOptions): Hono {
     .use('/codec/*', codecCors(options.links))
     .use('/chains/*', inTime)
     .use('/co/:companyId/chains/*', inTime)
+    .use('/co/:companyId/causes/*', inTime)
     .use('/admin/companies/:companyId/*', inTime)
     .route('/', appOf(apiRoutes(options, callers), createGuard(callers), limits));
 }
@@ -65,6 +67,7 @@ export function apiRoutes(options: ApiOptions, callers = new Callers(options)): 
     relayRoute(options, rejections, quotas, dry, isInsider),
     ...rejectedRoutes(options, rejections, quotas),
     ...chainRoutes(options),
+    ...causeRoutes(options),
     ...adminRoutes(options),
     ...operatingRoutes(options),
     ...codecRoutes(options),

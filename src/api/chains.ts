@@ -38,6 +38,7 @@ const filterSchema = chainFilterSchema.extend({
       'must be running, needs-attention, or for retry failed: what has ended otherwise cannot be steered',
     )
     .optional(),
+  causeId: z.string().max(64).optional().describe('What is held for this cause of the company, which must be named too.'),
 });
 const bulkRequest = z
   .strictObject({
@@ -149,6 +150,12 @@ function bulkRoutesAt(
 ): Route[] {
   const find = async (bulkId: string, companyId: string | undefined): Promise<Bulk> =>
     found(/^[\w-]{1,64}$/.test(bulkId) && (await readBulk(options, bulkId, companyId)), `bulk ${bulkId}`);
+  /** @returns what else chooses among the chains that are held for it, and their actions. */
+  const causeOf = async (companyId = '', causeId: string) => {
+    const { causes } = options.store;
+    const { reason } = found(await causes.get(companyId, causeId), `cause ${causeId} of company ${companyId}`);
+    return { filter: { reason, causeId }, chainIds: await causes.chainsOf(companyId, causeId) };
+  };
   return [
     route(`POST ${base}/chains/bulk`, steer, summary, {
       use: 'lists',
@@ -163,9 +170,11 @@ function bulkRoutesAt(
       problems: ['not-found', 'count-changed', 'bulk-running', 'temporal-unavailable'],
       async handle(c, { actor, body: { verb, filter, confirm } }) {
         const inPath = c.req.param('companyId');
-        const { companyId = inPath, ...rest } = filter;
-        const request = { verb, filter: rest, companyId };
-        const chains = await findChains(options, request);
+        const { companyId = inPath, causeId, ...rest } = filter;
+        const cause = causeId === undefined ? undefined : await causeOf(companyId, causeId);
+        const request = { verb, filter: { ...rest, ...cause?.filter }, companyId };
+        const visible = await findChains(options, request);
+        const chains = visible.filter(({ chainId }) => !cause || cause.chainIds.has(chainId));
         const count = chains.length;
         if (confirm === undefined) return c.json(bulkPreviewSchema.parse({ verb, count, first: chains.slice(0, 10) }));
         // Of two that come at the same moment both may be steered; the operator knows what runs.

@@ -137,7 +137,7 @@ export function companyRoutes(options: CompanyOptions): Route[] {
     route('DELETE /admin/companies/:companyId', 'deleteCompany', 'Delete a company with all that is stored of it', {
       access: 'admin',
       description:
-        'Its settings, secrets, rules, tokens, keys, sessions, pauses, refused requests and counts; the audit stays. Not while it' +
+        'Its settings, secrets, rules, tokens, keys, sessions, pauses, refused requests, causes and counts; the audit stays. Not while it' +
         ' has open chains, unless they are to be cancelled, which is done in the background.',
       query: z.object({ cancelChains: z.literal('true').optional().describe('Cancel its open chains.') }),
       answers: { 200: ['It is gone, but for what Temporal keeps.', deletedCompanyResponse], 204: ['It is gone.'] },

@@ -38,6 +38,7 @@ const sessionTag: [string, string] = ['Session', 'Signing in with a browser.'];
 const tags: Record<string, [name: string, description: string]> = {
   relay: ['Relay', 'Where webhooks send their chains.'],
   chains: ['Chains', 'How a chain stands, and the ways to steer it.'],
+  causes: ['Causes', 'For which reasons chains need attention, and who sees to them.'],
   rejected: [
     'Rejected requests',
     'Requests that were refused although their sender is known: kept without their tokens, to be sent again once what was ' +
@@ -70,6 +71,7 @@ const pathParameters: Record<string, z.ZodType> = {
         '`reschedule` one that is scheduled, `cancel` one that has not ended.',
     ),
   bulkId: z.string().describe('From the answer to the confirmation.'),
+  causeId: z.string().describe('The cause, as the list and notices name it.'),
   rejectedId: z.string().describe('The rejected request.'),
   tokenId: z.string().describe('The token; not the token itself.'),
   keyId: z.string().describe('The key; not the key itself.'),

@@ -99,6 +99,7 @@ const guarded = {
   '/chains/*': 'admin',
   '/codec/*': 'admin',
   '/co/:companyId/chains/*': 'admin or company key',
+  '/co/:companyId/causes/*': 'admin or company key',
   '/co/:companyId/rejected/*': 'admin or company key',
 } as const;
 

@@ -5,6 +5,7 @@ import { distance } from 'fastest-levenshtein';
 import packageJson from '../../package.json' with { type: 'json' };
 import { Refused } from './api.js';
 import { bulk } from './commands/bulk.js';
+import { causes } from './commands/causes.js';
 import { chains } from './commands/chains.js';
 import { companies } from './commands/companies.js';
 import { credentials } from './commands/credentials.js';
@@ -18,7 +19,7 @@ import { exitCodes, type Terminal, UsageError } from './terminal.js';
 import { render } from './text.js';
 
 /** In the order of `relay --help`. A new one is a file in `commands/` and its name here, or a part of the file of its subject. */
-const commands = [companies, rules, credentials, send, chains, bulk, rejected, operations];
+const commands = [companies, rules, credentials, send, chains, causes, bulk, rejected, operations];
 
 /** `relay` with all its commands; nothing in it ends the process. */
 export function program(terminal: Terminal) {

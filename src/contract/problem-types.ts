@@ -155,6 +155,11 @@ export const problemTypes = {
       'actions. Read them in errors; if all of them are meant, send {"confirm": true}.',
     [{ pointer: '/0', detail: '{"action":"sendEmails","relayId":"4711","emails":["ada@example.com"],"subject":"Hello"}' }],
   ]),
+  'already-taken': type(409, 'Already taken', [
+    'Somebody else sees to this cause. Nothing was changed.',
+    'Ask whom `detail` names. Whoever may steer the chains of the company can release the cause, and then take it.',
+    'key dashboard has taken it. It is free once it is released.',
+  ]),
   'already-resent': type(409, 'Already sent again', [
     'This rejected request has been sent again before; `detail` names the chain. Nothing was started.',
     'Look at that chain. To do it once more, send a new chain.',

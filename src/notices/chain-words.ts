@@ -5,6 +5,7 @@ import { chainLinks, chainWorkflowId } from '../chain/chain.js';
 import { hasEnded } from '../chain/outcome.js';
 import { cutShort, oneLine } from '../chain/text.js';
 import { actionTitle, shownTime } from '../chain/web-ui.js';
+import { actionOf } from '../contract/causes.js';
 import type { ChainNotice, FailureKind, ManyNotice, NoticeKind, ThroughNotice } from '../contract/notices.js';
 import { type NoticeContext, relay, type Words } from './frame.js';
 
@@ -46,8 +47,7 @@ const mendsOf: Record<FailureKind, [few: string, many: string]> = {
 
 export function chainWords(notice: ChainNotice, context: NoticeContext): Words {
   const { kind, chainId, receivedAt, index, actions } = notice;
-  const action = actions.find((action) => action.index === index);
-  if (!action) throw new RangeError(`the notice names action ${index}, which the chain does not have`);
+  const action = actionOf(notice);
   const { assignmentId, state, reason, error, attempts, deliveries = [] } = action;
   const [headline, one] = wordsOf[kind];
   const isRecovered = kind === 'recovered';
@@ -132,6 +132,11 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
   const few = actions <= fewActions && first.length === actions;
   const each = first.map(({ chainId, index }) => relay(`retry ${companyId} ${chainId} ${index}`, context));
   const all = relay(`bulk retry ${companyId}${isHeld ? '' : ' --status failed'} --reason ${type} --since ${since}`, context);
+  const seeTo = [
+    'So that others know that you see to it; or to hear of no further ones for a while:',
+    relay(`causes take ${companyId} ${cause.id}`, context),
+    relay(`causes silence ${companyId} ${cause.id} 4h`, context),
+  ];
   const query = `status=${status}&reason=${encodeURIComponent(type)}&since=${encodeURIComponent(since)}`;
   return {
     headline: `${headline}: ${counted(count, 'chain')}, ${type}`,
@@ -149,6 +154,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
         few ? mendFew : mendMany,
         ...(few || kind === 'partly-failed' ? each : [all]),
         ...(isHeld && count > 1 ? ['You are told once when all of them are through.'] : []),
+        ...(isHeld ? seeTo : []),
       ],
       [first.length < count ? `The first ${first.length}` : 'Which']: first.map(({ chainId, runId, assignmentId, index }) => {
         const { chain, webUi } = chainLinks(context.links, { companyId, chainId }, runId);
@@ -162,7 +168,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
       ],
     },
     type: `${kind}.many`,
-    facts: { reason, since, count, actions, first },
+    facts: { causeId: isHeld ? cause.id : undefined, reason, since, count, actions, first },
   };
 }
 

@@ -8,17 +8,20 @@ import type { Links } from '../chain/chain.js';
 import { ConnectorError } from '../connectors/call.js';
 import type { Connectors } from '../connectors/connectors.js';
 import type { FailureDetails } from '../contract/activities.js';
+import { causeOf } from '../contract/causes.js';
 import type { Company } from '../contract/company.js';
 import type { Notice } from '../contract/notices.js';
 import { type ContactResult, type Notify, noticeTestResponse } from '../contract/notify.js';
+import type { Rule } from '../contract/rule.js';
 import type { Metrics } from '../service/telemetry.js';
+import { reasonOf } from '../service/temporal.js';
 import type { Store } from '../store/store.js';
 import { channelsOf, type NoticeChannel } from './channels.js';
 import type { RenderedNotice } from './frame.js';
 import { renderNotice } from './words.js';
 
 export interface DeliveryDeps {
-  store: Pick<Store, 'companies' | 'rules'>;
+  store: Pick<Store, 'companies' | 'rules' | 'causes'>;
   connectors: Pick<Connectors, 'noticeMailOf' | 'http'>;
   client: Client;
   links: Links;
@@ -43,6 +46,11 @@ export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): 
   // A company that is gone has no contacts any more: then the operator is told.
   const company: Company = found ?? { companyId, name: companyId, timeZone: 'UTC' };
   const contacts = [rule?.notify, company.notify].filter((notify) => notify !== undefined);
+  if (await isSilent(deps, notice, rule)) {
+    deps.metrics.notices.inc({ kind, result: 'silent' });
+    log.info({ workflowId: key, kind }, 'nobody is told: the cause of the notice is silent');
+    return [];
+  }
   const names = { companyName: company.name, ruleName: rule?.name ?? relayId };
   const rendered = renderNotice(notice, { ...names, links, namespace: client.options.namespace });
 
@@ -89,6 +97,17 @@ export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): 
   }
   log.info({ workflowId: key, kind, told: settled.filter(({ delivered }) => delivered).length }, 'notice delivered');
   return settled;
+}
+
+/** Whether the notice says that something is held, and somebody has silenced the reason. What cannot be known is told. */
+async function isSilent({ store, log }: DeliveryDeps, notice: Notice, rule: Rule | undefined): Promise<boolean> {
+  const cause = notice.kind === 'many' ? notice.cause : notice.kind === 'needs-attention' ? causeOf(notice, rule) : undefined;
+  if (cause?.kind !== 'needs-attention') return false;
+  const { companyId, id: causeId } = cause;
+  return store.causes.isSilent(companyId, causeId).catch((error: unknown) => {
+    log.warn({ companyId, causeId }, `whether a cause is silent cannot be read, people are told: ${reasonOf(error)}`);
+    return false;
+  });
 }
 
 /** @returns why it did not arrive. */

@@ -7,9 +7,9 @@ import { hash, randomUUID } from 'node:crypto';
 import { type Client, WorkflowIdReusePolicy } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { Logger } from 'pino';
-import type { ActionStatus } from '../chain/action-status.js';
 import { cutShort, fitBytes } from '../chain/text.js';
 import { summaryBytes } from '../chain/web-ui.js';
+import { actionOf, causeOf } from '../contract/causes.js';
 import { newsSignal } from '../contract/messages.js';
 import type { Cause, ChainNotice, Member, News, NoticeDelivery, Notifier, RuleNotice, TestNotice } from '../contract/notices.js';
 import type { ContactResult } from '../contract/notify.js';
@@ -20,29 +20,34 @@ import type { Store } from '../store/store.js';
 /** A notice waits no longer than this for Temporal. */
 const answerTimeoutMs = 10_000;
 
+/** Of a notice about one action: why it is told, and what a notifier knows of the action. */
+export interface NewsOf {
+  cause: Cause;
+  member: Member;
+}
+
+export async function newsOf({ rules }: Pick<Store, 'rules'>, notice: ChainNotice): Promise<NewsOf> {
+  const { companyId, relayId, chainId, runId, index, at, receivedAt } = notice;
+  const cause = causeOf(notice, await rules.get(companyId, relayId));
+  const { state, heldUntil, assignmentId } = actionOf(notice);
+  const short = { message: cutShort(cause.reason.message, 500), assignmentId: assignmentId && cutShort(assignmentId, 100) };
+  return { cause, member: { chainId, index, relayId, state, at, receivedAt, runId, heldUntil, ...short } };
+}
+
 /**
  * Signals the notifier, and starts it where there is none. Its workflow id is returned.
  * @param notifier - the one that has the failure of which this is the recovery.
  */
 export async function handToNotifier(
-  { client, store, noticeDigestSeconds }: { client: Client; store: Pick<Store, 'rules'>; noticeDigestSeconds: number },
+  { client, noticeDigestSeconds }: { client: Client; noticeDigestSeconds: number },
   notice: ChainNotice,
+  { cause, member }: NewsOf,
   notifier: string | undefined,
   taskQueue: string,
 ): Promise<string> {
-  const { companyId, relayId, chainId, runId, index, at, receivedAt } = notice;
-  const action = notice.actions.find((action) => action.index === index);
-  if (!action) throw new RangeError(`the notice names action ${index}, which the chain does not have`);
-  const { state, heldUntil } = action;
-  const kind = notice.kind === 'recovered' ? 'needs-attention' : notice.kind;
-  const { type, message } = reasonOf(action);
-  // A rule with contacts of its own has notifiers of its own: nobody is told what concerns others only, or later because of them.
-  const rule = await store.rules.get(companyId, relayId);
-  const id = hashOf([kind, foldedReason(action), rule?.notify ? relayId : '']);
-  const cause: Cause = { id, companyId, relayId, kind, reason: { type, message: cutShort(message, 1000) } };
+  const { id, companyId, kind, reason } = cause;
   const workflowId = notifier ?? `relay-notifier:${companyId}:${id}`;
-  const short = { message: cutShort(message, 500), assignmentId: action.assignmentId && cutShort(action.assignmentId, 100) };
-  const member: Member = { chainId, index, relayId, state, at, receivedAt, runId, heldUntil, ...short };
+  const summary = `${companyId}: ${kind}, ${reason.type}: what fails for the same reason is told as one`;
   await client.withDeadline(Date.now() + answerTimeoutMs, () =>
     client.workflow.signalWithStart<Notifier, [News]>('Notifier', {
       workflowId,
@@ -51,36 +56,11 @@ export async function handToNotifier(
       signal: newsSignal,
       signalArgs: [{ notice, member }],
       typedSearchAttributes: [{ key: companyKey, value: companyId }],
-      staticSummary: fitBytes(`${companyId}: ${kind}, ${type}: what fails for the same reason is told as one`, summaryBytes),
+      staticSummary: fitBytes(summary, summaryBytes),
       priority: { fairnessKey: companyId },
     }),
   );
   return workflowId;
-}
-
-function reasonOf({ error, reason }: ActionStatus): Cause['reason'] {
-  return error ?? { type: 'Failed', message: reason ?? 'nothing was said' };
-}
-
-/** How much of a reason tells it from others; some patterns take the square of a text's length. */
-const tellingChars = 1000;
-
-/** The reason without what differs from event to event: ids, numbers, addresses, names of assignments. An HTTP status stays. */
-export function foldedReason(action: ActionStatus): string {
-  const { type, message } = reasonOf(action);
-  const assignment = action.assignmentId?.trim();
-  const names = assignment ? [assignment, encodeURIComponent(assignment)] : [];
-  const patterns = names.map((name) => new RegExp(`(?<![\\p{L}\\p{N}])${literal(name)}(?![\\p{L}\\p{N}])`, 'gu'));
-  const folded = patterns
-    .reduce((text, pattern) => text.replaceAll(pattern, '…'), message.slice(0, 2 * tellingChars))
-    .replaceAll(/(\/(?:assignments|tickets)\/)[^/\s]+/g, '$1…')
-    .replaceAll(/[^\s"<>,;]+@[^\s"<>,;]+/g, '…')
-    .replaceAll(/(answered "?\d{3}\b)|[\p{L}\p{N}_.-]*\p{N}[\p{L}\p{N}_-]*/gu, (_, answer?: string) => answer ?? '…');
-  return `${type}: ${folded.slice(0, tellingChars)}`;
-}
-
-function literal(text: string): string {
-  return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 }
 
 function hashOf(facts: readonly string[]): string {

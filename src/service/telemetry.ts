@@ -109,8 +109,8 @@ export class Metrics {
   );
   readonly notices = this.#counter(
     'relay_notices_total',
-    'Attempts at notices by kind and result: delivered, or undelivered where a contact that may still be reached, ' +
-      'or everybody, has not got it.',
+    'Attempts at notices by kind and result: delivered, silent, or undelivered where a contact that may still be ' +
+      'reached, or everybody, has not got it.',
     ['kind', 'result'],
   );
   readonly needingAttention = this.#gauge(

@@ -51,7 +51,7 @@ export interface PageRequest {
 }
 
 /** By the column that is the cursor. */
-type Order = 'company_id ASC' | 'seq ASC' | 'seq DESC';
+type Order = 'company_id ASC' | 'seq ASC' | 'seq DESC' | 'place DESC';
 
 /** Fields of nouns that are never set, once the row is there. */
 const fixedFields = ['companyId', 'relayId', 'createdAt', 'updatedAt'];

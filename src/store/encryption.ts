@@ -3,12 +3,13 @@
 import type { Actor } from '../contract/audit.js';
 import type { EncryptionStatus } from '../contract/encryption.js';
 import { events, recordEvent } from './audit.js';
+import { causes } from './causes.js';
 import { companies, pauses, rules } from './companies.js';
 import type { Database } from './database.js';
 import { whole } from './rejected.js';
 
 /** All that hold something to be encrypted; what is most urgent first. */
-const tables = [companies, rules, pauses, whole, events];
+const tables = [companies, rules, pauses, whole, causes, events];
 
 export const encryptionIn = (database: Database) => {
   const { ids = [], currentId } = database.keyring ?? {};

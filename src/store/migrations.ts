@@ -149,6 +149,40 @@ export const steps: readonly (readonly string[])[] = [
     `UPDATE tokens SET revoked_at = now()
      WHERE hash = '\\x27e6d846624be0a6b67fc300e99fd28c4d5abdda87da1fe7206ffac500f7fc67' AND revoked_at IS NULL`,
   ],
+  [
+    `CREATE TABLE causes (
+       company_id text COLLATE "C" NOT NULL REFERENCES companies ON DELETE CASCADE,
+       cause_id text COLLATE "C" NOT NULL,
+       seq bigint GENERATED ALWAYS AS IDENTITY,
+       reason text NOT NULL,
+       message text NOT NULL,
+       since timestamptz NOT NULL,
+       taken_by text,
+       taken_at timestamptz,
+       silenced_by text,
+       silenced_until timestamptz,
+       encryption_key text,
+       updated_at timestamptz NOT NULL DEFAULT now(),
+       PRIMARY KEY (company_id, cause_id)
+     )`,
+    // Of each action its last hold.
+    `CREATE TABLE held_actions (
+       company_id text COLLATE "C" NOT NULL,
+       chain_id text COLLATE "C" NOT NULL,
+       index integer NOT NULL,
+       seq bigint GENERATED ALWAYS AS IDENTITY,
+       cause_id text COLLATE "C" NOT NULL,
+       relay_id text COLLATE "C" NOT NULL,
+       assignment_id text,
+       since timestamptz NOT NULL,
+       held_until timestamptz,
+       ended_at timestamptz,
+       PRIMARY KEY (company_id, chain_id, index),
+       FOREIGN KEY (company_id, cause_id) REFERENCES causes ON DELETE CASCADE
+     )`,
+    'CREATE INDEX held_actions_of_cause ON held_actions (company_id, cause_id)',
+    'CREATE INDEX held_actions_by_end ON held_actions (LEAST(ended_at, held_until))',
+  ],
 ];
 
 /** Any number that no other program uses for an advisory lock in this database. */

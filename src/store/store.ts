@@ -2,6 +2,7 @@
 
 import type { Keyring } from '../contract/encryption.js';
 import { auditIn } from './audit.js';
+import { causesIn } from './causes.js';
 import { companiesIn, pausesIn, rulesIn } from './companies.js';
 import { adminTokensIn, keysIn, tokensIn } from './credentials.js';
 import type { Database } from './database.js';
@@ -45,6 +46,7 @@ export function createStore(connected: Database, { keyring, secret }: Secrets = 
     audit: auditIn(database),
     pauses: pausesIn(database),
     rejected: rejectedRequestsIn(opened),
+    causes: causesIn(opened),
     encryption: encryptionIn(opened),
     /** To be called before anything else, by a process that starts. @throws PepperError */
     pepperHashes: () => pepperHashes(opened, pepper),

@@ -4,6 +4,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
 import type { Deps } from '../../src/activities/effect.js';
 import { notifyFailure } from '../../src/activities/notify-failure.js';
+import type { HeldAction } from '../../src/contract/causes.js';
 import type { ChainNotice } from '../../src/contract/notices.js';
 import { Metrics } from '../../src/service/telemetry.js';
 
@@ -20,8 +21,28 @@ const notice: ChainNotice = {
 };
 
 /** One attempt. @returns the workflow that was signalled with start, what the activity answered, and who was told without it. */
-async function attempt(attempt: number, { isUp = true, notifier }: { isUp?: boolean; notifier?: string } = {}) {
+interface Attempted {
+  isUp?: boolean;
+  notifier?: string;
+  more?: Partial<ChainNotice>;
+  /** What the store does when it is to note something. */
+  note?: () => Promise<void>;
+}
+
+async function attempt(attempt: number, { isUp = true, notifier, more, note = async () => {} }: Attempted = {}) {
   const signalled: string[] = [];
+  const noted: unknown[] = [];
+  const causes = {
+    hold: async ({ causeId }: { causeId: string }, { chainId, index, since }: HeldAction) => {
+      noted.push({ causeId, chainId, index, since });
+      await note();
+    },
+    end: async (_companyId: string, [over]: HeldAction[], at: string) => {
+      noted.push({ over: over?.chainId, index: over?.index, at });
+      await note();
+    },
+    isSilent: async () => false,
+  };
   const told: string[] = [];
   const signalWithStart = async (_type: string, { workflowId }: { workflowId: string }) => {
     if (!isUp) throw new Error('Temporal cannot be reached');
@@ -30,7 +51,7 @@ async function attempt(attempt: number, { isUp = true, notifier }: { isUp?: bool
   const company = { companyId: 'acme', name: 'Acme', timeZone: 'UTC', notify: { emails: ['a@x.org'] } };
   const mailer = { send: async ({ to }: { to: string }) => void told.push(to) };
   const deps = {
-    store: { companies: { get: async () => company }, rules: { get: async () => undefined } },
+    store: { companies: { get: async () => company }, rules: { get: async () => undefined }, causes },
     connectors: { noticeMailOf: () => ({ mailer, from: 'relay@relay.example' }) },
     client: {
       options: { namespace: 'default' },
@@ -44,9 +65,9 @@ async function attempt(attempt: number, { isUp = true, notifier }: { isUp?: bool
   } as unknown as Deps;
   const activity = new MockActivityEnvironment({ attempt, startToCloseTimeoutMs: 120_000 });
   const answer: unknown = await activity
-    .run(() => notifyFailure(deps)({ notice, notifier }))
+    .run(() => notifyFailure(deps)({ notice: { ...notice, ...more }, notifier }))
     .catch((error: unknown) => (error instanceof Error ? error.message : error));
-  return { signalled, told, answer };
+  return { signalled, told, answer, noted };
 }
 
 describe('a failure', () => {
@@ -57,15 +78,37 @@ describe('a failure', () => {
   });
 
   it('is handed to the notifier that has it already', async () => {
-    assert.deepEqual(await attempt(1, { notifier: 'relay-notifier:acme:x' }), {
-      signalled: ['relay-notifier:acme:x'],
-      told: [],
-      answer: 'relay-notifier:acme:x',
-    });
+    const { signalled, told, answer } = await attempt(1, { notifier: 'relay-notifier:acme:x' });
+    assert.deepEqual([signalled, told, answer], [['relay-notifier:acme:x'], [], 'relay-notifier:acme:x']);
   });
 
   it('is told without a notifier where that cannot be reached in three attempts', async () => {
-    assert.deepEqual(await attempt(2, { isUp: false }), { signalled: [], told: [], answer: 'Temporal cannot be reached' });
-    assert.deepEqual(await attempt(3, { isUp: false }), { signalled: [], told: ['a@x.org'], answer: undefined });
+    for (const [n, told, answer] of [
+      [2, [], 'Temporal cannot be reached'],
+      [3, ['a@x.org'], undefined],
+    ] as const) {
+      const tried = await attempt(n, { isUp: false });
+      assert.deepEqual([tried.signalled, tried.told, tried.answer], [[], told, answer]);
+    }
   });
+
+  it('is noted in the store under the cause that its notifier has', async () => {
+    const { signalled, noted } = await attempt(1);
+    const causeId = signalled[0]?.split(':')[2];
+    assert.deepEqual(noted, [{ causeId, chainId: 'c', index: 0, since: notice.at }]);
+  });
+
+  for (const kind of ['recovered', 'gave-up', 'failed', 'partly-failed'] as const)
+    it(`ends what is noted where it is told that the action ${kind}`, async () => {
+      assert.deepEqual((await attempt(1, { more: { kind } })).noted, [{ over: 'c', index: 0, at: notice.at }]);
+    });
+
+  for (const [what, note] of [
+    ['refuses', () => Promise.reject(new Error('no database'))],
+    ['does not answer', () => new Promise<void>(() => {})],
+  ] as const)
+    it(`is told as ever where the store ${what}`, async () => {
+      const { signalled, answer } = await attempt(1, { note });
+      assert.equal(answer, signalled[0]);
+    });
 });

@@ -4,11 +4,24 @@ import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import type { Deps } from '../../src/activities/effect.js';
 import { ConnectorError } from '../../src/connectors/call.js';
-import type { Notice } from '../../src/contract/notices.js';
+import { causeOf } from '../../src/contract/causes.js';
+import type { ChainNotice, Notice, NoticeKind } from '../../src/contract/notices.js';
 import { deliver } from '../../src/notices/deliver.js';
 import { createLog, Metrics } from '../../src/service/telemetry.js';
 
 const operator = 'operator@relay.example';
+
+const at = '2026-07-01T12:00:00.000Z';
+const about = { companyId: 'acme', relayId: '1', at, chainId: 'c', index: 0 };
+const missing: Notice = { ...about, kind: 'missing-property', assignmentId: 'a', path: 'p' };
+
+interface Attempted {
+  attempt?: number;
+  heartbeatDetails?: unknown;
+  notice?: Notice;
+  /** What the store says. */
+  isSilent?: (companyId: string, causeId: string) => Promise<boolean>;
+}
 
 /**
  * One attempt at telling these contacts.
@@ -18,7 +31,7 @@ const operator = 'operator@relay.example';
 async function attempt(
   contacts: string[],
   reach: (contact: string) => Promise<void>,
-  { attempt = 1, heartbeatDetails }: { attempt?: number; heartbeatDetails?: unknown } = {},
+  { attempt = 1, heartbeatDetails, notice = missing, isSilent = async () => false }: Attempted = {},
 ) {
   const told: string[] = [];
   const lines: string[] = [];
@@ -30,7 +43,7 @@ async function attempt(
   };
   const company = { companyId: 'acme', name: 'Acme', timeZone: 'UTC', notify: { emails: contacts } };
   const deps = {
-    store: { companies: { get: async () => company }, rules: { get: async () => undefined } },
+    store: { companies: { get: async () => company }, rules: { get: async () => undefined }, causes: { isSilent } },
     client: { options: { namespace: 'default' } },
     links: { api: 'https://relay.example' },
     connectors: { noticeMailOf: () => ({ mailer, from: 'relay@relay.example' }) },
@@ -43,18 +56,8 @@ async function attempt(
   activity.on('heartbeat', (details: unknown) => {
     left = details;
   });
-  const notice = {
-    kind: 'missing-property',
-    companyId: 'acme',
-    relayId: '1',
-    at: '',
-    chainId: 'c',
-    index: 0,
-    assignmentId: 'a',
-    path: 'p',
-  };
   const repeat = await activity
-    .run(() => deliver(deps, notice as Notice, 'k'))
+    .run(() => deliver(deps, notice, 'k'))
     .then(
       () => false,
       (error: unknown) => error instanceof ApplicationFailure && !error.nonRetryable,
@@ -100,5 +103,41 @@ describe('delivering a notice', () => {
     assert.deepEqual([late.told, late.repeat], [[operator], true]);
     const later = await attempt(['a@x.org'], unreachable, { attempt: 8, heartbeatDetails: late.left });
     assert.deepEqual([later.told, later.repeat], [[], true]);
+  });
+});
+
+describe('a notice of a cause that is silent', () => {
+  const error = { type: 'PlatformError', message: 'answered 404', retryable: false };
+  const failed = (kind: NoticeKind): ChainNotice => ({
+    ...about,
+    kind,
+    receivedAt: at,
+    actions: [{ index: 0, action: 'ticket_updateUDF', relayId: '1', state: 'needs-attention', error }],
+  });
+  const many = (kind: 'needs-attention' | 'failed'): Notice => {
+    const cause = causeOf(failed(kind), undefined);
+    return { kind: 'many', cause, companyId: 'acme', relayId: '1', at, since: at, count: 2, actions: 2, first: [] };
+  };
+  const through: Notice = { ...many('needs-attention'), kind: 'through', through: 2, ended: {}, open: 0 } as Notice;
+  const held = causeOf(failed('needs-attention'), undefined).id;
+  for (const [what, notice, told] of [
+    ['something is held', failed('needs-attention'), false],
+    ['many are held', many('needs-attention'), false],
+    ['nobody decided', failed('gave-up'), true],
+    ['something recovered', failed('recovered'), true],
+    ['all are through', through, true],
+    ['something failed', failed('failed'), true],
+    ['many failed', many('failed'), true],
+  ] as const)
+    it(`is ${told ? '' : 'not '}told where it says that ${what}`, async () => {
+      const isSilent = async (_: string, causeId: string) => causeId === held;
+      const tried = await attempt(['a@x.org'], () => Promise.resolve(), { notice, isSilent });
+      assert.deepEqual([tried.told, tried.repeat], [told ? ['a@x.org'] : [], false]);
+    });
+
+  it('is told where nobody can say whether it is', async () => {
+    const isSilent = () => Promise.reject(new Error('no database'));
+    const { told } = await attempt(['a@x.org'], () => Promise.resolve(), { notice: failed('needs-attention'), isSilent });
+    assert.deepEqual(told, ['a@x.org']);
   });
 });

@@ -62,6 +62,9 @@ To put it right:
   Mend what was wrong, then retry them all (it counts first, and asks):
   npx relay bulk retry acme --reason PlatformError --since ${since}
   You are told once when all of them are through.
+  So that others know that you see to it; or to hear of no further ones for a while:
+  npx relay causes take acme c1
+  npx relay causes silence acme c1 4h
 
 The first 2:
   Assignment 2, action 1: http://127.0.0.1:8233/w/workflows/relay%3Aacme%3Ac-2/r-2/user-metadata

@@ -30,6 +30,7 @@ export const bulk: Commands = (relay, session) => {
           'that it expects. Exit code 4 where chains did not answer.',
       )
       .option('--status <status>', 'needs-attention, running; for retry also failed: opened again', (status) => ({ status }))
+      .option('--cause <causeId>', 'held for this cause: see relay causes list', (causeId) => ({ causeId }))
       .option('--all-companies', 'instead of a company: in all of them')
       .option('--confirm <count>', 'do it if it concerns so many chains, without asking', readCount('--confirm'))
       .addOption(yesOption)

@@ -1,0 +1,111 @@
+/**
+ * What is held for which reason, as the chains themselves have it: the store hears that an action is held, but not of every end of
+ * a hold (a retry, a skip or a cancellation by a person), and not of what was held while it was away.
+ */
+
+import type { Client } from '@temporalio/client';
+import type { Links } from '../chain/chain.js';
+import { causeOf, type HeldAction } from '../contract/causes.js';
+import type { Log } from '../service/telemetry.js';
+import { reasonOf } from '../service/temporal.js';
+import type { Store } from '../store/store.js';
+import { visibilityQuery } from './list.js';
+import { readChain } from './read.js';
+
+interface Options {
+  client: Client;
+  links: Links;
+  store: Pick<Store, 'causes' | 'rules'>;
+  log: Pick<Log, 'warn'>;
+}
+
+/** What was noted may be so old: all who ask within this time share a look at the chains. */
+const freshMs = 2_000;
+/** All that Temporal is asked in one look. */
+const lookMs = 5_000;
+/** By then a hold is visible in Temporal's lists. */
+const visibleWithinMs = 15_000;
+/** Chains that are asked one by one, in one look; the next look asks others. */
+const mostAsked = 50;
+const askedTogether = 10;
+const largestPage = 1000;
+
+/** Brings what is noted of a company's holds up to date. Where Temporal does not say, it stays as it is. */
+export class HeldActions {
+  readonly #looks = new Map<string, { at: number; look: Promise<void> }>();
+
+  constructor(private readonly options: Options) {}
+
+  async refresh(companyId: string): Promise<void> {
+    const now = Date.now();
+    for (const [company, { at }] of this.#looks) if (at + freshMs <= now) this.#looks.delete(company);
+    const known = this.#looks.get(companyId);
+    const look = known?.look ?? this.#look(companyId);
+    if (!known) this.#looks.set(companyId, { at: now, look });
+    await look;
+  }
+
+  async #look(companyId: string): Promise<void> {
+    try {
+      await this.options.client.withDeadline(Date.now() + lookMs, () => compare(this.options, companyId));
+    } catch (error) {
+      this.options.log.warn(`what is held cannot be compared with the chains: ${reasonOf(error)}`);
+    }
+  }
+}
+
+async function compare(options: Options, companyId: string): Promise<void> {
+  const { client, store } = options;
+  const now = Date.now();
+  const [noted, visible] = await Promise.all([store.causes.held(companyId), heldChains(client, companyId)]);
+  const byChain = new Map([...visible].map((chainId): [string, HeldAction[]] => [chainId, []]));
+  for (const action of noted) byChain.set(action.chainId, [...(byChain.get(action.chainId) ?? []), action]);
+
+  const over: HeldAction[] = [];
+  const doubtful: [chainId: string, noted: HeldAction[]][] = [];
+  for (const [chainId, actions] of byChain) {
+    const isNew = actions.some(({ since }) => Date.parse(since) > now - visibleWithinMs);
+    if (visible.has(chainId) ? actions.length !== 1 : isNew) doubtful.push([chainId, actions]);
+    else if (!visible.has(chainId)) over.push(...actions);
+  }
+  const from = doubtful.length > mostAsked ? Math.floor(Math.random() * doubtful.length) : 0;
+  const asked = [...doubtful.slice(from), ...doubtful.slice(0, from)].slice(0, mostAsked);
+  for (let begin = 0; begin < asked.length; begin += askedTogether) {
+    const some = asked.slice(begin, begin + askedTogether);
+    over.push(...(await Promise.all(some.map(([chainId, actions]) => ask(options, companyId, chainId, actions)))).flat());
+  }
+  await store.causes.end(companyId, over, new Date(now).toISOString());
+}
+
+/** Notes what a chain holds and nobody has noted. @returns what is noted, and it does not hold. */
+async function ask({ client, links, store }: Options, companyId: string, chainId: string, noted: readonly HeldAction[]) {
+  const chain = await readChain(client, links, companyId, chainId);
+  if (chain?.partial && !chain.closedAt) return [];
+  const held = chain?.actions.filter(({ state }) => state === 'needs-attention') ?? [];
+  for (const { index, relayId, assignmentId, heldUntil, startedAt } of held) {
+    if (!chain || noted.some((action) => action.index === index)) continue;
+    const { receivedAt, actions } = chain;
+    const since = startedAt ?? receivedAt;
+    const notice = { kind: 'needs-attention', companyId, relayId, chainId, index, at: since, receivedAt, actions } as const;
+    const { id: causeId, reason } = causeOf(notice, await store.rules.get(companyId, relayId));
+    const why = { companyId, causeId, reason: reason.type, message: reason.message };
+    await store.causes.hold(why, { chainId, index, relayId, assignmentId, since, heldUntil });
+  }
+  return noted.filter(({ index }) => !held.some((action) => action.index === index));
+}
+
+/** The chains of a company that need attention, as far as is visible a moment later. */
+async function heldChains(client: Client, companyId: string): Promise<Set<string>> {
+  const query = visibilityQuery({ status: 'needs-attention' }, companyId);
+  const prefix = `relay:${companyId}:`;
+  const found = new Set<string>();
+  let nextPageToken: Uint8Array = new Uint8Array();
+  do {
+    const { namespace } = client.options;
+    const page = await client.workflowService.listWorkflowExecutions({ namespace, query, pageSize: largestPage, nextPageToken });
+    for (const { execution } of page.executions)
+      if (execution?.workflowId?.startsWith(prefix)) found.add(execution.workflowId.slice(prefix.length));
+    nextPageToken = page.nextPageToken;
+  } while (nextPageToken.length > 0);
+  return found;
+}

@@ -1,0 +1,140 @@
+/**
+ * Why chains need attention, each reason once, and the actions that are or were held for it. How many they are follows from these
+ * rows. Whether an action is held at this moment only its chain knows: see chains/causes.ts.
+ */
+
+import { type Actor, type AuditEvent, actorName } from '../contract/audit.js';
+import { causeSchema, type HeldAction, heldActionSchema, type StoredCause, storedCauseSchema } from '../contract/causes.js';
+import { recordEvent } from './audit.js';
+import { type Database, exists, type PageRequest, type Parameter, Table } from './database.js';
+
+export const causes = new Table('causes', storedCauseSchema, 'causeId');
+
+const ofCause = 'company_id = $1 AND cause_id = $2';
+const held = 'ended_at IS NULL';
+const last = 1_000_000_000_000_000; // more than any `seq`: `place` puts what is held first
+const shownRules = 20;
+
+const tallied = new Table(
+  `(SELECT causes.*, tally.*, CASE WHEN tally.${held} THEN ${last} ELSE 0 END + seq AS place
+    FROM causes, LATERAL (
+      SELECT count(DISTINCT chain_id) FILTER (WHERE ${held})::int AS chains, count(*) FILTER (WHERE ${held})::int AS actions,
+        COALESCE((array_agg(DISTINCT relay_id) FILTER (WHERE ${held}))[1:${shownRules}], '{}') AS relay_ids,
+        (array_agg(chain_id ORDER BY since) FILTER (WHERE ${held}))[1] AS chain_id, max(since) AS last_at,
+        CASE WHEN bool_and(ended_at IS NOT NULL) THEN max(ended_at) END AS ended_at
+      FROM held_actions WHERE held_actions.company_id = causes.company_id AND held_actions.cause_id = causes.cause_id
+    ) AS tally WHERE last_at IS NOT NULL) AS causes`,
+  causeSchema,
+  'causeId',
+);
+const actions = new Table(
+  `(SELECT *, CASE WHEN ${held} THEN ${last} ELSE 0 END + seq AS place FROM held_actions) AS held_actions`,
+  heldActionSchema,
+);
+
+/** What comes back within this time is the same occasion: somebody has taken it, and it is silent. */
+const occasion = "interval '1 hour'";
+const isOver = `NOT EXISTS (SELECT 1 FROM held_actions WHERE ${ofCause} AND (${held} OR ended_at > now() - ${occasion}))`;
+
+/** Also of what nobody has asked for since: its window is over. */
+const gone = "LEAST(ended_at, held_until) < now() - interval '3 days'";
+const pruneEveryMs = 600_000;
+
+/** What an action is held for. */
+export type HeldFor = Pick<StoredCause, 'causeId' | 'reason' | 'message'> & { companyId: string };
+
+export const causesIn = (database: Database) => {
+  let prunedAt = 0;
+  async function prune(): Promise<void> {
+    prunedAt = Date.now();
+    await database.query(`DELETE FROM held_actions WHERE ${gone}`);
+    await database.query(
+      `DELETE FROM causes WHERE updated_at < now() - ${occasion} AND NOT EXISTS (
+         SELECT 1 FROM held_actions WHERE held_actions.company_id = causes.company_id AND held_actions.cause_id = causes.cause_id)`,
+    );
+  }
+  /** @returns whether there was a row to change. */
+  const change = (statement: string, parameters: readonly Parameter[], event: AuditEvent) =>
+    database.transaction(async (queries) => {
+      const changed = await causes.write(queries, `UPDATE causes SET ${statement}`, parameters);
+      if (changed.length > 0) await recordEvent(queries, event);
+      return changed.length > 0;
+    });
+
+  return {
+    /** Notes that an action is held. A repetition changes nothing, nor does what is older than what is known. */
+    async hold({ companyId, ...reason }: HeldFor, action: Omit<HeldAction, 'endedAt'>): Promise<void> {
+      if (Date.now() > prunedAt + pruneEveryMs) await prune();
+      const { causeId } = reason;
+      const { chainId, index, relayId, assignmentId = null, since, heldUntil = null } = action;
+      await database.transaction(async (queries) => {
+        if (!(await exists(queries, 'companies WHERE company_id = $1 FOR KEY SHARE', [companyId]))) return;
+        const cause = { companyId, ...reason, since };
+        const isNew = (await causes.insert(queries, cause)) !== undefined;
+        if (!isNew && (await exists(queries, `causes WHERE ${ofCause} AND ${isOver} FOR UPDATE`, [companyId, causeId])))
+          await causes.update(queries, cause, { companyId, causeId });
+        await queries.query(
+          `INSERT INTO held_actions (company_id, cause_id, chain_id, index, relay_id, assignment_id, since, held_until)
+           VALUES ($1, $2, $3, $4::int, $5, $6, $7::text::timestamptz, $8::text::timestamptz)
+           ON CONFLICT (company_id, chain_id, index) DO UPDATE SET cause_id = excluded.cause_id, relay_id = excluded.relay_id,
+             assignment_id = excluded.assignment_id, since = excluded.since, held_until = excluded.held_until, ended_at = NULL
+           WHERE held_actions.since < excluded.since`,
+          [companyId, causeId, chainId, index, relayId, assignmentId, since, heldUntil],
+        );
+      });
+    },
+
+    /** Notes that these are held no more, unless they have been held anew since `at`, an ISO 8601 time. */
+    async end(companyId: string, over: readonly Pick<HeldAction, 'chainId' | 'index'>[], at: string): Promise<void> {
+      if (over.length === 0) return;
+      await database.query(
+        `UPDATE held_actions SET ended_at = now() FROM json_to_recordset($2::text::json) AS over("chainId" text, index int)
+         WHERE company_id = $1 AND chain_id = over."chainId" AND held_actions.index = over.index AND ${held}
+           AND since <= $3::text::timestamptz`,
+        [companyId, JSON.stringify(over.map(({ chainId, index }) => ({ chainId, index }))), at],
+      );
+    },
+
+    /** All that are held, as far as is known. */
+    held: (companyId: string) => actions.select(database, `company_id = $1 AND ${held} ORDER BY since`, [companyId]),
+    /** The chains with an action that is held for it. */
+    chainsOf: async (companyId: string, causeId: string) => {
+      const all = await actions.select(database, `${ofCause} AND ${held}`, [companyId, causeId]);
+      return new Set(all.map(({ chainId }) => chainId));
+    },
+
+    list: (companyId: string, request: PageRequest) =>
+      tallied.page(database, 'company_id = $1', [companyId], 'place DESC', request),
+    get: (companyId: string, causeId: string) => tallied.find(database, ofCause, [companyId, causeId]),
+    actions: (companyId: string, causeId: string, request: PageRequest) =>
+      actions.page(database, ofCause, [companyId, causeId], 'place DESC', request),
+
+    isSilent: (companyId: string, causeId: string) =>
+      exists(database, `causes WHERE ${ofCause} AND silenced_until > now()`, [companyId, causeId]),
+
+    /** @returns false where there is no such cause, or somebody else has taken it. */
+    take: (companyId: string, causeId: string, actor: Actor) =>
+      change(
+        `taken_by = $3, taken_at = now(), updated_at = now() WHERE ${ofCause} AND COALESCE(taken_by, $3) = $3`,
+        [companyId, causeId, actorName(actor)],
+        { actor, action: 'cause.take', companyId, details: { causeId } },
+      ),
+
+    /** @returns false where there is no such cause, or nobody has taken it. */
+    release: (companyId: string, causeId: string, actor: Actor) =>
+      change(
+        `taken_by = NULL, taken_at = NULL, updated_at = now() WHERE ${ofCause} AND taken_by IS NOT NULL`,
+        [companyId, causeId],
+        { actor, action: 'cause.release', companyId, details: { causeId } },
+      ),
+
+    /** @returns false where there is no such cause. */
+    silence: (companyId: string, causeId: string, seconds: number, actor: Actor) =>
+      change(
+        `silenced_by = CASE WHEN $4::int > 0 THEN $3 END, updated_at = now(),
+           silenced_until = CASE WHEN $4::int > 0 THEN now() + $4::int * interval '1 second' END WHERE ${ofCause}`,
+        [companyId, causeId, actorName(actor), seconds],
+        { actor, action: 'cause.silence', companyId, details: { causeId, seconds } },
+      ),
+  };
+};
