@@ -60,6 +60,7 @@ const refused = (companyId: string): NewRejectedRequest => ({
   idempotencyKey: 'hal@people.example 2026-03-02',
   elements: [{ action: 'sendEmails', emails: ['ida@people.example'], body: 'Dear Ida, s3cret-words' }],
 });
+const cause = { causeId: 'c', reason: 'MailError', message: 'no mailbox kim@people.example here' };
 const hidden = /people\.example|s3cret|c3Nj/;
 
 /** Fills in what a company has that is to be hidden. @returns the id of the refused request. */
@@ -67,6 +68,7 @@ async function fill(store: Store, companyId: string): Promise<string> {
   await store.companies.put(companyId, () => ({ companyId, name: `Acme of ${companyId}`, timeZone: 'UTC', ...settings }), admin);
   await store.rules.create(companyId, ruleSettings, admin);
   await store.pauses.begin(companyId, { what: 'mail', reason: 'ask jan@people.example' }, admin);
+  await store.causes.hold({ companyId, ...cause }, { chainId: 'c', index: 0, relayId: '4711', since: new Date().toISOString() });
   return (await store.rejected.keep(refused(companyId))) ?? assert.fail();
 }
 /** What was filled in, as the store and its settings in memory tell it. */
@@ -77,6 +79,7 @@ async function readAll(store: Store, companyId: string, rejectedId: string) {
   const request = await store.rejected.get(companyId, rejectedId);
   const { items: listed } = await store.rejected.list(companyId, { limit: 10 });
   const { items: audit } = await store.audit.list({ companyId, limit: 100_000 });
+  assert.equal((await store.causes.get(companyId, 'c'))?.message, cause.message);
   const [pause] = await store.pauses.current(companyId);
   for (const { notify, platform, ticketing, mail, webhookSecret } of [company, inMemory.company])
     assert.deepEqual({ notify, platform, ticketing, mail, webhookSecret }, settings);
@@ -91,7 +94,7 @@ async function readAll(store: Store, companyId: string, rejectedId: string) {
 }
 
 async function dump(database: Database): Promise<string> {
-  const tables = ['companies', 'rules', 'pauses', 'rejected_requests', 'audit', 'tokens', 'company_keys'];
+  const tables = ['companies', 'rules', 'pauses', 'rejected_requests', 'causes', 'audit', 'tokens', 'company_keys'];
   const rows = await Promise.all(tables.map((table) => database.query(`SELECT row_to_json(t)::text AS text FROM ${table} t`)));
   return JSON.stringify(rows);
 }
@@ -204,13 +207,13 @@ describe('the embedded store', () => {
       const during = createStore(await openEmbedded(directory), keys(second, first));
       const { keys: known, left, rows } = await during.encryption.status();
       assert.deepEqual(known, ['second', 'first']);
-      assert.equal(left, 4 * 5);
+      assert.equal(left, 4 * 6);
       assert.deepEqual(rows.slice(0, 2), [
         { table: 'companies', rows: 1 },
         { table: 'companies', keyId: 'first', rows: 3 },
       ]);
       const begun = await during.encryption.rotate(3, admin);
-      assert.deepEqual([begun.rotated, begun.left, begun.unreadable], [3, 17, []]);
+      assert.deepEqual([begun.rotated, begun.left, begun.unreadable], [3, 21, []]);
       await during.close();
 
       const again = createStore(await openEmbedded(directory), keys(second, first));

@@ -121,6 +121,8 @@ for (const { name, open, skip } of testDatabases) {
         const problem = { type: '/problems/x', title: 'x', status: 400, detail: 'x', instance: '/x' };
         const refused = { reason: 'invalid-chain', problem, relayIds: [made.relayId], elements: [] } as const;
         await store.rejected.keep({ ...refused, relayIds: [made.relayId], companyId: 'whole', receivedAt: new Date() });
+        const why = { companyId: 'whole', causeId: 'c', reason: 'PlatformError', message: 'x' };
+        await store.causes.hold(why, { chainId: 'c', index: 0, relayId: made.relayId, since: new Date().toISOString() });
         const ofCompany = `SELECT table_name AS "tableName" FROM information_schema.columns WHERE column_name = 'company_id'`;
         const tables = (await read(database, z.object({ tableName: z.string() }), ofCompany)).map(({ tableName }) => tableName);
         const rowsIn = async (table: string, where: string) =>
