@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eventually, Unmet } from '../end-to-end/stack.js';
+import { eventually, Unmet, udf } from '../end-to-end/stack.js';
 import { type Name, names, type Part, type World } from './world.js';
 
 export interface Fault {
@@ -50,6 +50,31 @@ export function faultsOf(world: World, older?: string): Fault[] {
       const took = Date.now() - began;
       await parts[name].start();
       return `it ended by itself within ${took} ms`;
+    },
+  });
+  const away = (name: 'temporal' | 'postgresql'): Fault => ({
+    name: `${name} is away`,
+    async strike(seconds) {
+      const until = Date.now() + seconds * 1000;
+      await parts[name].end('SIGKILL');
+      try {
+        const { relayId, relayAccessToken } = world.rules.hold as World['rules'][string];
+        const body = JSON.stringify([{ relayId, relayAccessToken, ...udf('while-it-is-away') }]);
+        const headers = { 'content-type': 'application/json' };
+        const refused = await eventually('a request to be refused', async () => {
+          const answer = await fetch(`${world.urls.api1}/co/faults/relay`, { method: 'POST', headers, body });
+          return answer.status === 503 ? answer : new Unmet(answer.status);
+        });
+        assert(Number(refused.headers.get('retry-after')) > 0, 'Retry-After');
+        const statuses = async () =>
+          Promise.all(['healthz', 'readyz'].map(async (path) => (await fetch(`${world.urls.api1}/${path}`)).status));
+        assert.deepEqual(await statuses(), [200, 503]);
+        await sleep(Math.max(0, until - Date.now()));
+        assert.deepEqual(await statuses(), [200, 503]);
+      } finally {
+        await parts[name].start();
+      }
+      return `for ${seconds} s requests were answered 503 with Retry-After, /healthz 200, /readyz 503`;
     },
   });
   const stopped = (name: Name): Fault => ({
@@ -116,6 +141,8 @@ export function faultsOf(world: World, older?: string): Fault[] {
     ...names.map(killed),
     ...(['api2', 'worker2'] as const).map(replaced),
     ...(['api1', 'worker1', 'temporal', 'postgresql'] as const).map(stopped),
+    away('temporal'),
+    away('postgresql'),
     hung('database'),
     hung('platform'),
     ...(['database', 'temporal', 'platform', 'mail'] as const).map(cut),
