@@ -23,6 +23,7 @@ export const sendAssignment = defineAction({
       .optional()
       .describe('Search radius around the assignment, in miles.'),
   },
+  verbatim: { sendRadius: 'radiusMiles' },
   effect: z.object({
     /** The union of `groupId` and `sendToGroups`, in order, without duplicates or blanks. */
     groupIds: z.array(z.string()).optional().describe('Absent: the platform decides.'),
@@ -77,6 +78,7 @@ export const sendEmails = defineAction({
     body: text.describe('Plain-text body.'),
     bodyHtml: text.describe('HTML body.'),
   },
+  verbatim: { emails: 'recipients', subject: 'subject', body: 'body', bodyHtml: 'bodyHtml' },
   effect: z.object({
     /** Addresses as written, display names included, each once. */
     recipients: z.array(z.string()),
@@ -113,6 +115,7 @@ export const updateUdf = defineAction({
       .optional()
       .describe('Java timestamp pattern in which a timestamp in cfValue is written.'),
   },
+  verbatim: { externalSystemTicketId: 'ticketId', cfName: 'field', cfValue: 'value', cfTargetDateFormat: 'dateFormat' },
   effect: z.object({
     ticketId: z.string(),
     field: z.string(),

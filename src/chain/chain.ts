@@ -25,6 +25,8 @@ export type ChainAction = ActionEffect & {
   cannotSchedule?: string;
   /** Why the event's data leave open what it does. It then needs attention once its condition holds. */
   invalidData?: string;
+  /** Its fields as they were sent, but for those that it holds so itself (sent.ts). Absent where an earlier version accepted it. */
+  sent?: Record<string, unknown>;
 };
 
 export type SendEmails = Extract<ChainAction, { action: 'sendEmails' }>;
@@ -80,9 +82,9 @@ export function delayedWorkflowId(chain: ChainRef, firstIndex: number): string {
   return `${chainWorkflowId(chain)}:${firstIndex}`;
 }
 
-/** The same for every attempt at the same effect, also after a reset. */
-export function idempotencyKey(chain: ChainRef, index: number): string {
-  return `${chainWorkflowId(chain)}/${index}`;
+/** The same for every attempt at the same effect, also after a reset. @param mends - how often its action was mended. */
+export function idempotencyKey(chain: ChainRef, index: number, mends = 0): string {
+  return `${chainWorkflowId(chain)}/${index}${mends > 0 ? `/m${mends}` : ''}`;
 }
 
 /** No start takes longer: what says that it did comes from a clock that is wrong. */

@@ -48,6 +48,8 @@ export interface ActionDefinition<Effect = unknown> {
   needsAssignment: boolean; // Whether `platformAssignmentId` is required.
   system: Connector;
   fields: z.ZodRawShape; // Its own, beside the common ones.
+  /** Fields that the effect holds as they were sent, with their names there: what is long is not kept twice. */
+  verbatim?: Readonly<Record<string, string>>;
   effect: z.ZodObject; // As a dry run shows it.
   /** @param timeZone - the company's. */
   preview(effect: Effect, timeZone: string): Preview;

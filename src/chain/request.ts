@@ -6,6 +6,7 @@ import { type ActionEffect, actionDefinitions } from './actions.js';
 import { type ChainAction, maxDelaySeconds, relayIdPattern, relayIdRule } from './chain.js';
 import { asksIncomingValue, parseCondition } from './condition.js';
 import { type ActionDefinition, type Issues, parseFields, ruledText, shortText, text } from './define-action.js';
+import { sentFields } from './sent.js';
 import { blankness, cutShort, leftover } from './text.js';
 
 /** What is wrong at one place of the request. `pointer` is a JSON pointer (RFC 6901): `/1/delayInSeconds`. */
@@ -48,25 +49,33 @@ export const commonFields = {
 };
 const commonSchema = z.object(commonFields);
 
-export type ReadRequest = { ok: true; actions: ChainAction[]; warnings: Issue[] } | { ok: false; problems: Issue[] };
+/** `mistakes`: those in the event's data, for which an action will need attention; they are among the warnings. */
+export type ReadRequest =
+  | { ok: true; actions: ChainAction[]; warnings: Issue[]; mistakes: Issue[] }
+  | { ok: false; problems: Issue[]; mistakes: Issue[] };
+
+interface Found {
+  problems: Issue[];
+  warnings: Issue[];
+  mistakes: Issue[];
+}
 
 export function readRequest(elements: readonly Record<string, unknown>[]): ReadRequest {
-  const refused = (detail: string): ReadRequest => ({ ok: false, problems: [{ pointer: '', detail }] });
+  const refused = (detail: string): ReadRequest => ({ ok: false, problems: [{ pointer: '', detail }], mistakes: [] });
   if (elements.length === 0) return refused('must have at least one action');
   if (elements.length > maxActions) return refused(`has ${elements.length} actions; at most ${maxActions} are allowed`);
-  const problems: Issue[] = [];
-  const warnings: Issue[] = [];
-  const actions = elements.map((element, index) => readAction(element, index, problems, warnings));
+  const found: Found = { problems: [], warnings: [], mistakes: [] };
+  const actions = elements.map((element, index) => readAction(element, index, found));
+  const { problems, warnings, mistakes } = found;
   return problems.length > 0
-    ? { ok: false, problems }
-    : { ok: true, actions: actions.filter((action) => action !== undefined), warnings };
+    ? { ok: false, problems, mistakes }
+    : { ok: true, actions: actions.filter((action) => action !== undefined), warnings, mistakes };
 }
 
 function readAction(
   element: Record<string, unknown>,
   index: number,
-  problems: Issue[],
-  warnings: Issue[],
+  { problems, warnings, mistakes: allMistakes }: Found,
 ): ChainAction | undefined {
   const at = (field: string) => `/${index}/${field}`;
   const invalidData: string[] = [];
@@ -77,6 +86,7 @@ function readAction(
     mistake: (field, detail) => {
       if (detail === undefined) return;
       mistakes.push(`${field} ${detail}`);
+      allMistakes.push({ pointer: at(field), detail });
       warnings.push({ pointer: at(field), detail: `${detail}; this action will need attention` });
     },
   });
@@ -102,7 +112,7 @@ function readAction(
   const condition = left ? undefined : parsed;
   if (condition && asksIncomingValue(condition)) schedulingIssues.mistake('incomingValue', leftover(incomingValue));
   if (comment.length > maxCommentLength) issues.warning('comment', `is longer than ${maxCommentLength} characters and is cut`);
-  return {
+  const action: ChainAction = {
     ...effect,
     index,
     relayId: common.relayId,
@@ -114,6 +124,7 @@ function readAction(
     cannotSchedule: cannotSchedule.join('; ') || undefined,
     invalidData: invalidData.join('; ') || undefined,
   };
+  return { ...action, sent: sentFields(action, fields, fieldNames(definition)) };
 }
 
 /** @param asked - whether the condition needs the assignment. */
@@ -140,12 +151,15 @@ function withTexts(element: Record<string, unknown>): Record<string, unknown> {
   );
 }
 
+/** Of an action, or where it is none that is known, of all. */
+export function fieldNames(definition: Pick<ActionDefinition, 'fields'> | undefined): string[] {
+  const own = (definition ? [definition] : actionDefinitions).flatMap(({ fields }) => Object.keys(fields));
+  return [...Object.keys(commonFields), ...own];
+}
+
 /** Refuses names that are a near miss of a known one; other unknown names are ignored, with a warning. */
 function checkNames(fields: Record<string, unknown>, definition: ActionDefinition | undefined, issues: Issues): void {
-  const known = [
-    ...Object.keys(commonFields),
-    ...(definition ? [definition] : actionDefinitions).flatMap(({ fields }) => Object.keys(fields)),
-  ];
+  const known = fieldNames(definition);
   for (const name of Object.keys(fields).filter((name) => !known.includes(name))) {
     const meant = known.find((candidate) => isNearMiss(name, candidate));
     const field = jsonPointer([name]).slice(1);

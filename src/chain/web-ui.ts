@@ -147,7 +147,7 @@ function when({ delaySeconds, condition }: ChainAction): string {
 }
 
 /** Shown in other columns, or too long to show. */
-const notAsked = ['action', 'index', 'comment', 'delaySeconds', 'condition', 'body', 'bodyHtml'];
+const notAsked = ['action', 'index', 'comment', 'delaySeconds', 'condition', 'body', 'bodyHtml', 'sent'];
 
 /** `groupIds 501, 502; radiusMiles 25`. */
 function asked(action: ChainAction): string {

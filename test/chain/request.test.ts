@@ -32,15 +32,26 @@ describe('the chains of the specification', () => {
       ]),
     );
     const action = 'platform_sendAssignment';
+    const sent = { sendToGroups: '501,502' };
     const { subject, body, bodyHtml } = mail;
     assert.deepEqual(warnings, []);
     assert.deepEqual(JSON.parse(JSON.stringify(actions)), [
-      { action, groupIds: ['501', '502'], radiusMiles: 10, index: 0, relayId: '7', assignmentId: '1001' },
-      { action, groupIds: ['501', '502'], radiusMiles: 25, index: 1, relayId: '7', assignmentId: '1001', delaySeconds: 1800 },
+      { action, groupIds: ['501', '502'], radiusMiles: 10, index: 0, relayId: '7', assignmentId: '1001', sent },
+      {
+        action,
+        groupIds: ['501', '502'],
+        radiusMiles: 25,
+        index: 1,
+        relayId: '7',
+        assignmentId: '1001',
+        delaySeconds: 1800,
+        sent,
+      },
       {
         ...{ action: 'sendEmails', recipients: ['a@x.org'], subject, body, bodyHtml },
         ...{ index: 2, relayId: '7', assignmentId: '1001', delaySeconds: 3600, comment: 'alert' },
         condition: { path: ['status'], operator: '==', value: 'draft' },
+        sent: { actionCondition: 'status==draft' },
       },
     ]);
   });
