@@ -52,7 +52,7 @@ export function effectActivity<Input extends ActionRef>(
     assertNotPaused(pauses, connector);
     if (once && isLocal) throw useOrdinary('the rule says onUnknown: "hold"', false);
     try {
-      const call = { idempotencyKey: idempotencyKey(input, input.index), timeoutMs: callTimeoutMs(activityBegun) };
+      const call = { idempotencyKey: idempotencyKey(input, input.index, input.mends), timeoutMs: callTimeoutMs(activityBegun) };
       const done = await deps.inFlight.run(company.companyId, connector, () => act(input, company, call));
       return { ...done, ...result() };
     } catch (error) {

@@ -6,6 +6,7 @@ import { checkCondition } from './check-condition.js';
 import { doEffects } from './do-effects.js';
 import type { Deps } from './effect.js';
 import { InFlight } from './in-flight.js';
+import { mendAction } from './mend-action.js';
 import { deliverNotice, notifyFailure } from './notify-failure.js';
 import { observed, observedEffects } from './observed.js';
 import { readPauses, readPolicy } from './read-settings.js';
@@ -25,6 +26,7 @@ export function createActivities(options: Omit<Deps, 'inFlight'>): Activities {
     awaitDelayed: awaitDelayed(deps),
     checkCondition: checkCondition(deps),
     deliverNotice: deliverNotice(deps),
+    mendAction,
     notifyFailure: notifyFailure(deps),
     readPauses: readPauses(deps),
     readPolicy: readPolicy(deps),

@@ -2,10 +2,13 @@
 
 import { createHash } from 'node:crypto';
 import { activityInfo } from '@temporalio/activity';
+import { z } from 'zod';
 import { bareAddress, isOfDomains } from '../chain/address.js';
 import { type Chain, chainWorkflowId, type EmailContents } from '../chain/chain.js';
+import type { Fields } from '../chain/sent.js';
 import { readInput } from '../chains/read.js';
 import type { ActionRef, Activities } from '../contract/activities.js';
+import { changesQuery } from '../contract/messages.js';
 import { type Deps, effectActivity } from './effect.js';
 import { mistake, notTried } from './failure.js';
 
@@ -17,7 +20,7 @@ export function sendEmail(deps: Deps): Activities['sendEmail'] {
     if (domains && !isOfDomains(to, domains))
       throw mistake('ConfigurationMistake', `the company sends e-mail to ${domains.join(', ')} only (mail.recipientDomains)`);
     const isInline = subject !== undefined && body !== undefined && bodyHtml !== undefined;
-    const contents = isInline ? { subject, body, bodyHtml } : await contentsOf(input.index);
+    const contents = isInline ? { subject, body, bodyHtml } : await contentsOf(input);
     const mail = { to, subject: contents.subject, text: contents.body, html: contents.bodyHtml };
     const message = { ...deps.connectors.senderOf(company), ...mail, messageId: messageId(input, to) };
     await deps.connectors.mailerOf(company).send(message, call);
@@ -28,28 +31,40 @@ export function sendEmail(deps: Deps): Activities['sendEmail'] {
 const mostInputs = 10;
 const answerTimeoutMs = 5_000;
 
-/** Reads the contents of an e-mail from the input of its workflow. */
-function contentsReader({ client }: Pick<Deps, 'client'>): (index: number) => Promise<EmailContents> {
+/** Reads the contents of an e-mail from the input of its workflow, and from the workflow how they were mended. */
+function contentsReader({ client }: Pick<Deps, 'client'>): (email: ActionRef) => Promise<EmailContents> {
   const inputs = new Map<string, Promise<Chain>>();
-  return async (index) => {
+  const changes = new Map<string, Promise<Fields | null>>();
+  return async ({ index, mends }) => {
     const { workflowExecution: { workflowId, runId } = { workflowId: '', runId: '' } } = activityInfo();
-    const input =
-      inputs.get(runId) ?? client.withDeadline(Date.now() + answerTimeoutMs, () => readInput(client, { workflowId, runId }));
-    inputs.set(runId, input);
-    const [oldest = ''] = inputs.keys();
-    if (inputs.size > mostInputs) inputs.delete(oldest);
-    const { actions } = await input.catch(() => {
-      inputs.delete(runId);
-      throw notTried('NotTried', 'Temporal does not answer what the e-mail says: see `relay health`');
-    });
+    const { actions } = await asked(inputs, runId, () => readInput(client, { workflowId, runId }));
     const action = actions.find((action) => action.index === index);
     if (action?.action !== 'sendEmails') throw mistake('DataMistake', `action ${index} of ${workflowId} is no e-mail`);
-    return action;
+    if (mends === undefined) return action;
+    const changed = await asked(changes, `${runId}/${index}/${mends}`, () =>
+      client.workflow.getHandle(workflowId, runId).query(changesQuery, index),
+    );
+    return contentsSchema.parse({ ...action, ...changed });
   };
+
+  async function asked<Answer>(answers: Map<string, Promise<Answer>>, of: string, ask: () => Promise<Answer>): Promise<Answer> {
+    const answer = answers.get(of) ?? client.withDeadline(Date.now() + answerTimeoutMs, ask);
+    answers.set(of, answer);
+    const [oldest = ''] = answers.keys();
+    if (answers.size > mostInputs) answers.delete(oldest);
+    return answer.catch(() => {
+      answers.delete(of);
+      throw notTried('NotTried', 'Temporal does not answer what the e-mail says: see `relay health`');
+    });
+  }
 }
 
+const text = z.coerce.string();
+const contentsSchema = z.object({ subject: text, body: text, bodyHtml: text });
+
 /** Derived from workflow id, index and recipient, so that a second copy can be told from a second message. */
-export function messageId(ref: Pick<ActionRef, 'companyId' | 'chainId' | 'index'>, recipient: string): string {
-  const key = [chainWorkflowId(ref), ref.index, bareAddress(recipient)?.toLowerCase() ?? recipient].join('\n');
+export function messageId(ref: Pick<ActionRef, 'companyId' | 'chainId' | 'index' | 'mends'>, recipient: string): string {
+  const to = bareAddress(recipient)?.toLowerCase() ?? recipient;
+  const key = [chainWorkflowId(ref), ref.index, to, ...(ref.mends ? [`m${ref.mends}`] : [])].join('\n');
   return `${createHash('sha256').update(key).digest('hex').slice(0, 40)}@relay.invalid`;
 }

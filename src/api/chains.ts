@@ -5,6 +5,7 @@ import { companyIdPattern, maxDelaySeconds } from '../chain/chain.js';
 import { bulkVerbs, steeringVerbs } from '../chain/outcome.js';
 import { findChains, isSteeringMany, readBulk, steerChains } from '../chains/bulk.js';
 import { chainCursor, chainFilterSchema, listChains } from '../chains/list.js';
+import { readFields } from '../chains/mend.js';
 import { readChain } from '../chains/read.js';
 import { cancelChain, steerAction } from '../chains/steer.js';
 import {
@@ -16,7 +17,7 @@ import {
   chainSchema,
 } from '../contract/chain-resource.js';
 import { Problem } from '../contract/problem.js';
-import { pageQuery } from './input.js';
+import { pageQuery, readTexts } from './input.js';
 import { found, notFound } from './problems.js';
 import { type ApiOptions, type Route, route } from './route.js';
 
@@ -30,6 +31,34 @@ const rescheduleSchema = z
     seconds: z.number().min(0).max(maxDelaySeconds).describe('From now. Needed to `reschedule`, and for nothing else.'),
   })
   .meta({ id: 'Reschedule' });
+
+const anyFields = z.record(z.string(), z.unknown());
+const mendRequest = z
+  .strictObject({
+    fields: anyFields.describe(
+      'The fields that change, by their names in the request, with their new values; `null` removes one. `action` and `relayId`' +
+        ' stay, `delayInSeconds` too unless it was blank.',
+    ),
+    confirmUnknown: z
+      .boolean()
+      .optional()
+      .describe('Needed where nobody knows whether the last try took effect: the mended action is another effect.'),
+  })
+  .meta({ id: 'Mend' });
+const fieldsSchema = z
+  .object({
+    chainId: z.string(),
+    index: z.int(),
+    fields: anyFields.describe('As they stand, without the token.'),
+    sent: anyFields.optional().describe('As they had been sent, where it was mended.'),
+  })
+  .meta({ id: 'ActionFields' });
+const steeredAnswer = z.object({
+  chainId: z.string(),
+  index: z.int(),
+  accepted: z.string(),
+  reopened: z.literal(true).optional().describe('The chain had closed, and has been opened again.'),
+});
 
 const filterSchema = chainFilterSchema.extend({
   status: z
@@ -64,6 +93,11 @@ export function chainRoutes(options: ApiOptions): Route[] {
     const chain = /^[\w-]{1,128}$/.test(chainId) ? await readChain(client, links, companyId, chainId) : undefined;
     if (chain) return chain;
     throw notFound((await store.companies.get(companyId)) ? `chain ${chainId}` : `company ${companyId}`);
+  };
+  const actionOf = async (companyId: string, chainId: string, index: string) => {
+    const chain = await chainOf(companyId, chainId);
+    const action = chain.actions.find((action) => String(action.index) === index);
+    return { chain, action: found(action, `action ${index} in chain ${chainId}`) };
   };
   const list = async (companyId: string | undefined, query: z.infer<typeof listQuery>) => {
     const { paused, limit, cursor, ...filter } = query;
@@ -103,6 +137,31 @@ export function chainRoutes(options: ApiOptions): Route[] {
         return c.json({ chainId, cancelling: true }, 202);
       },
     }),
+    route('GET /co/:companyId/chains/:chainId/actions/:index/fields', 'getFields', 'Read the fields of an action', {
+      use: 'reads',
+      answers: { 200: ['By their names in the request.', fieldsSchema] },
+      problems: ['not-steerable', 'temporal-unavailable'],
+      async handle(c, { companyId, chainId, index }) {
+        const { chain, action } = await actionOf(companyId, chainId, index);
+        return c.json({ chainId, index: action.index, ...(await readFields(client, chain, action)) });
+      },
+    }),
+    // Before the other verbs.
+    route('POST /co/:companyId/chains/:chainId/actions/:index/mend', 'mendAction', 'Mend an action and try it again', {
+      use: 'steering',
+      description:
+        'Of an action that needs attention, has failed or is partly failed: its fields are changed, all are checked as those of a ' +
+        'request are, and it is tried again, as by `retry`. Its effect gets a key of its own; who has a copy of an e-mail gets no other.',
+      rawBody: mendRequest,
+      answers: { 202: ['It has been passed on to the chain.', steeredAnswer] },
+      problems: ['invalid-body', 'already-ended', 'not-steerable', 'not-confirmed', 'temporal-unavailable'],
+      async handle(c, { companyId, chainId, index, actor }) {
+        const { chain, action } = await actionOf(companyId, chainId, index);
+        const asked = await readTexts(c, mendRequest);
+        const reopened = await steerAction(options, companyId, chain, action, { verb: 'mend', ...asked }, actor);
+        return c.json({ chainId, index: action.index, accepted: 'mend', reopened: reopened || undefined }, 202);
+      },
+    }),
     route('POST /co/:companyId/chains/:chainId/actions/:index/:verb', 'steerAction', 'Steer one action', {
       use: 'steering',
       description:
@@ -110,23 +169,11 @@ export function chainRoutes(options: ApiOptions): Route[] {
         'it is opened again, and what stood behind that action and was not run for that follows it.',
       rawBody: rescheduleSchema.optional(),
       answers: {
-        202: [
-          'It has been passed on to the chain.',
-          z.object({
-            chainId: z.string(),
-            index: z.int(),
-            accepted: z.string(),
-            reopened: z.literal(true).optional().describe('The chain had closed, and has been opened again.'),
-          }),
-        ],
+        202: ['It has been passed on to the chain.', steeredAnswer],
       },
       problems: ['invalid-body', 'already-ended', 'not-steerable', 'temporal-unavailable'],
       async handle(c, { companyId, chainId, index, verb: asked, actor }) {
-        const chain = await chainOf(companyId, chainId);
-        const action = found(
-          chain.actions.find((action) => String(action.index) === index),
-          `action ${index} in chain ${chainId}`,
-        );
+        const { chain, action } = await actionOf(companyId, chainId, index);
         const verb = steeringVerbs.find((verb) => verb === asked);
         if (!verb) throw new Problem('not-found', `There is no ${asked}; there are ${steeringVerbs.join(', ')}.`);
         const body = verb === 'reschedule' ? rescheduleSchema.safeParse(await c.req.json().catch(() => undefined)) : undefined;

@@ -159,6 +159,13 @@ export function parseAs<Schema extends z.ZodType>(schema: Schema, value: unknown
   throw invalid(mistakes);
 }
 
+/** The body as the schema reads it, in which texts may have line breaks. @throws Problem 400, 415 */
+export async function readTexts<Schema extends z.ZodType>(c: Context, schema: Schema): Promise<z.infer<Schema>> {
+  const { data, error } = schema.safeParse(await readObject(c), { error: required });
+  if (error) throw invalid(remarksOf(error));
+  return data;
+}
+
 /** Nothing here is meant to hold control characters, and in a header they could do harm. */
 function unprintable(value: unknown): Issue[] {
   const texts = textsIn(value).filter(([text]) => /\p{Cc}/u.test(text));

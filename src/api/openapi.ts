@@ -65,7 +65,7 @@ const pathParameters: Record<string, z.ZodType> = {
     .describe('The chain, from the answer to its POST.'),
   index: z.int().min(0).describe('The zero-based place of the action in the chain.'),
   verb: z
-    .enum(steeringVerbs)
+    .enum(steeringVerbs.filter((verb) => verb !== 'mend'))
     .describe(
       '`retry` and `skip` an action that needs attention (`retry` also one that failed or is partly failed), `runNow` and ' +
         '`reschedule` one that is scheduled, `cancel` one that has not ended.',

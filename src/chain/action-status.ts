@@ -16,7 +16,12 @@ export const actionErrorSchema = z.object({
   paused: z.enum(connectors).optional().describe('Nothing was tried: this connector is paused.'),
 });
 export type ActionError = z.infer<typeof actionErrorSchema>;
-export const steeredSchema = z.object({ at: z.string(), by: z.string(), verb: z.enum(steeringVerbs) });
+export const steeredSchema = z.object({
+  at: z.string(),
+  by: z.string(),
+  verb: z.enum(steeringVerbs),
+  fields: z.array(z.string()).optional().describe('The names of those that were mended.'),
+});
 export type Steered = z.infer<typeof steeredSchema>;
 
 /** One action of a chain. Times are ISO 8601 in UTC. */
@@ -36,12 +41,23 @@ export const actionStatusSchema = z.object({
   reason: z.string().optional().describe('Why it was skipped, failed, cancelled or not run.'),
   result: z.object({ recipients: z.number().optional().describe('How many the other side says it reached.') }).optional(),
   deliveries: z
-    .array(z.object({ recipient: z.string(), sent: z.boolean(), error: z.string().optional() }))
+    .array(
+      z.object({
+        recipient: z.string(),
+        sent: z.boolean(),
+        error: z.string().optional(),
+        unknown: z.boolean().optional().describe('Nobody can say whether it has a copy.'),
+      }),
+    )
     .optional()
     .describe('What became of each recipient of an e-mail.'),
   nextAttemptAt: z.string().optional().describe('When the relay tries it again by itself.'),
   heldUntil: z.string().optional().describe('When it ends `failed` for want of a decision.'),
   pausedSince: z.string().optional().describe('Since when it waits, `pending`, for the end of a pause, which `reason` names.'),
+  mends: z
+    .array(z.int())
+    .optional()
+    .describe('The numbers in the chain of what was mended: with so many, the key of its effect ends in `/m2`.'),
   steered: z
     .array(steeredSchema)
     .optional()

@@ -21,7 +21,7 @@ export type ActionState = (typeof actionStates)[number];
 export const chainStatuses = ['running', 'needs-attention', 'completed', 'failed', 'cancelled', 'terminated'] as const;
 export type ChainStatus = (typeof chainStatuses)[number];
 
-export const steeringVerbs = ['retry', 'skip', 'runNow', 'cancel', 'reschedule'] as const;
+export const steeringVerbs = ['retry', 'mend', 'skip', 'runNow', 'cancel', 'reschedule'] as const;
 export type SteeringVerb = (typeof steeringVerbs)[number];
 
 /** Those that can be done with many at once. */
@@ -40,8 +40,15 @@ export function isToRedo(state: ActionState): boolean {
   return state === 'failed' || state === 'partly-failed';
 }
 
+/** Whether the verb does an action again, also one that has failed. */
+export function isRetry(verb: SteeringVerb): verb is 'retry' | 'mend' {
+  return verb === 'retry' || verb === 'mend';
+}
+
+const troubled: readonly ActionState[] = ['needs-attention', 'failed', 'partly-failed'];
 const openTo: Record<SteeringVerb, readonly ActionState[]> = {
-  retry: ['needs-attention', 'failed', 'partly-failed'],
+  retry: troubled,
+  mend: troubled,
   skip: ['needs-attention'],
   runNow: ['scheduled'],
   cancel: actionStates.filter((state) => !hasEnded(state)),
@@ -51,6 +58,16 @@ const openTo: Record<SteeringVerb, readonly ActionState[]> = {
 /** Whether the verb has an effect on an action in this state. */
 export function isOpenTo(verb: SteeringVerb, state: ActionState): boolean {
   return openTo[verb].includes(state);
+}
+
+/** Whether nobody knows if the last try took effect, on somebody who has no copy by what is known. */
+export function isUnknown({ error, deliveries = [] }: Tried): boolean {
+  return Boolean(error?.unknown || deliveries.some(({ sent, unknown }) => !sent && unknown));
+}
+
+interface Tried {
+  error?: { unknown?: boolean };
+  deliveries?: { sent: boolean; unknown?: boolean }[];
 }
 
 /** The status of a chain that was not cancelled or terminated as a whole, from its actions alone. */

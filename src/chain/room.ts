@@ -23,7 +23,7 @@ export const historyFull =
 
 /** Whether people can repeat it without end. */
 export function usesRoom(verb: string): boolean {
-  return verb === 'retry' || verb === 'reschedule';
+  return verb === 'retry' || verb === 'mend' || verb === 'reschedule';
 }
 
 /** @param open - the actions that have not ended. */

@@ -2,14 +2,15 @@
 
 import { type Client, isGrpcServiceError, type WorkflowExecutionDescription, WorkflowNotFoundError } from '@temporalio/client';
 import type { Links } from '../chain/chain.js';
-import { hasEnded, isOpenTo, isToRedo, type SteeringVerb, steeringVerbs } from '../chain/outcome.js';
+import { hasEnded, isOpenTo, isRetry, isToRedo, type SteeringVerb, steeringVerbs } from '../chain/outcome.js';
 import { historyFull, usesRoom } from '../chain/room.js';
 import { type Actor, actorName } from '../contract/audit.js';
 import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
-import { resumeSignal, type Steering, signalOf, steeringSignals } from '../contract/messages.js';
+import { type Mend, resumeSignal, type Steering, signalOf } from '../contract/messages.js';
 import { Problem } from '../contract/problem.js';
 import type { Store } from '../store/store.js';
 import { quoted } from './list.js';
+import { assertMendable } from './mend.js';
 import { readChain } from './read.js';
 
 export interface SteerOptions {
@@ -18,7 +19,7 @@ export interface SteerOptions {
   /** Of workflows that steer many chains. */
   taskQueue: string;
   /** What is steered is recorded before it is done. */
-  store: Pick<Store, 'audit'>;
+  store: Pick<Store, 'audit' | 'companies'>;
 }
 
 const alreadyEnded = (what: string) => new Problem('already-ended', `This has no effect any more: ${what}.`);
@@ -46,26 +47,36 @@ export async function cancelChain(
   }
 }
 
-/** @returns whether the chain was opened again for it. @throws Problem already-ended, not-steerable, temporal-unavailable */
+/** What is asked for, by `mend` with the changes. */
+type Asked = { verb: SteeringVerb } & Pick<Steering, 'seconds'> & Partial<Pick<Mend, 'fields' | 'confirmUnknown'>>;
+
+/**
+ * @returns whether the chain was opened again for it.
+ * @throws Problem already-ended, not-steerable, temporal-unavailable; of `mend` also invalid-body, not-confirmed
+ */
 export async function steerAction(
-  { client, links, store }: SteerOptions,
+  options: SteerOptions,
   companyId: string,
   chain: ChainResource,
   action: ActionResource,
-  { verb, seconds }: { verb: SteeringVerb } & Pick<Steering, 'seconds'>,
+  { verb, ...asked }: Asked,
   actor: Actor,
 ): Promise<boolean> {
+  const { client, links, store } = options;
   const { chainId, workflowId } = chain;
   const { index } = action;
-  const steering: Steering = { index, seconds, by: actorName(actor) };
+  const steering: Steering = { index, ...asked, by: actorName(actor) };
   const steer = async (reopens: boolean) => {
-    if (reopens) await retryChain(client, chain, steering);
+    if (reopens && isRetry(verb)) await retryChain(client, chain, steering, verb);
     else await client.workflow.getHandle(workflowId).signal(signalOf(verb), steering);
     return reopens;
   };
 
   const reopens = needsReopening(chain, action, verb);
-  const details = { chainId, index, seconds, reopened: reopens || undefined };
+  const { seconds, fields, confirmUnknown } = asked;
+  if (fields) await assertMendable(options, companyId, chain, action, { fields, confirmUnknown });
+  const mended = fields && { fields: Object.keys(fields), confirmUnknown };
+  const details = { chainId, index, seconds, ...mended, reopened: reopens || undefined };
   await store.audit.record({ actor, action: `chain.${verb}`, companyId, details });
   return steer(reopens).catch(async (error: unknown) => {
     if (!(error instanceof WorkflowNotFoundError)) throw error;
@@ -81,9 +92,9 @@ export async function steerAction(
 function needsReopening(chain: ChainResource, { index, state }: ActionResource, verb: SteeringVerb): boolean {
   if (chain.historyFull && usesRoom(verb)) throw new Problem('not-steerable', `${historyFull}.`);
   if (chain.closedAt) {
-    if (verb === 'retry' && isToRedo(state) && (chain.status === 'failed' || chain.status === 'completed')) return true;
+    if (isRetry(verb) && isToRedo(state) && (chain.status === 'failed' || chain.status === 'completed')) return true;
     const again =
-      verb === 'retry' && state !== 'done' && state !== 'skipped' ? '; for what was not done, send the request again' : '';
+      isRetry(verb) && state !== 'done' && state !== 'skipped' ? '; for what was not done, send the request again' : '';
     throw alreadyEnded(`chain ${chain.chainId} is ${chain.status}, action ${index} is ${state}${again}`);
   }
   // Without a worker it is not known how the action stands: a signal that makes no sense is left without effect.
@@ -99,7 +110,7 @@ function needsReopening(chain: ChainResource, { index, state }: ActionResource, 
 const tries = 4;
 
 /**
- * Retries an action. A workflow that has closed is reset to its end, where it waits a moment for the signal (see `retries` in
+ * Retries an action, or mends it. A workflow that has closed is reset to its end, where it waits a moment for the signal (see `retries` in
  * workflows/rule-chain.ts). Of what was done, only a send or ticket update in its very last workflow task is done again, under
  * the same key.
  * @throws WorkflowNotFoundError where the chain is gone; Problem where it cannot be opened, as when it was cancelled.
@@ -108,11 +119,12 @@ export async function retryChain(
   client: Client,
   { chainId, workflowId }: Pick<ChainResource, 'chainId' | 'workflowId'>,
   steering: Steering,
+  verb: 'retry' | 'mend' = 'retry',
 ): Promise<void> {
   const handle = client.workflow.getHandle(workflowId);
   for (let tried = 1; ; tried += 1) {
     try {
-      return await handle.signal(steeringSignals.retry, steering);
+      return await handle.signal(signalOf(verb), steering);
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw error;
     }
@@ -127,7 +139,7 @@ export async function retryChain(
       namespace: client.options.namespace,
       workflowExecution,
       workflowTaskFinishEventId: await resetPoint(client, description),
-      reason: `retry of action ${steering.index}`,
+      reason: `${verb} of action ${steering.index}`,
       // Of several who open it at the same time, one does.
       requestId: runId,
     });

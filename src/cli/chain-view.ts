@@ -105,6 +105,9 @@ function troubleLines(companyId: string, chain: ChainResource): Line[] {
         ...(action.nextAttemptAt ? [`  Tried again ${momentFromNow(action.nextAttemptAt)}`] : []),
         ...(action.heldUntil ? [`  Held until ${momentFromNow(action.heldUntil)}`] : []),
         ...(open || (again && action.state !== 'needs-attention') ? [steer('retry', 'try it again')] : []),
+        ...(open || (again && action.state !== 'needs-attention')
+          ? [steer('chains fields', 'see what `chains mend` can change')]
+          : []),
         ...(open && action.state === 'needs-attention' ? [steer('skip', ' go on without it')] : []),
       ];
     });

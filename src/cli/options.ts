@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { type Command, Option, type OptionValues } from '@commander-js/extra-typings';
 import { z } from 'zod';
+import { actionDefinitions } from '../chain/actions.js';
 import { parseJson } from './api.js';
 import type { Session } from './session.js';
 import { type Terminal, UsageError } from './terminal.js';
@@ -50,6 +51,29 @@ export function withSettings<Args extends unknown[], Options extends OptionValue
     .option('--notify-webhook-secret <whsec_…>', 'they are signed with it', (webhookSecret) => ({ notify: { webhookSecret } }))
     .option('--notify-webhook-format <format>', format, (webhookFormat) => ({ notify: { webhookFormat } }))
     .option('--file <file>', 'JSON with the fields of the API; - is standard input; options come on top');
+}
+
+/** Changes to the fields of actions. @param at - what stands before a field: `index.` of the action's place. */
+export function withChanges<Args extends unknown[], Options extends OptionValues>(command: Command<Args, Options>, at = '') {
+  const collect = (text: string, before: string[] = []) => [...before, text];
+  return command
+    .option(`--set <${at}field=value>`, 'give the field another value (may be given several times)', collect)
+    .option(`--unset <${at}field>`, 'take the field away (may be given several times)', collect);
+}
+
+const isList = (field: string) =>
+  actionDefinitions.some(({ fields }) => new Map<string, unknown>(Object.entries(fields)).get(field) instanceof z.ZodArray);
+
+/** By field its new value, of a list all that was given; `null` takes it away. @throws UsageError */
+export function changesOf({ set = [], unset = [] }: { set?: string[]; unset?: string[] }): Settings {
+  const changes: Settings = Object.fromEntries(unset.map((field) => [field, null]));
+  for (const text of set) {
+    const [, field = '', value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+    if (field === '') throw new UsageError('--set must be field=value');
+    const before = z.array(z.unknown()).safeParse(changes[field]).data ?? [];
+    changes[field] = isList(field.replace(/^\d+\./, '')) ? [...before, value] : value;
+  }
+  return changes;
 }
 
 export type Settings = Record<string, unknown>;

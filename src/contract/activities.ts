@@ -4,6 +4,8 @@ import type { ActionError, ActionStatus } from '../chain/action-status.js';
 import type { ChainAction, ChainRef, EmailContents } from '../chain/chain.js';
 import type { Condition, Verdict } from '../chain/condition.js';
 import type { Connector, Pauses } from '../chain/pause.js';
+import type { Issue } from '../chain/request.js';
+import type { Fields } from '../chain/sent.js';
 import type { BulkOrder } from './bulk.js';
 import type { BulkProgress } from './chain-resource.js';
 import type { ChainNotice, Notice } from './notices.js';
@@ -18,6 +20,8 @@ export interface ActionRef extends ChainRef, Pick<ChainAction, 'index' | 'relayI
   dueAt?: string;
   /** Of the chain. */
   traceparent?: string;
+  /** How often the action was mended, if it was: each time its effect is another, with a key of its own. */
+  mends?: number;
 }
 
 /** What may be tried as a local activity says how long it took: the workflow counts with that instead of its clock. */
@@ -60,6 +64,9 @@ export type EffectActivities = {
   ) => Promise<EffectResult>;
 };
 
+/** `same`: the names of what is as it was in the action, which is not repeated; or what is wrong. */
+export type Mended = { mended: Partial<ChainAction>; same: string[] } | { problems: Issue[] };
+
 export type SomeOf<Item> = [Item, ...Item[]];
 
 /** What became of one of several effects: its result, or the failure that its own activity would have thrown. */
@@ -79,6 +86,8 @@ export interface Activities extends EffectActivities {
   checkCondition(input: ActionRef & { assignmentId: string; condition: Condition }): Promise<Verdict & Timed>;
   /** Contents that would be many long copies in a history are left out: the workflow has them in its input. */
   sendEmail(input: ActionRef & { recipient: string } & Partial<EmailContents>): Promise<EffectResult>;
+  /** Reads the action with its changes, as a local activity, which keeps what it is given out of the history. */
+  mendAction(input: { action: ChainAction; changes: Fields }): Promise<Mended & Timed>;
   readPolicy(input: { companyId: string; relayId: string }): Promise<RulePolicy>;
   /** The pauses of the company, now and since a time (ISO 8601). Of an action that waits, people are told once for each rule. */
   readPauses(input: { companyId: string; since: string; waiting?: { relayId: string; connector: Connector } }): Promise<Pauses>;

@@ -106,7 +106,7 @@ export const problemTypes = {
   ]),
   'not-steerable': type(409, 'Not possible now', [
     'The action is in a state in which this makes no sense. Nothing was changed.',
-    '`retry` and `skip` need an action that needs attention, `runNow` and `reschedule` a scheduled one. Read the chain again.',
+    '`retry`, `mend` and `skip` need an action that needs attention, `runNow` and `reschedule` a scheduled one. Read the chain again.',
     'Action 1 is running; this is for actions that are scheduled.',
   ]),
   'count-changed': type(409, 'Another number of chains', [
@@ -149,8 +149,10 @@ export const problemTypes = {
   ]),
   'not-confirmed': type(409, 'Not confirmed', [
     'A request that came with a revoked token, or without the right signature, is sent again only by who has seen its actions: ' +
-      'somebody else may have written them. Nothing has run.',
-    'Read the actions in `errors`. If every one of them is meant, send the body `{"confirm": true}`; otherwise leave it.',
+      'somebody else may have written them. And an action of which nobody knows whether its last try took effect is mended only by who ' +
+      'accepts that: it might come to two effects. Nothing has run.',
+    'Of a refused request, read the actions in `errors`. If every one of them is meant, send the body `{"confirm": true}`; otherwise ' +
+      'leave it. Of an action, look what the last try did; then send `"confirmUnknown": true` beside `fields`.',
     'Nothing has run. This request came with a token that was revoked (signature: wrong): somebody else may have written its ' +
       'actions. Read them in errors; if all of them are meant, send {"confirm": true}.',
     [{ pointer: '/0', detail: '{"action":"sendEmails","relayId":"4711","emails":["ada@example.com"],"subject":"Hello"}' }],

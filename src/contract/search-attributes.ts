@@ -38,18 +38,20 @@ export function searchAttributesOf({ companyId, chainId }: ChainRef, actions: re
 }
 
 /**
- * Those that change: whether the chain needs attention or waits for a pause, and for which failures it is held or failed.
- * Part of the replay contract.
+ * Those that change: whether the chain needs attention or waits for a pause, for which failures it is held or failed, and its
+ * assignments, which may be mended. Part of the replay contract.
  */
 export function standingOf(actions: readonly ActionStatus[]): SearchAttributeUpdatePair[] {
   const held = actions.filter(({ state }) => state === 'needs-attention');
   const failed = actions.every(({ state }) => hasEnded(state)) ? actions.filter(({ state }) => state === 'failed') : held;
   const failures = fitting(failed.flatMap(({ error }) => error?.type ?? []));
   const paused = actions.some(({ pausedSince }) => pausedSince !== undefined);
+  const assignments = fitting(actions.flatMap(({ assignmentId }) => assignmentId ?? []));
   return [
     { key: needsAttentionKey, value: held.length > 0 },
     { key: failuresKey, value: failures.length > 0 ? failures : null },
     { key: pausedKey, value: paused || null },
+    { key: assignmentsKey, value: assignments.length > 0 ? assignments : null },
   ];
 }
 

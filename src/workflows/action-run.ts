@@ -17,6 +17,7 @@ import type { ActionRef, Activities, EffectOutcome, EffectResult, Timed } from '
 import type { NoticeKind } from '../contract/notices.js';
 import type { ActionStates, Change } from './action-states.js';
 import type { Alarm, Lock } from './lock.js';
+import type { Mends, NumberedMend } from './mends.js';
 
 /** How hard to try: through the retry budget, or once, as an ordinary activity (the relay's own try during a hold). */
 export type RetryMode = 'budget' | 'once';
@@ -28,7 +29,7 @@ export interface AttemptResult extends Omit<EffectResult, keyof Timed> {
 export type Notify = (kind: NoticeKind, index: number) => void;
 
 /** A person's word on a held action. */
-export type Decision = { verb: 'retry' } | { verb: 'skip'; by: string };
+export type Decision = { verb: 'retry' } | { verb: 'mend'; mends: NumberedMend[] } | { verb: 'skip'; by: string };
 
 /** Cancelling waits for an effect in flight: its outcome counts. */
 const waitForOutcome = { cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED };
@@ -47,12 +48,14 @@ export class ActionRun {
 
   constructor(
     readonly chain: Chain,
-    readonly action: ChainAction,
+    /** As it stands: it may be mended. */
+    public action: ChainAction,
     readonly behind: readonly ChainAction[],
     /** What became of effects that were tried together with one before them, by index. */
     readonly early: Map<number, EffectOutcome>,
     readonly states: ActionStates,
     readonly lock: Lock,
+    private readonly mends: Mends,
     private readonly tell: Notify,
   ) {}
 
@@ -63,7 +66,8 @@ export class ActionRun {
   get ref(): ActionRef {
     const { companyId, chainId, retryBudgetSeconds, traceparent } = this.chain;
     const { index, relayId } = this.action;
-    return { companyId, chainId, retryBudgetSeconds, index, relayId, dueAt: this.status.runAt, traceparent };
+    const mends = this.status.mends?.length;
+    return { companyId, chainId, retryBudgetSeconds, index, relayId, dueAt: this.status.runAt, traceparent, mends };
   }
 
   /** Whether an e-mail has reached somebody, now or in an earlier attempt. */
@@ -148,8 +152,19 @@ export class ActionRun {
   }
 
   decide(decision: Decision): void {
-    this.decision = decision;
+    const mends = this.decision?.verb === 'mend' ? this.decision.mends : [];
+    if (decision.verb === 'mend') this.decision = { verb: 'mend', mends: [...mends, ...decision.mends] };
+    else if (decision.verb === 'skip' || mends.length === 0) this.decision = decision;
     this.#alarm.ring?.();
+  }
+
+  /** @returns when to try it: now, or when it is due by then; undefined: what was asked for is not taken. */
+  async mend(mends: readonly NumberedMend[]): Promise<'now' | 'later' | undefined> {
+    const taken = [];
+    for (const mend of mends) if (await this.mends.take(mend)) taken.push(mend);
+    this.action = this.mends.of(this.action.index) ?? this.action;
+    if (taken.length === 0) return undefined;
+    return taken.some((mend) => this.mends.postpone(mend)) ? 'later' : 'now';
   }
 
   resume(): void {

@@ -10,8 +10,10 @@ import { attempt } from './attempt.js';
 import { wasTried } from './failures.js';
 import { Hold, waitAWhile, waitForPauseEnd } from './hold.js';
 import type { Lock } from './lock.js';
+import { Mends } from './mends.js';
 
 export class ActionRunner {
+  readonly mends: Mends;
   readonly #runs = new Map<number, ActionRun>();
   readonly #early = new Map<number, EffectOutcome>();
   #cancelled = false;
@@ -21,7 +23,10 @@ export class ActionRunner {
     readonly states: ActionStates,
     readonly lock: Lock,
     private readonly notify: Notify,
-  ) {}
+    runLater: (actions: ChainAction[], dueAt: number) => void,
+  ) {
+    this.mends = new Mends(chain, states, lock, runLater);
+  }
 
   get cancelled(): boolean {
     return this.#cancelled;
@@ -57,8 +62,10 @@ export class ActionRunner {
     for (const run of this.#runs.values()) run.resume();
   }
 
-  async #runOne(action: ChainAction, behind: readonly ChainAction[]): Promise<void> {
-    const run = new ActionRun(this.chain, action, behind, this.#early, this.states, this.lock, this.notify);
+  async #runOne(sent: ChainAction, behind: readonly ChainAction[]): Promise<void> {
+    const { chain, states, lock, mends } = this;
+    const action = states.of(sent.index).mends ? await mends.current(sent) : sent;
+    const run = new ActionRun(chain, action, behind, this.#early, states, lock, mends, this.notify);
     this.#runs.set(action.index, run);
     try {
       await toEnd(run);
@@ -69,6 +76,8 @@ export class ActionRunner {
     } finally {
       this.#runs.delete(action.index);
     }
+    const { index, state } = run.status;
+    if (run.decision?.verb === 'mend') states.ignore(`mend [${index}]: action ${index} is ${state}`);
   }
 }
 

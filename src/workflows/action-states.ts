@@ -25,6 +25,7 @@ export class ActionStates {
   constructor(
     private readonly chain: Chain,
     private readonly lock: Lock,
+    private readonly tellIgnored = (_signal: string) => {},
   ) {
     this.#actions = new Map(chain.actions.map((action) => [action.index, initialStatus(chain, action)]));
     this.#searchable = standingOf(this.actions).map(({ value }) => JSON.stringify(value));
@@ -82,6 +83,7 @@ export class ActionStates {
     this.ignored = [...this.ignored, `${shownTime(this.lock.time())}, ${signal}`].slice(-3);
     this.#ignores += 1;
     this.#shown = false;
+    this.tellIgnored(signal);
   }
 
   publish(): void {

@@ -1,6 +1,7 @@
 /** One try at an action: its condition, then its effect, an e-mail as ordinary activities, all else as a local one first. */
 
 import { ApplicationFailure } from '@temporalio/workflow';
+import type { ChainAction } from '../chain/chain.js';
 import { asksIncomingValue, conditionText, evaluateCondition } from '../chain/condition.js';
 import { backoffSeconds, waitsTooLong } from '../chain/retry.js';
 import { summaryOf } from '../chain/web-ui.js';
@@ -33,7 +34,12 @@ export async function attempt(run: ActionRun, mode: RetryMode): Promise<AttemptR
   if (action.invalidData) return invalidData(action.invalidData);
   return action.action === 'sendEmails'
     ? sendEmails(run, mode, action)
-    : effect(run, mode, { ...run.ref, action } as EffectInput);
+    : effect(run, mode, { ...run.ref, action: asked(action) } as EffectInput);
+}
+
+/** What an effect needs of its action. */
+function asked({ sent: _, ...action }: ChainAction) {
+  return action;
 }
 
 function invalidData(message: string): AttemptResult {
@@ -58,8 +64,9 @@ type Call<Value> = (activities: Activities) => Promise<Value>;
 async function inRow(run: ActionRun, input: EffectInput, call: Call<EffectResult>): Promise<EffectResult> {
   const row: SomeOf<EffectInput> = [input];
   for (const action of run.behind) {
-    if (action.action === 'sendEmails' || action.condition || action.cannotSchedule || action.invalidData) break;
-    row.push({ ...input, relayId: action.relayId, index: action.index, action } as EffectInput);
+    const isMended = run.states.of(action.index).mends !== undefined;
+    if (action.action === 'sendEmails' || action.condition || action.cannotSchedule || action.invalidData || isMended) break;
+    row.push({ ...input, relayId: action.relayId, index: action.index, action: asked(action), mends: undefined } as EffectInput);
   }
   if (row.length === 1) return run.local(run.summary(), call);
   const actions = row.map(({ action }) => action);

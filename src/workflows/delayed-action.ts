@@ -9,13 +9,14 @@ import {
 } from '@temporalio/workflow';
 import type { ActionStatus } from '../chain/action-status.js';
 import { type Chain, type ChainAction, chainWorkflowId, dueAt } from '../chain/chain.js';
-import { chainStatus, hasEnded, isToRedo } from '../chain/outcome.js';
-import { shownTime, summaryOf } from '../chain/web-ui.js';
-import { type Report, reportSignal, steeringSignals } from '../contract/messages.js';
+import { chainStatus, isRetry, isToRedo } from '../chain/outcome.js';
+import { type Report, reportSignal, steeringSignals, verbOf } from '../contract/messages.js';
+import type { Notify } from './action-run.js';
 import { ActionRunner } from './action-runner.js';
 import { ActionStates } from './action-states.js';
+import { DelayGroups } from './delay-groups.js';
 import { actionsFailed } from './failures.js';
-import { type Alarm, Lock, Outbox } from './lock.js';
+import { Lock, Outbox } from './lock.js';
 import { ChainNotices } from './notices.js';
 import { lastSummary, takeSteering } from './steering.js';
 
@@ -29,23 +30,26 @@ export async function DelayedAction(chain: Chain): Promise<ActionStatus[]> {
       groups.wakeEmpty();
     };
     const lock = new Lock(publish, () => states.show());
-    const states: ActionStates = new ActionStates(chain, lock);
+    const tellIgnored = (signal: string) => reports.send({ actions: [], ignored: signal });
+    const states: ActionStates = new ActionStates(chain, lock, tellIgnored);
     const reports: Reports = new Reports(chain, states, lock);
-    const runner = new ActionRunner(chain, states, lock, (kind, index) => reports.notices.push({ kind, index }));
+    const tell: Notify = (kind, index) => reports.notices.push({ kind, index });
+    const runLater = (actions: ChainAction[], dueAt: number) => groups.open(actions, dueAt);
+    const runner: ActionRunner = new ActionRunner(chain, states, lock, tell, runLater);
     const groups: DelayGroups = new DelayGroups(runner);
 
     const [first] = chain.actions;
     if (first) groups.open([...chain.actions], dueAt(chain, first));
     takeSteering({
       runner,
-      ignored: (signal) => reports.send({ actions: [], ignored: signal }),
       // The chain passed it on before it had heard that the action has failed, and does it again itself.
       passOn(name, steering) {
-        const late = name === 'retry' && isToRedo(states.of(steering.index).state);
-        if (late) reports.signal((chain) => chain.signal(steeringSignals.retry, steering));
+        const late = isRetry(verbOf(name)) && isToRedo(states.of(steering.index).state);
+        if (late) reports.signal((chain) => chain.signal(steeringSignals[name], steering));
         return late;
       },
       moveTo: (index, dueAt) => groups.move(index, dueAt),
+      hear: (mend) => (mend.number === undefined ? undefined : runner.mends.hear(mend, mend.number)),
     });
     if (root.consideredCancelled) runner.cancelAll();
     else root.cancelRequested.catch(() => lock.arrive(() => runner.cancelAll()));
@@ -64,48 +68,6 @@ export async function DelayedAction(chain: Chain): Promise<ActionStatus[]> {
     if (chainStatus(actions) === 'failed') throw actionsFailed('ActionsFailed', chain, actions, actions);
     return actions;
   });
-}
-
-/** Actions that are due together run in order. One that somebody moves gets a group of its own. */
-class DelayGroups {
-  readonly #groups: { actions: ChainAction[]; alarm: Alarm }[] = [];
-
-  constructor(private readonly runner: ActionRunner) {}
-
-  open(actions: ChainAction[], dueAt: number): void {
-    const alarm = {};
-    this.#groups.push({ actions, alarm });
-    this.runner.lock.start(() => this.#run(actions, dueAt, alarm));
-  }
-
-  move(index: number, dueAt: number): void {
-    const isMoved = (action: ChainAction) => action.index === index;
-    const group = this.#groups.find(({ actions }) => actions.some(isMoved));
-    const [action] = group?.actions.splice(group.actions.findIndex(isMoved), 1) ?? [];
-    if (!action) return;
-    this.runner.states.update(index, { runAt: new Date(dueAt).toISOString() });
-    this.open([action], dueAt);
-  }
-
-  wakeEmpty(): void {
-    for (const { actions, alarm } of this.#groups) if (this.#left(actions).length === 0) alarm.ring?.();
-  }
-
-  async #run(actions: ChainAction[], dueAt: number, alarm: Alarm): Promise<void> {
-    const { runner } = this;
-    const { lock, states } = runner;
-    const due = `due ${shownTime(new Date(dueAt).toISOString())}`;
-    const wait = dueAt - lock.now;
-    const waiting = this.#left(actions);
-    if (wait > 0 && waiting.length > 0) await lock.wait(alarm, wait, summaryOf(waiting, due));
-    for (const { index } of this.#left(actions)) states.update(index, { state: 'pending' });
-    await runner.run(actions);
-  }
-
-  /** Nothing is left to do where everything was cancelled. */
-  #left(actions: ChainAction[]): ChainAction[] {
-    return this.runner.cancelled ? [] : actions.filter(({ index }) => !hasEnded(this.runner.states.of(index).state));
-  }
 }
 
 /** What the chain is told: only what it has to act on or show before this workflow has closed. */

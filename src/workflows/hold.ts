@@ -59,6 +59,11 @@ export class Hold {
     const { decision } = run;
     run.decision = undefined;
     if (decision?.verb === 'retry') return 'budget';
+    if (decision?.verb === 'mend') {
+      const when = await run.mend(decision.mends);
+      if (when) return when === 'now' ? 'budget' : undefined;
+      return this.untilDecided(failure, policy, 'once');
+    }
     if (decision) {
       run.end({ state: 'skipped', reason: `skipped by ${decision.by}` });
       return undefined;

@@ -55,7 +55,9 @@ export class ChainNotices {
   }
 
   #isOver({ index, next }: Hold): boolean {
-    return hasEnded(this.states.of(index).state) || next !== undefined;
+    const { state } = this.states.of(index);
+    // Scheduled: its delay was mended, and is not over.
+    return hasEnded(state) || state === 'scheduled' || next !== undefined;
   }
 
   async #hand(kind: NoticeKind, index: number, notifier: string | undefined): Promise<string | undefined> {

@@ -1,14 +1,17 @@
 /** One accepted request: arms its delayed actions, runs the immediate ones in order, stays open until every one has ended. */
 
 import { CancellationScope, CancelledFailure, log, setHandler, upsertMemo, workflowInfo } from '@temporalio/workflow';
-import { type Chain, planChain, receivedOn, toRedo } from '../chain/chain.js';
+import { type Chain, type ChainAction, planChain, receivedOn, toRedo } from '../chain/chain.js';
 import { chainStatus, hasEnded } from '../chain/outcome.js';
 import { type ChainView, readReport, reportSignal } from '../contract/messages.js';
+import type { Notify } from './action-run.js';
 import { ActionRunner } from './action-runner.js';
 import { ActionStates } from './action-states.js';
+import { DelayGroups } from './delay-groups.js';
 import { DelayedActions } from './delayed-actions.js';
 import { actionsFailed } from './failures.js';
 import { type Alarm, Lock } from './lock.js';
+import type { NumberedMend } from './mends.js';
 import { ChainNotices } from './notices.js';
 import { lastSummary, takeSteering } from './steering.js';
 
@@ -20,15 +23,19 @@ export async function RuleChain(input: Chain): Promise<ChainView> {
     const publish = () => {
       states.publish();
       notices.look();
+      groups.wakeEmpty();
     };
     const lock = new Lock(publish, () => states.show());
     const states: ActionStates = new ActionStates(chain, lock);
     const notices: ChainNotices = new ChainNotices(chain, states, lock);
-    const runner = new ActionRunner(chain, states, lock, (kind, index) => lock.start(() => notices.tell(kind, index)));
+    const tell: Notify = (kind, index) => lock.start(() => notices.tell(kind, index));
+    const runLater = (actions: ChainAction[], dueAt: number) => groups.open(actions, dueAt);
+    const runner: ActionRunner = new ActionRunner(chain, states, lock, tell, runLater);
+    const groups: DelayGroups = new DelayGroups(runner);
 
     const { immediate, delayed } = planChain(chain.actions);
     const children = delayed.map((actions) => new DelayedActions(chain, actions, lock));
-    const run = new ChainRun(runner, notices, children);
+    const run = new ChainRun(runner, notices, children, groups);
     if (root.consideredCancelled) run.cancel();
     else root.cancelRequested.catch(() => lock.arrive(() => run.cancel()));
 
@@ -50,6 +57,7 @@ class ChainRun {
     private readonly runner: ActionRunner,
     private readonly notices: ChainNotices,
     private readonly children: DelayedActions[],
+    groups: DelayGroups,
   ) {
     const { lock, states } = runner;
     for (const child of children) lock.start(() => this.#awaitEnd(child));
@@ -67,7 +75,9 @@ class ChainRun {
         });
         return true;
       },
-      redo: (index) => this.#redo(index),
+      moveTo: (index, dueAt) => groups.move(index, dueAt),
+      redo: (index, mend) => (mend ? lock.start(() => this.#mend(mend)) : this.#redo(index)),
+      hear: (mend) => runner.mends.hear(mend),
     });
   }
 
@@ -125,12 +135,17 @@ class ChainRun {
     if (first && how !== 'cancelled') this.runner.lock.start(() => this.notices.tell('failed', first.index));
   }
 
-  #redo(index: number): void {
+  async #mend(mend: NumberedMend): Promise<void> {
+    if (await this.runner.mends.take(mend)) this.#redo(mend.index, mend);
+  }
+
+  #redo(index: number, mend?: NumberedMend): void {
     const actions = toRedo(this.runner.chain.actions, this.runner.states.actions, index);
     for (const { index } of actions) {
       this.#redone.add(index);
       this.runner.states.update(index, { state: 'pending', endedAt: undefined, reason: undefined, workflowId: undefined });
     }
+    if (mend && this.runner.mends.postpone(mend)) actions.shift();
     this.#redos += 1;
     this.runner.lock.start(() => this.runner.run(actions));
     this.#told.ring?.();

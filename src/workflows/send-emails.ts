@@ -1,6 +1,7 @@
 /** One message to each recipient, each an activity of its own, those that an earlier try reached left out. */
 
 import { isCancellation } from '@temporalio/workflow';
+import { bareAddress } from '../chain/address.js';
 import type { SendEmails } from '../chain/chain.js';
 import { isInline } from '../chain/room.js';
 import { cutShort } from '../chain/text.js';
@@ -16,7 +17,10 @@ export async function sendEmails(run: ActionRun, mode: RetryMode, action: SendEm
   const results: AttemptResult[] = [];
   let cancelled: unknown;
 
-  const open = action.recipients.filter((recipient) => !deliveries.get(recipient)?.sent);
+  // Mended, it may be to others, or to the same written otherwise.
+  const copies = new Set([...deliveries.values()].flatMap(({ recipient, sent }) => (sent ? addressOf(recipient) : [])));
+  const told = [...[...deliveries.keys()].filter((one) => !action.recipients.includes(one)), ...action.recipients];
+  const open = action.recipients.filter((recipient) => !copies.has(addressOf(recipient)));
   const [first] = mode === 'once' || run.waits > 0 ? open.splice((run.status.attempts ?? 0) % open.length, 1) : [];
   if (first !== undefined) await run.outside(() => sendTo(first));
   const rest = results.some(({ failure }) => failure && (failure.retryable || !wasTried(failure))) ? [] : open;
@@ -32,7 +36,8 @@ export async function sendEmails(run: ActionRun, mode: RetryMode, action: SendEm
 
   /** Never rejects. */
   async function sendTo(recipient: string): Promise<void> {
-    const note = (error?: string) => deliveries.set(recipient, { recipient, sent: error === undefined, error });
+    const note = (error?: string, unknown?: boolean) =>
+      deliveries.set(recipient, { recipient, sent: error === undefined, error, unknown });
     const activities = run.ordinary(`sendEmail/${action.recipients.indexOf(recipient)}`, `to ${recipient}`, attempts);
     try {
       const result = await run.begin(() => activities.sendEmail({ ...run.ref, recipient, ...content }));
@@ -45,9 +50,13 @@ export async function sendEmails(run: ActionRun, mode: RetryMode, action: SendEm
       } else {
         const failed = readFailure(error);
         results.push(failed);
-        if (wasTried(failed.failure)) note(cutShort(failed.failure.message, 200));
+        if (wasTried(failed.failure)) note(cutShort(failed.failure.message, 200), failed.failure.unknown);
       }
     }
-    run.lock.arrive(() => run.update({ deliveries: action.recipients.flatMap((one) => deliveries.get(one) ?? []) }));
+    run.lock.arrive(() => run.update({ deliveries: told.flatMap((one) => deliveries.get(one) ?? []) }));
   }
+}
+
+function addressOf(recipient: string): string {
+  return bareAddress(recipient)?.toLowerCase() ?? recipient;
 }

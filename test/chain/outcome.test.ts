@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type ActionState, chainStatus, hasEnded, isOpenTo, type SteeringVerb } from '../../src/chain/outcome.js';
+import { type ActionState, chainStatus, hasEnded, isOpenTo, isUnknown, type SteeringVerb } from '../../src/chain/outcome.js';
 
 const open: ActionState[] = ['pending', 'scheduled', 'running', 'retrying', 'needs-attention'];
 const ended: ActionState[] = ['done', 'skipped', 'failed', 'partly-failed', 'not-run', 'cancelled'];
@@ -15,6 +15,7 @@ describe('hasEnded', () => {
 describe('isOpenTo', () => {
   const cases: [verb: SteeringVerb, states: ActionState[]][] = [
     ['retry', ['needs-attention', 'failed', 'partly-failed']],
+    ['mend', ['needs-attention', 'failed', 'partly-failed']],
     ['skip', ['needs-attention']],
     ['runNow', ['scheduled']],
     ['reschedule', ['scheduled']],
@@ -27,6 +28,19 @@ describe('isOpenTo', () => {
         states,
       ),
     );
+});
+
+describe('isUnknown', () => {
+  const to = (sent: boolean, unknown?: boolean) => ({ deliveries: [{ sent, unknown }] });
+  const cases: [status: Parameters<typeof isUnknown>[0], unknown: boolean][] = [
+    [{}, false],
+    [{ error: {} }, false],
+    [{ error: { unknown: true } }, true],
+    [{ error: {}, ...to(false) }, false],
+    [{ error: {}, ...to(false, true) }, true],
+    [{ error: {}, ...to(true, true) }, false],
+  ];
+  for (const [status, unknown] of cases) it(JSON.stringify(status), () => assert.equal(isUnknown(status), unknown));
 });
 
 describe('chainStatus', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { readSteering, type Steering, steeringSignals } from '../../src/contract/messages.js';
+import { type Mend, readMend, readSteering, type Steering, steeringSignals } from '../../src/contract/messages.js';
 
 const longest = 366 * 24 * 3600;
 
@@ -94,11 +94,55 @@ describe('readSteering', () => {
   });
 });
 
+describe('readMend', () => {
+  const fields = { cfValue: 'v' };
+  const cases: [argument: unknown, mend: Mend][] = [
+    [[3, fields], { index: 3, fields }],
+    [['3', fields], { index: 3, fields }],
+    [[3, { emails: ['a@x.org'] }], { index: 3, fields: { emails: ['a@x.org'] } }],
+    [[3, fields, {}], { index: 3, fields }],
+    [[3, fields, { confirmUnknown: true, by: 'ada' }], { index: 3, fields, confirmUnknown: true, by: 'ada' }],
+    [[3, fields, { index: 4, fields: {}, confirmUnknown: 'yes', by: 7 }], { index: 3, fields }],
+    [
+      { index: 3, fields, by: 'ada', number: 2 },
+      { index: 3, fields, by: 'ada', number: 2 },
+    ],
+    [[3, {}], { index: 3, fields: {} }],
+  ];
+  for (const [argument, mend] of cases) it(`reads ${JSON.stringify(argument)}`, () => assert.deepEqual(readMend(argument), mend));
+
+  const none: unknown[] = [
+    undefined,
+    3,
+    [3],
+    [3, null],
+    [3, 'cfValue'],
+    [3, [fields]],
+    [-1, fields],
+    [3, fields, {}, 1],
+    { index: 3 },
+    { fields },
+    [3, { cfValue: [[['deep']]] }],
+    [3, { cfValue: 'x'.repeat(300_000) }],
+  ];
+  for (const argument of none)
+    it(`refuses ${JSON.stringify(argument)?.slice(0, 60)}`, () => assert.equal(readMend(argument), undefined));
+
+  it('never throws, and gives nothing but a whole index and fields by their names', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.jsonValue(), fc.tuple(fc.nat(3), fc.jsonValue(), fc.jsonValue())), (argument) => {
+        const mend = readMend(argument);
+        if (mend) assert.ok(Number.isSafeInteger(mend.index) && mend.index >= 0 && !Array.isArray(mend.fields));
+      }),
+    );
+  });
+});
+
 describe('steeringSignals', () => {
   it('are called as operators know them', () => {
     assert.deepEqual(
       Object.entries(steeringSignals).map(([name, signal]) => [name, signal.name]),
-      ['retry', 'skip', 'runNow', 'cancelAction', 'reschedule'].map((name) => [name, name]),
+      ['retry', 'mend', 'skip', 'runNow', 'cancelAction', 'reschedule'].map((name) => [name, name]),
     );
   });
 });

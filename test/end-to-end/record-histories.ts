@@ -290,6 +290,79 @@ records(['steered', 'steered-delayed-action'], async (save) => {
   await save('steered-delayed-action', `${workflowId}:0`);
 });
 
+records(['mended', 'mended-delayed-action'], async (save) => {
+  const company = await stack.company();
+  const [assignment, missing] = [await stack.assignment(), '5050509'];
+  const { chainId, workflowId } = await company.start([
+    udf('${ticket}'),
+    send(missing, { groupId: '501', delayInSeconds: '1' }),
+    udf('T', { delayInSeconds: '1' }),
+    udf('T'),
+  ]);
+  const handle = stack.client.workflow.getHandle(workflowId);
+  for (const [index, wrong, fields] of [
+    [1, { sendRadius: 'far' }, { groupId: '502' }],
+    [0, { cfName: '' }, { externalSystemTicketId: 'T' }],
+  ] as const) {
+    await company.action(chainId, index, 'needs-attention');
+    await handle.signal('mend', [index, wrong]);
+    const isRefused = ({ ignored }: { ignored?: string[] }) => ignored?.at(-1)?.includes(`mend [${index}]: /`) ?? false;
+    await company.until(chainId, isRefused, 'what is wrong to be refused');
+    await company.steer(chainId, 'mend', index, { fields });
+  }
+  await company.action(chainId, 3, 'done');
+  await company.until(
+    chainId,
+    ({ actions }) => actions[1]?.state === 'needs-attention' && actions[1].attempts === 2,
+    'a second try',
+  );
+  await company.steer(chainId, 'mend', 1, { fields: { platformAssignmentId: assignment } });
+  await company.ended(chainId);
+  await save('mended', workflowId);
+  await save('mended-delayed-action', `${workflowId}:1`);
+});
+
+records(['mended-delay', 'mended-delay-cancelled'], async (save) => {
+  const company = await stack.company();
+  const start = async () => {
+    const chain = await company.start([udf('T', { delayInSeconds: '' }), udf('T')]);
+    await company.action(chain.chainId, 0, 'needs-attention');
+    await company.steer(chain.chainId, 'mend', 0, { fields: { delayInSeconds: '3000' } });
+    await company.action(chain.chainId, 1, 'done');
+    return chain;
+  };
+  const later = await start();
+  await company.steer(later.chainId, 'runNow', 0);
+  await company.ended(later.chainId);
+  await save('mended-delay', later.workflowId);
+  const cancelled = await start();
+  await company.steer(cancelled.chainId, 'cancel');
+  await company.ended(cancelled.chainId);
+  await save('mended-delay-cancelled', cancelled.workflowId);
+});
+
+records(['mended-reopened'], async (save) => {
+  const company = await stack.company({ onFailure: 'continue' });
+  const assignment = await stack.assignment();
+  const sent = { groupId: '501', delayInSeconds: '1' };
+  const { chainId, workflowId } = await company.start([send('5050510', sent), udf('T', { delayInSeconds: '1' }), udf('T')]);
+  await company.ended(chainId);
+  await company.steer(chainId, 'mend', 0, { fields: { platformAssignmentId: assignment } });
+  await company.until(chainId, ({ status }) => status === 'completed', 'the chain to complete');
+  await save('mended-reopened', workflowId);
+});
+
+records(['mended-large-email'], async (save) => {
+  const company = await stack.company();
+  const to = ['one', 'two'].map((name) => `${name}@${company.companyId}.example`);
+  const { chainId, workflowId } = await company.start([email(['nobody'])]);
+  await company.action(chainId, 0, 'needs-attention');
+  // Longer than what is repeated in the inputs of its activities.
+  await company.steer(chainId, 'mend', 0, { fields: { emails: to, body: 'x'.repeat(17_000) } });
+  await company.ended(chainId);
+  await save('mended-large-email', workflowId);
+});
+
 records(['skipped'], async (save) => {
   const company = await stack.company();
   const assignment = await stack.assignment();

@@ -7,7 +7,7 @@ import type { ActionStatus } from '../../src/chain/action-status.js';
 import type { Chain } from '../../src/chain/chain.js';
 import { chainStatus } from '../../src/chain/outcome.js';
 import { currentDetails, failureMessage, summaryOf } from '../../src/chain/web-ui.js';
-import { isShallow, type Report, readReport, readSteering } from '../../src/contract/messages.js';
+import { isShallow, type Report, readMend, readReport, readSteering } from '../../src/contract/messages.js';
 import { deliveryId, type News, type Over } from '../../src/contract/notices.js';
 import { standingOf } from '../../src/contract/search-attributes.js';
 import { isNews, isOver, Ledger } from '../../src/workflows/ledger.js';
@@ -134,7 +134,13 @@ describe('any JSON value as', () => {
       const steering = readSteering(value);
       if (steering) assert(JSON.stringify(steering).length < 2_000 && steering.index >= 0);
     });
+    check([0, { subject: 's', emails: ['a@x.org'] }, { by: 'ada' }], (value) => {
+      const mend = readMend(value);
+      if (mend) assert(JSON.stringify(mend).length < 310_000 && mend.index >= 0);
+    });
     assert.equal(readSteering(deep), undefined);
+    assert.equal(readMend(deep), undefined);
+    assert.equal(readMend([0, { subject: deep }]), undefined);
     assert.equal(isShallow(deep, 3), false);
   });
 

@@ -1,13 +1,13 @@
-/** `relay chains`, `retry`, `skip`, `run-now`, `reschedule`, `cancel`: how chains stand, and what a person decides about one. */
+/** `relay chains`, `retry`, `chains mend`, `skip`, `run-now`, `reschedule`, `cancel`: how chains stand, and what a person decides about one. */
 
 import { z } from 'zod';
 import { chainStatuses } from '../../chain/outcome.js';
 import { type ChainResource, chainListSchema } from '../../contract/chain-resource.js';
 import { path } from '../api.js';
 import { askChain, chainColumns, chainLines, exitCodeOf, followChain, whereToLook } from '../chain-view.js';
-import { type Commands, command, settingsOf, withFilter, withParts } from '../options.js';
+import { type Commands, changesOf, command, settingsOf, withChanges, withFilter, withParts } from '../options.js';
 import { UsageError } from '../terminal.js';
-import { readDuration } from '../text.js';
+import { fields, readDuration } from '../text.js';
 
 const exampleId = '0f5c1d7e-6a2b-4c3d-8e9f-1a2b3c4d5e6f';
 
@@ -46,6 +46,29 @@ export const chains: Commands = (relay, session) => {
     .description('A chain that has closed is opened again; what was not run because of the action follows it.')
     .action(decide('retry', 'will be tried again'));
 
+  const show = 'show the fields of an action, as they can be mended';
+  command(chains, 'fields <companyId> <chainId> <index>', `acme ${exampleId} 1`, show).action((companyId, given, index) => {
+    const chainId = chainIdOf(companyId, given);
+    const target = path`/co/${companyId}/chains/${chainId}/actions/${indexOf(index)}/fields`;
+    const nextStep = whereToLook(companyId, chainId);
+    return session.show(session.api.ask('GET', target, fieldsSchema, { nextStep }), ({ fields: now, sent }) => [
+      ...fields(now),
+      ...(sent ? ['', 'As they had been sent:', ...fields(sent, '  ')] : []),
+    ]);
+  });
+
+  const mend = 'change fields of an action that needs attention or has failed, and try it again';
+  withChanges(
+    command(chains, 'mend <companyId> <chainId> <index>', `acme ${exampleId} 1 --set externalSystemTicketId=T-42`, mend),
+  )
+    .description('A chain that has closed is opened again. `relay chains fields` shows the fields.')
+    .option('--confirm-unknown', 'also where nobody knows whether the last try took effect')
+    .action((companyId, chainId, index, { confirmUnknown, ...changes }) => {
+      const body = { fields: changesOf(changes), confirmUnknown };
+      if (Object.keys(body.fields).length === 0) throw new UsageError('Say what is to be changed: --set field=value');
+      return decide('mend', 'is mended and will be tried again', body)(companyId, chainId, index);
+    });
+
   const skip = 'go on without an action that needs attention';
   command(relay, 'skip <companyId> <chainId> <index>', `acme ${exampleId} 1`, skip).action(decide('skip', 'will be skipped'));
 
@@ -71,10 +94,8 @@ export const chains: Commands = (relay, session) => {
   /** Without an index it is about the whole chain. @param what - becomes of it. */
   function decide(verb: string, what: string, body?: object) {
     return (companyId: string, given: string, index?: string) => {
-      if (index !== undefined && !/^\d{1,4}$/.test(index))
-        throw new UsageError('The index must be a whole number: the first action of a chain is 0');
       const chainId = chainIdOf(companyId, given);
-      const action = index === undefined ? '' : `/actions/${Number(index)}`;
+      const action = index === undefined ? '' : `/actions/${indexOf(index)}`;
       const subject = index === undefined ? `Chain ${chainId}` : `Action ${index} of chain ${chainId}`;
       const nextStep = whereToLook(companyId, chainId);
       const target = `${path`/co/${companyId}/chains/${chainId}`}${action}/${verb}`;
@@ -83,6 +104,17 @@ export const chains: Commands = (relay, session) => {
     };
   }
 };
+
+const fieldsSchema = z.object({
+  fields: z.record(z.string(), z.unknown()),
+  sent: z.record(z.string(), z.unknown()).optional(),
+});
+
+/** @throws UsageError */
+function indexOf(given: string): number {
+  if (/^\d{1,4}$/.test(given)) return Number(given);
+  throw new UsageError('The index must be a whole number: the first action of a chain is 0');
+}
 
 /**
  * `ID`, also where a workflow is named as Temporal and the notices do: `relay:acme:ID`, or `relay:acme:ID:2` of a delayed action.

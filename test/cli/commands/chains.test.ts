@@ -333,6 +333,18 @@ describe('commands of chains', () => {
       [['cancel', 'acme', 'c1', '0'], 'actions/0/cancel', '', /^Action 0 of chain c1 will be cancelled/],
       [['cancel', 'acme', 'c1'], 'cancel', '', /^Chain c1 will be cancelled/],
       [['reschedule', 'acme', 'c1', '0', '10m'], 'actions/0/reschedule', '{"seconds":600}', /will run in 10m\./],
+      [
+        ['chains', 'mend', 'acme', 'c1', '1', '--set', 'cfValue=a=b', '--set', 'cfName=', '--unset', 'comment'],
+        'actions/1/mend',
+        '{"fields":{"comment":null,"cfValue":"a=b","cfName":""}}',
+        /^Action 1 of chain c1 is mended and will be tried again/,
+      ],
+      [
+        ['chains', 'mend', 'acme', 'c1', '1', '--set', 'emails=a@x.org', '--set', 'emails=b@x.org,c@x.org', '--confirm-unknown'],
+        'actions/1/mend',
+        '{"fields":{"emails":["a@x.org","b@x.org,c@x.org"]},"confirmUnknown":true}',
+        /will be tried again/,
+      ],
       [['reschedule', 'acme', 'c1', '0', '90'], 'actions/0/reschedule', '{"seconds":90}', /will run in 90 seconds\./],
     ] as const) {
       const { exitCode, out } = await run(words, () => ({ status: 202, body: { chainId: 'c1' } }));
@@ -342,6 +354,22 @@ describe('commands of chains', () => {
         { method: 'POST', path: `/co/acme/chains/c1/${path}`, authorization: 'Bearer the-key', idempotencyKey: undefined, body },
       ]);
     }
+  });
+
+  it('show the fields of an action, and need to be told what to change', async () => {
+    const fields = { action: 'sendEmails', emails: ['ada'], subject: 's' };
+    const shown = await run(['chains', 'fields', 'acme', 'c1', '0'], () => ({
+      body: { fields, sent: { ...fields, subject: 'r' } },
+    }));
+    assert.deepEqual([shown.exitCode, server.asked[0]?.path], [0, '/co/acme/chains/c1/actions/0/fields']);
+    assert.match(shown.out, /emails +ada[\s\S]*As they had been sent:[\s\S]*subject +r/);
+    for (const words of [[], ['--set', 'cfValue'], ['--set', '=x']])
+      assert.equal((await run(['chains', 'mend', 'acme', 'c1', '0', ...words], () => ({}))).exitCode, 2);
+    const rejected = ['rejected', 'resend', 'acme', 'r1', '--set'];
+    assert.equal((await run([...rejected, 'subject=x'], () => ({}))).exitCode, 2);
+    await run([...rejected, '1.emails=a@x.org', '--unset', '0.delayInSecond'], stages(chain('running', 'running')));
+    const actions = { 0: { delayInSecond: null }, 1: { emails: ['a@x.org'] } };
+    assert.deepEqual(JSON.parse(server.asked[0]?.body ?? ''), { confirm: false, actions });
   });
 
   it('that the API refuses to steer say where to look', async () => {

@@ -1,0 +1,61 @@
+/** Mending an action: some of its fields are changed, and all are read again as a request's are. */
+
+import { actionDefinitions } from './actions.js';
+import type { ChainAction } from './chain.js';
+import { fieldNames, type Issue, jsonPointer, readRequest } from './request.js';
+import { type Fields, fieldsOf, fixedFields } from './sent.js';
+import { blankness } from './text.js';
+
+/** Of all fields of a mended action, in bytes of JSON: what a whole request may have. */
+const mostBytes = 256 * 1024;
+
+/** `null` removes a field, as in a JSON merge patch (RFC 7396). */
+export function mergeFields(fields: Fields, changes: Fields): Fields {
+  return Object.fromEntries(Object.entries({ ...fields, ...changes }).filter(([, value]) => value !== null));
+}
+
+/**
+ * @param changes - to the fields as they were sent, all that the action was ever mended by together.
+ * @returns the mended action, or what is wrong: `pointer` is `/cfValue`. What would hold the action again at once is wrong, too.
+ */
+export function mendAction(
+  action: ChainAction,
+  changes: Fields,
+): { ok: true; action: ChainAction } | { ok: false; problems: Issue[] } {
+  const refused = (...problems: Issue[]) => ({ ok: false as const, problems });
+  if (!action.sent) return refused({ pointer: '', detail: 'came before its fields were kept: send the request again' });
+  const sent = fieldsOf(action);
+  const names = Object.keys(changes);
+  if (names.length === 0) return refused({ pointer: '', detail: 'must name a field' });
+  const element = mergeFields(sent, changes);
+  if (new TextEncoder().encode(JSON.stringify(element)).length > mostBytes)
+    return refused({ pointer: '', detail: `would make an action of more than ${mostBytes / 1024} KiB` });
+
+  const problems = names.flatMap((name) => {
+    const detail = refusal(name, sent);
+    return detail === undefined ? [] : [{ pointer: jsonPointer([name]), detail }];
+  });
+  const read = readRequest([{ ...element, ...fixed(sent) }]);
+  const found = read.ok ? read.mistakes : [...read.problems, ...read.mistakes];
+  problems.unshift(...found.map(({ pointer, detail }) => ({ pointer: pointer.replace('/0', ''), detail })));
+  // Of two problems of a field the first says more: which name was meant.
+  const distinct = problems.filter((one, place) => problems.findIndex(({ pointer }) => pointer === one.pointer) === place);
+  const [mended] = read.ok ? read.actions : [];
+  return mended && distinct.length === 0
+    ? { ok: true, action: { ...mended, index: action.index, sent: action.sent } }
+    : refused(...distinct);
+
+  function refusal(name: string, sent: Fields): string | undefined {
+    if (fixedFields.includes(name)) return 'cannot be changed: send another request';
+    const definition = actionDefinitions.find(({ name }) => name === action.action);
+    if (!fieldNames(definition).includes(name)) return `is not a field of ${action.action}`;
+    const delay = sent.delayInSeconds;
+    const isFree = typeof delay === 'string' && blankness(delay) !== undefined;
+    return name === 'delayInSeconds' && !isFree ? 'can be changed only where it was blank' : undefined;
+  }
+}
+
+/** Whoever mends an action needs no token, but it is not valid without one. */
+function fixed({ action, relayId }: Fields): Fields {
+  return { action, relayId, relayAccessToken: '' };
+}

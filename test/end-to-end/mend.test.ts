@@ -1,0 +1,321 @@
+/** Actions whose fields were wrong are mended, and tried again: another effect, under a key of its own. */
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { email, eventually, send, startStack, Unmet, udf } from './stack.js';
+
+const stack = await startStack();
+const states = (chain: { actions: { state: string }[] }) => chain.actions.map(({ state }) => state);
+const unknownAssignment = () => String(Math.floor(Math.random() * 1e12));
+type Company = Awaited<ReturnType<typeof stack.company>>;
+
+const mend = (company: Company, chainId: string, index: number, fields: object, more: object = {}) =>
+  company.steer(chainId, 'mend', index, { fields, ...more });
+
+async function problemOf(
+  response: Response,
+  status: number,
+): Promise<{ detail: string; errors?: { pointer: string; detail: string }[] }> {
+  const text = await response.text();
+  assert.equal(response.status, status, text);
+  return JSON.parse(text);
+}
+
+const fieldsOf = async (company: Company, chainId: string, index: number) => {
+  const url = `${stack.links.api}/co/${company.companyId}/chains/${chainId}/actions/${index}/fields`;
+  const response = await fetch(url, { headers: { authorization: 'Bearer admin-token-of-the-tests' } });
+  assert.equal(response.status, 200);
+  return (await response.json()) as { fields: Record<string, unknown>; sent?: Record<string, unknown> };
+};
+
+describe('a held action', () => {
+  it('is mended and tried again under a key of its own; what was sent stays on record', async () => {
+    const company = await stack.company();
+    const ticket = `t-${company.companyId}`;
+    const { chainId } = await company.start([udf('${ticketId}', { comment: 'note it' }), udf(ticket)]);
+    await company.action(chainId, 0, 'needs-attention');
+    const before = await fieldsOf(company, chainId, 0);
+    assert.deepEqual(before.fields, { relayId: company.relayId, ...udf('${ticketId}', { comment: 'note it' }) });
+    assert.equal((await mend(company, chainId, 0, { externalSystemTicketId: ticket })).status, 202);
+    const chain = await company.ended(chainId);
+    assert.deepEqual(states(chain), ['done', 'done']);
+    const keys = (await stack.calls(ticket)).map(({ idempotencyKey }) => idempotencyKey);
+    assert.deepEqual(keys, [`relay:${company.companyId}:${chainId}/0/m1`, `relay:${company.companyId}:${chainId}/1`]);
+    const [steered] = chain.actions[0]?.steered ?? [];
+    assert.deepEqual([steered?.verb, steered?.by, steered?.fields], ['mend', 'admin', ['externalSystemTicketId']]);
+    assert.deepEqual(chain.actions[0]?.mends, [1]);
+    const after = await fieldsOf(company, chainId, 0);
+    assert.deepEqual(after.sent, before.fields);
+    assert.deepEqual(after.fields, { ...before.fields, externalSystemTicketId: ticket });
+    const { items } = await stack.store.audit.list({ companyId: company.companyId, limit: 1 });
+    assert.deepEqual(
+      [items[0]?.action, items[0]?.details],
+      ['chain.mend', { chainId, index: 0, fields: ['externalSystemTicketId'] }],
+    );
+  });
+
+  it('is mended more than once: what was mended before holds', async () => {
+    const company = await stack.company();
+    const [wrong, right] = [unknownAssignment(), await stack.assignment()];
+    const { chainId, workflowId } = await company.start([send(wrong, { groupId: '501', sendRadius: '5' })]);
+    await company.action(chainId, 0, 'needs-attention');
+    await mend(company, chainId, 0, { sendRadius: '25' });
+    await company.until(
+      chainId,
+      ({ actions: [held] }) => held?.attempts === 2 && held.state === 'needs-attention',
+      'a second try',
+    );
+    assert.equal((await mend(company, chainId, 0, { platformAssignmentId: right })).status, 202);
+    const chain = await company.ended(chainId);
+    assert.deepEqual([states(chain), chain.actions[0]?.assignmentId], [['done'], right]);
+    const [call] = await stack.calls(right);
+    assert.deepEqual([call?.body, call?.idempotencyKey?.split('/').at(-1)], [{ groupIds: ['501'], radiusMiles: 25 }, 'm2']);
+    const { typedSearchAttributes } = await stack.client.workflow.getHandle(workflowId).describe();
+    const assignments = typedSearchAttributes.getAll().find(({ key }) => key.name === 'RelayAssignmentIds');
+    assert.deepEqual(assignments?.value, [right]);
+  });
+
+  it('is mended by a signal as operators type it; what makes no sense has no effect and is shown', async () => {
+    const company = await stack.company();
+    const right = await stack.assignment();
+    const { chainId, workflowId } = await company.start([send(unknownAssignment(), { groupId: '501' }), udf('T')]);
+    await company.action(chainId, 0, 'needs-attention');
+    const handle = stack.client.workflow.getHandle(workflowId);
+    for (const [argument, said] of [
+      [[0], /its input must be \[index, \{field: value\}/],
+      [[0, 'groupId'], /its input must be/],
+      [[0, { sendRadius: 'far' }], /mend \[0\]: \/sendRadius must be a number of miles/],
+      [[0, { relayId: '1' }], /mend \[0\]: \/relayId cannot be changed/],
+      [[1, { cfValue: 'x' }], /mend \[1\]: action 1 is pending/],
+      [[9, { cfValue: 'x' }], /mend \[9\]: there is no action 9/],
+    ] as const) {
+      await handle.signal('mend', argument);
+      await company.until(
+        chainId,
+        ({ ignored }) => said.test(ignored?.at(-1) ?? ''),
+        `${JSON.stringify(argument)} to be ignored`,
+      );
+    }
+    assert.deepEqual(states(await company.read(chainId)), ['needs-attention', 'pending']);
+    await handle.signal('mend', [0, { platformAssignmentId: right }, { by: 'ada' }]);
+    const chain = await company.ended(chainId);
+    assert.deepEqual([states(chain), chain.actions[0]?.steered?.[0]?.by], [['done', 'done'], 'ada']);
+  });
+
+  it('is not mended by the API where that is of no use: it says what is wrong', async () => {
+    const company = await stack.company();
+    const { chainId } = await company.start([udf('', { cfTargetDateFormat: 'yyyy', cfValue: 'soon' }), udf('T')]);
+    await company.action(chainId, 0, 'needs-attention');
+    const { errors } = await problemOf(await mend(company, chainId, 0, { cfNam: 'x', cfValue: 5 }), 400);
+    assert.deepEqual(
+      errors?.map(({ pointer }) => pointer),
+      ['/fields/cfNam', '/fields/externalSystemTicketId'],
+    );
+    const time = await problemOf(await mend(company, chainId, 0, { externalSystemTicketId: 'T' }), 400);
+    assert.match(time.errors?.[0]?.detail ?? '', /^cfValue /);
+    await problemOf(await company.steer(chainId, 'mend', 0, { fields: 'x' }), 400);
+    await problemOf(await company.steer(chainId, 'mend', 0, { cfValue: 'x' }), 400);
+    await problemOf(await mend(company, chainId, 1, { cfValue: 'x' }), 409);
+    await problemOf(await mend(company, chainId, 7, { cfValue: 'x' }), 404);
+    assert.equal((await mend(company, chainId, 0, { externalSystemTicketId: 'T', cfValue: '2026-07-01T12:00:00Z' })).status, 202);
+    assert.deepEqual(states(await company.ended(chainId)), ['done', 'done']);
+    await problemOf(await mend(company, chainId, 0, { cfValue: 'x' }), 409);
+  });
+
+  it('of which nobody knows whether the last try took effect is mended once that is confirmed', async () => {
+    const company = await stack.company({ onUnknown: 'hold' });
+    const assignment = await stack.assignment();
+    await stack.breakPlatform({ dropConnection: true, afterActing: true, path: 'send' });
+    const { chainId, workflowId } = await company.start([send(assignment, { groupId: '501' })]);
+    await company.action(chainId, 0, 'needs-attention');
+    await stack.heal();
+    assert.match((await problemOf(await mend(company, chainId, 0, { groupId: '502' }), 409)).detail, /confirmUnknown/);
+    await stack.client.workflow.getHandle(workflowId).signal('mend', [0, { groupId: '502' }]);
+    const isTold = ({ ignored }: { ignored?: string[] }) => ignored?.at(-1)?.includes('confirmUnknown') ?? false;
+    await company.until(chainId, isTold, 'the word');
+    assert.equal((await mend(company, chainId, 0, { groupId: '502' }, { confirmUnknown: true })).status, 202);
+    assert.deepEqual(states(await company.ended(chainId)), ['done']);
+    assert.equal((await stack.calls(assignment)).length, 2);
+  });
+
+  it('of a chain from before its fields were kept is not mended, and the answer says what to do', async () => {
+    const company = await stack.company();
+    const chainId = await company.startHeld(600);
+    await company.action(chainId, 0, 'needs-attention');
+    assert.match((await problemOf(await mend(company, chainId, 0, { groupId: '1' }), 409)).detail, /send the request again/);
+    await stack.client.workflow.getHandle(`relay:${company.companyId}:${chainId}`).signal('mend', [0, { groupId: '1' }]);
+    await company.until(chainId, ({ ignored }) => ignored?.at(-1)?.includes('send the request again') ?? false, 'the word');
+    await company.steer(chainId, 'cancel');
+    await company.ended(chainId);
+  });
+
+  it('whose delay was blank is due after the delay that it is given, and what stands behind it goes on', async () => {
+    const company = await stack.company();
+    const ticket = `t-${company.companyId}`;
+    const { chainId, receivedAt } = await company.start([udf(ticket, { delayInSeconds: '${delay}' }), udf('T')]);
+    await company.action(chainId, 0, 'needs-attention');
+    assert.equal((await mend(company, chainId, 0, { delayInSeconds: '3000' })).status, 202);
+    const chain = await company.action(chainId, 1, 'done');
+    const [later] = chain.actions;
+    assert.equal(later?.state, 'scheduled');
+    assert.equal(Date.parse(later?.runAt ?? '') - Date.parse(receivedAt), 3_000_000);
+    assert.equal((await company.steer(chainId, 'runNow', 0)).status, 202);
+    assert.deepEqual(states(await company.ended(chainId)), ['done', 'done']);
+    assert.equal((await stack.calls(ticket)).length, 1);
+  });
+
+  it('whose delay was blank is cancelled with its chain while it waits', async () => {
+    const company = await stack.company();
+    const { chainId } = await company.start([udf('T', { delayInSeconds: '' })]);
+    await company.action(chainId, 0, 'needs-attention');
+    await mend(company, chainId, 0, { delayInSeconds: '3000' });
+    await company.action(chainId, 0, 'scheduled');
+    await company.steer(chainId, 'cancel');
+    assert.deepEqual(states(await company.ended(chainId)), ['cancelled']);
+  });
+});
+
+describe('a delayed action', () => {
+  it('is mended through its chain, also when it has failed by then: what was mended before holds', async () => {
+    const company = await stack.company({ onFailure: 'hold' });
+    const [wrong, right] = [unknownAssignment(), await stack.assignment()];
+    const delayed = { delayInSeconds: '1' };
+    const { chainId } = await company.start([
+      send(wrong, { groupId: '501', ...delayed }),
+      udf('T', delayed),
+      udf('T', { delayInSeconds: '3000' }),
+    ]);
+    await company.action(chainId, 0, 'needs-attention');
+    await mend(company, chainId, 0, { groupId: '502' });
+    await company.until(
+      chainId,
+      ({ actions: [held] }) => held?.attempts === 2 && held.state === 'needs-attention',
+      'a second try',
+    );
+    const failing = { onFailure: 'continue' } as const;
+    await stack.store.rules.update(company.companyId, company.relayId, (rule) => ({ ...rule, ...failing }), { kind: 'admin' });
+    await company.steer(chainId, 'retry', 0);
+    await company.action(chainId, 0, 'failed');
+    await company.action(chainId, 1, 'done');
+    assert.equal((await mend(company, chainId, 0, { platformAssignmentId: right })).status, 202);
+    await company.action(chainId, 0, 'done');
+    const [call] = await stack.calls(right);
+    assert.deepEqual([call?.body, call?.idempotencyKey?.split('/').at(-1)], [{ groupIds: ['502'] }, 'm2']);
+    await company.steer(chainId, 'cancel', 2);
+    await company.ended(chainId);
+  });
+
+  it('keeps what was mended when its chain retries it', async () => {
+    const company = await stack.company();
+    const assignment = unknownAssignment();
+    const { chainId } = await company.start([
+      send(assignment, { groupId: '501', delayInSeconds: '1' }),
+      udf('T', { delayInSeconds: '3000' }),
+    ]);
+    await company.action(chainId, 0, 'needs-attention');
+    const failing = { onFailure: 'continue' } as const;
+    await stack.store.rules.update(company.companyId, company.relayId, (rule) => ({ ...rule, ...failing }), { kind: 'admin' });
+    await mend(company, chainId, 0, { groupId: '502' });
+    await company.action(chainId, 0, 'failed');
+    await stack.assignment({ id: assignment });
+    assert.equal((await company.steer(chainId, 'retry', 0)).status, 202);
+    await company.action(chainId, 0, 'done');
+    const call = (await stack.calls(assignment)).at(-1);
+    assert.deepEqual([call?.body, call?.idempotencyKey?.split('/').at(-1)], [{ groupIds: ['502'] }, 'm1']);
+    await company.steer(chainId, 'cancel', 1);
+    await company.ended(chainId);
+  });
+});
+
+describe('a failed action of a closed chain', () => {
+  it('is opened again', async () => {
+    const company = await stack.company({ onFailure: 'continue' });
+    const right = await stack.assignment();
+    const { chainId } = await company.start([send(unknownAssignment(), { groupId: '501' }), udf('T')]);
+    assert.deepEqual(states(await company.ended(chainId)), ['failed', 'done']);
+    const response = await mend(company, chainId, 0, { platformAssignmentId: right });
+    assert.deepEqual(await response.json(), { chainId, index: 0, accepted: 'mend', reopened: true });
+    const chain = await company.until(chainId, ({ status }) => status === 'completed', 'the chain to complete');
+    assert.deepEqual(states(chain), ['done', 'done']);
+    assert.equal((await stack.calls(right)).length, 1);
+    assert.equal((await fieldsOf(company, chainId, 0)).fields.platformAssignmentId, right);
+  });
+});
+
+describe('an e-mail', () => {
+  it('that is mended goes to nobody twice, under another Message-ID', async () => {
+    const company = await stack.company();
+    const [good, bad, right] = ['good', 'bad', 'right'].map((name) => `${name}@${company.companyId}.example`);
+    assert(good && bad && right);
+    await stack.breakMail({ code: 550, to: bad });
+    const { chainId } = await company.start([email([good, bad]), udf('T', { delayInSeconds: '3000' })]);
+    await company.action(chainId, 0, 'partly-failed');
+    assert.equal((await mend(company, chainId, 0, { emails: [`Good <${good}>`, right], subject: 'Mended' })).status, 202);
+    const { actions } = await company.action(chainId, 0, 'done');
+    await stack.healMail();
+    const [first, ...others] = await stack.inbox(good);
+    assert.deepEqual([first?.Subject, others.length], ['Subject', 0]);
+    const [second] = await stack.mails(right, 1);
+    assert.equal(second?.Subject, 'Mended');
+    assert.deepEqual(
+      actions[0]?.deliveries?.map(({ recipient, sent }) => [recipient, sent]),
+      [
+        [good, true],
+        [right, true],
+      ],
+    );
+    await company.steer(chainId, 'cancel', 1);
+    await company.ended(chainId);
+  });
+
+  it('too long to be repeated for each recipient says what it was mended to say', async () => {
+    const company = await stack.company();
+    const to = ['one', 'two', 'three'].map((name) => `${name}@${company.companyId}.example`);
+    const { chainId, workflowId } = await company.start([email(['nobody'], { body: 'x'.repeat(60_000) })]);
+    await company.action(chainId, 0, 'needs-attention');
+    const body = `first line\n${'y'.repeat(60_000)} mended`;
+    assert.equal((await mend(company, chainId, 0, { emails: to, body })).status, 202);
+    assert.deepEqual(states(await company.ended(chainId)), ['done']);
+    for (const address of to) {
+      const [mail = assert.fail()] = await stack.mails(address, 1);
+      assert((await stack.text(mail)).Text.trim().endsWith('mended'));
+    }
+    const { historySize = 0 } = await stack.client.workflow.getHandle(workflowId).describe();
+    assert(historySize < 400_000, `${historySize} bytes`);
+  });
+});
+
+describe('without workers', () => {
+  it('an action is mended as it is retried, although nobody can say that it is held', async () => {
+    const company = await stack.company();
+    const right = await stack.assignment();
+    const { chainId } = await company.start([send(unknownAssignment(), { groupId: '501' })]);
+    await company.action(chainId, 0, 'needs-attention');
+    await stack.stopWorker();
+    assert.equal((await mend(company, chainId, 0, { platformAssignmentId: right })).status, 202);
+    await stack.restartWorker();
+    assert.deepEqual(states(await company.ended(chainId)), ['done']);
+  });
+});
+
+describe('many people at once', () => {
+  it('whose corrections concern other fields: none is lost', async () => {
+    const company = await stack.company();
+    const right = await stack.assignment();
+    const { chainId, workflowId } = await company.start([send(unknownAssignment(), { groupId: '501' })]);
+    await company.action(chainId, 0, 'needs-attention');
+    await stack.stopWorker();
+    const handle = stack.client.workflow.getHandle(workflowId);
+    await handle.signal('mend', [0, { sendRadius: '25' }]);
+    await handle.signal('mend', { index: 0, fields: { platformAssignmentId: right } });
+    await handle.signal('retry', [0]);
+    await stack.restartWorker();
+    await eventually('the chain to have said what it did', async () => {
+      const chain = await company.read(chainId);
+      return chain.closedAt || chain.actions[0]?.state === 'needs-attention' ? true : new Unmet(chain);
+    });
+    if ((await company.read(chainId)).closedAt === undefined) await mend(company, chainId, 0, { platformAssignmentId: right });
+    assert.deepEqual(states(await company.ended(chainId)), ['done']);
+    assert.deepEqual((await stack.calls(right)).at(-1)?.body, { groupIds: ['501'], radiusMiles: 25 });
+  });
+});
