@@ -1,16 +1,19 @@
 /** `/co/{companyId}/rejected`: requests that were refused although their sender is known, and sending them again. */
 
+import { mergeFields } from '../chain/mend.js';
+import { jsonPointer } from '../chain/request.js';
 import { hashRequest, startChain } from '../chains/start.js';
 import { acceptedSchema } from '../contract/chain-resource.js';
 import {
   needsConfirmation,
   Problem,
   type RejectedRequest,
+  type Resend,
   rejectedListSchema,
   resendRequest,
   wholeRejectedSchema,
 } from '../contract/problem.js';
-import { numberCursor, pageQuery } from './input.js';
+import { invalid, numberCursor, pageQuery, readTexts } from './input.js';
 import { withinLimit } from './limits.js';
 import { found } from './problems.js';
 import type { Quotas } from './quotas.js';
@@ -44,9 +47,9 @@ export function rejectedRoutes(options: ApiOptions, rejections: Rejections, quot
     }),
     route('POST /co/:companyId/rejected/:rejectedId/resend', 'resendRejected', 'Send a rejected request again', {
       description:
-        'Needs no token of its rules. Delays count from now. What came with a dead token or without the signature needs' +
-        ' `confirm`: the answer without it shows the actions.',
-      body: resendRequest,
+        'Needs no token of its rules. Delays count from now. With `actions` it is mended first; whatever it says then is checked as any' +
+        ' request is. What came with a dead token or without the signature needs `confirm`: the answer without it shows the actions.',
+      rawBody: resendRequest,
       answers: {
         202: acceptedAnswer,
         200: ['The sender has repeated it meanwhile: the first answer again.', acceptedSchema, replayedHeaders],
@@ -62,11 +65,12 @@ export function rejectedRoutes(options: ApiOptions, rejections: Rejections, quot
         'too-many-open-chains',
         'temporal-unavailable',
       ],
-      async handle(c, { companyId, rejectedId, actor, body: { confirm } }) {
+      async handle(c, { companyId, rejectedId, actor }) {
+        const { confirm, actions: changes } = await readTexts(c, resendRequest);
         const request = await find(companyId, rejectedId);
         if (request.chainId !== undefined)
           throw new Problem('already-resent', `This request was sent again at ${request.resentAt}: chain ${request.chainId}.`);
-        if (!confirm && needsConfirmation(request)) throw notConfirmed(request);
+        if (!confirm && needsConfirmation(request)) throw notConfirmed({ ...request, elements: mended(request, changes) });
         return withinLimit(c, limits, companyId, async () => {
           const relayIds = [...new Set(request.elements.map(({ relayId }) => textOf(relayId)))];
           const rules = await Promise.all(relayIds.map((relayId) => store.rules.get(companyId, relayId)));
@@ -75,7 +79,9 @@ export function rejectedRoutes(options: ApiOptions, rejections: Rejections, quot
           );
           if (wanting.length > 0) throw new Problem('rule-disabled', `Nothing has run: ${wanting.join('; ')}.`);
           // Whoever may ask for this needs no token, but the actions are not valid without one.
-          const { actions, warnings } = readActions(request.elements.map((element) => ({ ...element, relayAccessToken: '' })));
+          const elements = mended(request, changes).map((element) => ({ ...element, relayAccessToken: '' }));
+          const { actions, warnings } = readActions(elements);
+          // Of what came, so that a repetition by its sender is the same request.
           const hash = hashRequest(request.elements);
           const traceparent = c.get('traceparent');
           await quotas.checkRecipients(companyId, actions);
@@ -84,7 +90,7 @@ export function rejectedRoutes(options: ApiOptions, rejections: Rejections, quot
           );
           const { chainId } = started.chain;
           await store.rejected
-            .noteResent(companyId, rejectedId, chainId, actor)
+            .noteResent({ companyId, rejectedId, chainId, mended: placesOf(changes) }, actor)
             .catch((error: unknown) => log.error({ err: error, companyId, rejectedId, chainId }, 'a resend could not be noted'));
           return answerStarted(c, started, warnings, links);
         });
@@ -102,6 +108,25 @@ function notConfirmed({ reason, signature, elements }: RejectedRequest): Problem
     'Read them in errors; if all of them are meant, send {"confirm": true}.';
   const errors = elements.map((element, index) => ({ pointer: `/${index}`, detail: JSON.stringify(element) }));
   return new Problem('not-confirmed', detail, { errors });
+}
+
+/** Its actions with the changes. @throws Problem invalid-body */
+function mended({ elements }: RejectedRequest, changes: Resend['actions']): RejectedRequest['elements'] {
+  const errors = Object.entries(changes).flatMap(([index, fields]) => {
+    if (!elements[Number(index)]) return [{ pointer: `/actions/${index}`, detail: 'is none of its actions' }];
+    const fixed = ['relayId', 'relayAccessToken'].filter((name) => name in fields);
+    return fixed.map((name) => ({ pointer: `/actions/${index}/${name}`, detail: 'cannot be changed' }));
+  });
+  if (errors.length > 0) throw invalid(errors);
+  return elements.map((element, index) => mergeFields(element, changes[index] ?? {}));
+}
+
+/** `['/1/delayInSeconds']`; undefined where nothing was changed. */
+function placesOf(changes: Resend['actions']): string[] | undefined {
+  const places = Object.entries(changes).flatMap(([index, fields]) =>
+    Object.keys(fields).map((name) => jsonPointer([index, name])),
+  );
+  return places.length > 0 ? places : undefined;
 }
 
 /** The sender's own, so that its repetition and ours are one chain; otherwise one of the request's, so that two resends are. */

@@ -133,8 +133,16 @@ export const resendRequest = z
       .describe(
         'Needed where the reason is `token-revoked`, `signature`, or `token-expired` without a right signature: the actions are meant.',
       ),
+    actions: z
+      .record(z.string().regex(/^\d{1,3}$/, 'must be the place of an action'), z.record(z.string(), z.unknown()))
+      .default({})
+      .describe(
+        'What is changed first: by the place of an action its fields with their new values; `null` removes one. `relayId` stays.',
+      ),
   })
   .meta({ id: 'Resend' });
+
+export type Resend = z.infer<typeof resendRequest>;
 
 export const rejectedListSchema = z.object({ items: z.array(rejectedSchema), nextCursor: z.string().optional() });
 

@@ -21,6 +21,14 @@ export interface NewRejectedRequest
   elements: unknown;
 }
 
+/** `mended`: the places of what was changed in it, never what it says. */
+interface Resent {
+  companyId: string;
+  rejectedId: string;
+  chainId: string;
+  mended?: string[] | undefined;
+}
+
 export const rejectedRequestsIn = (database: Database) => ({
   /** Keeps a request, and drops what is too old or too much. @returns its id; undefined where there is no such company. */
   keep: (request: NewRejectedRequest) =>
@@ -43,14 +51,14 @@ export const rejectedRequestsIn = (database: Database) => ({
     whole.find(database, `company_id = $1 AND rejected_id = $2 AND ${young}`, [companyId, rejectedId]),
 
   /** Notes that the request runs as a chain; the first note stays. */
-  noteResent: (companyId: string, rejectedId: string, chainId: string, actor: Actor) =>
+  noteResent: ({ companyId, ...details }: Resent, actor: Actor) =>
     database.transaction(async (queries) => {
       const noted = await queries.query(
         `UPDATE rejected_requests SET chain_id = $3, resent_at = now()
          WHERE company_id = $1 AND rejected_id = $2 AND chain_id IS NULL RETURNING 1`,
-        [companyId, rejectedId, chainId],
+        [companyId, details.rejectedId, details.chainId],
       );
       if (noted.length === 0) return;
-      await recordEvent(queries, { actor, action: 'rejected.resend', companyId, details: { rejectedId, chainId } });
+      await recordEvent(queries, { actor, action: 'rejected.resend', companyId, details });
     }),
 });

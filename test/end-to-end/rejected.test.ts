@@ -213,6 +213,43 @@ describe('a request whose tokens were right once', () => {
   });
 });
 
+describe('a refused request that is mended', () => {
+  it('is checked as any request is, then runs; what was changed is in the audit, and its sender repeats the same request', async () => {
+    const company = await stack.company();
+    const key = await keyOf(company);
+    const ticket = `T-${company.companyId}`;
+    const wrong = [udf(ticket, { delayInSecond: '0', cfValue: 'two\nlines' }), udf(ticket, { sendRadius: 'far' })];
+    await problemOf(await company.post(wrong, { 'webhook-id': 'msg_1' }), 400);
+    const { rejectedId } = await key.only();
+    const resend = (actions: object) => key.resend(rejectedId, { actions });
+    const { errors } = await problemOf(await resend({ 0: { delayInSecond: null, delayInSeconds: 'soon' } }), 400);
+    assert.deepEqual(
+      errors?.map(({ pointer }) => pointer),
+      ['/0/delayInSeconds'],
+    );
+    for (const nonsense of [
+      { 2: { cfValue: 'x' } },
+      { 0: { relayId: '1' } },
+      { 0: { relayAccessToken: 'x' } },
+      { x: {} },
+      { 0: 'x' },
+      [],
+    ])
+      await problemOf(await resend(nonsense), 400);
+    const mended = { 0: { delayInSecond: null, delayInSeconds: '0', cfValue: 'three\nmore\nlines' } };
+    const response = await resend(mended);
+    assert.equal(response.status, 202, await response.clone().text());
+    const { chainId } = acceptedSchema.parse(await response.json());
+    assert.equal((await company.ended(chainId)).status, 'completed');
+    const [call] = await stack.calls(ticket);
+    assert.match(JSON.stringify(call?.body), /three\\nmore/);
+    const { items } = await stack.store.audit.list({ companyId: company.companyId, limit: 1 });
+    const places = ['/0/delayInSecond', '/0/delayInSeconds', '/0/cfValue'];
+    assert.deepEqual(items[0]?.details, { rejectedId, chainId, mended: places });
+    await problemOf(await resend(mended), 409);
+  });
+});
+
 describe('an idempotency key', () => {
   it('is the one under which the request is sent again, so that a repetition by its sender starts nothing', async () => {
     const company = await stack.company();

@@ -83,12 +83,12 @@ for (const { name, open, skip } of testDatabases) {
       const rejectedId = await kept(request('acme'));
       const revisionOf = () => database.query('SELECT revision FROM settings_revision');
       const revision = await revisionOf();
-      await store.rejected.noteResent('acme', rejectedId, 'chain-1', admin);
-      await store.rejected.noteResent('acme', rejectedId, 'chain-2', admin);
+      await store.rejected.noteResent({ companyId: 'acme', rejectedId, chainId: 'chain-1', mended: ['/0/subject'] }, admin);
+      await store.rejected.noteResent({ companyId: 'acme', rejectedId, chainId: 'chain-2' }, admin);
       const { chainId, resentAt } = (await store.rejected.get('acme', rejectedId)) ?? assert.fail();
       assert.deepEqual([chainId, Date.parse(resentAt ?? '') > 0], ['chain-1', true]);
       const { items } = await store.audit.list({ companyId: 'acme', limit: 2 });
-      assert.deepEqual(items[0]?.details, { rejectedId, chainId: 'chain-1' });
+      assert.deepEqual(items[0]?.details, { rejectedId, chainId: 'chain-1', mended: ['/0/subject'] });
       assert.notEqual(items[1]?.action, 'rejected.resend');
       assert.deepEqual(await revisionOf(), revision, 'no setting has changed');
     });

@@ -5,7 +5,8 @@ import { needsConfirmation, rejectedListSchema, wholeRejectedSchema } from '../.
 import { path, Refused } from '../api.js';
 import { showAccepted } from '../chain-view.js';
 import { problemLines } from '../explain.js';
-import { type Commands, command, waitOption, withParts, yesOption } from '../options.js';
+import { type Commands, changesOf, command, type Settings, waitOption, withChanges, withParts, yesOption } from '../options.js';
+import { UsageError } from '../terminal.js';
 import { fields } from '../text.js';
 
 export const rejected: Commands = (relay, session) => {
@@ -46,16 +47,25 @@ export const rejected: Commands = (relay, session) => {
       ]);
     });
 
-  command(rejected, 'resend <companyId> <rejectedId>', 'acme Xk2vQ9sLm4Tz', 'send one again, once what was wrong is put right')
+  const example = 'acme Xk2vQ9sLm4Tz --set 1.delayInSeconds=60';
+  const resend = command(
+    rejected,
+    'resend <companyId> <rejectedId>',
+    example,
+    'send one again, once what was wrong is put right',
+  );
+  withChanges(resend, 'index.')
     .description(
-      'Delays count from now. What came with a revoked or rotated token, or without the signature, is shown first: it asks whether every ' +
+      'With --set and --unset it is mended first: 1.subject is the subject of its second action. Delays count from now. What came with a revoked or rotated token, or without the signature, is shown first: it asks whether every ' +
         'action is meant. A script says --yes.',
     )
     .addOption(waitOption)
     .addOption(yesOption)
-    .action(async (companyId, rejectedId, { wait, yes = false }) => {
+    .action(async (companyId, rejectedId, { wait, yes = false, ...changes }) => {
+      const mended = byAction(changesOf(changes));
+      const actions = Object.keys(mended).length > 0 ? mended : undefined;
       const target = path`/co/${companyId}/rejected/${rejectedId}/resend`;
-      const resend = (confirm: boolean) => session.api.ask('POST', target, acceptedSchema, { body: { confirm } });
+      const resend = (confirm: boolean) => session.api.ask('POST', target, acceptedSchema, { body: { confirm, actions } });
       const answer = resend(yes).catch(async (error: unknown) => {
         if (!(error instanceof Refused && error.problem.type === '/problems/not-confirmed')) throw error;
         session.note('Somebody else may have written these actions:');
@@ -66,3 +76,15 @@ export const rejected: Commands = (relay, session) => {
       return showAccepted(session, companyId, answer, wait);
     });
 };
+
+/** `{"1.subject": "x"}` → `{"1": {"subject": "x"}}`. @throws UsageError */
+function byAction(changes: Settings): Record<string, Settings> {
+  const actions: Record<string, Settings> = {};
+  for (const [name, value] of Object.entries(changes)) {
+    const [, index, field] = /^(\d{1,3})\.(.+)$/s.exec(name) ?? [];
+    if (index === undefined || field === undefined)
+      throw new UsageError('Name the action and its field: 1.subject, of the second');
+    actions[index] = { ...actions[index], [field]: value };
+  }
+  return actions;
+}
