@@ -41,6 +41,9 @@ export function limitsOf(config: Config): Required<Pick<LimitsOptions, 'perMinut
   return { perMinute: config.RELAY_RATE_LIMIT_PER_MINUTE, uses: { lists, reads, steering } };
 }
 
+/** In which requests are counted. */
+const windowMs = 60_000;
+
 /** How often the log says the same again. */
 const notedAgainMs = 60_000;
 
@@ -131,8 +134,11 @@ export class Limits {
       got(taken);
       return rateLimitOf(limiter, taken.remainingPoints + lot - 1, Date.now() + taken.msBeforeNext);
     } catch (error) {
-      if (error instanceof RateLimiterRes) return rateLimitOf(limiter, 0, Date.now() + error.msBeforeNext, true);
-      if (this.#failureLogged.take()) this.#log.error({ err: error }, 'requests cannot be counted: nobody is limited meanwhile');
+      const isLimited = error instanceof RateLimiterRes;
+      if (isLimited && error.msBeforeNext <= windowMs) return rateLimitOf(limiter, 0, Date.now() + error.msBeforeNext, true);
+      // Where a clock was set, the window would end hours later: counting begins anew.
+      if (isLimited) await limiter.delete(key).catch(() => {});
+      else if (this.#failureLogged.take()) this.#log.error({ err: error }, 'requests cannot be counted: nobody is limited meanwhile');
       return uncounted;
     }
   }
@@ -141,7 +147,7 @@ export class Limits {
 function limiter(keyPrefix: string, points: number): RateLimiterMemory;
 function limiter(keyPrefix: string, points: number, shared: Queries | undefined): Limiter;
 function limiter(keyPrefix: string, points: number, shared?: Queries): Limiter {
-  const options = { keyPrefix, points, duration: 60 };
+  const options = { keyPrefix, points, duration: windowMs / 1000 };
   if (!shared) return new RateLimiterMemory(options);
   const query = async ({ text, values }: { text: string; values: Parameter[] }) => ({ rows: await shared.query(text, values) });
   return new RateLimiterPostgres({

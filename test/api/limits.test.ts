@@ -29,6 +29,13 @@ describe('the address that is counted', () => {
 });
 
 describe('limits in memory', () => {
+  it('refuse nobody for hours because a clock was set', async (t) => {
+    const limits = new Limits({ perMinute: 1, log: silent });
+    const take = async () => (await limits.ofCompany('a')).exceeded;
+    assert.deepEqual([await take(), await take()], [false, true]);
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() - 3_600_000 });
+    assert.deepEqual([await take(), await take(), await take()], [false, false, true]);
+  });
   it('count each company by itself', async () => {
     const limits = new Limits({ perMinute: 2, log: silent });
     const shares = [
