@@ -6,13 +6,14 @@ const [width, height] = [460, 300];
 const frame = { left: 60, right: 100, top: 40, bottom: 45 };
 const colours = ['#0a6ebd', '#58a7e0', '#c2571a', '#e8a06d', '#3b7d3b', '#7a4fa3'];
 
-/** @param titles - a panel each, with its curves by name; the vertical axes begin at 0. */
-export function panels(titles: Record<string, Record<string, Curve>>, unit: string): string {
-  const drawn = Object.entries(titles).map(
-    ([title, curves], index) => `<g transform="translate(${index * width} 0)">${panel(title, curves, unit)}</g>`,
-  );
+/** @param titles - a panel each, with its curves by name, so many in a row; the vertical axes begin at 0. */
+export function panels(titles: Record<string, Record<string, Curve>>, unit: string, columns = 2): string {
+  const drawn = Object.entries(titles).map(([title, curves], index) => {
+    const at = `${(index % columns) * width} ${Math.floor(index / columns) * height}`;
+    return `<g transform="translate(${at})">${panel(title, curves, unit)}</g>`;
+  });
   const style = 'text { font: 12px sans-serif; fill: #222 } .axis { stroke: #999; fill: none } .title { font-weight: bold }';
-  const size = `${drawn.length * width} ${height}`;
+  const size = `${Math.min(columns, drawn.length) * width} ${Math.ceil(drawn.length / columns) * height}`;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size}"><style>${style}</style><rect width="100%" height="100%" fill="#fff"/>
 ${drawn.join('\n')}
 </svg>
@@ -25,7 +26,9 @@ function panel(title: string, curves: Record<string, Curve>, unit: string): stri
   const [lastX, highest] = [most(0), most(1) * 1.1];
   const x = (value: number) => frame.left + ((width - frame.left - frame.right) * value) / lastX;
   const y = (value: number) => height - frame.bottom - ((height - frame.top - frame.bottom) * value) / highest;
-  const text = (left: number, top: number, words: string, more = '') => `<text x="${left}" y="${top}" ${more}>${words}</text>`;
+  const escaped = (words: string) => words.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+  const text = (left: number, top: number, words: string, more = '') =>
+    `<text x="${left}" y="${top}" ${more}>${escaped(words)}</text>`;
   const shown = (value: number) => Number(value.toPrecision(2)).toString();
   const parts = [0, 0.5, 1];
   return [

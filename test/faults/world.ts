@@ -160,6 +160,10 @@ async function build({ fullServer, say, env: more = {} }: Options, closing: (() 
     await part.start();
     closing.push(() => part.end('SIGKILL'));
   }
+  // For `prometheus --config.file`, whose data `dashboard.ts` draws.
+  const targets = Object.values(ours).map(({ url }) => new URL(url).host);
+  const scrape = { job_name: 'relay', scrape_interval: '5s', static_configs: [{ targets }] };
+  writeFileSync(join(keptLogs, 'prometheus.yml'), JSON.stringify({ scrape_configs: [scrape] }));
   for (const { url } of Object.values(ours))
     await eventually(`${url} to be ready`, async () => {
       const answer = await fetch(`${url}/readyz`);
