@@ -84,3 +84,15 @@ describe('openPostgres', () => {
     await drop();
   });
 });
+
+describe('migrations by several processes', {
+  skip: process.env.RELAY_TEST_DATABASE_URL === undefined && 'PostgreSQL is not installed',
+}, () => {
+  it('that start at the same time are applied by the first, for which the others wait', async () => {
+    const { url, drop } = await createDatabase();
+    const opened = await Promise.all(Array.from({ length: 4 }, () => openPostgres(url)));
+    assert.deepEqual(await opened[0]?.query('SELECT version FROM relay_schema'), [{ version: allSteps.length }]);
+    for (const database of opened) await database.close();
+    await drop();
+  });
+});
