@@ -192,7 +192,7 @@ describe('npm run api and npm run worker', () => {
     const { items } = JSON.parse(await (await call('GET', '/co/acme/rejected', undefined)).text());
     assert.deepEqual(
       items.map(({ reason }: { reason: string }) => reason),
-      ['invalid'],
+      ['invalid-chain'],
     );
     assert.equal(await third.end('SIGTERM'), 0);
   });
