@@ -21,6 +21,7 @@ import { startPostgresql } from './postgresql.js';
 const seconds: Record<string, number> = {
   'api/admin': 17,
   'api/who': 45,
+  'console/in-a-browser': 90,
   'docs/operating': 200,
   'end-to-end/abuse': 150,
   'end-to-end/at-rest': 35,
@@ -59,13 +60,14 @@ const root = fileURLToPath(new URL('.', import.meta.url));
 const sources = fileURLToPath(new URL('../../test/', import.meta.url));
 /** Those with neither a database nor another process: the rest starts one or the other. */
 const isUnit = (name: string) =>
-  !/^(end-to-end|docs|faults|store|sandbox)\/|^(api|cli\/commands)\/admin$|^api\/(bounds|limits|openapi|dry-run|strangers|who)$|^hostile\/fuzz$/.test(
+  !/^(end-to-end|docs|faults|store|sandbox)\/|^(api|cli\/commands)\/admin$|^api\/(bounds|console|limits|openapi|dry-run|strangers|who)$|^hostile\/fuzz$|^console\/in-a-browser$/.test(
     name,
   );
 const secondsOf = (name: string) => seconds[name] ?? (/^(end-to-end|docs)\//.test(name) ? 15 : isUnit(name) ? 0.5 : 4);
 
 /** What takes a minute and more of both cores. */
 const long = [
+  'console/in-a-browser',
   'docs/operating',
   'end-to-end/abuse',
   'end-to-end/hostile',

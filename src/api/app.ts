@@ -11,6 +11,7 @@ import { causeRoutes } from './causes.js';
 import { chainRoutes } from './chains.js';
 import { codecCors, codecRoutes } from './codec.js';
 import { type CompanyOptions, companyRoutes } from './companies.js';
+import { consoleRoutes } from './console.js';
 import { docsRoutes } from './docs.js';
 import { dryRun, dryRunSchema } from './dry-run.js';
 import { reportFailures } from './failed-authentications.js';
@@ -72,6 +73,7 @@ export function apiRoutes(options: ApiOptions, callers = new Callers(options)): 
     ...operatingRoutes(options),
     ...codecRoutes(options),
     ...sessionRoutes(callers),
+    ...consoleRoutes(callers),
     ...serviceRoutes(options),
   ];
   return [...routes, ...docsRoutes(options, routes)];

@@ -9,6 +9,7 @@ import { countOpenChains, eraseClosed, remainsOf } from '../chains/erase.js';
 import type { Actor } from '../contract/audit.js';
 import {
   companiesResponse,
+  companyFactsSchema,
   companyPatch,
   companyRequest,
   companySchema,
@@ -35,7 +36,7 @@ export type CompanyOptions = Pick<ApiOptions, 'store' | 'client' | 'links' | 'ta
 
 export function companyRoutes(options: CompanyOptions): Route[] {
   const { client, operatorEmail } = options;
-  const { companies, keys, audit } = options.store;
+  const { companies, keys, audit, settings } = options.store;
   const checked = (companyId: string, settings: Omit<NewCompany, 'companyId'>, stored?: StoredCompany): NewCompany => {
     const { notify } = settings;
     const leaking = (['platform', 'ticketing'] as const).filter((name) => {
@@ -74,6 +75,15 @@ export function companyRoutes(options: CompanyOptions): Route[] {
       async handle(c, { query }) {
         const { items, nextCursor } = await companies.list(query);
         return c.json({ companies: items.map(shown), nextCursor });
+      },
+    }),
+    route('GET /co/:companyId', 'getCompanyFacts', 'Read what every key of a company may know of it', {
+      access: 'admin or company key',
+      use: 'reads',
+      answers: { 200: ['Its name and time zone, its rules by name, and what is paused.', companyFactsSchema] },
+      async handle(c, { companyId }) {
+        const { company, rules, pauses } = found(await settings.of(companyId), `company ${companyId}`);
+        return c.json(companyFactsSchema.parse({ ...company, rules: [...rules.values()], pauses }));
       },
     }),
     route('PUT /admin/companies/:companyId', 'putCompany', 'Make or change a company', {

@@ -33,6 +33,7 @@ Everything else needs \`Authorization: Bearer …\` with the admin token, or wit
 Errors are problem documents (RFC 9457, \`application/problem+json\`); \`type\` is the path of a page that says what to do.
 Times are ISO 8601 in UTC.`;
 
+const consoleTag: [string, string] = ['Console', 'The pages for people, which ask this API.'];
 const sessionTag: [string, string] = ['Session', 'Signing in with a browser.'];
 /** By the last part of a path that is named here; what is under none of them is of the service. */
 const tags: Record<string, [name: string, description: string]> = {
@@ -53,6 +54,7 @@ const tags: Record<string, [name: string, description: string]> = {
   session: sessionTag,
   'sign-in': sessionTag,
   'sign-out': sessionTag,
+  assets: consoleTag,
   service: ['Service', 'Whether the relay works, and this documentation.'],
 };
 
@@ -76,6 +78,9 @@ const pathParameters: Record<string, z.ZodType> = {
   tokenId: z.string().describe('The token; not the token itself.'),
   keyId: z.string().describe('The key; not the key itself.'),
   adminTokenId: z.string().describe('The token; not the token itself.'),
+  page: z.string().describe('Which page of the company.'),
+  item: z.string().describe('What the page is about.'),
+  file: z.string().describe('As the page names it.'),
   slug: z.string().describe("The last segment of a problem's `type`."),
 };
 
@@ -147,6 +152,7 @@ export function problemsOf(route: Route): ProblemSlug[] {
 }
 
 export function tagOf({ path }: Route): string {
+  if (/^\/(companies|$)/.test(path)) return consoleTag[0];
   return (tags[path.split('/').findLast((segment) => segment in tags) ?? 'service'] ?? [''])[0];
 }
 

@@ -14,6 +14,9 @@ import { type Route, route } from './route.js';
 const credentials = z.strictObject({
   credential: z.string().min(1, 'must be an admin token or a key of a company').max(512),
 });
+const signInForm = credentials.extend({ to: z.string().max(2048).optional() });
+const to = z.string().optional().describe('The page of the console to go to then; anything else is ignored.');
+
 const sessionSchema = z
   .object({
     kind: z.enum(['admin', 'key']),
@@ -33,23 +36,27 @@ export function sessionRoutes(callers: Callers): Route[] {
   return [
     route('GET /sign-in', 'getSignIn', 'The page to sign in and out', {
       access: 'public',
-      answers: { 200: ['A page.', 'text/html'] },
-      handle: async (c) => signInPage(c, await callers.inSession(c)),
+      query: z.object({ to }),
+      answers: { 200: ['A page.', 'text/html'], 302: ['To where one wanted to go: there is a session.'] },
+      async handle(c, { query: { to } }) {
+        const actor = await callers.inSession(c);
+        return actor && to !== undefined ? c.redirect(consolePath(to)) : signInPage(c, { actor, to });
+      },
     }),
     route('POST /sign-in', 'signIn', 'Sign in by the form of that page', {
       access: 'public',
-      answers: { 303: ['The page again, with a session.'], 401: ['The page again, without one.', 'text/html'] },
+      answers: { 303: ['To where one wanted to go, with a session.'], 401: ['The page again, without one.', 'text/html'] },
       problems: ['foreign-page', 'rate-limited', 'body-too-large'],
       async handle(c) {
         assertOwnPage(c);
-        const { data } = credentials.safeParse(await c.req.parseBody());
+        const { data = { credential: '' } } = signInForm.safeParse(await c.req.parseBody());
         try {
-          await begin(c, data ?? { credential: '' });
+          await begin(c, data);
         } catch (error) {
           if (!(error instanceof Problem) || error.slug !== 'unauthorized') throw error;
-          return signInPage(c, undefined, 401);
+          return signInPage(c, { to: data.to }, 401);
         }
-        return c.redirect('/sign-in', 303);
+        return c.redirect(consolePath(data.to), 303);
       },
     }),
     route('POST /sign-out', 'signOut', 'Sign out by the form of that page', {
@@ -98,17 +105,25 @@ export function sessionRoutes(callers: Callers): Route[] {
   ];
 }
 
-function signInPage(c: Context, actor: Actor | undefined, status: 200 | 401 = 200) {
+/** A page of the console, as a path of its own: never another site, whatever a link to the sign-in page says. */
+export function consolePath(asked: string | undefined): string {
+  const here = 'http://relay.invalid';
+  const { origin, pathname, search } = new URL(asked !== undefined && URL.canParse(asked, here) ? asked : '/', here);
+  return origin === here && /^\/companies(\/|$)/.test(pathname) ? pathname + search : '/';
+}
+
+function signInPage(c: Context, { actor, to }: { actor?: Actor; to?: string }, status: 200 | 401 = 200) {
   c.status(status);
   c.header('Cache-Control', 'no-store');
   const title = actor ? 'Signed in' : 'Sign in';
-  return sendPage(c, { title, main: actor ? signedIn(actor) : signIn(status === 401), forms: true });
+  return sendPage(c, { title, main: actor ? signedIn(actor) : signIn(status === 401, to), forms: true });
 }
 
-function signIn(wrong: boolean): Html {
+function signIn(wrong: boolean, to?: string): Html {
   return html`<h1>Sign in</h1>
 <form method="post" action="/sign-in">
 ${wrong && html`<p role="alert">This is neither an admin token nor a key of a company, or it is deleted or expired.</p>`}
+${to && html`<input name="to" type="hidden" value="${consolePath(to)}">`}
 <p><label>Admin token or company key<br>
 <input name="credential" type="password" autocomplete="current-password" size="48" maxlength="512" required autofocus></label></p>
 <p><button>Sign in</button></p>
@@ -119,5 +134,6 @@ function signedIn(actor: Actor): Html {
   return html`<h1>Signed in</h1>
 <p>As ${actorName(actor)}${actor.kind === 'key' && html` of company ${actor.companyId}`}, in this browser.
 The session ends an hour after its last use.</p>
+<p><a href="/">To the console</a></p>
 <form method="post" action="/sign-out"><p><button>Sign out</button></p></form>`;
 }

@@ -180,4 +180,15 @@ export const pauseRequest = z
   })
   .meta({ id: 'PauseRequest' });
 export const pausesResponse = z.object({ pauses: z.array(pauseSchema).describe('Those that are on.') });
+export type PausesNow = z.infer<typeof pausesResponse>;
+
+/** What every key of the company may know of it. */
+export const companyFactsSchema = companySchema
+  .pick({ companyId: true, name: true, timeZone: true })
+  .extend({
+    rules: z.array(z.object({ relayId: z.string(), name: z.string(), enabled: z.boolean() })),
+    ...pausesResponse.shape,
+  })
+  .meta({ id: 'CompanyFacts' });
+export type CompanyFacts = z.infer<typeof companyFactsSchema>;
 export const endedPausesResponse = z.object({ ended: z.array(pausableSchema) });

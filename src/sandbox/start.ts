@@ -84,7 +84,7 @@ await runProcess(async (closers, stop) => {
 The relay is running.
 
   API                 ${links.api}
-  Sign in             ${links.api}/sign-in (then the Web UI shows what is encrypted)
+  Console             ${links.api}/ (signed in, the Web UI shows what is encrypted, too)
   Temporal Web UI     ${links.webUi ? `${links.webUi}/workflows` : '(TEMPORAL_UI_URL is not set)'}
   Pretend platform    ${platform.url}
   Inbox               ${mail.uiUrl ?? `(mail goes to ${new URL(mail.smtpUrl).host})`}

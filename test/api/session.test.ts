@@ -183,12 +183,38 @@ describe('a session', () => {
       // Nobody reads it over a shoulder; a password manager may fill it in, and it may be pasted.
       assert.match(html, /<input name="credential" type="password" autocomplete="current-password"/);
       const begun = await form('/sign-in', ownPage, { credential: key.key });
-      assert.deepEqual([begun.status, begun.headers.get('Location')], [303, '/sign-in']);
+      assert.deepEqual([begun.status, begun.headers.get('Location')], [303, '/']);
       const cookie = { Cookie: cookieOf(begun) };
       const text = await (await ask('GET', '/sign-in', cookie)).text();
       assert.match(text, /of company acme.*action="\/sign-out"/s);
       assert.equal((await form('/sign-out', { ...ownPage, ...cookie })).status, 303);
       assert.doesNotMatch(await (await ask('GET', '/sign-in', cookie)).text(), /acme/);
+    });
+
+    it('leads to the page of the console that one wanted to see, and never to another site', async () => {
+      const cases: [to: string, location: string][] = [
+        ['/companies/acme/chains?status=failed&relayId=1', '/companies/acme/chains?status=failed&relayId=1'],
+        ['/companies', '/companies'],
+        ['//evil.example/companies', '/'],
+        ['/\\evil.example/companies', '/'],
+        ['/\t/evil.example/companies', '/'],
+        ['https://evil.example/companies', '/'],
+        ['/companies/..//evil.example', '/'],
+        ['javascript:alert(1)', '/'],
+        ['/companiesx', '/'],
+        ['/admin/companies', '/'],
+        ['', '/'],
+      ];
+      for (const [to, location] of cases) {
+        const begun = await form('/sign-in', ownPage, { credential: key.key, to });
+        assert.deepEqual([begun.status, begun.headers.get('Location')], [303, location], to);
+        const again = await ask('GET', `/sign-in?to=${encodeURIComponent(to)}`, { Cookie: cookieOf(begun) });
+        assert.deepEqual([again.status, again.headers.get('Location')], [302, location], to);
+      }
+      const page = await (await ask('GET', '/sign-in?to=%2Fcompanies%2Facme%3Fa%3D%22%3E')).text();
+      assert.match(page, /<input name="to" type="hidden" value="\/companies\/acme\?a=%22%3E">/);
+      const wrong = await form('/sign-in', ownPage, { credential: 'rlk_mistyped', to: '/companies/acme' });
+      assert.match(await wrong.text(), /value="\/companies\/acme"/);
     });
 
     it('says that a key is wrong, without showing it', async () => {

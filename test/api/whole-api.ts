@@ -35,6 +35,7 @@ export async function wholeApi() {
   const api = await serve(createApi(options));
   return {
     ...options,
+    url: api.url,
     /** What was logged, by line. */
     logged: () => lines.map((line): Record<string, unknown> => JSON.parse(line)),
     async ask(method: string, path: string, bearer?: string, body?: unknown) {

@@ -4,46 +4,33 @@
  */
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { startWebUi } from '../../src/sandbox/web-ui.js';
 import { freePort } from '../../src/service/server.js';
+import { missingBrowser, signIn, startBrowser } from './browser.js';
 import { demoScene, type ShownKind, startShownChains } from './shown-chains.js';
 import { adminToken, eventually, startStack, Unmet } from './stack.js';
 
-const chromiumPath = '/usr/bin/chromium';
 const uiUrl = process.env.RELAY_TEST_TEMPORAL_UI_URL;
-const playwright = await import('playwright-core').catch(() => undefined);
-const missing =
-  (!existsSync(chromiumPath) && `there is no ${chromiumPath}`) ||
-  (!playwright && 'playwright-core is not installed') ||
-  (!uiUrl && 'RELAY_TEST_TEMPORAL_UI_URL is not set');
+const missing = missingBrowser ?? (uiUrl ? undefined : 'RELAY_TEST_TEMPORAL_UI_URL is not set');
 const pictures = process.env.RELAY_PICTURES === '1' ? new URL('../../../docs/pictures/', import.meta.url) : undefined;
 
-if (missing || !playwright) it("Temporal's Web UI", { skip: missing }, () => {});
-else describe("Temporal's Web UI", () => lookAround(playwright));
+if (missing) it("Temporal's Web UI", { skip: missing }, () => {});
+else describe("Temporal's Web UI", lookAround);
 
-async function lookAround({ chromium }: typeof import('playwright-core')): Promise<void> {
+async function lookAround(): Promise<void> {
   const port = await freePort('127.0.0.1');
   const webUi = `http://127.0.0.1:${port}`;
   const stack = await startStack({ retryBudgetSeconds: 600, webUi });
   const server = await startWebUi({ upstream: uiUrl ?? '', codec: `${stack.links.api}/codec`, host: '127.0.0.1', port });
   after(() => server.close());
   const { company, chains, workflows } = await startShownChains(stack, pictures && (await demoScene(stack)));
-  const quiet = ['gpu', 'quic', 'background-networking', 'component-update', 'sync'].map((what) => `--disable-${what}`);
-  const browser = await chromium.launch({
-    executablePath: chromiumPath,
-    args: ['--no-sandbox', '--no-first-run', ...quiet],
-  });
-  after(() => browser.close());
+  const browser = await startBrowser();
   const context = await browser.newContext({ viewport: { width: 1280, height: 1300 } });
-  const signIn = await context.newPage();
-  await signIn.goto(`${stack.links.api}/sign-in`);
-  await signIn.getByRole('textbox').fill(adminToken);
-  await signIn.getByRole('button').click();
-  await reads(signIn, [/Signed in/]);
+  await signIn(await context.newPage(), stack.links.api, adminToken);
 
   const open = async (path: string): Promise<Page> => {
     const page = await context.newPage();

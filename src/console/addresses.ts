@@ -1,0 +1,28 @@
+/** The addresses of the console's pages, and paths of the API with what is filled in escaped. */
+
+/** As a template's tag: `path\`/co/${companyId}/chains\``. */
+export function path(fixed: TemplateStringsArray, ...filled: string[]): string {
+  return fixed.map((text, place) => text + encodeURIComponent(filled[place] ?? '')).join('');
+}
+
+/** `?status=failed`, without what is undefined or blank; nothing at all if all of it is. */
+export function query(fields: Record<string, string | undefined>): string {
+  const given = Object.entries(fields).flatMap(([name, value]) => (value ? [[name, value]] : []));
+  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
+}
+
+export const pageOf = {
+  companies: () => '/companies',
+  now: (companyId: string) => path`/companies/${companyId}`,
+  chains: (companyId: string, filter: Record<string, string | undefined> = {}) =>
+    path`/companies/${companyId}/chains` + query(filter),
+  cause: (companyId: string, causeId: string) => path`/companies/${companyId}/causes/${causeId}`,
+  chain: (companyId: string, chainId: string) => path`/companies/${companyId}/chains/${chainId}`,
+  assignment: (companyId: string, assignmentId: string) => path`/companies/${companyId}/assignments/${assignmentId}`,
+  rules: (companyId: string) => path`/companies/${companyId}/rules`,
+  rule: (companyId: string, relayId: string) => path`/companies/${companyId}/rules/${relayId}`,
+  refused: (companyId: string) => path`/companies/${companyId}/refused`,
+  refusal: (companyId: string, rejectedId: string) => path`/companies/${companyId}/refused/${rejectedId}`,
+  settings: (companyId: string) => path`/companies/${companyId}/settings`,
+  people: (companyId: string) => path`/companies/${companyId}/people`,
+} as const;

@@ -1,0 +1,207 @@
+/** Why chains need attention: one of them first, then all; who sees to it; and all that is held for it. */
+
+import { useSignal } from '@preact/signals';
+import type { z } from 'zod';
+import type { CauseResource, wholeCauseResponse } from '../../contract/causes.js';
+import type { ChainResource } from '../../contract/chain-resource.js';
+import { pageOf, path } from '../addresses.js';
+import { ask } from '../api.js';
+import { Page } from '../frame.js';
+import { Known, ProblemNote, Time, UpToDate, useDeed } from '../parts.js';
+import { useResource } from '../resource.js';
+import { may, ruleName, useCompany } from '../session.js';
+import { BulkDialog, titleOf, Verbs } from '../steer.js';
+import { counted, failureWords, verbWords } from '../words.js';
+
+export function CausePage({ causeId }: { causeId: string }) {
+  const company = useCompany();
+  const { companyId, timeZone } = company;
+  const cause = useResource<z.infer<typeof wholeCauseResponse>>(path`/co/${companyId}/causes/${causeId}`);
+  return (
+    <Page title="Held for one reason" about={`Times are those of ${timeZone}.`}>
+      <Known of={cause}>
+        {(known) => (
+          <>
+            <CauseCard cause={known} onDone={cause.refresh} />
+            <table>
+              <caption class="unseen">The actions that are or were held for it</caption>
+              <thead>
+                <tr>
+                  <th scope="col">Action</th>
+                  <th scope="col">Assignment</th>
+                  <th scope="col">Held since</th>
+                  <th scope="col">Until</th>
+                </tr>
+              </thead>
+              <tbody>
+                {known.items.map(({ chainId, index, assignmentId, since, heldUntil, endedAt }) => (
+                  <tr key={`${chainId} ${index}`}>
+                    <td>
+                      <a href={pageOf.chain(companyId, chainId)}>
+                        {index} of chain {chainId.slice(0, 8)}
+                      </a>
+                    </td>
+                    <td>{assignmentId && <a href={pageOf.assignment(companyId, assignmentId)}>{assignmentId}</a>}</td>
+                    <td>
+                      <Time at={since} />
+                    </td>
+                    <td>
+                      {endedAt ? (
+                        <>
+                          <span class="badge quiet">over</span> <Time at={endedAt} />
+                        </>
+                      ) : (
+                        heldUntil && <Time at={heldUntil} />
+                      )}
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+            {known.nextCursor && <p class="soft">These are the newest.</p>}
+          </>
+        )}
+      </Known>
+      <UpToDate of={cause} />
+    </Page>
+  );
+}
+
+export function CauseCard({ cause, onDone }: { cause: CauseResource; onDone(): void }) {
+  const company = useCompany();
+  const { companyId } = company;
+  const { causeId, reason, message, chains, relayIds, chainId, since, lastAt, endedAt } = cause;
+  const asked = useSignal<'retry' | 'skip' | undefined>(undefined);
+  const sample = useResource<ChainResource>(chainId && path`/co/${companyId}/chains/${chainId}`);
+  const isMany = chains > 1;
+  const done = () => {
+    sample.refresh();
+    onDone();
+  };
+  return (
+    <section class={`card ${endedAt ? '' : 'wait'}`} aria-label={`${failureWords(reason)}: ${message}`}>
+      <h2>{failureWords(reason)}</h2>
+      <p class="soft">
+        {endedAt ? (
+          <>
+            Over since <Time at={endedAt} distance />
+          </>
+        ) : (
+          `${counted(chains, 'chain')} of ${relayIds.length > 1 ? 'rules' : 'rule'} ${relayIds.map((id) => ruleName(company, id)).join(', ')}`
+        )}
+        , since <Time at={since} distance />
+        {isMany && (
+          <>
+            , the last <Time at={lastAt} distance />
+          </>
+        )}
+      </p>
+      {chainId ? (
+        <Known of={sample}>
+          {(chain) => {
+            const held = chain.actions.find(
+              ({ state, error }) => state === 'needs-attention' && (!error || error.type === reason),
+            );
+            return (
+              <div class="sample">
+                <p>
+                  {isMany && 'Held longest: '}
+                  <a href={pageOf.chain(companyId, chainId)}>{held ? titleOf(held) : `chain ${chainId.slice(0, 8)}`}</a>
+                  {held?.assignmentId && (
+                    <>
+                      , for assignment <a href={pageOf.assignment(companyId, held.assignmentId)}>{held.assignmentId}</a>
+                    </>
+                  )}
+                </p>
+                <p class="error">{held?.error?.message ?? message}</p>
+                {held ? (
+                  <Verbs chain={chain} action={held} only={['retry', 'skip']} which={isMany ? ' this one' : ''} onDone={done} />
+                ) : (
+                  <p class="soft">It has been decided about, and goes on.</p>
+                )}
+              </div>
+            );
+          }}
+        </Known>
+      ) : (
+        <p class="error">{message}</p>
+      )}
+      <p class="row">
+        {isMany &&
+          may('steer') &&
+          (['retry', 'skip'] as const).map((verb) => (
+            <button key={verb} type="button" onClick={() => (asked.value = verb)}>
+              {verbWords[verb]} all {chains}…
+            </button>
+          ))}
+        {isMany && <a href={pageOf.cause(companyId, causeId)}>See them</a>}
+      </p>
+      {!endedAt && <Care cause={cause} onDone={onDone} />}
+      {asked.value && (
+        <BulkDialog
+          verb={asked.value}
+          filter={{ causeId }}
+          onClose={() => {
+            asked.value = undefined;
+            done();
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+/** Who sees to it, and until when nobody is told more of it. */
+function Care({ cause, onDone }: { cause: CauseResource; onDone(): void }) {
+  const { companyId } = useCompany();
+  const { causeId, takenBy, takenAt, silencedBy, silencedUntil } = cause;
+  const deed = useDeed();
+  const doIt = async (what: 'take' | 'release' | 'silence', words: string, body?: object) => {
+    if (await deed.run(() => ask('POST', path`/co/${companyId}/causes/${causeId}/${what}`, body), words)) onDone();
+  };
+  const isSilent = silencedUntil !== undefined && Date.parse(silencedUntil) > Date.now();
+  return (
+    <>
+      <ProblemNote refused={deed.refused} />
+      <p class="row small">
+        <span class="soft">
+          {takenBy ? (
+            <>
+              {takenBy} sees to it{takenAt && <>, since {<Time at={takenAt} />}</>}.
+            </>
+          ) : (
+            'Nobody has taken it.'
+          )}
+          {isSilent && (
+            <>
+              {' '}
+              Silent until <Time at={silencedUntil} />, by {silencedBy}.
+            </>
+          )}
+        </span>
+        {may('steer') && (
+          <>
+            {takenBy ? (
+              <button type="button" onClick={() => void doIt('release', 'It is left to others.')}>
+                Leave it to others
+              </button>
+            ) : (
+              <button type="button" onClick={() => void doIt('take', 'You have taken it.')}>
+                I see to it
+              </button>
+            )}
+            {isSilent ? (
+              <button type="button" onClick={() => void doIt('silence', 'People are told again.', { seconds: 0 })}>
+                Tell of it again
+              </button>
+            ) : (
+              <button type="button" onClick={() => void doIt('silence', 'Nobody is told of it for an hour.', { seconds: 3600 })}>
+                Silence for an hour
+              </button>
+            )}
+          </>
+        )}
+      </p>
+    </>
+  );
+}

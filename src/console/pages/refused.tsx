@@ -1,0 +1,185 @@
+/** Requests that were refused although their sender is known, and sending one again. */
+
+import { useSignal } from '@preact/signals';
+import { useLocation } from 'preact-iso';
+import type { z } from 'zod';
+import type { Accepted } from '../../contract/chain-resource.js';
+import type { RejectedRequest, rejectedListSchema } from '../../contract/problem.js';
+import { pageOf, path, query } from '../addresses.js';
+import { ask, Refused } from '../api.js';
+import { Page } from '../frame.js';
+import { Confirm, Known, ProblemNote, Time, UpToDate, useDeed } from '../parts.js';
+import { useResource } from '../resource.js';
+import { may, ruleName, useCompany } from '../session.js';
+import { refusalWords } from '../words.js';
+
+export function RefusedPage() {
+  const company = useCompany();
+  const { companyId, timeZone } = company;
+  const cursors = useSignal<string[]>([]);
+  const listed = useResource<z.infer<typeof rejectedListSchema>>(
+    path`/co/${companyId}/rejected` + query({ cursor: cursors.value.at(-1) }),
+  );
+  return (
+    <Page
+      title="Refused requests"
+      about={`Their sender was known, and nothing of them has run. They are kept for 30 days. Times are those of ${timeZone}.`}
+    >
+      <Known of={listed}>
+        {({ items, nextCursor }) => (
+          <>
+            {items.length === 0 && <p class="card">No request was refused.</p>}
+            <ul class="plain">
+              {items.map(({ rejectedId, receivedAt, reason, problem, relayIds, chainId }) => (
+                <li key={rejectedId} class="card">
+                  <h2>
+                    <a href={pageOf.refusal(companyId, rejectedId)}>{refusalWords(reason)}</a>{' '}
+                    {chainId && <span class="badge good">sent again</span>}
+                  </h2>
+                  <p>{problem.detail}</p>
+                  <p class="soft small">
+                    <Time at={receivedAt} distance />, rule {relayIds.map((relayId) => ruleName(company, relayId)).join(', ')}
+                  </p>
+                </li>
+              ))}
+            </ul>
+            <p class="row">
+              {cursors.value.length > 0 && (
+                <button type="button" onClick={() => (cursors.value = cursors.value.slice(0, -1))}>
+                  Newer
+                </button>
+              )}
+              {nextCursor && (
+                <button type="button" onClick={() => (cursors.value = [...cursors.value, nextCursor])}>
+                  Older
+                </button>
+              )}
+            </p>
+          </>
+        )}
+      </Known>
+      <UpToDate of={listed} />
+    </Page>
+  );
+}
+
+export function RefusalPage({ rejectedId }: { rejectedId: string }) {
+  const { companyId } = useCompany();
+  const request = useResource<RejectedRequest>(path`/co/${companyId}/rejected/${rejectedId}`);
+  return (
+    <Page title="Refused request" about={<a href={pageOf.refused(companyId)}>All refused requests</a>}>
+      <Known of={request}>{(known) => <Refusal request={known} />}</Known>
+    </Page>
+  );
+}
+
+function Refusal({ request }: { request: RejectedRequest }) {
+  const company = useCompany();
+  const { companyId } = company;
+  const { receivedAt, reason, problem, signature, relayIds, chainId, resentAt, elements } = request;
+  const { errors = [] } = problem;
+  /** The mistakes of an element; those of none are of the whole. */
+  const ofElement = (index: number) =>
+    errors.filter(({ pointer }) => pointer === `/${index}` || pointer.startsWith(`/${index}/`));
+  const ofWhole = errors.filter(({ pointer, detail }) => !/^\/\d+(\/|$)/.test(pointer) && !problem.detail.includes(detail));
+  return (
+    <>
+      <div class="card">
+        <p>
+          <strong>{refusalWords(reason)}.</strong> {problem.detail}
+        </p>
+        {ofWhole.map(({ pointer, detail }) => (
+          <p key={pointer} class="error">
+            {detail}
+          </p>
+        ))}
+        <p class="soft small">
+          Received <Time at={receivedAt} distance />, rule {relayIds.map((relayId) => ruleName(company, relayId)).join(', ')}
+          {signature && `; signature: ${signature}`}. <a href={problem.type}>What to do</a>
+        </p>
+        {chainId && resentAt ? (
+          <p>
+            Sent again <Time at={resentAt} />: <a href={pageOf.chain(companyId, chainId)}>see its chain</a>
+          </p>
+        ) : (
+          may('steer') &&
+          (reason === 'invalid-chain' ? (
+            <p class="soft">
+              It would be refused again: mend the chain where the webhook is written, and let the platform send it.
+            </p>
+          ) : (
+            <Resend request={request} />
+          ))
+        )}
+      </div>
+      <h2>Its actions</h2>
+      <ol class="rail">
+        {elements.map((element, index) => (
+          <li key={index} class={ofElement(index).length > 0 ? 'bad' : 'quiet'}>
+            <h3>
+              {index} {String(element.action ?? '')}
+            </h3>
+            {ofElement(index).map(({ pointer, detail }) => (
+              <p key={pointer} class="error">
+                <code>{pointer.split('/').slice(2).join('/')}</code> {detail}
+              </p>
+            ))}
+            <pre>{JSON.stringify(element, undefined, 2)}</pre>
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+/** What came with a dead token or without its signature is sent only once somebody has said that all of it is meant. */
+function Resend({ request }: { request: RejectedRequest }) {
+  const { companyId } = useCompany();
+  const { route } = useLocation();
+  const isDoubtful = useSignal(false);
+  const deed = useDeed();
+  const send = (confirm: boolean) =>
+    deed.run(async () => {
+      try {
+        const at = path`/co/${companyId}/rejected/${request.rejectedId}/resend`;
+        const { chainId } = await ask<Accepted>('POST', at, { confirm });
+        route(pageOf.chain(companyId, chainId));
+      } catch (error) {
+        if (!(error instanceof Refused) || !error.is('not-confirmed')) throw error;
+        isDoubtful.value = true;
+      }
+    });
+  return (
+    <>
+      <p class="row">
+        <button type="button" class="main" aria-disabled={deed.busy} onClick={() => void send(false)}>
+          Send it again
+        </button>
+        <span class="soft small">Delays count from now.</span>
+      </p>
+      {!isDoubtful.value && <ProblemNote refused={deed.refused} />}
+      {isDoubtful.value && (
+        <Confirm
+          title="Is every action meant?"
+          verb="All of them are meant: send it"
+          busy={deed.busy}
+          refused={deed.refused}
+          onClose={() => (isDoubtful.value = false)}
+          onConfirm={() => void send(true)}
+        >
+          <p>
+            This request came with a dead token or without the right signature: somebody else may have written its actions. Read
+            them before you send it.
+          </p>
+          <ul>
+            {request.elements.map((element, index) => (
+              <li key={index}>
+                <code>{JSON.stringify(element)}</code>
+              </li>
+            ))}
+          </ul>
+        </Confirm>
+      )}
+    </>
+  );
+}

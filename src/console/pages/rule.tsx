@@ -1,0 +1,217 @@
+/** One rule: its policy, its contacts, and its tokens, each shown once. */
+
+import { useSignal } from '@preact/signals';
+import type { z } from 'zod';
+import type { rotatedTokenResponse, Token, tokensResponse } from '../../contract/credential.js';
+import type { ruleSchema } from '../../contract/rule.js';
+import { pageOf, path } from '../addresses.js';
+import { ask } from '../api.js';
+import { Page } from '../frame.js';
+import { NotifyFields, notifyPatch } from '../notify-fields.js';
+import { Confirm, Field, fieldsOf, Known, ProblemNote, ShownOnce, Time, useDeed } from '../parts.js';
+import { seldom, useResource } from '../resource.js';
+import { ruleName, useCompany } from '../session.js';
+import { onFailureWords, onUnknownWords } from './rules.js';
+
+type Rule = z.infer<typeof ruleSchema>;
+
+export function RulePage({ relayId }: { relayId: string }) {
+  const company = useCompany();
+  const { companyId } = company;
+  const at = path`/admin/companies/${companyId}/rules/${relayId}`;
+  const rule = useResource<Rule>(at, seldom);
+  const tokens = useResource<z.infer<typeof tokensResponse>>(`${at}/tokens`, seldom);
+  const changed = () => {
+    rule.refresh();
+    company.refresh();
+  };
+  return (
+    <Page
+      title={`Rule ${ruleName(company, relayId)}`}
+      about={
+        <>
+          <a href={pageOf.rules(companyId)}>All rules</a> · <a href={pageOf.chains(companyId, { relayId })}>Its chains</a>
+        </>
+      }
+    >
+      <Known of={rule}>{(known) => <Policy rule={known} at={at} onChanged={changed} />}</Known>
+      <h2>Tokens</h2>
+      <Known of={tokens}>{({ tokens: known }) => <Tokens tokens={known} at={at} onChanged={tokens.refresh} />}</Known>
+    </Page>
+  );
+}
+
+function Policy({ rule, at, onChanged }: { rule: Rule; at: string; onChanged(): void }) {
+  const deed = useDeed();
+  const change = (patch: object, words: string) =>
+    void deed.run(() => ask('PATCH', at, patch), words).then((done) => done && onChanged());
+  const save = (event: Event) => {
+    const { name, onFailure, onUnknown, ...contacts } = fieldsOf(event);
+    change({ name, onFailure, onUnknown, notify: { ...rule.notify, ...noNulls(notifyPatch(contacts)) } }, 'Saved');
+  };
+  const { name, enabled, onFailure, onUnknown, notify, updatedAt } = rule;
+  return (
+    <form class="card" onSubmit={save} key={updatedAt}>
+      <Field label="Name">{(ids) => <input {...ids} name="name" required maxLength={200} defaultValue={name} />}</Field>
+      <Field label="What fails">
+        {(ids) => (
+          <select {...ids} name="onFailure" defaultValue={onFailure}>
+            {options(onFailureWords)}
+          </select>
+        )}
+      </Field>
+      <Field
+        label="What nobody knows the outcome of"
+        hint="A mail server took a message, and the connection broke before it said so."
+      >
+        {(ids) => (
+          <select {...ids} name="onUnknown" defaultValue={onUnknown}>
+            {options(onUnknownWords)}
+          </select>
+        )}
+      </Field>
+      <NotifyFields notify={notify} of="rule" />
+      <ProblemNote refused={deed.refused} />
+      <p class="row">
+        <button type="submit" class="main" aria-disabled={deed.busy}>
+          Save
+        </button>
+        <button type="button" onClick={() => change({ enabled: !enabled }, enabled ? 'Disabled' : 'Enabled')}>
+          {enabled ? 'Disable' : 'Enable'}
+        </button>
+        <span class="soft small">
+          {enabled ? 'Enabled.' : 'Disabled: its requests are refused, and its actions that are still to run become skipped.'}
+        </span>
+      </p>
+    </form>
+  );
+}
+
+const options = (words: Record<string, string>) =>
+  Object.entries(words).map(([value, text]) => (
+    <option key={value} value={value}>
+      {text}
+    </option>
+  ));
+
+/** With `application/json`, a rule's contacts are replaced: what is removed is left out. */
+function noNulls(fields: object): object {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, value ?? undefined]));
+}
+
+const graces: [seconds: number, words: string][] = [
+  [0, 'at once'],
+  [3600, 'after an hour'],
+  [86_400, 'after a day'],
+  [604_800, 'after a week'],
+];
+
+function Tokens({ tokens, at, onChanged }: { tokens: readonly Token[]; at: string; onChanged(): void }) {
+  const rotating = useSignal(false);
+  const revoked = useSignal<Token | undefined>(undefined);
+  const made = useSignal<z.infer<typeof rotatedTokenResponse> | undefined>(undefined);
+  const grace = useSignal('86400');
+  const deed = useDeed();
+  const rotate = () =>
+    deed.run(async () => {
+      made.value = await ask('POST', `${at}/tokens`, { graceSeconds: Number(grace.value) });
+      rotating.value = false;
+    }, 'A new token is made.');
+  const revoke = async ({ tokenId }: Token) => {
+    if (!(await deed.run(() => ask('DELETE', at + path`/tokens/${tokenId}`), 'The token is revoked.'))) return;
+    revoked.value = undefined;
+    onChanged();
+  };
+  const dialog = { busy: deed.busy, refused: deed.refused };
+  return (
+    <>
+      <p>
+        <button type="button" onClick={() => (rotating.value = true)}>
+          Make a new token…
+        </button>
+      </p>
+      <ul class="plain cards">
+        {tokens.map((token) => (
+          <li key={token.tokenId} class="card">
+            <code>{token.tokenId}</code> <span class={`badge ${token.state === 'active' ? 'good' : 'quiet'}`}>{token.state}</span>
+            <p class="soft small">
+              Made <Time at={token.createdAt} />
+              {token.expiresAt && (
+                <>
+                  ; ends <Time at={token.expiresAt} distance />
+                </>
+              )}
+              {token.revokedAt && (
+                <>
+                  ; revoked <Time at={token.revokedAt} />
+                </>
+              )}
+              ;{' '}
+              {token.lastUsedAt ? (
+                <>
+                  last used <Time at={token.lastUsedAt} distance />
+                </>
+              ) : (
+                'never used'
+              )}
+            </p>
+            {token.state === 'active' && (
+              <p>
+                <button type="button" class="danger" onClick={() => (revoked.value = token)}>
+                  Revoke<span class="unseen"> {token.tokenId}</span>…
+                </button>
+              </p>
+            )}
+          </li>
+        ))}
+      </ul>
+      {rotating.value && (
+        <Confirm
+          {...dialog}
+          title="Make a new token"
+          verb="Make it"
+          onClose={() => (rotating.value = false)}
+          onConfirm={() => void rotate()}
+        >
+          <Field label="The tokens before it end" hint="Until then the webhooks that have them go on.">
+            {(ids) => (
+              <select {...ids} value={grace.value} onChange={(event) => (grace.value = event.currentTarget.value)}>
+                {graces.map(([seconds, words]) => (
+                  <option key={seconds} value={String(seconds)}>
+                    {words}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+        </Confirm>
+      )}
+      {revoked.value && (
+        <Confirm
+          {...dialog}
+          title="Revoke the token?"
+          verb="Revoke it"
+          danger
+          onClose={() => (revoked.value = undefined)}
+          onConfirm={() => revoked.value && void revoke(revoked.value)}
+        >
+          <p>From now on, requests with it are refused. They are kept, and can be sent again.</p>
+        </Confirm>
+      )}
+      {made.value && (
+        <ShownOnce
+          title="The new token"
+          secret={made.value.relayAccessToken}
+          onClose={() => {
+            made.value = undefined;
+            onChanged();
+          }}
+        >
+          <p>
+            Put it into the webhooks of this rule, as <code>relayAccessToken</code>:
+          </p>
+        </ShownOnce>
+      )}
+    </>
+  );
+}

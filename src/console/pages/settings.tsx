@@ -1,0 +1,245 @@
+/** The company: what is paused, its name, zone and contacts, and how it is connected, which only operators change. */
+
+import { useSignal } from '@preact/signals';
+import type { z } from 'zod';
+import { type Pausable, pausable } from '../../chain/pause.js';
+import type { PausesNow, StoredCompany } from '../../contract/company.js';
+import type { noticeTestResponse } from '../../contract/notify.js';
+import { path, query } from '../addresses.js';
+import { ask } from '../api.js';
+import { Page } from '../frame.js';
+import { NotifyFields, notifyPatch } from '../notify-fields.js';
+import { Confirm, Field, fieldsOf, Known, ProblemNote, Time, useDeed } from '../parts.js';
+import { seldom, useResource } from '../resource.js';
+import { useCompany } from '../session.js';
+import { pausableWords } from '../words.js';
+
+export function SettingsPage() {
+  const company = useCompany();
+  const at = path`/admin/companies/${company.companyId}`;
+  const settings = useResource<StoredCompany>(at, seldom);
+  const changed = () => {
+    settings.refresh();
+    company.refresh();
+  };
+  return (
+    <Page title="Company" about={<code>{company.companyId}</code>}>
+      <Pauses at={at} />
+      <Known of={settings}>
+        {(known) => (
+          <>
+            <h2>Settings</h2>
+            <OwnSettings company={known} at={at} onChanged={changed} />
+            <NoticeTest at={at} />
+            <Connections company={known} />
+          </>
+        )}
+      </Known>
+    </Page>
+  );
+}
+
+const pauseEnds: [seconds: number, words: string][] = [
+  [0, 'when somebody ends it'],
+  [1800, 'in half an hour'],
+  [7200, 'in two hours'],
+  [28_800, 'in eight hours'],
+];
+
+function Pauses({ at }: { at: string }) {
+  const company = useCompany();
+  const isAsked = useSignal(false);
+  const [what, reason, seconds] = [useSignal<string>('all'), useSignal(''), useSignal('7200')];
+  const deed = useDeed();
+  const { pauses } = company;
+  const changed = (deeds: () => Promise<unknown>, words: string) =>
+    deed.run(deeds, words).then((done) => {
+      if (!done) return;
+      isAsked.value = false;
+      company.refresh();
+    });
+  const pause = () => {
+    const until = seconds.value === '0' ? undefined : new Date(Date.now() + Number(seconds.value) * 1000).toISOString();
+    const asked = { what: what.value, reason: reason.value.trim() || undefined, until };
+    return changed(() => ask<PausesNow>('PUT', `${at}/pause`, asked), 'Paused');
+  };
+  const end = (what: Pausable) => changed(() => ask('DELETE', `${at}/pause${query({ what })}`), 'The pause is over.');
+  return (
+    <section class="card" aria-labelledby="pauses">
+      <h2 id="pauses">Pauses</h2>
+      {pauses.length === 0 && <p>Nothing is paused.</p>}
+      {pauses.map(({ what, since, until, reason }) => (
+        <p key={what} class="row">
+          <span>
+            <strong>{pausableWords[what]}</strong>, since <Time at={since} />
+            {until && (
+              <>
+                , until <Time at={until} distance />
+              </>
+            )}
+            {reason && `: ${reason}`}
+          </span>
+          <button type="button" onClick={() => void end(what)}>
+            End it<span class="unseen">: the pause of {pausableWords[what]}</span>
+          </button>
+        </p>
+      ))}
+      {!isAsked.value && <ProblemNote refused={deed.refused} />}
+      <p>
+        <button type="button" onClick={() => (isAsked.value = true)}>
+          Pause…
+        </button>
+      </p>
+      {isAsked.value && (
+        <Confirm
+          title="Pause, for planned downtime"
+          verb="Pause"
+          busy={deed.busy}
+          refused={deed.refused}
+          onClose={() => (isAsked.value = false)}
+          onConfirm={() => void pause()}
+        >
+          <p>
+            Chains are accepted as ever. What needs it waits, without losing attempts or time, and goes on in order afterwards.
+          </p>
+          <Field label="What">
+            {(ids) => (
+              <select {...ids} value={what.value} onChange={(event) => (what.value = event.currentTarget.value)}>
+                {pausable.map((value) => (
+                  <option key={value} value={value}>
+                    {pausableWords[value]}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+          <Field label="It ends">
+            {(ids) => (
+              <select {...ids} value={seconds.value} onChange={(event) => (seconds.value = event.currentTarget.value)}>
+                {pauseEnds.map(([seconds, words]) => (
+                  <option key={seconds} value={String(seconds)}>
+                    {words}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+          <Field label="Why" hint="For those who wonder why their actions wait.">
+            {(ids) => (
+              <input
+                {...ids}
+                maxLength={500}
+                value={reason.value}
+                onInput={(event) => (reason.value = event.currentTarget.value)}
+              />
+            )}
+          </Field>
+        </Confirm>
+      )}
+    </section>
+  );
+}
+
+function OwnSettings({ company, at, onChanged }: { company: StoredCompany; at: string; onChanged(): void }) {
+  const deed = useDeed();
+  const save = (event: Event) => {
+    const { name, timeZone, ...contacts } = fieldsOf(event);
+    const patch = { name, timeZone: timeZone || null, notify: notifyPatch(contacts) };
+    void deed.run(() => ask('PATCH', at, patch), 'Saved').then((done) => done && onChanged());
+  };
+  const { name, timeZone, notify, updatedAt } = company;
+  return (
+    <form class="card" onSubmit={save} key={updatedAt}>
+      <Field label="Name">{(ids) => <input {...ids} name="name" required maxLength={200} defaultValue={name} />}</Field>
+      <Field label="Time zone" hint="Such as Europe/Berlin, or +02:00.">
+        {(ids) => <input {...ids} name="timeZone" defaultValue={timeZone} />}
+      </Field>
+      <NotifyFields notify={notify} of="company" />
+      <ProblemNote refused={deed.refused} />
+      <p>
+        <button type="submit" class="main" aria-disabled={deed.busy}>
+          Save
+        </button>
+      </p>
+    </form>
+  );
+}
+
+type Tested = z.infer<typeof noticeTestResponse>;
+
+function NoticeTest({ at }: { at: string }) {
+  const tested = useSignal<Tested | undefined>(undefined);
+  const deed = useDeed();
+  const test = () =>
+    deed.run(async () => {
+      tested.value = await ask<Tested>('POST', `${at}/notices/test`, {});
+    }, 'The test notice was sent.');
+  return (
+    <section class="card" aria-labelledby="test">
+      <h2 id="test">Does a notice arrive?</h2>
+      <p class="row">
+        <button type="button" aria-disabled={deed.busy} onClick={() => void test()}>
+          {deed.busy ? 'Sending…' : 'Send a test to every contact'}
+        </button>
+      </p>
+      <ProblemNote refused={deed.refused} />
+      {tested.value?.contacts.length === 0 && <p class="note bad">Nobody would be told of anything: there is no contact.</p>}
+      <ul class="plain">
+        {tested.value?.contacts.map(({ contact, delivered, error }) => (
+          <li key={contact}>
+            <span class={`badge ${delivered ? 'good' : 'bad'}`}>{delivered ? 'arrived' : 'not delivered'}</span> {contact}
+            {error && `: ${error}`}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** As the API shows them, secrets as `***`. */
+function Connections({ company }: { company: StoredCompany }) {
+  const { platform, ticketing, mail, limits, webhookSecret } = company;
+  const shown = { platform, ticketing, mail, limits, webhookSecret };
+  const names = {
+    platform: 'Assignment platform',
+    ticketing: 'Ticket system',
+    mail: 'Mail',
+    limits: 'Limits',
+    webhookSecret: 'Signed webhooks',
+  };
+  return (
+    <section class="card" aria-labelledby="connections">
+      <h2 id="connections">Connections</h2>
+      <p class="soft">The operator of the relay changes these. Secrets are never shown.</p>
+      <dl class="facts tall">
+        {Object.entries(shown).map(([name, value]) => (
+          <div key={name}>
+            <dt>{names[name as keyof typeof names]}</dt>
+            <dd>
+              {value === undefined ? (
+                <span class="soft">not set</span>
+              ) : (
+                <ul class="plain">
+                  {factsIn(value).map(([field, text]) => (
+                    <li key={field}>
+                      {field && <span class="soft">{field}: </span>}
+                      {text}
+                    </li>
+                  ))}
+                </ul>
+              )}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+/** `auth.type`, `bearer`. */
+function factsIn(value: unknown, at = ''): [field: string, text: string][] {
+  if (typeof value !== 'object' || value === null) return [[at, String(value)]];
+  return Object.entries(value).flatMap(([name, inner]) =>
+    Array.isArray(inner) ? [[name, inner.join(', ')] as [string, string]] : factsIn(inner, at ? `${at}.${name}` : name),
+  );
+}

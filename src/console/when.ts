@@ -1,0 +1,59 @@
+/** Times for people: in the zone of their company, and from now. */
+
+/** `Europe/Berlin`, or `±hh:mm`, which not every browser knows as a zone. */
+export type Zone = string;
+
+const offsetPattern = /^([+-])(\d\d):(\d\d)$/;
+
+/** `14:03:22` of today, `20 Nov, 14:03:22` of another day, with the year of another year. @param now - Unix milliseconds. */
+export function timeText(iso: string, zone: Zone, now: number): string {
+  const [then, today] = [parts(Date.parse(iso), zone), parts(now, zone)];
+  const date = then.year === today.year ? then.date : `${then.date} ${then.year}`;
+  return then.year === today.year && then.date === today.date ? then.time : `${date}, ${then.time}`;
+}
+
+/** With the day and the zone, whenever it was: `20 Nov 2026, 14:03:22 (Europe/Berlin)`. */
+export function wholeTimeText(iso: string, zone: Zone): string {
+  const { date, year, time } = parts(Date.parse(iso), zone);
+  return `${date} ${year}, ${time} (${zone})`;
+}
+
+function parts(time: number, zone: Zone): { date: string; year: string; time: string } {
+  const [, sign, hours, minutes] = offsetPattern.exec(zone) ?? [];
+  const shift = sign === undefined ? 0 : (Number(hours) * 60 + Number(minutes)) * (sign === '-' ? -60_000 : 60_000);
+  const options = { timeZone: sign === undefined ? zone : 'UTC', hourCycle: 'h23' } as const;
+  const write = (more: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat('en-GB', { ...options, ...more }).format(time + shift);
+  return {
+    date: write({ day: 'numeric', month: 'short' }),
+    year: write({ year: 'numeric' }),
+    time: write({ hour: '2-digit', minute: '2-digit', second: '2-digit' }),
+  };
+}
+
+const units: [seconds: number, word: string][] = [
+  [86_400, 'day'],
+  [3600, 'hour'],
+  [60, 'minute'],
+];
+
+/** `in 5 minutes`, `3 hours ago`, `now`: whole units, rounded down. */
+export function fromNow(iso: string, now: number): string {
+  const seconds = Math.round((Date.parse(iso) - now) / 1000);
+  const [size, word] = units.find(([size]) => Math.abs(seconds) >= size) ?? [];
+  if (size === undefined)
+    return Math.abs(seconds) < 10 ? 'now' : seconds > 0 ? 'in less than a minute' : 'less than a minute ago';
+  const count = Math.floor(Math.abs(seconds) / size);
+  const said = `${count} ${word}${count === 1 ? '' : 's'}`;
+  return seconds > 0 ? `in ${said}` : `${said} ago`;
+}
+
+const presets: Record<string, number> = { '1h': 1, '24h': 24, '7d': 168 };
+
+/** The `since` of an address, a time or a while before now, as the API takes it; undefined: it is neither. */
+export function sinceTime(text: string, now: number): string | undefined {
+  const hours = presets[text];
+  if (hours !== undefined) return new Date(now - hours * 3_600_000).toISOString();
+  const time = Date.parse(text);
+  return Number.isNaN(time) ? undefined : new Date(time).toISOString();
+}

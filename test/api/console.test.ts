@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { adminToken, wholeApi } from './whole-api.js';
+
+describe('the console', () => {
+  let api: Awaited<ReturnType<typeof wholeApi>>;
+  let key = '';
+  before(async () => {
+    api = await wholeApi();
+    const company = { name: 'Acme', timeZone: 'Europe/Berlin', notify: { emails: ['ops@example.com'] } };
+    assert.equal((await api.ask('PUT', '/admin/companies/acme', adminToken, company)).status, 201);
+    key = (await api.ask('POST', '/admin/companies/acme/keys', adminToken, { name: 'dana', role: 'read' })).json.key;
+  });
+  after(() => api.close());
+
+  const get = (path: string, headers: Record<string, string> = {}) => fetch(api.url + path, { headers, redirect: 'manual' });
+  const signedIn = async (credential: string) => {
+    const begun = await fetch(`${api.url}/session`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ credential }),
+    });
+    return { Cookie: begun.headers.getSetCookie().at(-1)?.split(';')[0] ?? '' };
+  };
+
+  it('leads whoever is not signed in to signing in, and back', async () => {
+    for (const [path, location] of [
+      ['/', '/sign-in'],
+      ['/companies', '/sign-in?to=%2Fcompanies'],
+      ['/companies/acme/chains?status=failed', '/sign-in?to=%2Fcompanies%2Facme%2Fchains%3Fstatus%3Dfailed'],
+    ] as const) {
+      const answer = await get(path);
+      assert.deepEqual([answer.status, answer.headers.get('Location')], [302, location]);
+    }
+  });
+
+  it('begins where one belongs', async () => {
+    assert.equal((await get('/', await signedIn(adminToken))).headers.get('Location'), '/companies');
+    assert.equal((await get('/', await signedIn(key))).headers.get('Location'), '/companies/acme');
+  });
+
+  it('is a page without data, that runs nothing but its own script and asks nobody but the relay', async () => {
+    const page = await get('/companies/acme/chains/1', await signedIn(key));
+    assert.equal(page.status, 200);
+    assert.match(page.headers.get('Content-Security-Policy') ?? '', /^default-src 'none'; script-src 'self'; style-src 'self'; /);
+    assert.doesNotMatch(page.headers.get('Content-Security-Policy') ?? '', /unsafe|\*|https?:/);
+    const html = await page.text();
+    assert.doesNotMatch(html, /<script>|<style>| style="| on\w+="/);
+    assert.ok(!html.includes('acme') && !html.includes(key));
+    const files = [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path = '']) => path);
+    assert.deepEqual(files.map((path) => path.replace(/^.*-[0-9A-Z]{8}/, '')).sort(), ['.css', '.js']);
+    for (const path of files) {
+      const file = await get(path, { 'Accept-Encoding': 'gzip' });
+      assert.deepEqual([file.status, file.headers.get('Content-Encoding')], [200, 'gzip']);
+      assert.match(file.headers.get('Cache-Control') ?? '', /^public, max-age=31536000, immutable$/);
+      const unzipped = await get(path, { 'Accept-Encoding': 'identity' });
+      assert.equal(unzipped.headers.get('Content-Encoding'), null);
+      assert.equal(await unzipped.text(), await file.text());
+    }
+  });
+
+  it('serves no other file', async () => {
+    for (const name of ['none.js', '..%2Fsrc%2Fapi%2Fmain.js', '%2e%2e%2fpackage.json', ''])
+      assert.equal((await get(`/assets/${name}`)).status, 404, name);
+  });
+
+  it('is told by the API what every key may know of its company, and no more', async () => {
+    const rule = (await api.ask('POST', '/admin/companies/acme/rules', adminToken, { name: 'Night shift' })).json;
+    await api.ask('PUT', '/admin/companies/acme/pause', adminToken, { what: 'mail', reason: 'new server' });
+    const { json, text } = await api.ask('GET', '/co/acme', key);
+    const { pauses, ...facts } = json;
+    const { relayId } = rule;
+    const rules = [{ relayId, name: 'Night shift', enabled: true }];
+    assert.deepEqual(facts, { companyId: 'acme', name: 'Acme', timeZone: 'Europe/Berlin', rules });
+    assert.equal(pauses[0].reason, 'new server');
+    assert.ok(!text.includes('ops@example.com'));
+    assert.equal((await api.ask('GET', '/co/other', key)).status, 401);
+    assert.equal((await api.ask('GET', '/co/other', adminToken)).status, 404);
+  });
+});
