@@ -5,12 +5,12 @@ import { mendAction as mended } from '../chain/mend.js';
 import type { Activities } from '../contract/activities.js';
 
 export const mendAction: Activities['mendAction'] = async ({ action, changes }) => {
-  const begun = Date.now();
+  const begun = performance.now();
   const read = mended(action, changes);
-  if (!read.ok) return { problems: read.problems, tookMs: Date.now() - begun };
+  if (!read.ok) return { problems: read.problems, tookMs: Math.round(performance.now() - begun) };
   const before: Partial<Record<string, unknown>> = { ...action };
   const given = Object.entries(read.action).filter(([, value]) => value !== undefined);
   const isSame = ([name, value]: [string, unknown]) => JSON.stringify(value) === JSON.stringify(before[name]);
   const changed: Partial<ChainAction> = Object.fromEntries(given.filter((entry) => !isSame(entry)));
-  return { mended: changed, same: given.filter(isSame).map(([name]) => name), tookMs: Date.now() - begun };
+  return { mended: changed, same: given.filter(isSame).map(([name]) => name), tookMs: Math.round(performance.now() - begun) };
 };

@@ -41,7 +41,14 @@ const sample = () => {
     memory[name].push([at, residentMiB(pids)]);
     descriptors[name].push([at, pids.reduce((sum, pid) => sum + openFiles(pid), 0)]);
   }
-  const titles = { 'memory, MiB': memory, 'file descriptors': descriptors };
+  const some = (curves: Record<Name, Curve>, ...of: Name[]) => Object.fromEntries(of.map((name) => [name, curves[name]]));
+  const ours = ['api1', 'api2', 'worker1', 'worker2'] as const;
+  const titles = {
+    'the relay: memory, MiB': some(memory, ...ours),
+    'the relay: file descriptors': some(descriptors, ...ours),
+    'beside it: memory, MiB': some(memory, 'temporal', 'postgresql'),
+    'beside it: file descriptors': some(descriptors, 'temporal', 'postgresql'),
+  };
   if (values.picture) writeFileSync(values.picture, panels(titles, 'minutes'));
 };
 const timer = setInterval(sample, 10_000);
