@@ -138,7 +138,8 @@ export class Limits {
       if (isLimited && error.msBeforeNext <= windowMs) return rateLimitOf(limiter, 0, Date.now() + error.msBeforeNext, true);
       // Where a clock was set, the window would end hours later: counting begins anew.
       if (isLimited) await limiter.delete(key).catch(() => {});
-      else if (this.#failureLogged.take()) this.#log.error({ err: error }, 'requests cannot be counted: nobody is limited meanwhile');
+      else if (this.#failureLogged.take())
+        this.#log.error({ err: error }, 'requests cannot be counted: nobody is limited meanwhile');
       return uncounted;
     }
   }

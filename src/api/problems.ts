@@ -6,6 +6,7 @@ import { HTTPException } from 'hono/http-exception';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import { DecryptionError } from '../contract/encryption.js';
 import { Problem, problemResponse } from '../contract/problem.js';
+import { AwayError } from '../service/config.js';
 
 /**
  * To be called before adding routes. `report` hears of the errors that nobody expected, which are answered with a bare 500, or
@@ -26,6 +27,13 @@ export function answerProblems<E extends Env>(app: Hono<E>, report: (error: Erro
     // Reading a body throws this where the connection ends before it: nobody reads the answer, but the metrics count it.
     if (error.message === 'aborted' && 'code' in error && error.code === 'ECONNRESET')
       return problemResponse(new Problem('bad-request', 'The request did not arrive in full.'));
+    if (error instanceof AwayError)
+      return problemResponse(
+        new Problem(
+          'database-unavailable',
+          'The database of the relay does not answer at the moment. Send the request again; if it was to change something, look first.',
+        ),
+      );
     report(error);
     // Whoever asks can tell the operator, and nothing is lost until then.
     if (error instanceof DecryptionError)

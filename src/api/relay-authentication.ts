@@ -6,9 +6,13 @@ import { type Issue, maxActions, maxTokenLength } from '../chain/request.js';
 import { isTakenOver } from '../contract/credential.js';
 import { DecryptionError } from '../contract/encryption.js';
 import { Problem, Rejection, type RejectionReason, type SignatureVerdict } from '../contract/problem.js';
+import { Shares } from '../service/shares.js';
 import type { Refusal } from '../store/credentials.js';
 import type { Guesses } from './guesses.js';
 import type { ApiOptions } from './route.js';
+
+/** How often the log says of a company that it cannot be looked up. */
+const said = new Shares(1, 60_000);
 
 /**
  * @returns what the signature is, of a request that may start a chain, and whose tokens they are. @throws Problem 503 where nobody can be looked up, 401 for
@@ -26,7 +30,8 @@ export async function authenticateRequest(
     relayAccessToken: textOf(element.relayAccessToken).slice(0, maxTokenLength + 1), // No more, since it is hashed.
   }));
   const authentication = await store.tokens.authenticate(companyId, credentials).catch((error: unknown) => {
-    log.error({ err: error, companyId }, 'nobody can be authenticated: the settings of the company cannot be read');
+    if (said.take(companyId))
+      log.error({ err: error, companyId }, 'nobody can be authenticated: the settings of the company cannot be read');
     if (error instanceof DecryptionError)
       throw new Problem('unreadable', 'The settings of the company cannot be decrypted at the moment. Nothing has run.');
     const detail = 'The relay cannot look its rules up at the moment. Nothing has run. Send the request again.';

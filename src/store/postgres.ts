@@ -25,17 +25,16 @@ export async function openPostgres(databaseUrl: string): Promise<Database> {
   const first = databaseOf(config);
   try {
     await first.query('SELECT 1').catch((error: unknown) => {
-      throw isAway(error) ? unreached(error) : new StartError(`${words(error)}. ${advice}`, { cause: error });
+      throw error instanceof AwayError ? error : new StartError(`${words(error)}. ${advice}`, { cause: error });
     });
-    await migrate(first).catch((error: unknown) => {
-      throw isAway(error) ? unreached(error) : error;
-    });
+    await migrate(first);
   } finally {
     await first.close();
   }
   return databaseOf({ ...config, query_timeout: 30_000 });
 }
 
+/** Where nobody answers it throws an AwayError. */
 function databaseOf(config: pg.PoolConfig): Database {
   const pool = new pg.Pool(config);
   // A connection that breaks while idle has already been dropped: the next query takes another.
@@ -43,9 +42,9 @@ function databaseOf(config: pg.PoolConfig): Database {
   // One that breaks in a transaction fails that one's query.
   pool.on('connect', (client) => client.on('error', () => {}));
   return {
-    ...queriesOf(pool),
+    ...queriesOf({ query: (text, parameters) => pool.query(text, parameters).catch(throwAway) }),
     async transaction(work) {
-      const client = await pool.connect();
+      const client = await pool.connect().catch(throwAway);
       try {
         await client.query('BEGIN');
         const result = await work(queriesOf(client));
@@ -56,7 +55,7 @@ function databaseOf(config: pg.PoolConfig): Database {
         const rolledBack = await client.query('ROLLBACK').catch(() => undefined);
         // What cannot even roll back is closed.
         client.release(rolledBack === undefined);
-        throw error;
+        return throwAway(error);
       }
     },
     close: () => pool.end(),
@@ -65,7 +64,10 @@ function databaseOf(config: pg.PoolConfig): Database {
 
 const advice = 'Start PostgreSQL, or correct the host, port, user and password there.';
 const words = (error: unknown) => `The database that DATABASE_URL names cannot be reached: ${reason(error)}`;
-const unreached = (error: unknown) => new AwayError(words(error), advice, { cause: error });
+
+function throwAway(error: unknown): never {
+  throw isAway(error) ? new AwayError(words(error), advice, { cause: error }) : error;
+}
 
 /** Of the network; and of PostgreSQL: starts up, shuts down, has no connection left. */
 const awayCodes = [

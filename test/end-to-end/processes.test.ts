@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 import { after, describe, it } from 'node:test';
 import { Client, Connection } from '@temporalio/client';
@@ -86,7 +86,11 @@ describe('npm run api and npm run worker', () => {
       closing.push(() => database.drop());
       const url = new URL(database.url);
       const { hostname, port } = url;
-      const proxy = createServer((client) => pipeline(client, connect(Number(port), hostname), client, () => {}));
+      const clients = new Set<Socket>();
+      const proxy = createServer((client) => {
+        clients.add(client);
+        pipeline(client, connect(Number(port), hostname), client, () => {});
+      });
       url.port = String(await freePort('127.0.0.1'));
       url.password = 's3cret';
       const own = String(await freePort('127.0.0.1'));
@@ -105,6 +109,14 @@ describe('npm run api and npm run worker', () => {
         const response = await asked('/readyz');
         return response.status === 200 ? true : new Unmet(await response.text());
       });
+      if (main === 'api/main.js') {
+        proxy.close();
+        for (const client of clients) client.destroy();
+        const headers = { authorization: `Bearer ${more.RELAY_ADMIN_TOKEN}` };
+        const away = await fetch(`http://127.0.0.1:${own}/admin/companies`, { headers });
+        assert.match(await away.text(), /database-unavailable/);
+        assert.deepEqual([away.status, Number(away.headers.get('retry-after')) > 0], [503, true]);
+      }
       assert.equal(await early.end('SIGTERM'), 0);
     });
 
