@@ -15,6 +15,7 @@ import { consoleRoutes } from './console.js';
 import { docsRoutes } from './docs.js';
 import { dryRun, dryRunSchema } from './dry-run.js';
 import { reportFailures } from './failed-authentications.js';
+import { holdRoutes } from './hold.js';
 import { limitFailures, noteBounds } from './limits.js';
 import { auditRoutes, encryptionRoutes, operatingRoutes } from './operating.js';
 import { answerProblems } from './problems.js';
@@ -50,6 +51,7 @@ export function createApi(options: ApiOptions): Hono {
     .use('/chains/*', inTime)
     .use('/co/:companyId/chains/*', inTime)
     .use('/co/:companyId/causes/*', inTime)
+    .use('/hold/*', inTime)
     .use('/admin/companies/:companyId/*', inTime)
     .route('/', appOf(apiRoutes(options, callers), createGuard(callers), limits));
 }
@@ -74,6 +76,7 @@ export function apiRoutes(options: ApiOptions, callers = new Callers(options)): 
     ...codecRoutes(options),
     ...sessionRoutes(callers),
     ...consoleRoutes(callers),
+    ...holdRoutes(options),
     ...serviceRoutes(options),
   ];
   return [...routes, ...docsRoutes(options, routes)];

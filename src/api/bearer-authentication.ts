@@ -7,7 +7,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
 import { deleteCookie, getSignedCookie, setSignedCookie } from 'hono/cookie';
 import type { Links } from '../chain/chain.js';
-import type { Actor } from '../contract/audit.js';
+import type { Caller } from '../contract/audit.js';
 import { hashOf, isMistyped, roles } from '../contract/credential.js';
 import { deriveKey } from '../contract/encryption.js';
 import { Problem, type Refusal } from '../contract/problem.js';
@@ -19,7 +19,7 @@ import type { Store } from '../store/store.js';
 /** The environment of Hono handlers behind a guard: `c.get('actor')`. */
 export interface Authenticated {
   /** `trustedOrigin`: another origin of which the pages may use a session for this request. `traceparent`: see service/tracing.ts. */
-  Variables: { actor: Actor; trustedOrigin?: string; traceparent?: string };
+  Variables: { actor: Caller; trustedOrigin?: string; traceparent?: string };
 }
 
 /** Who may call a route. `relay tokens` are in the body, and the route itself authenticates them (relay-authentication.ts). */
@@ -53,7 +53,7 @@ export function createGuard(callers: Pick<Callers, 'of'>): Guard {
   };
 }
 
-function assertAllowed({ name, role }: Extract<Actor, { kind: 'key' }>, access: Access, method: string): void {
+function assertAllowed({ name, role }: Extract<Caller, { kind: 'key' }>, access: Access, method: string): void {
   const needed = access !== 'admin or company key' ? 'manage' : method === 'GET' || method === 'HEAD' ? 'read' : 'steer';
   const isOpen = access === 'admin or company key' || access === 'admin or manage key';
   if (isOpen && roles.indexOf(role) >= roles.indexOf(needed)) return;
@@ -94,7 +94,7 @@ export class Callers {
   }
 
   /** Who asks, by bearer token or session: an operator, or the company in the path (`:companyId`); undefined for anybody else. */
-  async of(c: Context<Authenticated>): Promise<Actor | undefined> {
+  async of(c: Context<Authenticated>): Promise<Caller | undefined> {
     const bearer = bearerOf(c);
     const usesSession = c.req.header('Authorization') === undefined;
     const actor = usesSession ? await this.inSession(c) : bearer && (await this.#holdingInTurn(c, bearer));
@@ -102,7 +102,7 @@ export class Callers {
   }
 
   /** Whose this admin token or key is. */
-  async holding(credential: string): Promise<Actor | undefined> {
+  async holding(credential: string): Promise<Caller | undefined> {
     if (timingSafeEqual(hashOf(credential), this.#adminHash)) return { kind: 'admin' };
     // What is none of ours is looked for nowhere.
     if (!/^rl[ka]_/.test(credential) || isMistyped(credential)) return undefined;
@@ -116,7 +116,7 @@ export class Callers {
   }
 
   /** Those of addresses that have failed too often are looked up one after the other: they take one connection to the database. */
-  async #holdingInTurn(c: Context<Authenticated>, credential: string): Promise<Actor | undefined> {
+  async #holdingInTurn(c: Context<Authenticated>, credential: string): Promise<Caller | undefined> {
     if (!(await this.#limits?.failing(c))) return this.holding(credential);
     const found = this.#ofFailing.then(() => this.holding(credential));
     this.#ofFailing = found.catch(() => undefined);
@@ -124,7 +124,7 @@ export class Callers {
   }
 
   /** Who is signed in. @throws Problem 403 where the page of another site would change something in their name. */
-  async inSession(c: Context<Authenticated>): Promise<Actor | undefined> {
+  async inSession(c: Context<Authenticated>): Promise<Caller | undefined> {
     const sessionId = await this.#sessionId(c);
     const actor = sessionId && (await this.#store.sessions.use(sessionId));
     if (!actor) return undefined;
@@ -132,7 +132,7 @@ export class Callers {
     return actor;
   }
 
-  async signIn(c: Context<Authenticated>, actor: Actor): Promise<void> {
+  async signIn(c: Context<Authenticated>, actor: Caller): Promise<void> {
     await this.signOut(c);
     const options = { httpOnly: true, sameSite: 'Lax', maxAge: longestSessionHours * 3600, path: '/' } as const;
     const prefixed = this.#prefix && { prefix: this.#prefix, secure: true };

@@ -30,7 +30,7 @@ import { found, limitReached, notFound } from './problems.js';
 import { type ApiOptions, type Route, route } from './route.js';
 
 /** What a company may change of itself; its connections are the operator's to allow. */
-const ownSettings = ['name', 'timeZone', 'notify'];
+const ownSettings = ['name', 'timeZone', 'notify', 'noticeLinks'];
 
 export type CompanyOptions = Pick<ApiOptions, 'store' | 'client' | 'links' | 'taskQueue' | 'operatorEmail'>;
 
@@ -123,7 +123,7 @@ export function companyRoutes(options: CompanyOptions): Route[] {
       description:
         'A JSON merge patch (RFC 7396): what is left out stays as it is, also within a section, and `null` removes it.' +
         ' Secrets are kept as with PUT; `auth` of another `type` begins anew. A key of the company may change its `name`,' +
-        ' `timeZone` and `notify`.',
+        ' `timeZone`, `notify` and `noticeLinks`.',
       rawBody: companyPatch,
       answers: { 200: ['The company as it is now.', companySchema] },
       problems: ['invalid-body'],

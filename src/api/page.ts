@@ -77,7 +77,8 @@ details > summary { cursor: pointer; margin: .4rem 0; }
 `;
 
 const style = `${sharedStyle}
-h4 { font-size: .9rem; margin: 1rem 0 .25rem; color: var(--soft); } p { max-width: 50rem; } section { margin: .75rem 0; }
+h4 { font-size: .9rem; margin: 1rem 0 .25rem; color: var(--soft); } button { font: inherit; padding: .5rem 1.5rem; }
+p { max-width: 50rem; } section { margin: .75rem 0; }
 nav ul, .plain { list-style: none; padding: 0; margin: .25rem 0; }
 pre { background: var(--page); border-radius: 6px; padding: .6rem; } .method { font-weight: 700; text-transform: uppercase; }
 @media (min-width: 40rem) { td:first-child { white-space: nowrap; } }

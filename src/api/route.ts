@@ -9,7 +9,7 @@ import type { z } from 'zod';
 import type { Links } from '../chain/chain.js';
 import type { StartOptions } from '../chains/start.js';
 import type { Connectors } from '../connectors/connectors.js';
-import type { Actor } from '../contract/audit.js';
+import type { Caller } from '../contract/audit.js';
 import type { CompanyLimits } from '../contract/company.js';
 import type { Keyring } from '../contract/encryption.js';
 import type { ProblemSlug } from '../contract/problem-types.js';
@@ -71,7 +71,7 @@ interface Description<Path, Who, Query, Body> {
   handle(
     c: Context<Authenticated>,
     asked: Record<ParamKeys<Path>, string> & {
-      actor: Who extends `admin${string}` ? Actor : undefined;
+      actor: Who extends `admin${string}` ? Caller : undefined;
       query: z.infer<Query>;
       body: z.infer<Body>;
     },

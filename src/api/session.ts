@@ -3,7 +3,7 @@
 import type { Context } from 'hono';
 import { html } from 'hono/html';
 import { z } from 'zod';
-import { type Actor, actorName } from '../contract/audit.js';
+import { actorName, type Caller } from '../contract/audit.js';
 import { roles } from '../contract/credential.js';
 import { Problem } from '../contract/problem.js';
 import { type Authenticated, assertOwnPage, type Callers, unauthorized } from './bearer-authentication.js';
@@ -27,7 +27,7 @@ const sessionSchema = z
   .meta({ id: 'Session' });
 
 export function sessionRoutes(callers: Callers): Route[] {
-  const begin = async (c: Context<Authenticated>, { credential }: z.infer<typeof credentials>): Promise<Actor> => {
+  const begin = async (c: Context<Authenticated>, { credential }: z.infer<typeof credentials>): Promise<Caller> => {
     const actor = await callers.holding(credential.trim());
     if (!actor) throw unauthorized('an admin token or a key of a company', c);
     await callers.signIn(c, actor);
@@ -112,7 +112,7 @@ export function consolePath(asked: string | undefined): string {
   return origin === here && /^\/companies(\/|$)/.test(pathname) ? pathname + search : '/';
 }
 
-function signInPage(c: Context, { actor, to }: { actor?: Actor; to?: string }, status: 200 | 401 = 200) {
+function signInPage(c: Context, { actor, to }: { actor?: Caller; to?: string }, status: 200 | 401 = 200) {
   c.status(status);
   c.header('Cache-Control', 'no-store');
   const title = actor ? 'Signed in' : 'Sign in';
@@ -130,7 +130,7 @@ ${to && html`<input name="to" type="hidden" value="${consolePath(to)}">`}
 </form>`;
 }
 
-function signedIn(actor: Actor): Html {
+function signedIn(actor: Caller): Html {
   return html`<h1>Signed in</h1>
 <p>As ${actorName(actor)}${actor.kind === 'key' && html` of company ${actor.companyId}`}, in this browser.
 The session ends an hour after its last use.</p>

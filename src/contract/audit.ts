@@ -13,13 +13,17 @@ const keyActor = z.object({
   companyId: z.string(),
   role: z.enum(roles).default('steer'),
 });
-const actorSchema = z.discriminatedUnion('kind', [adminActor, keyActor]);
+const linkActor = z.object({ kind: z.literal('link'), companyId: z.string(), contact: encrypted(z.string()) });
+const actorSchema = z.discriminatedUnion('kind', [adminActor, keyActor, linkActor]);
 /** Who asks: the holder of an admin token, or of a company's key. */
+export type Caller = z.infer<typeof adminActor> | z.infer<typeof keyActor>;
+/** A caller, or whoever has the link of a notice to a contact. */
 export type Actor = z.infer<typeof actorSchema>;
 
-/** As people read it: `admin`, `admin dana`, `key dashboard`. */
-export function actorName({ kind, name }: Pick<Actor, 'kind' | 'name'>): string {
-  return name === undefined ? kind : `${kind} ${name}`;
+/** As people read it: `admin`, `admin dana`, `key dashboard`, `the link of a notice to ada@example.com`. */
+export function actorName(actor: Pick<Caller, 'kind' | 'name'> | Omit<z.infer<typeof linkActor>, 'companyId'>): string {
+  if (actor.kind === 'link') return `the link of a notice to ${actor.contact}`;
+  return actor.name === undefined ? actor.kind : `${actor.kind} ${actor.name}`;
 }
 
 export const auditEntrySchema = z.object({
@@ -33,7 +37,8 @@ export const auditEntrySchema = z.object({
 export type AuditEntry = z.infer<typeof auditEntrySchema>;
 export type AuditEvent = Omit<AuditEntry, 'auditId' | 'at'>;
 
-const actorInCompany = z.discriminatedUnion('kind', [adminActor, keyActor.omit({ companyId: true })]);
+const ofCompany = { companyId: true } as const;
+const actorInCompany = z.discriminatedUnion('kind', [adminActor, keyActor.omit(ofCompany), linkActor.omit(ofCompany)]);
 export const auditResponse = z.object({
   entries: z.array(auditEntrySchema.extend({ actor: actorInCompany })),
   nextCursor: z.string().optional(),

@@ -75,12 +75,15 @@ function shownSmtpUrl(smtpUrl: string): string {
 const signatures = "The secret of the webhook's signatures (Standard Webhooks): once it is set, nothing unsigned is taken.";
 const secretRule = 'must be whsec_ and 24 to 64 bytes in base64, as the sender of the webhooks shows it';
 
+const noticeLinks =
+  '`false`: no notice has a link by which its contact retries or skips what is held without a key, and those that were sent open nothing.';
 const limits = 'What the company may use; what is left out is as the operator has set it for all.';
 
 const companySettings = z.strictObject({
   name: z.string(),
   timeZone: z.string().describe('An IANA name or `±hh:mm`; UTC unless set.'),
   notify: notifySchema.optional().describe('Who is told when something fails.'),
+  noticeLinks: z.boolean().optional().describe(noticeLinks),
   platform: platformSchema.optional().describe('Where assignments live.'),
   ticketing: ticketingSchema.optional().describe('Where tickets live.'),
   mail: mailSettingsSchema.optional().describe("The sender of the company's e-mails, and its own mail server."),
@@ -142,6 +145,7 @@ export const companyRequest = companySettings
     name: label,
     timeZone: shape.timeZone.refine(isTimeZone, 'must be an IANA name such as Europe/Berlin, or ±hh:mm').nullish(),
     notify: notifyRequest.nullish().describe('Who is told when something fails.'),
+    noticeLinks: z.boolean().nullish().describe(noticeLinks),
     platform: platformSchema.check(checkBaseUrl).nullish().describe('Where assignments live.'),
     ticketing: ticketingSchema.check(checkBaseUrl).nullish().describe('Where tickets live.'),
     mail: mailRequest.nullish().describe("The sender of the company's e-mails, and its own mail server."),

@@ -6,7 +6,7 @@ import { hasEnded } from '../chain/outcome.js';
 import { cutShort, oneLine } from '../chain/text.js';
 import { actionTitle, shownTime } from '../chain/web-ui.js';
 import { actionOf } from '../contract/causes.js';
-import type { ChainNotice, FailureKind, ManyNotice, NoticeKind, ThroughNotice } from '../contract/notices.js';
+import type { ChainNotice, FailureKind, ManyNotice, Member, NoticeKind, ThroughNotice } from '../contract/notices.js';
 import { type NoticeContext, relay, type Words } from './frame.js';
 
 /** What happened, to one action and to many chains. */
@@ -53,6 +53,8 @@ export function chainWords(notice: ChainNotice, context: NoticeContext): Words {
   const isRecovered = kind === 'recovered';
   const undone = `need not be done any more: ${reason}. It is ${state}, and the chain goes on.`;
   const links = chainLinks(context.links, notice, notice.runId);
+  const { heldUntil } = action;
+  const decide = kind === 'needs-attention' ? context.holdLink?.({ ...notice, heldUntil }) : undefined;
   const webUi = links.webUi ? [{ label: 'Temporal Web UI', url: links.webUi }] : [];
   const others = (chosen: (other: ActionStatus) => boolean) => actions.filter((other) => other.index !== index && chosen(other));
   const heldBehindIt = others((other) => isHeldBehind(action, other));
@@ -68,7 +70,14 @@ export function chainWords(notice: ChainNotice, context: NoticeContext): Words {
     sections: {
       'What was wrong': [error ? `${error.message} (${error.type})` : (reason ?? 'nothing was said')],
       'What happens now': kind === 'needs-attention' ? whatHappens(action) : [],
-      'To put it right': kind === 'recovered' ? [] : [...remedy(kind, action, notice, context), ...webUi],
+      'To put it right':
+        kind === 'recovered'
+          ? []
+          : [
+              ...(decide === undefined ? [] : [{ label: withoutKey, url: decide }]),
+              ...remedy(kind, action, notice, context),
+              ...webUi,
+            ],
       Where: [
         ...(assignmentId ? [`Assignment: ${assignmentId}`] : []),
         `Chain: ${chainId}, received ${shownTime(receivedAt)}`,
@@ -83,12 +92,17 @@ export function chainWords(notice: ChainNotice, context: NoticeContext): Words {
       'Will still run': goOn.map((other) => `${actionTitle(other)}${other.runAt ? `, due ${shownTime(other.runAt)}` : ''}`),
       Recipients: deliveries.map(({ recipient, sent, error }) => `${recipient}: ${sent ? 'sent' : `not sent: ${error ?? ''}`}`),
     },
-    facts: { chain: { chainId, workflowId: chainWorkflowId(notice), receivedAt }, action, actions, links },
+    facts: {
+      chain: { chainId, workflowId: chainWorkflowId(notice), receivedAt },
+      action,
+      actions,
+      links: { ...links, ...(decide !== undefined && { decide }) },
+    },
   };
 }
 
 /** What is due together runs in one sequence. */
-function isHeldBehind(held: ActionStatus, { state, runAt, index }: ActionStatus): boolean {
+export function isHeldBehind(held: ActionStatus, { state, runAt, index }: ActionStatus): boolean {
   return held.state === 'needs-attention' && state === 'pending' && runAt === held.runAt && index > held.index;
 }
 
@@ -118,6 +132,9 @@ function remedy(kind: FailureKind, { error, reason }: ActionStatus, notice: Chai
   return [first, steer('retry'), signal('retry'), 'Or go on without it:', ...skip, ...(context.links.webUi ? [inWebUi] : [])];
 }
 
+const withoutKey = 'Retry or skip it in a browser, without a key';
+const oneWithoutKey = 'Retry or skip one in a browser, without a key';
+
 /** No more actions than these are retried one by one. */
 const fewActions = 3;
 
@@ -137,6 +154,10 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
     relay(`causes take ${companyId} ${cause.id}`, context),
     relay(`causes silence ${companyId} ${cause.id} 4h`, context),
   ];
+  const decisions = first.flatMap(({ chainId, index, at, heldUntil, assignmentId }) => {
+    const url = isHeld ? context.holdLink?.({ companyId, chainId, index, at, heldUntil }) : undefined;
+    return url === undefined ? [] : [{ label: titleOf({ assignmentId, index }), url }];
+  });
   const query = `status=${status}&reason=${encodeURIComponent(type)}&since=${encodeURIComponent(since)}`;
   return {
     headline: `${headline}: ${counted(count, 'chain')}, ${type}`,
@@ -158,10 +179,10 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
       ],
       [first.length < count ? `The first ${first.length}` : 'Which']: first.map(({ chainId, runId, assignmentId, index }) => {
         const { chain, webUi } = chainLinks(context.links, { companyId, chainId }, runId);
-        const about = assignmentId ? `Assignment ${oneLine(cutShort(assignmentId, 60))}` : 'Chain';
         // People's browsers open the Web UI; the API wants a token.
-        return { label: `${about}, action ${index}`, url: webUi ?? chain };
+        return { label: titleOf({ assignmentId, index }), url: webUi ?? chain };
       }),
+      [oneWithoutKey]: decisions,
       Where: [
         `Happened: ${shownTime(at)}`,
         { label: 'All of them, with a token', url: `${context.links.api}/co/${companyId}/chains?${query}` },
@@ -170,6 +191,10 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
     type: `${kind}.many`,
     facts: { causeId: isHeld ? cause.id : undefined, reason, since, count, actions, first },
   };
+}
+
+function titleOf({ assignmentId, index }: Pick<Member, 'assignmentId' | 'index'>): string {
+  return `${assignmentId ? `Assignment ${oneLine(cutShort(assignmentId, 60))}` : 'Chain'}, action ${index}`;
 }
 
 export function throughWords({ cause, through, ended, open, since, at }: ThroughNotice, { companyName }: NoticeContext): Words {

@@ -17,6 +17,16 @@ export interface NoticeChannel {
   deliver(notice: RenderedNotice, call: Call & { idempotencyKey: string }): Promise<void>;
 }
 
+/** Whom `notify` names, as `NoticeChannel` has them. */
+export function contactsOf({ emails = [], webhookUrl }: Notify): string[] {
+  return webhookUrl === undefined ? emails : [...emails, webhookContact(new URL(webhookUrl))];
+}
+
+/** The path is a secret, yet two webhooks of one host are two contacts. */
+function webhookContact({ href, origin }: URL): string {
+  return `webhook ${hash('sha256', href).slice(0, 8)} at ${origin}`;
+}
+
 type Ways = Pick<Connectors, 'noticeMailOf' | 'http'>;
 
 export function channelsOf({ noticeMailOf, http }: Ways, company: Company, notify: Notify): NoticeChannel[] {
@@ -37,11 +47,9 @@ export function channelsOf({ noticeMailOf, http }: Ways, company: Company, notif
 /** Facts as JSON, or a message for Slack, under an id by which the receiver knows repetitions. */
 function webhookChannel(url: URL, { webhookSecret, webhookFormat }: Notify, http: Ways['http']): NoticeChannel {
   const format = webhookFormat ?? (url.hostname === 'hooks.slack.com' ? 'slack' : 'relay');
-  // The path is a secret, yet two webhooks of one host are two contacts.
-  const mark = hash('sha256', url.href).slice(0, 8);
   return {
     kind: 'webhook',
-    contact: `webhook ${mark} at ${url.origin}`,
+    contact: webhookContact(url),
     async deliver(notice, call) {
       const body = format === 'slack' ? slackMessage(notice) : notice.json;
       await http.request({

@@ -10,6 +10,7 @@ import type { Connectors } from '../connectors/connectors.js';
 import type { FailureDetails } from '../contract/activities.js';
 import { causeOf } from '../contract/causes.js';
 import type { Company } from '../contract/company.js';
+import { contactMark, HoldLinks } from '../contract/hold-link.js';
 import type { Notice } from '../contract/notices.js';
 import { type ContactResult, type Notify, noticeTestResponse } from '../contract/notify.js';
 import type { Rule } from '../contract/rule.js';
@@ -17,7 +18,7 @@ import type { Metrics } from '../service/telemetry.js';
 import { reasonOf } from '../service/temporal.js';
 import type { Store } from '../store/store.js';
 import { channelsOf, type NoticeChannel } from './channels.js';
-import type { RenderedNotice } from './frame.js';
+import type { NoticeContext, RenderedNotice } from './frame.js';
 import { renderNotice } from './words.js';
 
 export interface DeliveryDeps {
@@ -25,11 +26,16 @@ export interface DeliveryDeps {
   connectors: Pick<Connectors, 'noticeMailOf' | 'http'>;
   client: Client;
   links: Links;
+  /** RELAY_SECRET, with which links are signed; absent: notices have none. */
+  secret?: string;
   /** Is told when nobody else can be. */
   operatorEmail?: string;
   log: Logger;
   metrics: Metrics;
 }
+
+/** A window may last longer than the notice says: by pauses, and time without workers. The link ends with the hold all the same. */
+const linkGraceMs = 24 * 3600 * 1000;
 
 /** After about five minutes in which nobody could be reached, the operator is told as well. */
 const lastAttemptAlone = 7;
@@ -52,7 +58,16 @@ export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): 
     return [];
   }
   const names = { companyName: company.name, ruleName: rule?.name ?? relayId };
-  const rendered = renderNotice(notice, { ...names, links, namespace: client.options.namespace });
+  const signing = new HoldLinks(found && found.noticeLinks !== false ? deps.secret : undefined);
+  /** Each contact has links of its own. They are in no history and no log: this is where they are made. */
+  const renderedFor = (contact: string) => {
+    const holdLink: NoticeContext['holdLink'] = ({ companyId, chainId, index, at, heldUntil = at }) => {
+      const until = Math.ceil((Date.parse(heldUntil) + linkGraceMs) / 1000);
+      const link = signing.sign({ companyId, chainId, index, at, until, contact: contactMark(contact) });
+      return link && `${links.api}/hold/${link}`;
+    };
+    return renderNotice(notice, { ...names, links, namespace: client.options.namespace, holdLink });
+  };
 
   // What an attempt leaves to the next by its heartbeat: the contacts that have the notice, and those that never will.
   const settled: ContactResult[] = noticeTestResponse.shape.contacts.safeParse(heartbeatDetails).data ?? [];
@@ -63,7 +78,7 @@ export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): 
     for (const { contact } of settled) channels.delete(contact);
     return Promise.all(
       [...channels].map(async ([contact, channel]) => {
-        const failure = await tryOnce(channel, rendered, key);
+        const failure = await tryOnce(channel, renderedFor(contact), key);
         // Who it is, and what was answered, which may quote the address, is in the result of the workflow.
         if (failure)
           log.warn(

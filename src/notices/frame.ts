@@ -3,6 +3,7 @@
 import { html } from 'hono/html';
 import type { Links } from '../chain/chain.js';
 import { cutShort, oneLine } from '../chain/text.js';
+import type { HoldRef } from '../contract/hold-link.js';
 import type { Notice } from '../contract/notices.js';
 
 /** What a notice does not carry and its reader needs. */
@@ -12,6 +13,8 @@ export interface NoticeContext {
   links: Links;
   /** For the `temporal` command. */
   namespace: string;
+  /** Where whoever reads the notice decides about a hold without a key; undefined: nowhere. */
+  holdLink?(held: Pick<HoldRef, 'companyId' | 'chainId' | 'index' | 'at'> & { heldUntil?: string }): string | undefined;
 }
 
 /** What differs from one notice to another. */

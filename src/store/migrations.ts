@@ -183,6 +183,7 @@ export const steps: readonly (readonly string[])[] = [
     'CREATE INDEX held_actions_of_cause ON held_actions (company_id, cause_id)',
     'CREATE INDEX held_actions_by_end ON held_actions (LEAST(ended_at, held_until))',
   ],
+  ['ALTER TABLE companies ADD COLUMN notice_links boolean'],
 ];
 
 /** Any number that no other program uses for an advisory lock in this database. */

@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import type { Actor } from '../contract/audit.js';
+import type { Caller } from '../contract/audit.js';
 import { roles } from '../contract/credential.js';
 import { type Database, Table } from './database.js';
 
@@ -26,7 +26,7 @@ const holders = new Table(
 
 export const sessionsIn = (database: Database) => ({
   /** @returns the id of a new session of theirs. Without its signature it opens nothing. */
-  begin: async (actor: Actor): Promise<string> => {
+  begin: async (actor: Caller): Promise<string> => {
     await database.query(`DELETE FROM sessions WHERE NOT (${alive})`);
     const sessionId = randomBytes(24).toString('base64url');
     const holder = actor.kind === 'key' ? { keyId: actor.keyId } : { adminTokenId: actor.adminTokenId };
@@ -35,7 +35,7 @@ export const sessionsIn = (database: Database) => ({
   },
 
   /** Whose session this is, which is thereby used; undefined: it has ended. */
-  use: async (sessionId: string): Promise<Actor | undefined> => {
+  use: async (sessionId: string): Promise<Caller | undefined> => {
     const found = await holders.find(database, `session_id = $1 AND ${alive}`, [sessionId]);
     if (!found) return undefined;
     const { keyId, companyId, role, adminTokenId, name, seenAt } = found;

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { send, startStack, udf } from './stack.js';
+import { readable, send, startStack, udf } from './stack.js';
 
 /** Without keys, so that histories can be searched. */
 const stack = await startStack({ keyring: null });
@@ -11,13 +11,6 @@ const stack = await startStack({ keyring: null });
 async function history(workflowId: string): Promise<string> {
   const fetched = await stack.client.workflow.getHandle(workflowId).fetchHistory();
   return readable(fetched);
-}
-
-/** Everything in a value as text, bytes included. */
-function readable(value: unknown): string {
-  if (value instanceof Uint8Array) return Buffer.from(value).toString();
-  if (typeof value !== 'object' || value === null) return String(value);
-  return Object.values(value).map(readable).join('\n');
 }
 
 it('tokens and connector secrets are in no history, log, notice or answer', async () => {

@@ -43,6 +43,7 @@ export const standardKeyring = new Keyring(`tests:${Buffer.alloc(32, 1).toString
 
 export interface StackOptions {
   keyring?: Keyring | null; // null: nothing is encrypted
+  secret?: string; // RELAY_SECRET
   webUi?: string; // the URL of Temporal's Web UI
   isSecond?: boolean; // beside another of the same process, in whose log is what the SDK says
   retryBudgetSeconds?: number;
@@ -62,6 +63,7 @@ export async function startStack({
   rateLimitPerMinute = 10_000,
   noticeDigestSeconds = 60,
   keyring: givenKeyring = standardKeyring,
+  secret,
   webUi = 'http://127.0.0.1:8233',
   isSecond = false,
   tracing: startTracing = async () => undefined,
@@ -108,7 +110,7 @@ export async function startStack({
   const tracing = await startTracing(log);
   closers.add('the traces', () => tracing?.close());
   const operatorEmail = 'operator@relay.example';
-  const shared = { keyring, store, connectors, client, taskQueue, links, operatorEmail, log, metrics, tracing };
+  const shared = { keyring, secret, store, connectors, client, taskQueue, links, operatorEmail, log, metrics, tracing };
   const start = (keys = keyring) =>
     startWorker({ ...shared, keyring: keys, client: clientOf(keys), connection, namespace: 'default', noticeDigestSeconds });
   let worker = await start();
@@ -373,6 +375,13 @@ async function temporalServer(closers: Closers): Promise<{ address: string; dire
     rmSync(dataDir, { recursive: true, force: true });
   });
   return { address: server.address, directory: dataDir };
+}
+
+/** Everything in a value as text, bytes included. */
+export function readable(value: unknown): string {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString();
+  if (typeof value !== 'object' || value === null) return String(value);
+  return Object.values(value).map(readable).join('\n');
 }
 
 /** An e-mail action to these addresses. */

@@ -6,7 +6,7 @@ import { type ConnectorsOptions, createConnectors } from '../../src/connectors/c
 import type { Mailer, Message } from '../../src/connectors/mail.js';
 import type { Company } from '../../src/contract/company.js';
 import type { Notify } from '../../src/contract/notify.js';
-import { channelsOf, type NoticeChannel, slackMessage } from '../../src/notices/channels.js';
+import { channelsOf, contactsOf, type NoticeChannel, slackMessage } from '../../src/notices/channels.js';
 import { failing } from '../connectors/failing.js';
 import { answering, startHttp } from '../connectors/local-http.js';
 import { startScriptedSmtp } from '../connectors/scripted-smtp.js';
@@ -45,6 +45,11 @@ describe('notices', () => {
     const [ada, bob, webhook, ...others] = channels.map(({ contact }) => contact);
     assert.deepEqual([ada, bob, others], ['ada@example.com', 'bob@example.com', []]);
     assert.match(webhook ?? '', /^webhook [0-9a-f]{8} at https:\/\/chat\.example$/);
+    const notify = { emails: ['ada@example.com', 'bob@example.com'], webhookUrl: 'https://chat.example/T0/s3cret' };
+    assert.deepEqual(
+      contactsOf(notify),
+      channels.map(({ contact }) => contact),
+    );
     assert.deepEqual(channelsOf(connectors(), bare, {}), []);
   });
 
@@ -163,6 +168,12 @@ describe('a notice for Slack', () => {
       blocks.map((block) => block.text.text),
       ['A & B', 'It &lt;failed&gt;.', '*To put it right:*\n`npx relay retry acme c1 0`\nMail &lt;!channel&gt; &amp; all:'],
     );
+  });
+
+  it('keeps the longest link of a notice whole, which Slack then makes one', () => {
+    const link = `https://relay.example/hold/${'a'.repeat(400)}`;
+    const { blocks } = slackMessage({ subject: 'Held', text: `To put it right:\n  Retry or skip: ${link}\n` });
+    assert.equal(blocks[1]?.text.text, `*To put it right:*\nRetry or skip: ${link}`);
   });
 
   for (const [what, text] of [

@@ -5,6 +5,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import type { Deps } from '../../src/activities/effect.js';
 import { ConnectorError } from '../../src/connectors/call.js';
 import { causeOf } from '../../src/contract/causes.js';
+import { contactMark, HoldLinks } from '../../src/contract/hold-link.js';
 import type { ChainNotice, Notice, NoticeKind } from '../../src/contract/notices.js';
 import { deliver } from '../../src/notices/deliver.js';
 import { createLog, Metrics } from '../../src/service/telemetry.js';
@@ -21,6 +22,8 @@ interface Attempted {
   notice?: Notice;
   /** What the store says. */
   isSilent?: (companyId: string, causeId: string) => Promise<boolean>;
+  secret?: string;
+  company?: { noticeLinks?: boolean };
 }
 
 /**
@@ -31,22 +34,25 @@ interface Attempted {
 async function attempt(
   contacts: string[],
   reach: (contact: string) => Promise<void>,
-  { attempt = 1, heartbeatDetails, notice = missing, isSilent = async () => false }: Attempted = {},
+  { attempt = 1, heartbeatDetails, notice = missing, isSilent = async () => false, secret, company: more }: Attempted = {},
 ) {
   const told: string[] = [];
+  const texts: string[] = [];
   const lines: string[] = [];
   const mailer = {
-    send: async ({ to }: { to: string }) => {
+    send: async ({ to, text }: { to: string; text: string }) => {
       await reach(to);
       told.push(to);
+      texts.push(text);
     },
   };
-  const company = { companyId: 'acme', name: 'Acme', timeZone: 'UTC', notify: { emails: contacts } };
+  const company = { companyId: 'acme', name: 'Acme', timeZone: 'UTC', notify: { emails: contacts }, ...more };
   const deps = {
     store: { companies: { get: async () => company }, rules: { get: async () => undefined }, causes: { isSilent } },
     client: { options: { namespace: 'default' } },
     links: { api: 'https://relay.example' },
     connectors: { noticeMailOf: () => ({ mailer, from: 'relay@relay.example' }) },
+    secret,
     operatorEmail: operator,
     log: createLog('trace', { write: (line) => lines.push(line) }),
     metrics: new Metrics(),
@@ -63,7 +69,7 @@ async function attempt(
       (error: unknown) => error instanceof ApplicationFailure && !error.nonRetryable,
     );
   assert.doesNotMatch(lines.join(''), /@|no such address/);
-  return { told, left, repeat, lines };
+  return { told, texts, left, repeat, lines };
 }
 
 const down = () => Promise.reject(new ConnectorError('retryable', 'no answer'));
@@ -140,4 +146,37 @@ describe('a notice of a cause that is silent', () => {
     const { told } = await attempt(['a@x.org'], () => Promise.resolve(), { notice: failed('needs-attention'), isSilent });
     assert.deepEqual(told, ['a@x.org']);
   });
+});
+
+describe('a notice of something that is held', () => {
+  const error = { type: 'PlatformError', message: 'answered 404', retryable: false };
+  const notice: ChainNotice = {
+    ...about,
+    kind: 'needs-attention',
+    receivedAt: at,
+    actions: [{ index: 0, action: 'ticket_updateUDF', relayId: '1', state: 'needs-attention', error, heldUntil: at }],
+  };
+  const secret = 's'.repeat(32);
+  const linkOf = (text = '') => /https:\/\/relay\.example\/hold\/(\S+)/.exec(text)?.[1];
+
+  it('has a link for each contact, signed for that one and not much longer than the hold', async () => {
+    const { texts } = await attempt(['a@x.org', 'b@x.org'], () => Promise.resolve(), { notice, secret });
+    const links = texts.map((text) => new HoldLinks(secret).read(linkOf(text) ?? ''));
+    const { companyId, chainId, index } = notice;
+    const until = Date.parse(at) / 1000 + 24 * 3600;
+    assert.deepEqual(
+      links,
+      ['a@x.org', 'b@x.org'].map((to) => ({ companyId, chainId, index, at, until, contact: contactMark(to) })),
+    );
+  });
+
+  for (const [what, more] of [
+    ['where there is no secret', { notice }],
+    ['where the company has switched it off', { notice, secret, company: { noticeLinks: false } }],
+    ['of what is not held any more', { notice: { ...notice, kind: 'gave-up' } as const, secret }],
+  ] as const)
+    it(`has none ${what}`, async () => {
+      const { texts } = await attempt(['a@x.org'], () => Promise.resolve(), more);
+      assert.deepEqual(texts.map(linkOf), [undefined]);
+    });
 });

@@ -100,6 +100,15 @@ Where:
     assert.match(text, /^ {2}Assignment 1, action 1: http:\/\/127\.0\.0\.1:8080\/co\/acme\/chains\/c-1$/m);
   });
 
+  it('has a link for each of the first by which to decide without a key, where something is held', () => {
+    const holdLink = ({ companyId, chainId, index, at }: { companyId: string; chainId: string; index: number; at: string }) =>
+      `https://relay.example/hold/${[companyId, chainId, index, Date.parse(at)].join('-')}`;
+    const { text } = rendered(many('needs-attention', 214, 300, [member(2)]), { holdLink });
+    const link = `https://relay.example/hold/acme-c-2-1-${Date.parse(since)}`;
+    assert.ok(text.includes(`\nRetry or skip one in a browser, without a key:\n  Assignment 2, action 1: ${link}\n`), text);
+    assert.doesNotMatch(rendered(many('gave-up', 214, 300, [member(2)]), { holdLink }).text, /\/hold\//);
+  });
+
   it('is one of recovery when they are through', () => {
     const notice: ThroughNotice = {
       kind: 'through',

@@ -42,6 +42,11 @@ export const companies: Commands = (relay, session) => {
     )
     .option('--name <name>', 'needed for a new company', (name) => ({ name }))
     .option('--time-zone <zone>', 'such as Europe/Berlin or +02:00', (timeZone) => ({ timeZone }))
+    .option(
+      '--notice-links <on|off>',
+      'whether a notice has links by which its contact retries or skips without a key',
+      readSwitch,
+    )
     .option('--platform-url <url>', 'where assignments live', (baseUrl) => ({ platform: { kind: 'http', baseUrl } }))
     .option('--platform-token <token>', 'bearer token for it', (token) => ({ platform: { auth: { type: 'bearer', token } } }))
     .option('--ticketing-url <url>', 'the ticket system', (baseUrl) => ({ ticketing: { kind: 'http', baseUrl } }))
@@ -114,6 +119,11 @@ export const companies: Commands = (relay, session) => {
     }
   }
 };
+
+function readSwitch(text: string): { noticeLinks: boolean } {
+  if (text !== 'on' && text !== 'off') throw new UsageError('--notice-links must be on or off');
+  return { noticeLinks: text === 'on' };
+}
 
 function remainsLines({ open, closed, retentionDays, until }: Remains): string[] {
   const days = retentionDays === 1 ? '1 day' : `${retentionDays} days`;
