@@ -78,7 +78,7 @@ export function holdRoutes(options: ApiOptions): Route[] {
     return over === undefined ? { ...facts, contact } : { ...facts, over, status: 200 };
   };
 
-  /** @throws Problem rate-limited */
+  /** For each hold, whoever has its link. @throws Problem rate-limited */
   const count = async (c: Context, use: Use) => {
     const { exceeded, headers } = await limits.ofUse(use, c.req.path);
     if (exceeded) throw new Problem('rate-limited', 'Too many look at this in a minute. Nothing was done.', { headers });
@@ -116,8 +116,9 @@ export function holdRoutes(options: ApiOptions): Route[] {
       problems: ['rate-limited', 'temporal-unavailable'],
       handle: (c, { query }) =>
         asPage(c, async () => {
-          await count(c, 'reads');
-          return sendStanding(c, await standingOf(heldAt(c)), query.asked);
+          const held = heldAt(c);
+          if (held) await count(c, 'reads');
+          return sendStanding(c, await standingOf(held), query.asked);
         }),
     }),
     route('POST /hold/:companyId/:chainId/:index', 'decideHold', 'Retry or skip a held action by the form of that page', {
@@ -140,11 +141,12 @@ export function holdRoutes(options: ApiOptions): Route[] {
       handle: (c, { companyId }) =>
         asPage(c, async () => {
           assertOwnPage(c);
-          const standing = await standingOf(heldAt(c));
+          const held = heldAt(c);
+          if (held) await count(c, 'steering');
+          const standing = await standingOf(held);
           if (standing.over !== undefined) return sendStanding(c, standing);
           const { data } = decisionSchema.safeParse(await c.req.parseBody());
           if (!data) throw new Problem('invalid-body', 'decision must be retry or skip.');
-          await count(c, 'steering');
           const { chain, action, contact } = standing;
           const actor = { kind: 'link', companyId, contact } as const;
           await steerAction(options, companyId, chain, action, { verb: data.decision }, actor);
@@ -180,7 +182,14 @@ function howItEnded({ state, steered = [], error, reason }: ActionResource, at: 
   return `${decided ?? 'It is not held any more.'} ${now}`;
 }
 
-const verbs = { retry: 'Retried', skip: 'Skipped', cancel: 'Cancelled', runNow: 'Run', reschedule: 'Moved' } as const;
+const verbs = {
+  retry: 'Retried',
+  skip: 'Skipped',
+  cancel: 'Cancelled',
+  runNow: 'Run',
+  reschedule: 'Moved',
+  mend: 'Mended',
+} as const;
 
 /** How soon the page looks again for what became of a decision, in seconds. */
 const refreshSeconds = 3;

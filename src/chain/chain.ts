@@ -60,6 +60,15 @@ export function chainUrl(apiUrl: string, { companyId, chainId }: ChainRef): stri
   return `${apiUrl}/co/${companyId}/chains/${chainId}`;
 }
 
+/** The console's pages, for whoever signs in with a key. */
+export function chainPage(apiUrl: string, { companyId, chainId }: ChainRef): string {
+  return `${apiUrl}/companies/${companyId}/chains/${chainId}`;
+}
+
+export function causePage(apiUrl: string, companyId: string, causeId: string): string {
+  return `${apiUrl}/companies/${companyId}/causes/${causeId}`;
+}
+
 /** Where people look, without a slash at the end. */
 export interface Links {
   api: string; // https://relay.example.com

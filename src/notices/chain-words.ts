@@ -1,7 +1,7 @@
 /** The words of notices about what happened to one action, or to many for the same cause. */
 
 import type { ActionStatus } from '../chain/action-status.js';
-import { chainLinks, chainWorkflowId } from '../chain/chain.js';
+import { causePage, chainLinks, chainPage, chainWorkflowId } from '../chain/chain.js';
 import { hasEnded } from '../chain/outcome.js';
 import { cutShort, oneLine } from '../chain/text.js';
 import { actionTitle, shownTime } from '../chain/web-ui.js';
@@ -83,6 +83,7 @@ export function chainWords(notice: ChainNotice, context: NoticeContext): Words {
         `Chain: ${chainId}, received ${shownTime(receivedAt)}`,
         `Happened: ${shownTime(notice.at)}${attempts ? ` after ${counted(attempts, 'attempt')}` : ''}`,
         ...(isRecovered ? webUi : []),
+        { label: "The chain's page, with a key", url: chainPage(context.links.api, notice) },
         { label: 'Chain resource, with a token', url: links.chain },
       ],
       Done: others(({ state }) => state === 'done').map(actionTitle),
@@ -185,6 +186,7 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
       [oneWithoutKey]: decisions,
       Where: [
         `Happened: ${shownTime(at)}`,
+        ...(isHeld ? [{ label: 'Their page, with a key', url: causePage(context.links.api, companyId, cause.id) }] : []),
         { label: 'All of them, with a token', url: `${context.links.api}/co/${companyId}/chains?${query}` },
       ],
     },

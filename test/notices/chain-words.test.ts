@@ -73,6 +73,7 @@ const where = [
   'Assignment: 1001',
   `Chain: c-1, received ${shownTime(received)}`,
   'Happened: 2024-03-05 16:17:30 UTC after 15 attempts',
+  "The chain's page, with a key: https://relay.example/companies/acme/chains/c-1",
   'Chain resource, with a token: https://relay.example/co/acme/chains/c-1',
 ];
 const webUi = 'Temporal Web UI: https://temporal.example/namespaces/default/workflows/relay%3Aacme%3Ac-1';

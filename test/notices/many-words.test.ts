@@ -73,6 +73,7 @@ The first 2:
 Where:
   Company: Acme (acme)
   Happened: 2026-07-01 12:01:00 UTC
+  Their page, with a key: http://127.0.0.1:8080/companies/acme/causes/c1
   All of them, with a token: http://127.0.0.1:8080/co/acme/chains?status=needs-attention&reason=PlatformError&since=2026-07-01T12%3A00%3A00.000Z
 `,
     );

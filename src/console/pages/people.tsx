@@ -209,7 +209,7 @@ function Audit() {
                     <td class="tight">
                       <Time at={at} />
                     </td>
-                    <td>{actor.name === undefined ? actor.kind : `${actor.kind} ${actor.name}`}</td>
+                    <td>{actorWords(actor)}</td>
                     <td>
                       {action} <Details details={details} />
                     </td>
@@ -254,4 +254,9 @@ function Details({ details }: { details: AuditEntry['details'] }) {
       })}
     </span>
   );
+}
+
+function actorWords(actor: z.infer<typeof auditResponse>['entries'][number]['actor']): string {
+  if (actor.kind === 'link') return `the link of a notice to ${actor.contact}`;
+  return actor.name === undefined ? actor.kind : `${actor.kind} ${actor.name}`;
 }
