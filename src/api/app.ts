@@ -2,6 +2,7 @@
 
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { z } from 'zod';
+import { dryRunSchema } from '../contract/dry-run.js';
 import { ruleNotices } from '../notices/start.js';
 import { holdsOneOf } from '../service/metrics-access.js';
 import { healthRoutes } from '../service/telemetry.js';
@@ -11,9 +12,10 @@ import { causeRoutes } from './causes.js';
 import { chainRoutes } from './chains.js';
 import { codecCors, codecRoutes } from './codec.js';
 import { type CompanyOptions, companyRoutes } from './companies.js';
+import { composeRoutes } from './compose.js';
 import { consoleRoutes } from './console.js';
 import { docsRoutes } from './docs.js';
-import { dryRun, dryRunSchema } from './dry-run.js';
+import { dryRun } from './dry-run.js';
 import { reportFailures } from './failed-authentications.js';
 import { holdRoutes } from './hold.js';
 import { limitFailures, noteBounds } from './limits.js';
@@ -69,6 +71,7 @@ export function apiRoutes(options: ApiOptions, callers = new Callers(options)): 
   const routes = [
     relayRoute(options, rejections, quotas, dry, isInsider),
     ...rejectedRoutes(options, rejections, quotas),
+    ...composeRoutes(options), // Before the chains, of which `compose` could be an id.
     ...chainRoutes(options),
     ...causeRoutes(options),
     ...adminRoutes(options),

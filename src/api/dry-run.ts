@@ -3,18 +3,16 @@
  * read the company's chains: others learn whether a condition holds, which they could learn by a chain of their own as well.
  */
 
-import { z } from 'zod';
 import { actionDefinitions } from '../chain/actions.js';
 import { actionFacts, type ChainAction, dueAt } from '../chain/chain.js';
 import { asksIncomingValue, conditionText, evaluateCondition } from '../chain/condition.js';
 import type { ActionDefinition } from '../chain/define-action.js';
-import { type Facts, forecastChain, forecastOutcomes } from '../chain/forecast.js';
+import { type Facts, type Forecast, forecastChain } from '../chain/forecast.js';
 import { type Pause, pauseOf, pauseText } from '../chain/pause.js';
 import type { Issue } from '../chain/request.js';
 import { ConnectorError } from '../connectors/call.js';
-import { acceptedSchema } from '../contract/chain-resource.js';
 import type { Company } from '../contract/company.js';
-import { ruleSchema } from '../contract/rule.js';
+import type { DryRun } from '../contract/dry-run.js';
 import { found } from './problems.js';
 import type { ApiOptions } from './route.js';
 
@@ -26,50 +24,11 @@ interface DryRunRequest {
   warnings: Issue[];
   /** Whether the caller may see what the platform said. */
   valuesShown: boolean;
+  /** Answers instead of the platform. */
+  assignmentOf?: AssignmentReader;
+  /** Default: what would become of each if its time had come now. */
+  forecast?: (actions: readonly ChainAction[], facts: readonly Facts[]) => Forecast[];
 }
-
-/** What an action would do: to whom, with what. */
-const effectSchema = z
-  .union(actionDefinitions.map(({ name, effect }) => effect.loose().describe(`Of \`${name}\`.`)))
-  .meta({ id: 'Effect' });
-
-export const dryRunSchema = z
-  .object({
-    dryRun: z.literal(true),
-    receivedAt: z.iso.datetime().describe('The moment of the dry run, from which delays are measured.'),
-    actions: z.array(
-      acceptedSchema.shape.actions.element.extend({
-        comment: z.string().optional(),
-        assignmentId: z.string().optional(),
-        runAt: z.iso.datetime().describe('When it would be due; an immediate action runs in its turn.'),
-        outcome: z
-          .enum(forecastOutcomes)
-          .describe(
-            'What would become of it if its time had come: `runs`; `skipped`; `needs-attention`, held until somebody decides;' +
-              ' `failed`, the same under a rule with `onFailure: "continue"`; `held` behind an action that needs attention; ' +
-              '`unknown`, since the platform did not answer.',
-          ),
-        reason: z.string().optional().describe('Why it would not run.'),
-        paused: z.string().optional().describe('The pause that is on at this moment: while it is, the action waits.'),
-        condition: z
-          .object({
-            text: z.string(),
-            holds: z.boolean().optional().describe('At this moment. Absent: it could not be evaluated.'),
-            reason: z
-              .string()
-              .optional()
-              .describe('The value that it saw: only for the admin token or a company key, unless it asks for `incomingValue`.'),
-            error: z.string().optional().describe('Why the platform could not be asked.'),
-          })
-          .optional(),
-        effect: effectSchema.optional().describe('What it would do. Absent: the data leave it open, see `reason`.'),
-        rule: ruleSchema.pick({ name: true, enabled: true, onFailure: true, onUnknown: true }).optional(),
-      }),
-    ),
-    warnings: acceptedSchema.shape.warnings,
-  })
-  .meta({ id: 'DryRun' });
-type DryRun = z.infer<typeof dryRunSchema>;
 
 /** How long the platform has to answer for all assignments together. */
 const platformTimeMs = 15_000;
@@ -77,7 +36,7 @@ const platformTimeMs = 15_000;
 /** @throws Problem 404 where the company is gone. */
 export async function dryRun(
   { store, connectors }: Pick<ApiOptions, 'store' | 'connectors'>,
-  { companyId, actions, warnings, valuesShown }: DryRunRequest,
+  { companyId, actions, warnings, valuesShown, assignmentOf: given, forecast = forecastChain }: DryRunRequest,
 ): Promise<DryRun> {
   const receivedAt = new Date().toISOString();
   const company = found(await store.companies.get(companyId), `company ${companyId}`);
@@ -85,14 +44,14 @@ export async function dryRun(
   const rules = await Promise.all(relayIds.map((relayId) => store.rules.get(companyId, relayId)));
   const pauses = await store.pauses.current(companyId);
 
-  const assignmentOf = assignmentReader(connectors, company);
+  const assignmentOf = given ?? assignmentReader(connectors, company);
   const looks = [];
   for (const action of actions) {
     const rule = rules[relayIds.indexOf(action.relayId)];
     const condition = await evaluate(action, assignmentOf, valuesShown);
     looks.push({ action, rule, condition, ...previewOf(action, company, connectors) });
   }
-  const forecasts = forecastChain(actions, looks);
+  const forecasts = forecast(actions, looks);
   const looked = looks.map(({ action, rule, condition, effect }, place): DryRun['actions'][number] => {
     const forecast = forecasts[place] ?? { outcome: 'unknown' };
     const pause = forecast.outcome === 'runs' || forecast.outcome === 'unknown' ? pauseFor(action, pauses) : undefined;
@@ -114,9 +73,10 @@ export async function dryRun(
 }
 
 type PlatformAnswer = { assignment: Record<string, unknown> } | { error: string; retryable: boolean };
+export type AssignmentReader = (id: string) => Promise<PlatformAnswer>;
 
 /** Asks for each assignment once, and for one after the other as a chain would. */
-function assignmentReader(connectors: Connectors, company: Company): (id: string) => Promise<PlatformAnswer> {
+export function assignmentReader(connectors: Connectors, company: Company): AssignmentReader {
   const answers = new Map<string, PlatformAnswer>();
   const deadline = Date.now() + platformTimeMs;
   const ask = async (id: string): Promise<PlatformAnswer> => {
@@ -138,11 +98,7 @@ function assignmentReader(connectors: Connectors, company: Company): (id: string
 
 const hiddenError = 'the assignment could not be read from the platform; the admin token or a company key shows why';
 
-async function evaluate(
-  action: ChainAction,
-  assignmentOf: (id: string) => Promise<PlatformAnswer>,
-  valuesShown: boolean,
-): Promise<Facts['condition']> {
+async function evaluate(action: ChainAction, assignmentOf: AssignmentReader, valuesShown: boolean): Promise<Facts['condition']> {
   const { condition, assignmentId } = action;
   if (!condition || action.cannotSchedule !== undefined) return undefined;
   const ofRequest = asksIncomingValue(condition);

@@ -15,7 +15,7 @@ import { isObject, parseJson } from './input.js';
 const maxErrors = 1000;
 
 /** One schema for each action, of the fields that every action has and its own. */
-const actionRequests = actionDefinitions.map(({ name, description, needsAssignment, fields }) => {
+export const actionRequests = actionDefinitions.map(({ name, description, needsAssignment, fields }) => {
   const { platformAssignmentId } = commonFields;
   const assignment = needsAssignment
     ? platformAssignmentId.unwrap().describe(platformAssignmentId.description ?? '')
@@ -36,7 +36,7 @@ const rawBody = z
       'that is not known is ignored with a warning, one that looks like a misspelt one is refused.',
   });
 
-const examples = {
+export const examples = {
   'widen-then-alert': {
     summary: 'Send with growing radius and growing delays, then alert the manager if nobody was found.',
     value: widenThenAlert,

@@ -39,7 +39,8 @@ export function forecastChain(actions: readonly ChainAction[], facts: readonly F
   });
 }
 
-function forecastOf(action: ChainAction, { rule, condition, obstacle }: Facts): Forecast {
+/** Of one action alone. */
+export function forecastOf(action: ChainAction, { rule, condition, obstacle }: Facts): Forecast {
   if (!rule?.enabled) return { outcome: 'skipped', reason: `rule ${action.relayId} is ${rule ? 'disabled' : 'gone'}` };
   const cannotBeDone = rule.onFailure === 'continue' ? 'failed' : 'needs-attention';
   if (action.cannotSchedule !== undefined) return { outcome: cannotBeDone, reason: action.cannotSchedule };

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { z } from 'zod';
-import { dryRunSchema } from '../../src/api/dry-run.js';
+import { dryRunSchema } from '../../src/contract/dry-run.js';
 import { problemSchema } from '../../src/contract/problem.js';
 import { type Action, adminToken, email, send, startStack, udf } from './stack.js';
 

@@ -1,0 +1,132 @@
+/** `/co/{companyId}/chains/compose`: for whoever writes a chain. It is read as a request is, and told what it would come to; nothing is done. */
+
+import type { z } from 'zod';
+import { fieldValue } from '../chain/actions.js';
+import { hintsOn } from '../chain/hints.js';
+import { jsonPointer, readRequest } from '../chain/request.js';
+import { type Played, playThrough, remarkOn } from '../chain/scenario.js';
+import { type Fields, fixedFields } from '../chain/sent.js';
+import { fillIn, sampleOf, valuesFrom, variables, variablesIn } from '../chain/variables.js';
+import { readFields } from '../chains/mend.js';
+import { readChain } from '../chains/read.js';
+import type { Company } from '../contract/company.js';
+import { type Composed, type Composer, composedSchema, composeRequest, composerSchema } from '../contract/dry-run.js';
+import { type AssignmentReader, assignmentReader, dryRun } from './dry-run.js';
+import { readTexts } from './input.js';
+import { found } from './problems.js';
+import { actionRequests, examples } from './relay-request.js';
+import { type ApiOptions, type Route, route } from './route.js';
+
+type Asked = z.infer<typeof composeRequest>;
+
+const composer: Composer = {
+  actions: actionRequests.map(({ shape, ...schema }) => ({
+    name: shape.action.value,
+    description: schema.description ?? '',
+    fields: Object.entries(shape)
+      .filter(([name]) => !fixedFields.includes(name))
+      .map(([name, field]) => ({
+        name,
+        description: field.description ?? '',
+        required: !field.safeParse(undefined).success,
+        isList: field.safeParse(['a@example.com']).success,
+      })),
+  })),
+  variables: [...variables],
+  examples: Object.values(examples).map(({ summary, value }) => ({
+    summary,
+    elements: value.map(({ relayId: _rule, relayAccessToken: _token, ...element }) => element),
+  })),
+};
+
+export function composeRoutes(options: ApiOptions): Route[] {
+  const { store } = options;
+  return [
+    route('GET /co/:companyId/chains/compose', 'getComposer', 'Read what chains are composed of', {
+      use: 'reads',
+      answers: { 200: ['The actions with their fields, and the variables of the platform.', composerSchema] },
+      handle: (c) => c.json(composer),
+    }),
+    route('POST /co/:companyId/chains/compose', 'composeChain', 'Try a chain that is being written', {
+      use: 'reads',
+      description:
+        'Reads the actions as a request is read, but for tokens, which it needs not, with the variables of the webhook filled in; names ' +
+        'what is wrong, and tells what would become of each action. Nothing is sent or kept.',
+      rawBody: composeRequest,
+      answers: { 200: ['What it would come to.', composedSchema] },
+      problems: ['invalid-body', 'not-found', 'not-steerable', 'temporal-unavailable'],
+      async handle(c, { companyId }) {
+        const asked = await readTexts(c, composeRequest);
+        const company = found(await store.companies.get(companyId), `company ${companyId}`);
+        return c.json(await compose(options, company, asked));
+      },
+    }),
+  ];
+}
+
+async function compose(options: ApiOptions, company: Company, asked: Asked): Promise<Composed> {
+  const { companyId, timeZone } = company;
+  const { assignment, scenario } = asked;
+  const elements = asked.elements.map(({ relayAccessToken: _, ...element }) => element);
+  const past = assignment && 'chainId' in assignment ? await pastEvent(options, companyId, assignment.chainId, elements) : {};
+  const named = assignment && 'id' in assignment ? { assignment_id: assignment.id } : {};
+  const given: Record<string, string> = { ...past, ...named, ...asked.variables };
+  const filling = (name: string) => (Object.hasOwn(given, name) ? given[name] : sampleOf(name));
+  const filled = fillIn(elements, filling);
+  const names = variablesIn(JSON.stringify(elements));
+  const ofAll = {
+    hints: hintsOn(elements),
+    variables: Object.fromEntries(names.map((name) => [name, filling(name) ?? ''])),
+    timestamps: filled.flatMap((element, index) => timestampOf(element, index, timeZone)),
+  };
+  // Whoever may ask for this needs no token, but the actions are not valid without one.
+  const read = readRequest(filled.map((element) => ({ ...element, relayAccessToken: '' })));
+  if (!read.ok) return { problems: read.problems, warnings: read.mistakes, ...ofAll };
+
+  const { actions, warnings } = read;
+  const assignmentOf = assignmentSource(options, company, assignment);
+  let played: Played[] = [];
+  let remark: string | undefined;
+  const request = { companyId, actions, warnings, valuesShown: true, assignmentOf };
+  if (!scenario) return { problems: [], warnings, ...ofAll, actions: (await dryRun(options, request)).actions };
+  const [id] = actions.flatMap(({ assignmentId }) => assignmentId ?? []);
+  const answer = id === undefined ? undefined : await assignmentOf(id);
+  const known = answer && 'assignment' in answer ? answer.assignment : { status: 'draft' };
+  const { retryBudgetSeconds } = options;
+  const told = await dryRun(options, {
+    ...request,
+    assignmentOf: async () => ({ assignment: known }),
+    forecast(actions, facts) {
+      played = playThrough(actions, facts, { scenario, assignment: known, retryBudgetSeconds });
+      remark = remarkOn(scenario, actions, played);
+      return played;
+    },
+  });
+  // What a condition sees now is not what it sees as the scenario goes.
+  const results = told.actions.map(({ condition: _, ...action }, place) => ({ ...action, ...played[place] }));
+  return { problems: [], warnings, ...ofAll, actions: results, remark };
+}
+
+/** What the webhook filled in for a chain that came. */
+async function pastEvent({ client, links }: ApiOptions, companyId: string, chainId: string, elements: readonly Fields[]) {
+  const chain = /^[\w-]{1,128}$/.test(chainId) ? await readChain(client, links, companyId, chainId) : undefined;
+  const { actions } = found(chain, `chain ${chainId}`);
+  const sent: Fields[] = [];
+  if (chain) for (const action of actions.slice(0, elements.length)) sent.push((await readFields(client, chain, action)).fields);
+  const [assignmentId] = actions.flatMap((action) => action.assignmentId ?? []);
+  return { ...(assignmentId !== undefined && { assignment_id: assignmentId }), ...valuesFrom(elements, sent) };
+}
+
+function assignmentSource({ connectors }: ApiOptions, company: Company, asked: Asked['assignment']): AssignmentReader {
+  if (asked === undefined) return async () => ({ error: 'it depends on the assignment', retryable: true });
+  if (!('facts' in asked)) return assignmentReader(connectors, company);
+  const { facts } = asked;
+  return async () => ({ assignment: facts });
+}
+
+function timestampOf({ cfValue, cfTargetDateFormat }: Fields, index: number, timeZone: string): Composed['timestamps'] {
+  if (typeof cfValue !== 'string' || typeof cfTargetDateFormat !== 'string' || cfTargetDateFormat.length > 256) return [];
+  const value = fieldValue({ value: cfValue, dateFormat: cfTargetDateFormat }, timeZone);
+  const pointer = jsonPointer([index, 'cfTargetDateFormat']);
+  return [{ pointer, detail: value.ok ? value.text : value.error, written: value.ok }];
+}

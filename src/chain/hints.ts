@@ -1,0 +1,93 @@
+/** What is odd about a chain as it is written, although it would be accepted: what can never run, and what has no safety net. */
+
+import { asksIncomingValue, type Condition, conditionText, evaluateCondition, parseCondition, pathText } from './condition.js';
+import { type Issue, jsonPointer } from './request.js';
+import type { Fields } from './sent.js';
+import { cutShort, unsubstituted } from './text.js';
+import { sampleOf, variablesIn } from './variables.js';
+
+/** The statuses of an assignment that the platform is known to have. */
+const statuses = ['draft', 'sent'];
+
+interface Written {
+  index: number;
+  fields: Fields;
+  condition?: Condition;
+  /** In seconds; undefined: the webhook fills it in, or it is wrong. */
+  delay?: number;
+}
+
+/** @param elements - of the request, with their variables. */
+export function hintsOn(elements: readonly Fields[]): Issue[] {
+  const written = elements.map((fields, index) => ({ index, fields, condition: conditionOf(fields), delay: delayIn(fields) }));
+  return [...written.flatMap(ofOne), ...written.flatMap((one) => ofOrder(one, written)), ...withoutNet(written)];
+}
+
+function conditionOf({ actionCondition }: Fields): Condition | undefined {
+  return typeof actionCondition === 'string' && !unsubstituted(actionCondition)
+    ? parseCondition(actionCondition).condition
+    : undefined;
+}
+
+function delayIn({ delayInSeconds = 0 }: Fields): number | undefined {
+  const seconds = Number(delayInSeconds);
+  return Number.isNaN(seconds) ? undefined : seconds;
+}
+
+function ofOne({ index, fields, condition }: Written): Issue[] {
+  const at = (field: string, detail: string): Issue => ({ pointer: jsonPointer([index, field]), detail });
+  const unknown = Object.entries(fields).flatMap(([field, value]) =>
+    variablesIn(JSON.stringify(value) ?? '')
+      .filter((name) => sampleOf(name) === undefined)
+      .map((name) => at(field, `\${${cutShort(name, 80)}} is no variable of the platform that is known here`)),
+  );
+  if (!condition) return unknown;
+  const text = conditionText(condition);
+  const { incomingValue } = fields;
+  const isFixed = typeof incomingValue !== 'string' || !unsubstituted(incomingValue);
+  if (asksIncomingValue(condition) && isFixed) {
+    const { holds, reason } = evaluateCondition(condition, { incomingValue });
+    const why = reason.replace(' was ', ' is always ').replace('no such property', 'there is none');
+    unknown.push(at('actionCondition', `${holds ? 'always holds' : 'can never hold: the action never runs'} (${why})`));
+  }
+  const meant = statuses.find((status) => status !== condition.value && status === condition.value.toLowerCase());
+  if (pathText(condition.path) === 'status' && meant)
+    unknown.push(at('actionCondition', `upper and lower case differ: ${text} is not ${condition.operator}${meant}`));
+  return unknown;
+}
+
+const isSend = ({ fields }: Written) => fields.action === 'platform_sendAssignment';
+const asksStatus = ({ condition }: Written) => condition !== undefined && pathText(condition.path) === 'status';
+
+function ofOrder(one: Written, all: readonly Written[]): Issue[] {
+  const { index, delay } = one;
+  if (delay === undefined) return [];
+  const before = all.slice(0, index);
+  const later = before.filter((other) => (other.delay ?? 0) > delay).map((other) => other.index);
+  const send = before.findLast((other) => isSend(other) && other.delay === delay);
+  const hints: Issue[] = [];
+  if (later.length > 0)
+    hints.push({ pointer: `/${index}`, detail: `is due before ${later.join(', ')}, although it is written behind` });
+  if (send && asksStatus(one))
+    hints.push({
+      pointer: `/${index}/actionCondition`,
+      detail: `sees the status right after ${send.index} has sent it: with a longer delay, somebody can have accepted`,
+    });
+  return hints;
+}
+
+/** Of the sends the last, unless an e-mail follows it after a while, always or by the status. */
+function withoutNet(all: readonly Written[]): Issue[] {
+  const last = all
+    .filter(isSend)
+    .reduce<Written | undefined>((late, one) => (late && (late.delay ?? 0) > (one.delay ?? 0) ? late : one), undefined);
+  if (!last) return [];
+  const isNet = (one: Written) =>
+    one.fields.action === 'sendEmails' &&
+    (one.delay ?? Number.POSITIVE_INFINITY) > (last.delay ?? 0) &&
+    (asksStatus(one) || !one.condition);
+  if (all.some(isNet)) return [];
+  const detail =
+    'has no safety net: where it reaches nobody, nobody hears of it. Add a delayed e-mail with actionCondition status==draft';
+  return [{ pointer: `/${last.index}`, detail }];
+}
