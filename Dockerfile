@@ -10,7 +10,7 @@ COPY tsconfig.json ./
 COPY examples ./examples
 COPY src ./src
 # `npm start` is for a laptop: the image does without it.
-RUN npm run build && rm -r dist/src/sandbox dist/.tsbuildinfo && npm prune --omit=dev --ignore-scripts
+RUN npm run build && rm -r dist/src/sandbox dist/.tsbuildinfo* && npm prune --omit=dev --ignore-scripts
 
 FROM node:24.21.0-bookworm-slim
 ENV NODE_ENV=production

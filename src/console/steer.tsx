@@ -1,23 +1,19 @@
 /** Deciding: the verbs of one action, of chosen chains, and of all that a filter finds, counted before they are confirmed. */
 
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { z } from 'zod';
 import type { BulkVerb } from '../chain/outcome.js';
 import type { ActionResource, Bulk, bulkPreviewSchema, ChainResource, ListedChain } from '../contract/chain-resource.js';
 import { pageOf, path } from './addresses.js';
 import { ask, Refused } from './api.js';
 import { announce } from './frame.js';
+import { MendDialog } from './mend.js';
 import { Confirm, Dialog, Field, ProblemNote, State, Time, useDeed } from './parts.js';
 import { often, useResource } from './resource.js';
 import { may, useCompany } from './session.js';
 import { actionsFor, type ManyVerb, type OfferedVerb, offeredVerbs, verbsFor } from './verbs.js';
-import { aboutChain, counted, verbMeanings, verbWords } from './words.js';
-
-/** `2 sendEmails: tell the manager`. */
-export function titleOf({ index, action, comment }: Pick<ActionResource, 'index' | 'action' | 'comment'>): string {
-  return `${index} ${action}${comment ? `: ${comment}` : ''}`;
-}
+import { aboutChain, counted, titleOf, verbMeanings, verbWords } from './words.js';
 
 function steer(companyId: string, chainId: string, index: number, verb: OfferedVerb, body?: object): Promise<void> {
   return ask('POST', path`/co/${companyId}/chains/${chainId}/actions/${String(index)}/${verb}`, body);
@@ -40,11 +36,19 @@ export function Verbs({ chain, action, only = offeredVerbs, which = '', onDone }
   const asked = useSignal<OfferedVerb | undefined>(undefined);
   const deed = useDeed();
   const verbs = may('steer') ? verbsFor(chain, action.state).filter((verb) => only.includes(verb)) : [];
+  const group = useRef<HTMLFieldSetElement>(null);
+  const hasDecided = useSignal(false);
+  /** The button that was used may soon be gone: the focus stays where it was. */
+  const decided = () => {
+    hasDecided.value = true;
+    setTimeout(() => group.current?.focus());
+    onDone();
+  };
   const done = async (verb: OfferedVerb, body?: object) => {
     const words = `${verbWords[verb]} of action ${action.index} has been passed on.`;
     if (!(await deed.run(() => steer(companyId, chain.chainId, action.index, verb, body), words))) return;
     asked.value = undefined;
-    onDone();
+    decided();
   };
   const choose = (verb: OfferedVerb) => {
     if (verb === 'retry' || verb === 'runNow') void done(verb);
@@ -54,8 +58,9 @@ export function Verbs({ chain, action, only = offeredVerbs, which = '', onDone }
     asked.value = undefined;
   };
   const confirm = { busy: deed.busy, refused: deed.refused, onClose: close };
+  if (verbs.length === 0 && !hasDecided.value) return null;
   return (
-    <>
+    <fieldset ref={group} class="verbs" tabIndex={-1} aria-label={`Decide about ${titleOf(action)}`}>
       {verbs.length > 0 && (
         <p class="row">
           {verbs.map((verb) => (
@@ -68,6 +73,7 @@ export function Verbs({ chain, action, only = offeredVerbs, which = '', onDone }
             >
               {verbWords[verb]}
               {which}
+              {(verb === 'mend' || verb === 'reschedule') && '…'}
               <span class="unseen"> action {titleOf(action)}</span>
             </button>
           ))}
@@ -84,10 +90,21 @@ export function Verbs({ chain, action, only = offeredVerbs, which = '', onDone }
           <p>It will not be done, and that cannot be taken back. An effect under way is awaited first.</p>
         </Confirm>
       )}
+      {asked.value === 'mend' && (
+        <MendDialog
+          chain={chain}
+          action={action}
+          onClose={close}
+          onDone={() => {
+            close();
+            decided();
+          }}
+        />
+      )}
       {asked.value === 'reschedule' && (
         <Move {...confirm} title={`Move ${titleOf(action)}`} onMove={(seconds) => void done('reschedule', { seconds })} />
       )}
-    </>
+    </fieldset>
   );
 }
 

@@ -1,18 +1,18 @@
 /** What can be decided about the actions of a chain. */
 
-import { type ActionState, isOpenTo, isToRedo, type SteeringVerb } from '../chain/outcome.js';
+import { type ActionState, isOpenTo, isRetry, isToRedo, type SteeringVerb } from '../chain/outcome.js';
 import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
 
 /** In this order beside an action. */
-export const offeredVerbs = ['retry', 'skip', 'runNow', 'reschedule', 'cancel'] as const satisfies SteeringVerb[];
+export const offeredVerbs = ['retry', 'mend', 'skip', 'runNow', 'reschedule', 'cancel'] as const satisfies SteeringVerb[];
 export type OfferedVerb = (typeof offeredVerbs)[number];
 
 /** A chain that has ended by itself is opened again for a retry. */
 export function verbsFor(chain: Pick<ChainResource, 'closedAt' | 'status' | 'historyFull'>, state: ActionState): OfferedVerb[] {
   const hasEndedByItself = chain.status === 'failed' || chain.status === 'completed';
   return offeredVerbs.filter((verb) => {
-    if (!isOpenTo(verb, state) || (chain.historyFull && (verb === 'retry' || verb === 'reschedule'))) return false;
-    return chain.closedAt === undefined || (verb === 'retry' && hasEndedByItself && isToRedo(state));
+    if (!isOpenTo(verb, state) || (chain.historyFull && (isRetry(verb) || verb === 'reschedule'))) return false;
+    return chain.closedAt === undefined || (isRetry(verb) && hasEndedByItself && isToRedo(state));
   });
 }
 

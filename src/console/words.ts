@@ -2,7 +2,7 @@
 
 import type { ActionState, BulkVerb, ChainStatus } from '../chain/outcome.js';
 import type { Pausable } from '../chain/pause.js';
-import type { ListedChain } from '../contract/chain-resource.js';
+import type { ActionResource, ListedChain } from '../contract/chain-resource.js';
 import type { RejectionReason } from '../contract/problem.js';
 import type { OfferedVerb } from './verbs.js';
 
@@ -67,9 +67,10 @@ export function refusalWords(reason: RejectionReason): string {
 
 export const verbWords: Record<OfferedVerb, string> = {
   retry: 'Retry',
+  mend: 'Mend',
   skip: 'Skip',
   runNow: 'Run now',
-  reschedule: 'Move…',
+  reschedule: 'Move',
   cancel: 'Cancel',
 };
 
@@ -94,6 +95,11 @@ export function aboutChain({ companyId, chainId, summary }: Pick<ListedChain, 'c
 }
 
 export const failureTypes = Object.keys(failures);
+
+/** `2 sendEmails: tell the manager`. */
+export function titleOf({ index, action, comment }: Pick<ActionResource, 'index' | 'action' | 'comment'>): string {
+  return `${index} ${action}${comment ? `: ${comment}` : ''}`;
+}
 
 /** `1 chain`, `3 chains`. */
 export function counted(count: number, noun: string): string {

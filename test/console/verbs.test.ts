@@ -8,21 +8,21 @@ const closed = (status: 'completed' | 'failed' | 'cancelled' | 'terminated') => 
 
 describe('the verbs beside an action', () => {
   it('are those that have an effect on it', () => {
-    assert.deepEqual(verbsFor(open, 'needs-attention'), ['retry', 'skip', 'cancel']);
+    assert.deepEqual(verbsFor(open, 'needs-attention'), ['retry', 'mend', 'skip', 'cancel']);
     assert.deepEqual(verbsFor(open, 'scheduled'), ['runNow', 'reschedule', 'cancel']);
     assert.deepEqual(verbsFor(open, 'pending'), ['cancel']);
-    assert.deepEqual(verbsFor(open, 'failed'), ['retry']);
+    assert.deepEqual(verbsFor(open, 'failed'), ['retry', 'mend']);
     for (const state of ['done', 'skipped', 'cancelled', 'not-run'] as const) assert.deepEqual(verbsFor(open, state), []);
   });
 
-  it('are, once the chain has ended, to retry what failed, unless somebody ended it', () => {
-    assert.deepEqual(verbsFor(closed('failed'), 'failed'), ['retry']);
-    assert.deepEqual(verbsFor(closed('completed'), 'partly-failed'), ['retry']);
+  it('are, once the chain has ended, to retry or mend what failed, unless somebody ended it', () => {
+    assert.deepEqual(verbsFor(closed('failed'), 'failed'), ['retry', 'mend']);
+    assert.deepEqual(verbsFor(closed('completed'), 'partly-failed'), ['retry', 'mend']);
     for (const status of ['cancelled', 'terminated'] as const)
       for (const state of actionStates) assert.deepEqual(verbsFor(closed(status), state), []);
   });
 
-  it('are neither retry nor move where the history is full', () => {
+  it('are neither retry, mend nor move where the history is full', () => {
     assert.deepEqual(verbsFor({ ...open, historyFull: true }, 'needs-attention'), ['skip', 'cancel']);
     assert.deepEqual(verbsFor({ ...open, historyFull: true }, 'scheduled'), ['runNow', 'cancel']);
   });

@@ -9,8 +9,8 @@ import { Page } from '../frame.js';
 import { Known, State, Time, UpToDate } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
 import { useCompany } from '../session.js';
-import { titleOf, Verbs } from '../steer.js';
-import { toneOf } from '../words.js';
+import { Verbs } from '../steer.js';
+import { titleOf, toneOf } from '../words.js';
 
 /** Chains that are looked into: what an assignment normally has, and not more than a key may read at once. */
 const most = 20;

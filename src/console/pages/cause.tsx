@@ -10,19 +10,20 @@ import { Page } from '../frame.js';
 import { Known, ProblemNote, Time, UpToDate, useDeed } from '../parts.js';
 import { useResource } from '../resource.js';
 import { may, ruleName, useCompany } from '../session.js';
-import { BulkDialog, titleOf, Verbs } from '../steer.js';
-import { counted, failureWords, verbWords } from '../words.js';
+import { BulkDialog, Verbs } from '../steer.js';
+import { counted, failureWords, titleOf, verbWords } from '../words.js';
 
 export function CausePage({ causeId }: { causeId: string }) {
   const company = useCompany();
   const { companyId, timeZone } = company;
   const cause = useResource<z.infer<typeof wholeCauseResponse>>(path`/co/${companyId}/causes/${causeId}`);
+  const asked = useSignal<'retry' | 'skip' | undefined>(undefined);
   return (
     <Page title="Held for one reason" about={`Times are those of ${timeZone}.`}>
       <Known of={cause}>
         {(known) => (
           <>
-            <CauseCard cause={known} onDone={cause.refresh} />
+            <CauseCard cause={known} isOpen onAsk={(verb) => (asked.value = verb)} onDone={cause.refresh} />
             <table>
               <caption class="unseen">The actions that are or were held for it</caption>
               <thead>
@@ -63,16 +64,35 @@ export function CausePage({ causeId }: { causeId: string }) {
         )}
       </Known>
       <UpToDate of={cause} />
+      {asked.value && (
+        <BulkDialog
+          verb={asked.value}
+          filter={{ causeId }}
+          onClose={() => {
+            asked.value = undefined;
+            cause.refresh();
+          }}
+        />
+      )}
     </Page>
   );
 }
 
-export function CauseCard({ cause, onDone }: { cause: CauseResource; onDone(): void }) {
+interface CauseProps {
+  cause: CauseResource;
+  /** Whether it looks into the chain that is held longest: so many as there may be, not into all. */
+  isOpen: boolean;
+  /** Somebody wants to decide about all of it. The card may be gone before that has ended. */
+  onAsk(verb: 'retry' | 'skip'): void;
+  onDone(): void;
+}
+
+export function CauseCard({ cause, isOpen, onAsk, onDone }: CauseProps) {
   const company = useCompany();
   const { companyId } = company;
   const { causeId, reason, message, chains, relayIds, chainId, since, lastAt, endedAt } = cause;
-  const asked = useSignal<'retry' | 'skip' | undefined>(undefined);
-  const sample = useResource<ChainResource>(chainId && path`/co/${companyId}/chains/${chainId}`);
+  const isLookedInto = useSignal(isOpen);
+  const sample = useResource<ChainResource>(isLookedInto.value && chainId ? path`/co/${companyId}/chains/${chainId}` : undefined);
   const isMany = chains > 1;
   const done = () => {
     sample.refresh();
@@ -96,7 +116,7 @@ export function CauseCard({ cause, onDone }: { cause: CauseResource; onDone(): v
           </>
         )}
       </p>
-      {chainId ? (
+      {chainId && isLookedInto.value ? (
         <Known of={sample}>
           {(chain) => {
             const held = chain.actions.find(
@@ -115,7 +135,13 @@ export function CauseCard({ cause, onDone }: { cause: CauseResource; onDone(): v
                 </p>
                 <p class="error">{held?.error?.message ?? message}</p>
                 {held ? (
-                  <Verbs chain={chain} action={held} only={['retry', 'skip']} which={isMany ? ' this one' : ''} onDone={done} />
+                  <Verbs
+                    chain={chain}
+                    action={held}
+                    only={['retry', 'mend', 'skip']}
+                    which={isMany ? ' this one' : ''}
+                    onDone={done}
+                  />
                 ) : (
                   <p class="soft">It has been decided about, and goes on.</p>
                 )}
@@ -124,29 +150,28 @@ export function CauseCard({ cause, onDone }: { cause: CauseResource; onDone(): v
           }}
         </Known>
       ) : (
-        <p class="error">{message}</p>
+        <>
+          <p class="error">{message}</p>
+          {chainId && (
+            <p>
+              <button type="button" onClick={() => (isLookedInto.value = true)}>
+                Look into it<span class="unseen">: {message}</span>
+              </button>
+            </p>
+          )}
+        </>
       )}
       <p class="row">
         {isMany &&
           may('steer') &&
           (['retry', 'skip'] as const).map((verb) => (
-            <button key={verb} type="button" onClick={() => (asked.value = verb)}>
+            <button key={verb} type="button" onClick={() => onAsk(verb)}>
               {verbWords[verb]} all {chains}…
             </button>
           ))}
         {isMany && <a href={pageOf.cause(companyId, causeId)}>See them</a>}
       </p>
       {!endedAt && <Care cause={cause} onDone={onDone} />}
-      {asked.value && (
-        <BulkDialog
-          verb={asked.value}
-          filter={{ causeId }}
-          onClose={() => {
-            asked.value = undefined;
-            done();
-          }}
-        />
-      )}
     </section>
   );
 }

@@ -11,8 +11,8 @@ import { announce, Page } from '../frame.js';
 import { Confirm, Known, State, Time, UpToDate, useDeed } from '../parts.js';
 import { often, type Resource, useResource } from '../resource.js';
 import { may, ruleName, useCompany } from '../session.js';
-import { titleOf, Verbs } from '../steer.js';
-import { counted, failureWords, toneOf } from '../words.js';
+import { Verbs } from '../steer.js';
+import { counted, failureWords, titleOf, toneOf } from '../words.js';
 
 export function ChainPage({ chainId }: { chainId: string }) {
   const { companyId } = useCompany();
@@ -186,9 +186,10 @@ function Action({ chain, action, onDone }: { chain: ChainResource; action: Actio
           </ul>
         </details>
       )}
-      {steered.map(({ at, by, verb }) => (
+      {steered.map(({ at, by, verb, fields = [] }) => (
         <p key={at} class="soft small">
-          {by} decided: {verb}, <Time at={at} />
+          {by} decided: {verb}
+          {fields.length > 0 && ` (${fields.join(', ')})`}, <Time at={at} />
         </p>
       ))}
       <Verbs chain={chain} action={action} onDone={onDone} />

@@ -1,5 +1,6 @@
 /** What needs people now, by what it needs them for. */
 
+import { useSignal } from '@preact/signals';
 import type { z } from 'zod';
 import type { causesResponse } from '../../contract/causes.js';
 import type { ChainList } from '../../contract/chain-resource.js';
@@ -9,13 +10,18 @@ import { Page } from '../frame.js';
 import { Known, Time, UpToDate } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
 import { useCompany } from '../session.js';
+import { BulkDialog } from '../steer.js';
 import { sinceTime } from '../when.js';
 import { aboutChain, counted, pausableWords, refusalWords } from '../words.js';
 import { CauseCard } from './cause.js';
 
+/** Causes of which a chain is read without being asked for: each is a request, again and again. */
+const lookedInto = 3;
+
 export function NowPage() {
   const { companyId, pauses, timeZone } = useCompany();
   const causes = useResource<z.infer<typeof causesResponse>>(path`/co/${companyId}/causes`);
+  const asked = useSignal<{ verb: 'retry' | 'skip'; causeId: string } | undefined>(undefined);
   return (
     <Page title="Now" about={`What needs somebody. Times are those of ${timeZone}.`}>
       {pauses.map(({ what, since, until, reason }) => (
@@ -37,8 +43,14 @@ export function NowPage() {
               <p class="figures">
                 {held.length === 0 ? 'Nothing needs you.' : `${counted(held.length, 'thing')} to decide about.`}
               </p>
-              {held.map((cause) => (
-                <CauseCard key={cause.causeId} cause={cause} onDone={causes.refresh} />
+              {held.map((cause, place) => (
+                <CauseCard
+                  key={cause.causeId}
+                  cause={cause}
+                  isOpen={place < lookedInto}
+                  onAsk={(verb) => (asked.value = { verb, causeId: cause.causeId })}
+                  onDone={causes.refresh}
+                />
               ))}
               {nextCursor && held.length === items.length && (
                 <p>
@@ -51,6 +63,16 @@ export function NowPage() {
         }}
       </Known>
       <UpToDate of={causes} />
+      {asked.value && (
+        <BulkDialog
+          verb={asked.value.verb}
+          filter={{ causeId: asked.value.causeId }}
+          onClose={() => {
+            asked.value = undefined;
+            causes.refresh();
+          }}
+        />
+      )}
       <Lately />
     </Page>
   );

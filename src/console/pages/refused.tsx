@@ -1,13 +1,16 @@
 /** Requests that were refused although their sender is known, and sending one again. */
 
-import { useSignal } from '@preact/signals';
+import { signal, useSignal } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import type { z } from 'zod';
 import type { Accepted } from '../../contract/chain-resource.js';
 import type { RejectedRequest, rejectedListSchema } from '../../contract/problem.js';
 import { pageOf, path, query } from '../addresses.js';
 import { ask, Refused } from '../api.js';
+import { changesOf } from '../fields.js';
 import { Page } from '../frame.js';
+import { FieldInputs } from '../mend.js';
 import { Confirm, Known, ProblemNote, Time, UpToDate, useDeed } from '../parts.js';
 import { useResource } from '../resource.js';
 import { may, ruleName, useCompany } from '../session.js';
@@ -102,14 +105,7 @@ function Refusal({ request }: { request: RejectedRequest }) {
             Sent again <Time at={resentAt} />: <a href={pageOf.chain(companyId, chainId)}>see its chain</a>
           </p>
         ) : (
-          may('steer') &&
-          (reason === 'invalid-chain' ? (
-            <p class="soft">
-              It would be refused again: mend the chain where the webhook is written, and let the platform send it.
-            </p>
-          ) : (
-            <Resend request={request} />
-          ))
+          may('steer') && <Resend request={request} />
         )}
       </div>
       <h2>Its actions</h2>
@@ -136,34 +132,76 @@ function Refusal({ request }: { request: RejectedRequest }) {
 function Resend({ request }: { request: RejectedRequest }) {
   const { companyId } = useCompany();
   const { route } = useLocation();
-  const isDoubtful = useSignal(false);
+  const { reason, problem, elements } = request;
+  const [isMending, isDoubtful] = [useSignal(false), useSignal(false)];
+  const texts = useMemo(() => elements.map(() => signal<Record<string, string>>({})), []);
   const deed = useDeed();
+  const changes = () =>
+    Object.fromEntries(
+      elements
+        .map((element, index) => [String(index), changesOf(element, texts[index]?.value ?? {})] as const)
+        .filter(([, fields]) => Object.keys(fields).length > 0),
+    );
   const send = (confirm: boolean) =>
     deed.run(async () => {
       try {
         const at = path`/co/${companyId}/rejected/${request.rejectedId}/resend`;
-        const { chainId } = await ask<Accepted>('POST', at, { confirm });
+        const { chainId } = await ask<Accepted>('POST', at, { confirm, actions: isMending.value ? changes() : {} });
         route(pageOf.chain(companyId, chainId));
       } catch (error) {
         if (!(error instanceof Refused) || !error.is('not-confirmed')) throw error;
         isDoubtful.value = true;
       }
     });
+  /** As they will be sent. */
+  const meant = () => {
+    const changed = isMending.value ? changes() : {};
+    const merged = elements.map((element, index) => Object.entries({ ...element, ...changed[String(index)] }));
+    return merged.map((fields) => Object.fromEntries(fields.filter(([, value]) => value !== null)));
+  };
+  const dialog = { busy: deed.busy, refused: deed.refused };
+  const issues = deed.refused?.problem.errors ?? problem.errors ?? [];
   return (
     <>
       <p class="row">
-        <button type="button" class="main" aria-disabled={deed.busy} onClick={() => void send(false)}>
-          Send it again
+        {reason !== 'invalid-chain' && (
+          <button type="button" class="main" aria-disabled={deed.busy} onClick={() => void send(false)}>
+            Send it again
+          </button>
+        )}
+        <button type="button" class={reason === 'invalid-chain' ? 'main' : ''} onClick={() => (isMending.value = true)}>
+          Mend it and send it again…
         </button>
         <span class="soft small">Delays count from now.</span>
       </p>
-      {!isDoubtful.value && <ProblemNote refused={deed.refused} />}
+      {!isDoubtful.value && !isMending.value && <ProblemNote refused={deed.refused} />}
+      {isMending.value && !isDoubtful.value && (
+        <Confirm
+          {...dialog}
+          title="Mend the request"
+          verb="Send it"
+          onClose={() => (isMending.value = false)}
+          onConfirm={() => void send(false)}
+        >
+          <p>This changes this one request: what the webhook sends next is as before. What is emptied is left out.</p>
+          {elements.map((element, index) => {
+            const edited = texts[index];
+            return (
+              <fieldset key={index}>
+                <legend>
+                  {index} {String(element.action ?? '')}
+                </legend>
+                {edited && <FieldInputs fields={element} texts={edited} issues={issues} at={`/${index}`} />}
+              </fieldset>
+            );
+          })}
+        </Confirm>
+      )}
       {isDoubtful.value && (
         <Confirm
+          {...dialog}
           title="Is every action meant?"
           verb="All of them are meant: send it"
-          busy={deed.busy}
-          refused={deed.refused}
           onClose={() => (isDoubtful.value = false)}
           onConfirm={() => void send(true)}
         >
@@ -172,7 +210,7 @@ function Resend({ request }: { request: RejectedRequest }) {
             them before you send it.
           </p>
           <ul>
-            {request.elements.map((element, index) => (
+            {meant().map((element, index) => (
               <li key={index}>
                 <code>{JSON.stringify(element)}</code>
               </li>

@@ -47,7 +47,7 @@ function Policy({ rule, at, onChanged }: { rule: Rule; at: string; onChanged(): 
     void deed.run(() => ask('PATCH', at, patch), words).then((done) => done && onChanged());
   const save = (event: Event) => {
     const { name, onFailure, onUnknown, ...contacts } = fieldsOf(event);
-    change({ name, onFailure, onUnknown, notify: { ...rule.notify, ...noNulls(notifyPatch(contacts)) } }, 'Saved');
+    change({ name, onFailure, onUnknown, notify: { ...rule.notify, ...notifyPatch(contacts) } }, 'Saved');
   };
   const { name, enabled, onFailure, onUnknown, notify, updatedAt } = rule;
   return (
@@ -93,11 +93,6 @@ const options = (words: Record<string, string>) =>
       {text}
     </option>
   ));
-
-/** With `application/json`, a rule's contacts are replaced: what is removed is left out. */
-function noNulls(fields: object): object {
-  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, value ?? undefined]));
-}
 
 const graces: [seconds: number, words: string][] = [
   [0, 'at once'],
