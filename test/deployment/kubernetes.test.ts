@@ -130,11 +130,11 @@ describe('deploy/kubernetes', () => {
       object: JSON.parse(JSON.stringify(first?.object), change),
     });
     const errors = typeErrors([
-      broken('unknown', (key, value) => (key === 'lifecycle' ? { preStopp: {} } : value)),
+      broken('unknown', (key, value) => (key === 'httpGet' ? { path: '/', port: 1, hosts: '' } : value)),
       broken('missing', (key, value) => (key === 'selector' ? undefined : value)),
       broken('of another type', (key, value) => (key === 'containerPort' ? '8080' : value)),
     ]);
-    for (const error of [/'"preStopp"' does not exist/, /'selector' is missing/, /'string' is not assignable to type 'number'/])
+    for (const error of [/'"hosts"' does not exist/, /'selector' is missing/, /'string' is not assignable to type 'number'/])
       assert.match(errors, error);
   });
 
