@@ -68,6 +68,8 @@ async function fill(store: Store, companyId: string): Promise<string> {
   await store.companies.put(companyId, () => ({ companyId, name: `Acme of ${companyId}`, timeZone: 'UTC', ...settings }), admin);
   await store.rules.create(companyId, ruleSettings, admin);
   await store.pauses.begin(companyId, { what: 'mail', reason: 'ask jan@people.example' }, admin);
+  const actor = { kind: 'link', companyId, contact: 'lou@people.example' } as const;
+  await store.audit.record({ actor, action: 'chain.retry', companyId, details: { chainId: 'c', index: 0 } });
   await store.causes.hold({ companyId, ...cause }, { chainId: 'c', index: 0, relayId: '4711', since: new Date().toISOString() });
   return (await store.rejected.keep(refused(companyId))) ?? assert.fail();
 }
@@ -90,6 +92,8 @@ async function readAll(store: Store, companyId: string, rejectedId: string) {
   const { companyId: _, receivedAt, ...kept } = refused(companyId);
   assert.deepEqual(request, { rejectedId, receivedAt: receivedAt.toISOString(), ...kept });
   assert.deepEqual(listed[0]?.problem, kept.problem);
+  const actor = audit.find(({ action }) => action === 'chain.retry')?.actor;
+  assert.deepEqual(actor, { kind: 'link', companyId, contact: 'lou@people.example' });
   assert.equal(audit.find(({ action }) => action === 'company.pause')?.details.reason, 'ask jan@people.example');
 }
 
@@ -207,13 +211,13 @@ describe('the embedded store', () => {
       const during = createStore(await openEmbedded(directory), keys(second, first));
       const { keys: known, left, rows } = await during.encryption.status();
       assert.deepEqual(known, ['second', 'first']);
-      assert.equal(left, 4 * 6);
+      assert.equal(left, 4 * 7);
       assert.deepEqual(rows.slice(0, 2), [
         { table: 'companies', rows: 1 },
         { table: 'companies', keyId: 'first', rows: 3 },
       ]);
       const begun = await during.encryption.rotate(3, admin);
-      assert.deepEqual([begun.rotated, begun.left, begun.unreadable], [3, 21, []]);
+      assert.deepEqual([begun.rotated, begun.left, begun.unreadable], [3, 25, []]);
       await during.close();
 
       const again = createStore(await openEmbedded(directory), keys(second, first));
