@@ -3,7 +3,9 @@
 import { activityInfo, Context } from '@temporalio/activity';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { z } from 'zod';
+import { isRetry } from '../chain/outcome.js';
 import { usesRoom } from '../chain/room.js';
+import { correctAction } from '../chains/mend.js';
 import { describeChain, isBusy } from '../chains/read.js';
 import { retryChain } from '../chains/steer.js';
 import type { Activities } from '../contract/activities.js';
@@ -50,7 +52,7 @@ export function steerChains({ client, log }: Pick<Deps, 'client' | 'log'>): Acti
   };
 }
 
-async function steer(client: Client, workflowId: string, { verb, actions, by, bulkId }: BulkOrder): Promise<number> {
+async function steer(client: Client, workflowId: string, { verb, actions, by, bulkId, correction }: BulkOrder): Promise<number> {
   const handle = client.workflow.getHandle(workflowId);
   const description = await describeChain(client, workflowId, Date.now() + answerTimeoutMs);
   const status = description?.status.name;
@@ -68,13 +70,20 @@ async function steer(client: Client, workflowId: string, { verb, actions, by, bu
     if (view.historyFull && usesRoom(verb)) return done;
     const { indexes, whole } = actionsMeant(verb, actions, view.actions);
     if (whole) await handle.cancel();
-    else
-      for (const index of indexes) {
-        const steering = { index, by: bulk };
-        if (verb === 'retry' && actions.failed) await retryChain(client, { chainId: workflowId, workflowId }, steering);
-        else await handle.signal(signalOf(verb), steering);
-      }
-    return done + indexes.length;
+    if (whole) return done + indexes.length;
+    const chain = { chainId: workflowId, workflowId };
+    let steered = 0;
+    for (const index of indexes) {
+      const action = view.actions.find((action) => action.index === index);
+      const mended = action && correction ? await correctAction(client, chain, action, correction) : undefined;
+      const fields = mended && 'changes' in mended ? mended.changes : undefined;
+      if (verb === 'mend' && !fields) continue;
+      const steering = { index, by: bulk, fields };
+      if (isRetry(verb) && actions.failed) await retryChain(client, chain, steering, verb);
+      else await handle.signal(signalOf(verb), steering);
+      steered += 1;
+    }
+    return done + steered;
   } catch (error) {
     if (error instanceof WorkflowNotFoundError || error instanceof Problem) return 0;
     throw error;

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { companyIdPattern, maxDelaySeconds } from '../chain/chain.js';
 import { bulkVerbs, steeringVerbs } from '../chain/outcome.js';
-import { findChains, isSteeringMany, readBulk, steerChains } from '../chains/bulk.js';
+import { findChains, isSteeringMany, previewMends, readBulk, steerChains } from '../chains/bulk.js';
 import { chainCursor, chainFilterSchema, listChains } from '../chains/list.js';
 import { readFields } from '../chains/mend.js';
 import { readChain } from '../chains/read.js';
@@ -15,9 +15,10 @@ import {
   type ChainResource,
   chainListSchema,
   chainSchema,
+  correctionSchema,
 } from '../contract/chain-resource.js';
 import { Problem } from '../contract/problem.js';
-import { pageQuery, readTexts } from './input.js';
+import { invalid, pageQuery, readTexts } from './input.js';
 import { found, notFound } from './problems.js';
 import { type ApiOptions, type Route, route } from './route.js';
 
@@ -64,7 +65,7 @@ const filterSchema = chainFilterSchema.extend({
   status: z
     .enum(
       ['running', 'needs-attention', 'failed'],
-      'must be running, needs-attention, or for retry failed: what has ended otherwise cannot be steered',
+      'must be running, needs-attention, or for retry and mend failed: what has ended otherwise cannot be steered',
     )
     .optional(),
   causeId: z.string().max(64).optional().describe('What is held for this cause of the company, which must be named too.'),
@@ -74,12 +75,13 @@ const bulkRequest = z
     verb: z
       .enum(bulkVerbs)
       .describe(
-        '`retry` and `skip` what needs attention, `retry` also what has failed (`status: "failed"`: the chains are opened ' +
+        '`retry`, `mend` and `skip` what needs attention, `retry` and `mend` also what has failed (`status: "failed"`: the chains are opened ' +
           'again), `runNow` what is scheduled, `cancel` what has not ended; of a chain of which nothing else is left, the whole.',
       ),
     filter: filterSchema
       .default({})
       .describe('Which chains; `assignmentId`, `relayId` and `reason` also choose among the actions of these chains.'),
+    correction: correctionSchema.optional().describe('Of `mend`, and only of that: what is changed in each action.'),
     confirm: z.int().min(1).optional().describe('The `count` that was answered. Absent: nothing is done, only counted.'),
   })
   .meta({ id: 'BulkRequest' });
@@ -215,15 +217,19 @@ function bulkRoutesAt(
         202: ['It is being done.', bulkSchema, { Location: 'Where to see how far it is.' }],
       },
       problems: ['not-found', 'count-changed', 'bulk-running', 'temporal-unavailable'],
-      async handle(c, { actor, body: { verb, filter, confirm } }) {
+      async handle(c, { actor, body: { verb, filter, correction, confirm } }) {
         const inPath = c.req.param('companyId');
         const { companyId = inPath, causeId, ...rest } = filter;
+        if ((verb === 'mend') !== (correction !== undefined))
+          throw invalid([{ pointer: '/correction', detail: verb === 'mend' ? 'is required' : 'is for mend alone' }]);
         const cause = causeId === undefined ? undefined : await causeOf(companyId, causeId);
-        const request = { verb, filter: { ...rest, ...cause?.filter }, companyId };
+        const request = { verb, filter: { ...rest, ...cause?.filter }, companyId, correction };
         const visible = await findChains(options, request);
         const chains = visible.filter(({ chainId }) => !cause || cause.chainIds.has(chainId));
         const count = chains.length;
-        if (confirm === undefined) return c.json(bulkPreviewSchema.parse({ verb, count, first: chains.slice(0, 10) }));
+        const first = chains.slice(0, 10);
+        if (confirm === undefined)
+          return c.json(bulkPreviewSchema.parse({ verb, count, first, mends: await previewMends(options, request, first) }));
         // Of two that come at the same moment both may be steered; the operator knows what runs.
         if (actor.kind === 'key' && (await isSteeringMany(options, actor.companyId))) {
           const running = `Company ${companyId} steers many chains already. Wait until that has ended.`;

@@ -25,7 +25,7 @@ export const steeringVerbs = ['retry', 'mend', 'skip', 'runNow', 'cancel', 'resc
 export type SteeringVerb = (typeof steeringVerbs)[number];
 
 /** Those that can be done with many at once. */
-export const bulkVerbs = ['retry', 'skip', 'cancel', 'runNow'] as const satisfies SteeringVerb[];
+export const bulkVerbs = ['retry', 'mend', 'skip', 'cancel', 'runNow'] as const satisfies SteeringVerb[];
 export type BulkVerb = (typeof bulkVerbs)[number];
 
 const ended: ReadonlySet<ActionState> = new Set(['done', 'skipped', 'failed', 'partly-failed', 'not-run', 'cancelled']);

@@ -40,7 +40,8 @@ function heldFields(action: ChainAction): Fields {
   return Object.fromEntries(names.map(([field, name]) => [field, textOf(values[name])]));
 }
 
-function isSame(one: unknown, other: unknown): boolean {
+/** Texts, or lists of them. */
+export function isSame(one: unknown, other: unknown): boolean {
   if (!Array.isArray(one) || !Array.isArray(other)) return one === other;
   return one.length === other.length && one.every((item, place) => item === other[place]);
 }

@@ -3,17 +3,20 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { workflowLink } from '../chain/chain.js';
-import type { BulkVerb } from '../chain/outcome.js';
+import type { Correction } from '../chain/correct.js';
+import { type BulkVerb, isRetry } from '../chain/outcome.js';
 import { fitBytes } from '../chain/text.js';
 import { summaryBytes } from '../chain/web-ui.js';
 import { type Actor, actorName } from '../contract/audit.js';
+import { type ActionFilter, actionsMeant } from '../contract/bulk.js';
 import { bulkSchema, type ListedChain } from '../contract/chain-resource.js';
 import { progressQuery } from '../contract/messages.js';
 import { Problem } from '../contract/problem.js';
 import { companyKey } from '../contract/search-attributes.js';
 import type { BulkSteering } from '../workflows/bulk-steering.js';
 import { type ChainFilter, listChains, quoted } from './list.js';
-import { describeChain } from './read.js';
+import { correctAction } from './mend.js';
+import { describeChain, readChain } from './read.js';
 import type { SteerOptions } from './steer.js';
 
 /** `assignmentId`, `relayId` and `reason` also choose among the chains' actions; without `companyId` all companies are meant. */
@@ -21,6 +24,7 @@ interface BulkRequest {
   verb: BulkVerb;
   filter: ChainFilter;
   companyId?: string;
+  correction?: Correction; // for `mend` alone
 }
 
 /** The most chains that are steered at once: their ids are the input of one workflow. */
@@ -32,9 +36,9 @@ const unfit = (detail: string, pointer: string) =>
 /** The chains that it concerns. @throws Problem invalid-body */
 export async function findChains({ client, links }: SteerOptions, { verb, filter, companyId }: BulkRequest) {
   const failed = filter.status === 'failed';
-  if (failed && verb !== 'retry')
-    throw unfit('must be needs-attention or running: what has failed can only be retried', '/filter/status');
-  const held = !failed && (verb === 'retry' || verb === 'skip' || filter.reason !== undefined);
+  if (failed && !isRetry(verb))
+    throw unfit('must be needs-attention or running: what has failed can only be retried or mended', '/filter/status');
+  const held = !failed && (isRetry(verb) || verb === 'skip' || filter.reason !== undefined);
   if (held && filter.status === 'running') throw unfit('must be needs-attention for this', '/filter/status');
   const { items } = await listChains(client, links, {
     filter: held ? { ...filter, status: 'needs-attention' } : filter,
@@ -47,6 +51,34 @@ export async function findChains({ client, links }: SteerOptions, { verb, filter
   return items;
 }
 
+function meantBy({ assignmentId, relayId, reason, status }: ChainFilter): ActionFilter {
+  return { assignmentId, relayId, reason, failed: status === 'failed' };
+}
+
+/** What `mend` would make of the field in the actions of these chains. */
+export async function previewMends(
+  { client, links }: Pick<SteerOptions, 'client' | 'links'>,
+  { filter, correction }: BulkRequest,
+  chains: readonly ListedChain[],
+) {
+  if (!correction) return undefined;
+  const previews = chains.map(async ({ companyId, chainId, workflowId }) => {
+    const chain = await readChain(client, links, companyId, chainId);
+    const { indexes } = actionsMeant('mend', meantBy(filter), chain?.actions ?? []);
+    const actions = chain?.actions.filter(({ index }) => indexes.includes(index)) ?? [];
+    return Promise.all(
+      actions.map(async (action) => {
+        const shown = await correctAction(client, { chainId, workflowId }, action, correction).catch((error: unknown) => {
+          if (error instanceof Problem) return { before: undefined, after: undefined, problem: error.detail };
+          throw error;
+        });
+        return { chainId, index: action.index, ...shown };
+      }),
+    );
+  });
+  return (await Promise.all(previews)).flat();
+}
+
 const memoSchema = bulkSchema
   .pick({ verb: true, filter: true, count: true, by: true })
   .extend({ companyId: z.string().optional() });
@@ -56,21 +88,25 @@ const workflowIdOf = (bulkId: string) => `relay-bulk:${bulkId}`;
 /** Starts the workflow that steers these chains. @returns its `bulkId`. */
 export async function steerChains(
   { client, taskQueue, store }: SteerOptions,
-  { verb, filter, companyId }: BulkRequest,
+  { verb, filter, companyId, correction }: BulkRequest,
   chains: readonly ListedChain[],
   actor: Actor,
 ): Promise<string> {
   const bulkId = randomUUID();
-  const { assignmentId, relayId, reason, status } = filter;
   const count = chains.length;
   const by = actorName(actor);
-  await store.audit.record({ actor, action: 'chain.bulk', companyId, details: { bulkId, verb, filter, count } });
+  await store.audit.record({
+    actor,
+    action: 'chain.bulk',
+    companyId,
+    details: { bulkId, verb, filter, count, field: correction?.field },
+  });
   const memo: z.input<typeof memoSchema> = { verb, filter, count, by, ...(companyId !== undefined && { companyId }) };
-  const actions = { assignmentId, relayId, reason, failed: status === 'failed' };
+  const actions = meantBy(filter);
   await client.workflow.start<typeof BulkSteering>('BulkSteering', {
     workflowId: workflowIdOf(bulkId),
     taskQueue,
-    args: [{ bulkId, verb, actions, by }, chains.map(({ workflowId }) => workflowId)],
+    args: [{ bulkId, verb, actions, by, correction }, chains.map(({ workflowId }) => workflowId)],
     memo,
     ...(companyId !== undefined && { typedSearchAttributes: [{ key: companyKey, value: companyId }] }),
     staticSummary: fitBytes(

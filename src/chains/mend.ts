@@ -4,6 +4,7 @@ import type { Client } from '@temporalio/client';
 import { z } from 'zod';
 import { actionDefinitions } from '../chain/actions.js';
 import type { ChainAction } from '../chain/chain.js';
+import { type Correction, correct } from '../chain/correct.js';
 import type { ActionDefinition } from '../chain/define-action.js';
 import { mendAction, mergeFields } from '../chain/mend.js';
 import { isUnknown } from '../chain/outcome.js';
@@ -19,8 +20,10 @@ const answerTimeoutMs = 4_000;
 
 const changesSchema = z.record(z.string(), z.unknown()).nullable();
 
+type ChainOf = Pick<ChainResource, 'chainId' | 'workflowId'>;
+
 /** The action as it was accepted, and what was changed since. @throws Problem */
-async function readAction(client: Client, { workflowId, chainId }: ChainResource, { index, mends }: ActionResource) {
+async function readAction(client: Client, { workflowId, chainId }: ChainOf, { index, mends }: ActionResource) {
   const handle = client.workflow.getHandle(workflowId);
   return client.withDeadline(Date.now() + answerTimeoutMs, async () => {
     const { runId } = await handle.describe();
@@ -45,6 +48,20 @@ export async function readFields(
   const { action, changes } = await readAction(client, chain, asked);
   const sent = fieldsOf(action);
   return asked.mends ? { fields: mergeFields(sent, changes), sent } : { fields: sent };
+}
+
+/** What a correction makes of a field: `changes` where it is to be mended so. @throws Problem not-steerable */
+export async function correctAction(client: Client, chain: ChainOf, asked: ActionResource, correction: Correction) {
+  const { action, changes } = await readAction(client, chain, asked);
+  const fields = mergeFields(fieldsOf(action), changes);
+  const corrected = correct(fields, correction);
+  const { field } = correction;
+  const shown = { before: fields[field], after: corrected[field] };
+  if (shown.after === undefined) return shown;
+  const read = mendAction(action, { ...changes, ...corrected });
+  const wrong = read.ok ? [] : read.problems.map(({ pointer, detail }) => `${pointer} ${detail}`);
+  if (isUnknown(asked)) wrong.push('whether the last try took effect is not known: mend it by itself');
+  return wrong.length > 0 ? { ...shown, problem: wrong.join('; ') } : { ...shown, changes: corrected };
 }
 
 /** @throws Problem invalid-body, not-confirmed, not-steerable */

@@ -1,7 +1,8 @@
 /** Steering many chains at once: what is done to which of their actions. */
 
 import type { ActionStatus } from '../chain/action-status.js';
-import { type BulkVerb, hasEnded, isOpenTo } from '../chain/outcome.js';
+import type { Correction } from '../chain/correct.js';
+import { type BulkVerb, hasEnded, isOpenTo, isRetry } from '../chain/outcome.js';
 import type { BulkProgress } from './chain-resource.js';
 
 /** Which actions of a chain are meant; what is absent means any. */
@@ -14,6 +15,7 @@ export interface BulkOrder {
   bulkId: string;
   verb: BulkVerb;
   actions: ActionFilter;
+  correction?: Correction; // for `mend` alone
   by: string;
 }
 
@@ -27,7 +29,7 @@ export function actionsMeant(
   const meant = (failed ? actions : left).filter(
     (action) =>
       isOpenTo(verb, action.state) &&
-      (verb !== 'retry' || action.state === (failed ? 'failed' : 'needs-attention')) &&
+      (!isRetry(verb) || action.state === (failed ? 'failed' : 'needs-attention')) &&
       (assignmentId === undefined || action.assignmentId === assignmentId) &&
       (relayId === undefined || action.relayId === relayId) &&
       (reason === undefined || (['needs-attention', 'failed'].includes(action.state) && action.error?.type === reason)),

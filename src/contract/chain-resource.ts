@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { actionErrorSchema, actionStatusSchema } from '../chain/action-status.js';
+import type { Correction } from '../chain/correct.js';
 import { bulkVerbs, chainStatuses } from '../chain/outcome.js';
 
 export const actionSchema = actionStatusSchema
@@ -72,10 +73,34 @@ export const acceptedSchema = z
   .meta({ id: 'Accepted' });
 export type Accepted = z.infer<typeof acceptedSchema>;
 
+export const correctionSchema = z
+  .strictObject({
+    field: z.string().min(1).max(100).describe('By its name in the request. Of a list, each text is corrected.'),
+    replace: z
+      .strictObject({ from: z.string().min(1).max(1000), to: z.string().max(1000) })
+      .optional()
+      .describe('First: every occurrence.'),
+    trim: z.boolean().optional().describe('Then: without white space at both ends.'),
+    default: z.string().max(10_000).optional().describe('Then: in place of what is blank, missing or not substituted.'),
+  })
+  .meta({ id: 'Correction' }) satisfies z.ZodType<Correction>;
+
 export const bulkPreviewSchema = z.object({
   verb: z.enum(bulkVerbs),
   count: z.int().describe('How many chains it would concern. To do it, send the same again with this as `confirm`.'),
   first: z.array(listedChainSchema).describe('The first ten.'),
+  mends: z
+    .array(
+      z.object({
+        chainId: z.string(),
+        index: z.int(),
+        before: z.unknown().optional().describe('The field as it is.'),
+        after: z.unknown().optional().describe('As it becomes; absent: it stays, and the action is left alone.'),
+        problem: z.string().optional().describe('Why it is left alone all the same.'),
+      }),
+    )
+    .optional()
+    .describe('Of `mend`: what becomes of the field in each action of the first ten.'),
 });
 
 const bulkProgressSchema = z.object({

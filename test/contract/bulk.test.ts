@@ -29,6 +29,8 @@ describe('the actions meant', () => {
     ['retry', { relayId: '8' }, [1]],
     ['retry', { relayId: '8', reason: 'MailError' }, []],
     ['retry', { failed: true }, [5]],
+    ['mend', {}, [1, 2]],
+    ['mend', { failed: true }, [5]],
     ['retry', { failed: true, reason: 'MailError' }, []],
     ['runNow', {}, [4]],
     ['runNow', { assignmentId: 'A' }, []],

@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { email, eventually, send, startStack, Unmet, udf } from './stack.js';
+import { bulkPreviewSchema, bulkSchema } from '../../src/contract/chain-resource.js';
+import { adminToken, email, eventually, send, startStack, Unmet, udf } from './stack.js';
 
 const stack = await startStack();
 const states = (chain: { actions: { state: string }[] }) => chain.actions.map(({ state }) => state);
@@ -23,7 +24,7 @@ async function problemOf(
 
 const fieldsOf = async (company: Company, chainId: string, index: number) => {
   const url = `${stack.links.api}/co/${company.companyId}/chains/${chainId}/actions/${index}/fields`;
-  const response = await fetch(url, { headers: { authorization: 'Bearer admin-token-of-the-tests' } });
+  const response = await fetch(url, { headers: { authorization: `Bearer ${adminToken}` } });
   assert.equal(response.status, 200);
   return (await response.json()) as { fields: Record<string, unknown>; sent?: Record<string, unknown> };
 };
@@ -295,6 +296,60 @@ describe('without workers', () => {
     assert.equal((await mend(company, chainId, 0, { platformAssignmentId: right })).status, 202);
     await stack.restartWorker();
     assert.deepEqual(states(await company.ended(chainId)), ['done']);
+  });
+});
+
+describe('many chains at once', () => {
+  const bulkOf = async (company: Company, body: object) => {
+    const url = `${stack.links.api}/co/${company.companyId}/chains/bulk`;
+    const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };
+    const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
+    return { status: response.status, body: (await response.json()) as unknown };
+  };
+
+  it('get one correction, once what each would become has been shown; those that it does not help are left alone', async () => {
+    const company = await stack.company();
+    const ticket = `t-${company.companyId}`;
+    const chains = await Promise.all(
+      [udf('${ticketId}'), udf(' '), udf('T', { cfName: '' }), udf('', { cfName: '' })].map((action) => company.start([action])),
+    );
+    for (const { chainId } of chains) await company.action(chainId, 0, 'needs-attention');
+    const correction = { field: 'externalSystemTicketId', default: ticket };
+    const order = { verb: 'mend', filter: { reason: 'DataMistake' }, correction };
+    for (const wrong of [
+      { ...order, correction: undefined },
+      { ...order, verb: 'retry' },
+      { ...order, correction: { ...correction, x: 1 } },
+    ])
+      assert.equal((await bulkOf(company, wrong)).status, 400);
+    const preview = await eventually('all four to be found', async () => {
+      const body = bulkPreviewSchema.parse((await bulkOf(company, order)).body);
+      return body.count === 4 ? body : new Unmet(body);
+    });
+    const becomes = new Map(preview.mends?.map(({ chainId, ...mend }) => [chainId, mend]));
+    assert.deepEqual(
+      chains.map(({ chainId }) => becomes.get(chainId)),
+      [
+        { index: 0, before: '${ticketId}', after: ticket },
+        { index: 0, before: ' ', after: ticket },
+        { index: 0, before: 'T' },
+        { index: 0, before: '', after: ticket, problem: '/cfName is blank' },
+      ],
+    );
+    const { status, body } = await bulkOf(company, { ...order, confirm: 4 });
+    assert.equal(status, 202);
+    for (const { chainId } of chains.slice(0, 2)) assert.deepEqual(states(await company.ended(chainId)), ['done']);
+    for (const { chainId } of chains.slice(2)) assert.deepEqual(states(await company.read(chainId)), ['needs-attention']);
+    const done = await eventually('the bulk to be done', async () => {
+      const headers = { authorization: `Bearer ${adminToken}` };
+      const bulk = bulkSchema.parse(await (await fetch(bulkSchema.parse(body).links.bulk, { headers })).json());
+      return bulk.status === 'completed' ? bulk : new Unmet(bulk);
+    });
+    assert.deepEqual([done.progress?.steered, done.progress?.unchanged, done.progress?.failed], [2, 2, 0]);
+    const { items } = await stack.store.audit.list({ companyId: company.companyId, limit: 1 });
+    assert.deepEqual([items[0]?.action, items[0]?.details.field], ['chain.bulk', 'externalSystemTicketId']);
+    assert(!JSON.stringify(items).includes(ticket));
+    for (const { chainId } of chains.slice(2)) await company.steer(chainId, 'cancel');
   });
 });
 

@@ -1,6 +1,7 @@
 /** `relay bulk`: what a person decides about many chains at once. Counted and shown first, done once that is confirmed. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Command, Option, type OptionValues } from '@commander-js/extra-typings';
 import type { z } from 'zod';
 import type { BulkVerb } from '../../chain/outcome.js';
 import { bulkPreviewSchema, bulkSchema } from '../../contract/chain-resource.js';
@@ -13,6 +14,10 @@ import { type Line, line, momentText } from '../text.js';
 /** By the API's verb: what it does, and which chains an example is about. */
 const verbs: Record<BulkVerb, [meaning: string, example: string]> = {
   retry: ['try again what needs attention, or with --status failed what has failed', '--reason PlatformError --since 2h'],
+  mend: [
+    'correct the same field of what needs attention, or with --status failed of what has failed, and try it again',
+    '--reason MailError --field emails --replace exampel.com=example.com',
+  ],
   skip: ['go on without what needs attention', '--rule 4711'],
   cancel: ['cancel what has not ended: only the actions of an assignment or rule that is named', '--assignment 1001'],
   runNow: ['run delayed actions now', '--assignment 1001'],
@@ -23,13 +28,16 @@ export const bulk: Commands = (relay, session) => {
 
   for (const [verb, [meaning, chosen]] of Object.entries(verbs)) {
     const name = verb === 'runNow' ? 'run-now' : verb;
-    withFilter(command(bulk, `${name} [companyId]`, `acme ${chosen}`, `${meaning}, in many chains at once`))
+    const added = command(bulk, `${name} [companyId]`, `acme ${chosen}`, `${meaning}, in many chains at once`);
+    withFilter(verb === 'mend' ? withCorrection(added) : added)
       .aliases(verb === name ? [] : [verb])
       .description(
         'Shows how many chains it concerns and the first ten, then asks. A script says --yes, or --confirm with the count ' +
           'that it expects. Exit code 4 where chains did not answer.',
       )
-      .option('--status <status>', 'needs-attention, running; for retry also failed: opened again', (status) => ({ status }))
+      .option('--status <status>', 'needs-attention, running; for retry and mend also failed: opened again', (status) => ({
+        status,
+      }))
       .option('--cause <causeId>', 'held for this cause: see relay causes list', (causeId) => ({ causeId }))
       .option('--all-companies', 'instead of a company: in all of them')
       .option('--confirm <count>', 'do it if it concerns so many chains, without asking', readCount('--confirm'))
@@ -37,7 +45,8 @@ export const bulk: Commands = (relay, session) => {
       .action(async (companyId, options) => {
         if ((companyId === undefined) !== (options.allCompanies === true))
           throw new UsageError('Name the company, or say --all-companies');
-        const order = { verb, filter: settingsOf(options) };
+        const { correction, ...filter } = settingsOf(options);
+        const order = { verb, filter, correction };
         const count = options.confirm ?? (await askFirst(companyId, order, options.yes));
         if (count > 0) await steer(companyId, { ...order, confirm: count });
       });
@@ -51,11 +60,13 @@ export const bulk: Commands = (relay, session) => {
   /** Shows what it concerns. @returns how many chains, once that is confirmed. */
   async function askFirst(companyId: string | undefined, body: object, yes: boolean | undefined): Promise<number> {
     const answer = await session.api.ask('POST', baseOf(companyId), bulkPreviewSchema, { body });
-    const { count, first } = answer.body;
+    const { count, first, mends } = answer.body;
     await session.show(answer, () => {
       if (count === 0) return ['There is no such chain.'];
       const more = count > first.length ? [`and ${count - first.length} more`] : [];
-      return [`${chains(count)}:`, ...session.table(first, { COMPANY: 'companyId', ...chainColumns }), ...more];
+      const becomes = { CHAIN: 'chainId', ACTION: 'index', BEFORE: 'before', AFTER: 'after', 'LEFT ALONE': 'problem' } as const;
+      const table = mends ? session.table(mends, becomes) : session.table(first, { COMPANY: 'companyId', ...chainColumns });
+      return [`${chains(count)}:`, ...table, ...more];
     });
     if (count > 0) await session.confirm(yes, `Do it in ${chains(count)}?`);
     return count;
@@ -81,6 +92,22 @@ export const bulk: Commands = (relay, session) => {
     return session.api.ask('GET', `${baseOf(companyId)}${path`/${bulkId}`}`, bulkSchema);
   }
 };
+
+/** What is done to a field: options are read as the API's. */
+function withCorrection<Args extends unknown[], Options extends OptionValues>(command: Command<Args, Options>) {
+  const corrects = (correction: object) => ({ correction });
+  return command
+    .option('--field <field>', 'that is corrected: its name in the request', (field) => corrects({ field }))
+    .option('--replace <from=to>', 'every occurrence', (text) => {
+      const [, from, to] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+      if (from === undefined) throw new UsageError('--replace must be from=to');
+      return corrects({ replace: { from, to } });
+    })
+    .addOption(new Option('--trim', 'then take white space at both ends away').preset(corrects({ trim: true })))
+    .option('--default <value>', 'then fill in what is blank, missing or not substituted', (value) =>
+      corrects({ default: value }),
+    );
+}
 
 function bulkLines({ verb, count, status, progress, by, startedAt }: z.infer<typeof bulkSchema>): Line[] {
   const head = line`${verb} in ${chains(count)}, by ${by}, ${momentText(startedAt)}: ${stateCell(status)}`;

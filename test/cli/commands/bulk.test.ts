@@ -71,6 +71,37 @@ describe('relay bulk', () => {
     assert.match(err, /npx relay bulk show b1 acme/);
   });
 
+  it('corrects the same field of many, and shows what each becomes', async () => {
+    const mends = [
+      { chainId: 'c1', index: 0, before: ['a@exampel.com'], after: ['a@example.com'] },
+      { chainId: 'c2', index: 1, before: ['b@x.org'] },
+    ];
+    const words = [
+      'bulk',
+      'mend',
+      'acme',
+      '--field',
+      'emails',
+      '--replace',
+      'exampel.com=example.com',
+      '--trim',
+      '--rule',
+      '4711',
+    ];
+    const { out } = await run([...words, '--yes'], ({ method, body }) => {
+      if (method === 'GET') return { body: bulk('completed', {}) };
+      return JSON.parse(body).confirm ? { status: 202, body: bulk('running') } : { body: { ...preview, mends } };
+    });
+    const correction = { field: 'emails', replace: { from: 'exampel.com', to: 'example.com' }, trim: true };
+    const order = { verb: 'mend', filter: { relayId: '4711' }, correction };
+    assert.deepEqual(
+      server.asked.slice(0, 2).map(({ body }) => JSON.parse(body)),
+      [order, { ...order, confirm: 214 }],
+    );
+    assert.match(out, /^214 chains:\nCHAIN +ACTION +BEFORE +AFTER[^\n]*\nc1 +0 +a@exampel\.com +a@example\.com/);
+    assert.equal((await run([...words, '--replace', 'x'], () => ({}))).exitCode, 2);
+  });
+
   it('does nothing that is not confirmed', async () => {
     const silent = await run(['bulk', 'cancel', 'acme'], () => ({ body: preview }));
     assert.deepEqual([silent.exitCode, server.asked.length], [2, 1]);
