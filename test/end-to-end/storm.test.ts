@@ -30,7 +30,7 @@ describe(`a storm of queries, signals and cancels (seed ${seed})`, () => {
         () => udf('T'),
         () => email([`a@${company.companyId}.example`]),
       )(),
-      ...oneOf<Action>({}, {}, { delayInSeconds: '5' }, { delayInSeconds: '3000' }),
+      ...oneOf<Action>({}, {}, { delayInSeconds: '5' }, { delayInSeconds: '3000' }, { delayInSeconds: '' }),
       ...oneOf<Action>({}, {}, { platformAssignmentId: assignment, actionCondition: 'status==draft' }),
     });
     const started = await Promise.all(
@@ -49,6 +49,8 @@ describe(`a storm of queries, signals and cancels (seed ${seed})`, () => {
         oneOf<() => Promise<unknown>>(
           () => handle.signal('retry', index),
           () => handle.signal('retry', below(actions)),
+          () => handle.signal('mend', [index, { platformAssignmentId: assignment }]),
+          () => handle.signal('mend', [index, oneOf<object>({ delayInSeconds: '2' }, { cfValue: 'v' }, { sendRadius: 'far' })]),
           () => handle.signal('skip', index),
           () => handle.signal('runNow', index),
           () => handle.signal('reschedule', [index, 1]),

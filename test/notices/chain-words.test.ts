@@ -131,10 +131,10 @@ describe('the text of a notice', () => {
     const error = { type: 'DataMistake', message: 'sendRadius is blank', retryable: false };
     const sections = sectionsOf('needs-attention', { error });
     assert.deepEqual(sections.get('What was wrong'), ['sendRadius is blank (DataMistake)']);
-    assert.equal(
-      sections.get('To put it right')?.[0],
-      'What came with the request stays as it is. If a setting was at fault, mend it, then retry:',
-    );
+    const [first, second, third] = sections.get('To put it right') ?? [];
+    assert.equal(first, 'Mend what came with the request, by the names of its fields (`chains fields` shows them):');
+    assert.match(String(second), /npx relay chains mend \S+ \S+ \d --set field=value$/);
+    assert.equal(third, 'Or if a setting was at fault, mend it, then retry:');
   });
 
   it('about a held action of a delay: what is due at another time is not held', () => {
