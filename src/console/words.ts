@@ -77,6 +77,7 @@ export const verbWords: Record<OfferedVerb, string> = {
 /** What a verb does, before it is confirmed. */
 export const verbMeanings: Record<BulkVerb, string> = {
   retry: 'Each held action is tried again, its condition evaluated anew.',
+  mend: 'The same field of each held action is corrected, and the action tried again.',
   skip: 'Each held action is skipped, and what stands behind it goes on.',
   cancel: 'What has not run will not run. An effect under way is awaited first.',
   runNow: 'Each scheduled action runs now.',
