@@ -126,11 +126,12 @@ function remedy(kind: FailureKind, { error, reason }: ActionStatus, notice: Chai
     `temporal workflow signal -n ${context.namespace} -w ${chainWorkflowId(notice)} --name ${name} -i '[${index}]'`;
   if (kind !== 'needs-attention') return [mendFew, steer('retry')];
   const inData = 'Mend what came with the request, by the names of its fields (`chains fields` shows them):';
+  const mendIt = relay(`chains mend ${companyId} ${chainId} ${index} --set field=value`, context);
   const inSettings = 'Or if a setting was at fault, mend it, then retry:';
   const inWebUi = `Or in the Web UI: More Actions, Send a Signal, retry or skip, input [${index}].`;
   const skip = [steer('skip'), signal('skip')];
   if (reason) return ['Go on without it:', ...skip];
-  const first = error?.type === 'DataMistake' ? [inData, `${steer('chains mend')} --set field=value`, inSettings] : [mendFew];
+  const first = error?.type === 'DataMistake' ? [inData, mendIt, inSettings] : [mendFew];
   return [...first, steer('retry'), signal('retry'), 'Or go on without it:', ...skip, ...(context.links.webUi ? [inWebUi] : [])];
 }
 

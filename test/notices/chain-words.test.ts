@@ -133,7 +133,7 @@ describe('the text of a notice', () => {
     assert.deepEqual(sections.get('What was wrong'), ['sendRadius is blank (DataMistake)']);
     const [first, second, third] = sections.get('To put it right') ?? [];
     assert.equal(first, 'Mend what came with the request, by the names of its fields (`chains fields` shows them):');
-    assert.match(String(second), /npx relay chains mend \S+ \S+ \d --set field=value$/);
+    assert.match(String(second), /^npx relay chains mend acme c-1 1 --set field=value /);
     assert.equal(third, 'Or if a setting was at fault, mend it, then retry:');
   });
 
