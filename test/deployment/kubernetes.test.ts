@@ -206,7 +206,7 @@ describe('deploy/kubernetes', () => {
         name === 'relay-api'
           ? read('src/service/server.ts', /graceMs = ([\d_]+)/) / 1000
           : read('src/worker/worker.ts', /shutdownGraceTime: '(\d+) seconds'/);
-      const before = Number(container.lifecycle?.preStop?.exec?.command?.at(-1) ?? 0);
+      const before = Number(container.env?.find(({ name }) => name === 'RELAY_DRAIN_SECONDS')?.value ?? 0);
       assert((pod.terminationGracePeriodSeconds ?? 0) >= before + own + 10);
     });
 
