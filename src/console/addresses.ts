@@ -21,6 +21,7 @@ export const pageOf = {
   assignment: (companyId: string, assignmentId: string) => path`/companies/${companyId}/assignments/${assignmentId}`,
   rules: (companyId: string) => path`/companies/${companyId}/rules`,
   rule: (companyId: string, relayId: string) => path`/companies/${companyId}/rules/${relayId}`,
+  compose: (companyId: string, relayId?: string) => path`/companies/${companyId}/compose` + query({ relayId }),
   refused: (companyId: string) => path`/companies/${companyId}/refused`,
   refusal: (companyId: string, rejectedId: string) => path`/companies/${companyId}/refused/${rejectedId}`,
   settings: (companyId: string) => path`/companies/${companyId}/settings`,

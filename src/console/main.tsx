@@ -12,6 +12,7 @@ import { CausePage } from './pages/cause.js';
 import { ChainPage } from './pages/chain.js';
 import { ChainsPage } from './pages/chains.js';
 import { CompaniesPage } from './pages/companies.js';
+import { ComposePage } from './pages/compose.js';
 import { NowPage } from './pages/now.js';
 import { PeoplePage } from './pages/people.js';
 import { RefusalPage, RefusedPage } from './pages/refused.js';
@@ -53,6 +54,7 @@ function Framed({ companyId, name, children }: { companyId?: string; name?: stri
         [pageOf.now(companyId), 'Now'],
         [pageOf.chains(companyId), 'Chains'],
         [pageOf.refused(companyId), 'Refused'],
+        ...(may('steer') ? ([[pageOf.compose(companyId), 'Compose']] as [string, string][]) : []),
         ...(may('manage')
           ? ([
               [pageOf.rules(companyId), 'Rules'],
@@ -134,6 +136,7 @@ const pages: Record<string, { list?: () => ComponentChildren; item?: (item: stri
   chains: { list: () => <ChainsPage />, item: (chainId) => <ChainPage key={chainId} chainId={chainId} /> },
   assignments: { item: (assignmentId) => <AssignmentPage key={assignmentId} assignmentId={assignmentId} /> },
   refused: { list: () => <RefusedPage />, item: (rejectedId) => <RefusalPage key={rejectedId} rejectedId={rejectedId} /> },
+  compose: { list: () => <ComposePage /> },
   rules: { list: () => <RulesPage />, item: (relayId) => <RulePage key={relayId} relayId={relayId} />, manages: true },
   settings: { list: () => <SettingsPage />, manages: true },
   people: { list: () => <PeoplePage />, manages: true },

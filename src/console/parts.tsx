@@ -192,15 +192,23 @@ export function ShownOnce({ title, secret, onClose, children }: DialogProps & { 
 interface FieldProps {
   label: string;
   hint?: string;
-  children: (ids: { id: string; 'aria-describedby'?: string }) => ComponentChildren;
+  /** What is wrong with it. */
+  problem?: string;
+  children: (ids: { id: string; 'aria-describedby'?: string; 'aria-invalid'?: true }) => ComponentChildren;
 }
 
-export function Field({ label, hint, children }: FieldProps) {
+export function Field({ label, hint, problem, children }: FieldProps) {
   const id = useId();
+  const about = [problem && `${id}-problem`, hint && `${id}-hint`].filter(Boolean).join(' ');
   return (
     <p class="field">
       <label for={id}>{label}</label>
-      {children({ id, ...(hint && { 'aria-describedby': `${id}-hint` }) })}
+      {children({ id, ...(about && { 'aria-describedby': about }), ...(problem && { 'aria-invalid': true }) })}
+      {problem && (
+        <span id={`${id}-problem`} class="error small">
+          {problem}
+        </span>
+      )}
       {hint && (
         <span id={`${id}-hint`} class="soft small">
           {hint}

@@ -48,6 +48,17 @@ export function fromNow(iso: string, now: number): string {
   return seconds > 0 ? `in ${said}` : `${said} ago`;
 }
 
+/** `1 hour 5 minutes`, `20 seconds`: the two largest units. */
+export function durationText(seconds: number): string {
+  let left = Math.round(seconds);
+  const parts = [...units, [1, 'second'] as const].flatMap(([size, word]) => {
+    const count = Math.floor(left / size);
+    left -= count * size;
+    return count === 0 ? [] : [`${count} ${word}${count === 1 ? '' : 's'}`];
+  });
+  return parts.slice(0, 2).join(' ') || '0 seconds';
+}
+
 const presets: Record<string, number> = { '1h': 1, '24h': 24, '7d': 168 };
 
 /** The `since` of an address, a time or a while before now, as the API takes it; undefined: it is neither. */

@@ -1,10 +1,13 @@
 /** What the pages call things. */
 
+import type { Forecast } from '../chain/forecast.js';
 import type { ActionState, BulkVerb, ChainStatus } from '../chain/outcome.js';
 import type { Pausable } from '../chain/pause.js';
 import type { ActionResource, ListedChain } from '../contract/chain-resource.js';
 import type { RejectionReason } from '../contract/problem.js';
 import type { OfferedVerb } from './verbs.js';
+
+type ForecastOutcome = Forecast['outcome'];
 
 export type Tone = 'good' | 'wait' | 'bad' | 'quiet' | 'busy';
 
@@ -31,6 +34,19 @@ export function toneOf(state: ActionState | ChainStatus): Tone {
 /** `needs attention`. */
 export function stateWords(state: ActionState | ChainStatus): string {
   return state.replaceAll('-', ' ');
+}
+
+const forecastTones: Record<ForecastOutcome, Tone> = {
+  runs: 'good',
+  skipped: 'quiet',
+  'needs-attention': 'wait',
+  failed: 'bad',
+  held: 'wait',
+  unknown: 'quiet',
+};
+
+export function forecastTone(outcome: ForecastOutcome): Tone {
+  return forecastTones[outcome];
 }
 
 const failures: Record<string, string> = {

@@ -5,19 +5,16 @@
  */
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import type { z } from 'zod';
 import { chainListSchema } from '../../src/contract/chain-resource.js';
 import { rejectedListSchema } from '../../src/contract/problem.js';
-import { missingBrowser, signIn, startBrowser } from '../end-to-end/browser.js';
+import { missingBrowser, obstacles, signIn, startBrowser } from '../end-to-end/browser.js';
 import { demoScene, startShownChains } from '../end-to-end/shown-chains.js';
 import { adminToken, eventually, send, startStack, Unmet, udf } from '../end-to-end/stack.js';
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const pictures = process.env.RELAY_PICTURES === '1' ? new URL('../../../docs/pictures/', import.meta.url) : undefined;
 const actor = { kind: 'admin' } as const;
 const wide: BrowserContextOptions = { viewport: { width: 1100, height: 760 }, colorScheme: 'light' };
@@ -104,6 +101,7 @@ async function lookAround(): Promise<void> {
       ['refusal', `${home}/refused/${refusal?.rejectedId}`, 'did you mean cfValue'],
       ['settings', `${home}/settings`, 'Assignment platform'],
       ['people', `${home}/people`, 'the one who may steer'],
+      ['compose', `${home}/compose`, 'Add the first action'],
       ['nothing', `${home}/nothing`, 'To the beginning'],
     ];
     const pictured = ['now', 'chain'];
@@ -328,13 +326,6 @@ async function lookAround(): Promise<void> {
     });
     return started.map(({ chainId }) => chainId);
   }
-}
-
-/** What axe finds, in words. */
-async function obstacles(page: Page): Promise<string[]> {
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>('axe.run()');
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
 }
 
 async function takePicture(page: Page, name: string): Promise<void> {

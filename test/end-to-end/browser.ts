@@ -1,9 +1,11 @@
 /** A real browser for tests: Debian's chromium, where there is one. */
 
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { after } from 'node:test';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const chromiumPath = '/usr/bin/chromium';
 
 /** Why there is none; undefined: there is. */
@@ -23,4 +25,11 @@ export async function signIn(page: Page, api: string, credential: string, to = '
   await page.getByLabel('Admin token or company key').fill(credential);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('button', { name: 'Sign out' }).waitFor();
+}
+
+/** What axe finds, in words. */
+export async function obstacles(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>('axe.run()');
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
 }

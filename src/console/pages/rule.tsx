@@ -30,7 +30,8 @@ export function RulePage({ relayId }: { relayId: string }) {
       title={`Rule ${ruleName(company, relayId)}`}
       about={
         <>
-          <a href={pageOf.rules(companyId)}>All rules</a> · <a href={pageOf.chains(companyId, { relayId })}>Its chains</a>
+          <a href={pageOf.rules(companyId)}>All rules</a> · <a href={pageOf.chains(companyId, { relayId })}>Its chains</a> ·{' '}
+          <a href={pageOf.compose(companyId, relayId)}>Compose a chain</a>
         </>
       }
     >

@@ -1,0 +1,230 @@
+/** One action that is being written: when, if, do. */
+
+import { useSignal } from '@preact/signals';
+import type { Composed, Composer } from '../../contract/dry-run.js';
+import { Field } from '../parts.js';
+import { durationText } from '../when.js';
+import { forecastTone } from '../words.js';
+import { type Card, delayOf, type Fields, fieldText } from './draft.js';
+
+type Definition = Composer['actions'][number];
+type Outcome = NonNullable<Composed['actions']>[number];
+/** What is said of a field, or of the card where `field` is ''. */
+export interface Remark {
+  field: string;
+  detail: string;
+}
+
+export interface CardProps {
+  card: Card;
+  place: number;
+  count: number;
+  composer: Composer;
+  problems: readonly Remark[];
+  remarks: readonly Remark[];
+  /** What the timestamp of the card would be written as. */
+  timestamp?: string;
+  outcome?: Outcome;
+  onChange(fields: Fields): void;
+  onMove(by: -1 | 1): void;
+  onDuplicate(): void;
+  onRemove(): void;
+}
+
+export const cardId = ({ key }: Card) => `action-${key}`;
+
+/** `2 sendEmails: tell the manager`, as a chain's page has it. */
+export function cardTitle({ fields }: Card, place: number): string {
+  const comment = fieldText(fields.comment);
+  return `${place} ${fieldText(fields.action)}${comment ? `: ${comment}` : ''}`;
+}
+
+const whenFields = ['delayInSeconds'];
+const ifFields = ['actionCondition', 'incomingValue'];
+const longFields = ['body', 'bodyHtml'];
+
+/** Of an action that nobody knows, only what all have. */
+function definitionOf({ actions }: Composer, { action }: Fields): Definition | undefined {
+  return actions.find(({ name }) => name === action);
+}
+
+type TextBox = HTMLInputElement | HTMLTextAreaElement;
+
+export function ActionCard({ card, place, count, composer, ...more }: CardProps) {
+  const { problems, remarks, timestamp, outcome, onChange, onMove, onDuplicate, onRemove } = more;
+  const { fields } = card;
+  /** What is still to be written is no mistake until one has left the card. */
+  const isLeft = useSignal(Object.keys(fields).length > 2);
+  /** The field that one wrote in or pointed at last: the tab key comes through others on its way to the palette. */
+  const lastBox = useSignal<TextBox | undefined>(undefined);
+  const noteBox = ({ target }: Event) => {
+    if (target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement) lastBox.value = target;
+  };
+  const definition = definitionOf(composer, fields);
+  const title = cardTitle(card, place);
+  const shown = isLeft.value ? problems : problems.filter(({ detail }) => !detail.startsWith('is required'));
+  const own = definition?.fields.map(({ name }) => name) ?? [];
+  const isElsewhere = ({ field }: Remark) => !own.includes(field.split('/')[0] ?? '');
+  const named = (names: readonly string[]) => definition?.fields.filter(({ name }) => names.includes(name)) ?? [];
+  const rest = own.filter((name) => !whenFields.includes(name) && !ifFields.includes(name));
+  const problemOf = (name: string) =>
+    shown
+      .filter(({ field }) => field === name || field.startsWith(`${name}/`))
+      .map(({ detail }) => detail)
+      .join('; ');
+  const hintOf = ({ name, description }: Definition['fields'][number]) => {
+    const said = remarks
+      .filter(({ field }) => field === name || field.startsWith(`${name}/`))
+      .map(({ detail }) => `Note: ${detail}.`);
+    const delay = name === 'delayInSeconds' ? delayOf(fields) : undefined;
+    if (delay) said.unshift(`That is ${durationText(delay)}.`);
+    if (name === 'cfTargetDateFormat' && timestamp) said.unshift(timestamp);
+    return [description, ...said].join(' ');
+  };
+  const editor = ({ name, description, required, isList }: Definition['fields'][number]) => {
+    const change = (event: { currentTarget: TextBox }) => {
+      const { value } = event.currentTarget;
+      onChange({ ...fields, [name]: isList ? value.split('\n') : value });
+    };
+    return (
+      <Field
+        key={name}
+        label={`${name}${required ? ' (required)' : ''}`}
+        hint={hintOf({ name, description, required, isList }) + (isList ? ' One a line.' : '')}
+        problem={problemOf(name)}
+      >
+        {(ids) =>
+          isList || longFields.includes(name) ? (
+            <textarea {...ids} rows={isList ? 2 : 3} name={name} value={fieldText(fields[name])} onInput={change} />
+          ) : (
+            <input {...ids} name={name} value={fieldText(fields[name])} onInput={change} autocomplete="off" spellcheck={false} />
+          )
+        }
+      </Field>
+    );
+  };
+  const keys = (event: KeyboardEvent) => {
+    if (!event.altKey || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return;
+    event.preventDefault();
+    onMove(event.key === 'ArrowUp' ? -1 : 1);
+  };
+  const insert = (name: string) => {
+    const box = lastBox.value;
+    if (!box?.isConnected) return;
+    box.setRangeText(`\${${name.replace(/<.*>/, '')}}`, box.selectionStart ?? 0, box.selectionEnd ?? 0, 'end');
+    box.dispatchEvent(new Event('input', { bubbles: true }));
+    box.focus();
+    // Of a custom field the id is still to be written.
+    if (name.endsWith('>')) box.setSelectionRange((box.selectionEnd ?? 1) - 1, (box.selectionEnd ?? 1) - 1);
+  };
+  return (
+    <article
+      id={cardId(card)}
+      tabIndex={-1}
+      class="card"
+      aria-label={title}
+      onKeyDown={keys}
+      onFocusOut={({ currentTarget, relatedTarget }) => {
+        if (!(relatedTarget instanceof Node && currentTarget.contains(relatedTarget))) isLeft.value = true;
+      }}
+      onInput={noteBox}
+      onClick={noteBox}
+    >
+      <h3>
+        {title} {outcome && <span class={`badge ${forecastTone(outcome.outcome)}`}>{outcome.outcome.replaceAll('-', ' ')}</span>}
+      </h3>
+      {outcome && <OutcomeText of={outcome} />}
+      {shown.filter(isElsewhere).map(({ field, detail }) => (
+        <p key={field + detail} class="error small">
+          <code>{field}</code> {detail}
+        </p>
+      ))}
+      {remarks.filter(isElsewhere).map(({ field, detail }) => (
+        <p key={field + detail} class="note wait small">
+          {field ? <code>{field}</code> : 'This action'} {detail}.
+        </p>
+      ))}
+      <fieldset>
+        <legend>When</legend>
+        {named(whenFields).map(editor)}
+      </fieldset>
+      <fieldset>
+        <legend>If</legend>
+        {named(ifFields).map(editor)}
+      </fieldset>
+      <fieldset>
+        <legend>Do</legend>
+        <Field label="action" hint={definition?.description}>
+          {(ids) => (
+            <select
+              {...ids}
+              value={fieldText(fields.action)}
+              onChange={(event) => onChange({ ...fields, action: event.currentTarget.value })}
+            >
+              {!definition && <option value={fieldText(fields.action)}>{fieldText(fields.action)}</option>}
+              {composer.actions.map(({ name }) => (
+                <option key={name}>{name}</option>
+              ))}
+            </select>
+          )}
+        </Field>
+        {named(rest).map(editor)}
+      </fieldset>
+      <details>
+        <summary>Put in a variable of the webhook</summary>
+        <p class="soft small">
+          {lastBox.value ? `Into ${lastBox.value.name}, where the cursor was.` : 'First write in the field that it belongs in.'}
+        </p>
+        <p class="row">
+          {composer.variables.map(({ name, description }) => (
+            <button key={name} type="button" title={description} onClick={() => insert(name)}>
+              {`\${${name}}`}
+            </button>
+          ))}
+        </p>
+      </details>
+      <p class="row">
+        <button type="button" aria-disabled={place === 0} onClick={() => onMove(-1)}>
+          Up<span class="unseen"> with {title}</span>
+        </button>
+        <button type="button" aria-disabled={place === count - 1} onClick={() => onMove(1)}>
+          Down<span class="unseen"> with {title}</span>
+        </button>
+        <button type="button" onClick={onDuplicate}>
+          Duplicate<span class="unseen"> {title}</span>
+        </button>
+        <button type="button" class="danger" onClick={onRemove}>
+          Remove<span class="unseen"> {title}</span>
+        </button>
+      </p>
+    </article>
+  );
+}
+
+function OutcomeText({ of }: { of: Outcome }) {
+  const { reason, effect, paused, outcome, afterSeconds, attempts = 1, toldAfterSeconds } = of;
+  const played = [
+    afterSeconds !== undefined && `${afterSeconds === 0 ? 'at once' : `after ${durationText(afterSeconds)}`}`,
+    attempts > 1 && `tried ${attempts} times`,
+    toldAfterSeconds !== undefined &&
+      `people are told ${toldAfterSeconds === 0 ? 'at once' : `after ${durationText(toldAfterSeconds)}`}`,
+  ].filter(Boolean);
+  const does = outcome === 'runs' && effect ? Object.entries(effect) : [];
+  return (
+    <>
+      {played.length > 0 && <p class="small">{played.join('; ')}</p>}
+      {reason && <p class="reason small">{reason}</p>}
+      {paused && <p class="reason small">{paused}</p>}
+      {does.length > 0 && (
+        <dl class="facts small">
+          {does.map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{Array.isArray(value) ? value.join(', ') : String(value)}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,233 @@
+/**
+ * The composer in a real browser: the first example of the spec from nothing, by keyboard alone; its mistakes, trying it, how it
+ * would go, and the body that it ends with, which is then sent. `RELAY_PICTURES=1` takes the pictures of docs/console.md.
+ */
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { missingBrowser, obstacles, signIn, startBrowser } from '../end-to-end/browser.js';
+import { eventually, startStack, Unmet } from '../end-to-end/stack.js';
+
+const pictures = process.env.RELAY_PICTURES === '1' ? new URL('../../../docs/pictures/', import.meta.url) : undefined;
+const actor = { kind: 'admin' } as const;
+const wide: BrowserContextOptions = { viewport: { width: 1100, height: 900 }, colorScheme: 'light' };
+const phone: BrowserContextOptions = { viewport: { width: 375, height: 740 }, colorScheme: 'dark', hasTouch: true };
+
+const [manager, mailText] = ['manager@demo.example', 'Please call somebody.'];
+const ofEvery = { platformAssignmentId: '${assignment_id}' };
+const ifDraft = (delayInSeconds: string) => ({ delayInSeconds, actionCondition: 'status==draft' });
+const send = { action: 'platform_sendAssignment', ...ofEvery, sendToGroups: '501,502' };
+const wanted = [
+  { ...send, sendRadius: '5' },
+  { ...send, sendRadius: '25', ...ifDraft('1800') },
+  { ...send, sendRadius: '100', ...ifDraft('3600') },
+  {
+    action: 'sendEmails',
+    ...ofEvery,
+    ...ifDraft('5400'),
+    emails: [manager],
+    subject: 'Nobody has been found for ${assignment_id}',
+    body: mailText,
+    bodyHtml: `<p>${mailText}</p>`,
+  },
+];
+
+if (missingBrowser) it('the composer', { skip: missingBrowser }, () => {});
+else describe('the composer', composing);
+
+async function composing(): Promise<void> {
+  const stack = await startStack({ retryBudgetSeconds: 600 });
+  const company = await stack.company({ name: 'Widen, then alert' });
+  const { companyId, relayId, relayAccessToken } = company;
+  const made = await stack.store.keys.create(companyId, 'dana', actor, { role: 'manage' });
+  assert(typeof made === 'object');
+  const browser = await startBrowser();
+  const home = `/companies/${companyId}`;
+  const said: string[] = [];
+  const pageOf = async (to: string, options = wide): Promise<Page> => {
+    const page = await (await browser.newContext({ ...options, reducedMotion: 'reduce' })).newPage();
+    page.setDefaultTimeout(60_000);
+    page.on('pageerror', (error) => said.push(error.message));
+    page.on('console', (message) => message.type() === 'error' && said.push(message.text()));
+    await signIn(page, stack.links.api, made.key, to);
+    return page;
+  };
+  const focused = (page: Page) => page.evaluate<string>('document.activeElement.name || document.activeElement.textContent');
+  /** By the tab key, as far as it takes. */
+  const tabTo = async (page: Page, name: string | RegExp) => {
+    for (let n = 0; n < 120; n += 1) {
+      await page.keyboard.press('Tab');
+      const on = await focused(page);
+      if (typeof name === 'string' ? on === name : name.test(on)) return;
+    }
+    assert.fail(`no way to ${name}`);
+  };
+  const write = async (page: Page, fields: Record<string, string>) => {
+    for (const [name, text] of Object.entries(fields)) {
+      await tabTo(page, name);
+      await page.keyboard.press('Control+a');
+      await page.keyboard.type(text);
+    }
+  };
+  const press = async (page: Page, name: string | RegExp) => {
+    await tabTo(page, name);
+    await page.keyboard.press('Enter');
+  };
+  const isAt = (page: Page, title: string) =>
+    eventually(`the focus to be on ${title}`, async () => {
+      const label = await page.evaluate<string | null>('document.activeElement.getAttribute("aria-label")');
+      return label === title ? true : new Unmet(label);
+    });
+  const status = (page: Page, words: string | RegExp) => page.getByRole('status').getByText(words).waitFor();
+  const elementsIn = async (page: Page): Promise<Record<string, unknown>[]> =>
+    JSON.parse(await page.getByLabel('Put this in as its body').inputValue());
+
+  it('composes the first example from nothing by keyboard, and sees it arrive', async () => {
+    const page = await pageOf(home);
+    await page.getByRole('link', { name: 'Compose' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Compose', level: 1 }).waitFor();
+    await page.getByText('Add the first action').waitFor();
+    await press(page, 'Add platform_sendAssignment');
+    await isAt(page, '0 platform_sendAssignment');
+    await write(page, { sendToGroups: '501,502', sendRadius: '5' });
+    await press(page, /^Duplicate/);
+    await isAt(page, '1 platform_sendAssignment');
+    await write(page, { delayInSeconds: 'soon', actionCondition: 'status=draft', sendRadius: '25' });
+    const second = page.getByRole('article').nth(1);
+    await second.getByText('must be a whole number of seconds').waitFor();
+    const delay = second.getByLabel('delayInSeconds');
+    const about = (await delay.getAttribute('aria-describedby'))?.split(' ') ?? [];
+    assert.match((await page.locator(`[id="${about[0]}"]`).textContent()) ?? '', /whole number/);
+    assert.equal(await delay.getAttribute('aria-invalid'), 'true');
+    await second.getByText('has a single =').waitFor();
+    await delay.focus();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.type('1800');
+    await write(page, { actionCondition: 'status==draft' });
+    await second.getByText('That is 30 minutes.').waitFor();
+    await second.locator('.error').first().waitFor({ state: 'detached' });
+    await press(page, /^Duplicate/);
+    await isAt(page, '2 platform_sendAssignment');
+    await write(page, { delayInSeconds: '3600', sendRadius: '100' });
+    await page.getByText('has no safety net').waitFor();
+    await press(page, 'Add sendEmails');
+    await isAt(page, '3 sendEmails');
+    await write(page, { ...ifDraft('5400'), emails: manager, subject: 'Nobody has been found for ' });
+    await press(page, 'Put in a variable of the webhook');
+    await press(page, '${assignment_id}');
+    await write(page, { body: mailText, bodyHtml: `<p>${mailText}</p>` });
+    await page.getByText('has no safety net').waitFor({ state: 'detached' });
+
+    await page.keyboard.press('Alt+ArrowUp');
+    await status(page, 'Moved to place 3 of 4');
+    assert.equal(await focused(page), 'bodyHtml');
+    await page.keyboard.press('Alt+ArrowDown');
+    await status(page, 'Moved to place 4 of 4');
+    const rail = page.getByRole('navigation', { name: 'When the actions are due' }).getByRole('listitem');
+    assert.match((await rail.first().textContent()) ?? '', /^At once0 platform_sendAssignment/);
+
+    await press(page, 'Try it');
+    await page.getByText('Of 4 actions: 4 run.', { exact: false }).locator('visible=true').first().waitFor();
+    await tabToScenario(page, 'nobody-accepts');
+    await page.getByText('Nobody is told that nobody has accepted').waitFor();
+    await page.getByRole('article').nth(3).getByText('status was "sent"').waitFor();
+    await tabToScenario(page, 'platform-down');
+    await page
+      .getByRole('article')
+      .first()
+      .getByText(/people are told after/)
+      .waitFor();
+    assert.deepEqual(await obstacles(page), []);
+    await takePicture(page, 'compose');
+
+    const body = await elementsIn(page);
+    const placed = { relayId, relayAccessToken: '<RELAY_ACCESS_TOKEN>' };
+    assert.deepEqual(
+      body,
+      wanted.map((element) => ({ ...element, ...placed })),
+    );
+    await press(page, /^It is in/);
+    await page.getByText('Waiting for the first event').waitFor();
+    await page.waitForResponse((response) => response.url().includes('/chains?'));
+    const assignment = await stack.assignment();
+    const text = JSON.stringify(body)
+      .replaceAll('<RELAY_ACCESS_TOKEN>', relayAccessToken)
+      .replaceAll('${assignment_id}', assignment);
+    const url = (await page.getByText('/relay').first().textContent()) ?? '';
+    assert.equal(url, `${stack.links.api}/co/${companyId}/relay`);
+    const answer = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: text });
+    assert.equal(answer.status, 202, await answer.clone().text());
+    await press(page, 'see its chain');
+    await page.getByText('scheduled').first().waitFor();
+    await page.context().close();
+  });
+
+  it('reads JSON as it is written, tries it with an event that came, and keeps it for the tab', async () => {
+    const page = await pageOf(`${home}/compose?relayId=${relayId}`);
+    await page.getByRole('button', { name: 'JSON', exact: true }).click();
+    const json = page.getByLabel('The chain as JSON');
+    await json.fill('[{"action": ');
+    await page.getByText('is not JSON').waitFor();
+    const udf = {
+      action: 'ticket_updateUDF',
+      externalSystemTicketId: 'T',
+      cfName: 'In',
+      cfValue: '${checked_in_on}',
+      cfTargetDateFormat: 'yyyy',
+    };
+    await json.fill(
+      JSON.stringify([
+        { ...wanted[1], relayId, relayAccessToken: 'rlt_x' },
+        { ...udf, cfNam: 'x' },
+      ]),
+    );
+    await page.getByText('did you mean cfName').waitFor();
+    await page.getByRole('button', { name: 'Cards', exact: true }).click();
+    const second = page.getByRole('article').nth(1);
+    await second.getByText('did you mean cfName').waitFor();
+    await second.getByText('It would be written as 2026.').waitFor();
+    await second.getByLabel('cfTargetDateFormat').fill('yyyy-MM');
+    await second.getByText('It would be written as 2026-07.').waitFor();
+    await second.getByLabel('cfTargetDateFormat').fill('bad');
+    await second.getByText('b at place 1').first().waitFor();
+    await page.reload();
+    await second.getByRole('button', { name: /^Remove/ }).click();
+    await status(page, 'Action 1 removed');
+    await page.getByLabel('With', { exact: true }).selectOption('chainId');
+    await page.getByLabel('Event').locator('option').first().waitFor({ state: 'attached' });
+    await page.getByRole('button', { name: 'Try it' }).click();
+    await page.getByRole('article').first().getByText('501, 502').waitFor();
+    assert.ok(!(await page.content()).includes('rlt_x'));
+    await page.context().close();
+  });
+
+  it('has no obstacle on a phone in the dark', async () => {
+    const page = await pageOf(`${home}/compose`, phone);
+    await page.getByRole('button', { name: /growing radius/ }).click();
+    await page.getByRole('article').nth(3).waitFor();
+    await page.getByRole('button', { name: 'Try it' }).click();
+    await page.getByText('Of 4 actions').locator('visible=true').first().waitFor();
+    assert.deepEqual(await obstacles(page), []);
+    const [width, room] = await page.evaluate<[number, number]>('[document.documentElement.scrollWidth, innerWidth]');
+    assert.ok(width <= room, `${width} of ${room}`);
+    await takePicture(page, 'compose-phone');
+    await page.context().close();
+  });
+
+  it('says nothing to the browser that it would complain of', () => assert.deepEqual(said, []));
+
+  async function tabToScenario(page: Page, scenario: string): Promise<void> {
+    await page.getByLabel('As things go').selectOption(scenario);
+    await page.getByRole('button', { name: 'Try it' }).focus();
+    await page.keyboard.press('Enter');
+  }
+}
+
+async function takePicture(page: Page, name: string): Promise<void> {
+  if (!pictures) return;
+  await page.getByRole('heading', { name: 'Its actions' }).scrollIntoViewIfNeeded();
+  await page.screenshot({ path: fileURLToPath(new URL(`console-${name}.png`, pictures)) });
+}
