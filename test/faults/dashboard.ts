@@ -19,7 +19,10 @@ const dashboardSchema = z.object({
 const answerSchema = z.object({
   data: z.object({
     result: z.array(
-      z.object({ metric: z.record(z.string(), z.string()), values: z.array(z.tuple([z.number(), z.string().transform(Number)])) }),
+      z.object({
+        metric: z.record(z.string(), z.string()),
+        values: z.array(z.tuple([z.number(), z.string().transform(Number)])),
+      }),
     ),
   }),
 });
