@@ -106,7 +106,14 @@ export class PostgresqlServer {
     const server = this.#server;
     if (!server || !this.isRunning()) return;
     const ended = once(server, 'exit');
-    for (const pid of signal === 'SIGKILL' ? this.pids() : [server.pid ?? 0]) process.kill(pid, signal);
+    const pids = this.pids();
+    server.kill(signal);
+    // With SIGKILL it cannot end its own, which end one after the other.
+    for (const pid of signal === 'SIGKILL' ? pids : []) {
+      try {
+        process.kill(pid, signal);
+      } catch {}
+    }
     await ended;
   }
 
