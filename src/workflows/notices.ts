@@ -9,7 +9,7 @@ import { overSignal } from '../contract/messages.js';
 import type { ChainNotice, NoticeKind } from '../contract/notices.js';
 import type { ActionStates } from './action-states.js';
 import type { Alarm, Lock } from './lock.js';
-import { dayOfAttempts } from './notifier.js';
+import { dayOfAttempts, noticeTimeout } from './notifier.js';
 
 interface Hold {
   index: number;
@@ -69,7 +69,7 @@ export class ChainNotices {
     const { relayId } = this.states.of(index);
     const notice: ChainNotice = { kind, companyId, relayId, chainId, index, at: this.lock.time(), receivedAt, actions };
     const { notifyFailure } = proxyActivities<Activities>({
-      startToCloseTimeout: '2 minutes',
+      startToCloseTimeout: noticeTimeout,
       retry: dayOfAttempts,
       summary: summaryOf([this.states.of(index)], `tells people: ${kind}`),
     });

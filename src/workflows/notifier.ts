@@ -111,11 +111,14 @@ export const dayOfAttempts = {
   maximumAttempts: 104,
 } as const;
 
+/** More than the contacts and the operator's address take one after the other. A task that never reached a worker is given to another then. */
+export const noticeTimeout = '45 seconds';
+
 /** Brings one notice to everybody whom it concerns. @throws ActivityFailure where a day was not enough. */
 export async function NoticeDelivery(notice: Notice): Promise<ContactResult[]> {
   const isTest = notice.kind === 'test';
   const { deliverNotice } = proxyActivities<Activities>({
-    startToCloseTimeout: isTest ? '20 seconds' : '2 minutes',
+    startToCloseTimeout: isTest ? '20 seconds' : noticeTimeout,
     retry: isTest ? { maximumAttempts: 1 } : dayOfAttempts,
     summary: `notice: ${notice.kind}`,
   });

@@ -196,6 +196,7 @@ async function build({ fullServer, say, env: more = {} }: Options, closing: (() 
 
   const keyring = new Keyring(keys);
   const connection = await Connection.connect({ address: `127.0.0.1:${temporalPort}` });
+  closing.push(() => connection.close());
   return {
     parts: { ...ours, temporal: parts.temporal, postgresql } satisfies Record<Name, Part>,
     urls: Object.fromEntries(Object.entries(ours).map(([name, { url }]) => [name, url])) as Record<keyof typeof ours, string>,
