@@ -6,16 +6,16 @@ import type { Activities } from '../contract/activities.js';
 import { ruleNotices } from '../notices/start.js';
 import { assertNotPaused, callTimeoutMs, type Deps, readActionContext } from './effect.js';
 import { effectFailure } from './failure.js';
+import { stopwatch } from './stopwatch.js';
 
 export function checkCondition(deps: Deps): Activities['checkCondition'] {
   const { connectors, client, inFlight, log } = deps;
   const notices = ruleNotices(client, log);
   return async (input) => {
-    const begun = performance.now();
+    const elapsed = stopwatch();
     const { companyId, relayId, chainId, index, assignmentId, condition } = input;
     const context = await readActionContext(deps, input);
-    if ('skipped' in context)
-      return { holds: false, reason: context.skipped, missing: false, tookMs: Math.round(performance.now() - begun) };
+    if ('skipped' in context) return { holds: false, reason: context.skipped, missing: false, tookMs: elapsed() };
     assertNotPaused(context.pauses, 'platform');
     try {
       const platform = connectors.platformOf(context.company);
@@ -28,7 +28,7 @@ export function checkCondition(deps: Deps): Activities['checkCondition'] {
         const about = { companyId, relayId, chainId, index, assignmentId, path: pathText(condition.path) };
         notices.start({ kind: 'missing-property', ...about, at: new Date().toISOString() }, activityInfo().taskQueue);
       }
-      return { ...verdict, tookMs: Math.round(performance.now() - begun) };
+      return { ...verdict, tookMs: elapsed() };
     } catch (error) {
       throw effectFailure('platform', error, input);
     }

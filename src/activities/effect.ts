@@ -15,6 +15,7 @@ import type { CompanySettings } from '../store/settings.js';
 import type { Store } from '../store/store.js';
 import { effectFailure, mistake, notTried, useOrdinary } from './failure.js';
 import type { InFlight } from './in-flight.js';
+import { stopwatch } from './stopwatch.js';
 
 /** What the activities work with; made once by each worker. */
 export interface Deps extends DeliveryDeps {
@@ -37,9 +38,9 @@ export function effectActivity<Input extends ActionRef>(
   act: (input: Input, company: Company, call: Call) => Promise<{ recipients?: number } | undefined>,
 ): (input: Input, begun?: number) => Promise<EffectResult> {
   return async (input, activityBegun) => {
-    const begun = performance.now();
+    const elapsed = stopwatch();
     const { attempt, isLocal } = activityInfo();
-    const result = () => ({ attempts: attempt, tookMs: Math.round(performance.now() - begun) });
+    const result = () => ({ attempts: attempt, tookMs: elapsed() });
     const context = await readActionContext(deps, input, activityBegun);
     if ('skipped' in context) return { ...result(), skipped: context.skipped };
     const { company, rule, pauses } = context;

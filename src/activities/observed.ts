@@ -4,6 +4,7 @@ import { activityInfo } from '@temporalio/activity';
 import type { ActionRef, EffectResult } from '../contract/activities.js';
 import { failureType } from '../service/telemetry.js';
 import type { Deps } from './effect.js';
+import { stopwatch } from './stopwatch.js';
 
 type Observers = Pick<Deps, 'log' | 'metrics' | 'tracing'>;
 type Run = (...input: unknown[]) => Promise<unknown>;
@@ -17,10 +18,10 @@ export function observed<Activities extends object>(
   const wrapped = Object.entries<Run>(activities as Record<string, Run>).map(([activity, run]) => [
     activity,
     async (...input: unknown[]) => {
-      const begun = performance.now();
+      const elapsed = stopwatch();
       const ended = (result: string) => {
         metrics.activities.inc({ activity, result });
-        tell(activity, input[0], result, Math.round(performance.now() - begun));
+        tell(activity, input[0], result, elapsed());
       };
       try {
         const result = await run(...input);

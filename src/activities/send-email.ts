@@ -3,9 +3,9 @@
 import { createHash } from 'node:crypto';
 import { activityInfo } from '@temporalio/activity';
 import { z } from 'zod';
-import { bareAddress, isOfDomains } from '../chain/address.js';
+import { addressOf, isOfDomains } from '../chain/address.js';
 import { type Chain, chainWorkflowId, type EmailContents } from '../chain/chain.js';
-import type { Fields } from '../chain/sent.js';
+import type { Fields } from '../chain/fields.js';
 import { readInput } from '../chains/read.js';
 import type { ActionRef, Activities } from '../contract/activities.js';
 import { changesQuery } from '../contract/messages.js';
@@ -64,7 +64,6 @@ const contentsSchema = z.object({ subject: text, body: text, bodyHtml: text });
 
 /** Derived from workflow id, index and recipient, so that a second copy can be told from a second message. */
 export function messageId(ref: Pick<ActionRef, 'companyId' | 'chainId' | 'index' | 'mends'>, recipient: string): string {
-  const to = bareAddress(recipient)?.toLowerCase() ?? recipient;
-  const key = [chainWorkflowId(ref), ref.index, to, ...(ref.mends ? [`m${ref.mends}`] : [])].join('\n');
+  const key = [chainWorkflowId(ref), ref.index, addressOf(recipient), ...(ref.mends ? [`m${ref.mends}`] : [])].join('\n');
   return `${createHash('sha256').update(key).digest('hex').slice(0, 40)}@relay.invalid`;
 }

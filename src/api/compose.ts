@@ -2,10 +2,10 @@
 
 import type { z } from 'zod';
 import { fieldValue } from '../chain/actions.js';
+import { type Fields, fixedFields } from '../chain/fields.js';
 import { hintsOn } from '../chain/hints.js';
 import { jsonPointer, readRequest } from '../chain/request.js';
 import { type Played, playThrough, remarkOn } from '../chain/scenario.js';
-import { type Fields, fixedFields } from '../chain/sent.js';
 import { fillIn, sampleOf, valuesFrom, variables, variablesIn } from '../chain/variables.js';
 import { readFields } from '../chains/mend.js';
 import { readChain } from '../chains/read.js';

@@ -6,7 +6,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Context, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { z } from 'zod';
-import { type Issue, jsonPointer } from '../chain/request.js';
+import { type Issue, jsonPointer, mostBytes } from '../chain/request.js';
 import { isNestedDeeper, type Parsed } from '../chain/text.js';
 import { Problem } from '../contract/problem.js';
 
@@ -16,7 +16,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-export function limitBody(maxBytes = 256 * 1024): MiddlewareHandler {
+export function limitBody(maxBytes = mostBytes): MiddlewareHandler {
   const countBody = bodyLimit({
     maxSize: maxBytes,
     onError: () => {

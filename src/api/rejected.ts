@@ -1,6 +1,6 @@
 /** `/co/{companyId}/rejected`: requests that were refused although their sender is known, and sending them again. */
 
-import { mergeFields } from '../chain/mend.js';
+import { mergeFields } from '../chain/fields.js';
 import { jsonPointer } from '../chain/request.js';
 import { hashRequest, startChain } from '../chains/start.js';
 import { acceptedSchema } from '../contract/chain-resource.js';

@@ -17,6 +17,11 @@ export function bareAddress(text: string): string | undefined {
   return at > 0 && at <= 64 && local.test(bare.slice(0, at)) && domain.test(bare.slice(at + 1)) ? bare : undefined;
 }
 
+/** The same for every way to write one recipient. */
+export function addressOf(recipient: string): string {
+  return bareAddress(recipient)?.toLowerCase() ?? recipient;
+}
+
 /** Whether the address is of one of these domains, or of one below them. */
 export function isOfDomains(text: string, domains: readonly string[]): boolean {
   const of = bareAddress(text)?.split('@').at(-1)?.toLowerCase() ?? '';

@@ -1,6 +1,7 @@
 /** One correction for the same field of many actions. */
 
-import { type Fields, isSame } from './sent.js';
+import type { Fields } from './fields.js';
+import { isSame } from './sent.js';
 import { blankness } from './text.js';
 
 /** What is done to each text, in this order. */

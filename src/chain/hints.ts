@@ -1,8 +1,8 @@
 /** What is odd about a chain as it is written, although it would be accepted: what can never run, and what has no safety net. */
 
 import { asksIncomingValue, type Condition, conditionText, evaluateCondition, parseCondition, pathText } from './condition.js';
+import type { Fields } from './fields.js';
 import { type Issue, jsonPointer } from './request.js';
-import type { Fields } from './sent.js';
 import { cutShort, unsubstituted } from './text.js';
 import { sampleOf, variablesIn } from './variables.js';
 

@@ -2,17 +2,10 @@
 
 import { actionDefinitions } from './actions.js';
 import type { ChainAction } from './chain.js';
-import { fieldNames, type Issue, jsonPointer, readRequest } from './request.js';
-import { type Fields, fieldsOf, fixedFields } from './sent.js';
+import { type Fields, fixedFields, mergeFields } from './fields.js';
+import { fieldNames, type Issue, jsonPointer, mostBytes, readRequest } from './request.js';
+import { fieldsOf } from './sent.js';
 import { blankness } from './text.js';
-
-/** Of all fields of a mended action, in bytes of JSON: what a whole request may have. */
-const mostBytes = 256 * 1024;
-
-/** `null` removes a field, as in a JSON merge patch (RFC 7396). */
-export function mergeFields(fields: Fields, changes: Fields): Fields {
-  return Object.fromEntries(Object.entries({ ...fields, ...changes }).filter(([, value]) => value !== null));
-}
 
 /**
  * @param changes - to the fields as they were sent, all that the action was ever mended by together.

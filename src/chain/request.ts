@@ -19,6 +19,8 @@ export function jsonPointer(path: readonly PropertyKey[]): string {
   return path.map((segment) => `/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
+/** Of a request's body, and of all fields of a mended action. */
+export const mostBytes = 256 * 1024;
 export const maxActions = 100;
 export const maxTokenLength = 512; // Characters.
 const maxConditionLength = 1000; // Characters.

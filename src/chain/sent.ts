@@ -3,9 +3,7 @@
 import { actionDefinitions } from './actions.js';
 import type { ChainAction } from './chain.js';
 import type { ActionDefinition } from './define-action.js';
-
-/** By their names in the request. */
-export type Fields = Record<string, unknown>;
+import { type Fields, fixedFields } from './fields.js';
 
 const ofEveryAction = {
   platformAssignmentId: 'assignmentId',
@@ -13,9 +11,6 @@ const ofEveryAction = {
   incomingValue: 'incomingValue',
   comment: 'comment',
 };
-
-/** Those that stay what they are, and the token. */
-export const fixedFields: readonly string[] = ['action', 'relayId', 'relayAccessToken'];
 
 /** @returns the fields that the action does not hold as they were sent. @param names - of the fields that are known. */
 export function sentFields(action: ChainAction, fields: Fields, names: readonly string[]): Fields {

@@ -48,9 +48,12 @@ export function oneLine(text: string): string {
     .trim();
 }
 
+/** `${name}`. */
+export const variablePattern = /\$\{([^{}]*)\}/g;
+
 /** The first `${variable}` that the webhook left unsubstituted, cut short. */
 export function unsubstituted(text = ''): string | undefined {
-  const variable = /\$\{[^{}]*\}/.exec(text)?.[0];
+  const [variable] = text.match(variablePattern) ?? [];
   return variable && cutShort(variable, 80);
 }
 

@@ -1,6 +1,8 @@
 /** What the platform's webhook fills in before a request comes, written `${name}`; for those who compose a chain. */
 
-import type { Fields } from './sent.js';
+import type { Fields } from './fields.js';
+import { mostBytes } from './request.js';
+import { variablePattern } from './text.js';
 
 export interface Variable {
   name: string;
@@ -28,19 +30,16 @@ export function sampleOf(name: string): string | undefined {
 
 /** The names of the variables in the text, each once. */
 export function variablesIn(text: string): string[] {
-  return [...new Set([...text.matchAll(/\$\{([^{}]*)\}/g)].map(([, name = '']) => name))];
+  return [...new Set([...text.matchAll(variablePattern)].map(([, name = '']) => name))];
 }
-
-/** What all that is filled in may have together, in UTF-16 units: what a request may have in bytes. */
-const mostFilledIn = 256 * 1024;
 
 /** The elements as the webhook would send them. What `filling` does not know stays. */
 export function fillIn(elements: readonly Fields[], filling: (name: string) => string | undefined): Fields[] {
-  let room = mostFilledIn;
+  let room = mostBytes; // Of UTF-16 units, for all that is filled in.
   const filled = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(filled);
     if (typeof value !== 'string') return value;
-    return value.replaceAll(/\$\{([^{}]*)\}/g, (written, name: string) => {
+    return value.replaceAll(variablePattern, (written, name: string) => {
       const value = filling(name);
       if (value === undefined || value.length > room) return written;
       room -= value.length;
@@ -56,7 +55,7 @@ export function valuesFrom(elements: readonly Fields[], sent: readonly Fields[])
     Object.entries(element).flatMap(([field, written]) => textPairs(written, sent[place]?.[field])),
   );
   const values = pairs.flatMap(([written, came]) => {
-    const [before = '', name, after = '', more] = written.split(/\$\{([^{}]*)\}/);
+    const [before = '', name, after = '', more] = written.split(variablePattern);
     const isFilled = came.length >= before.length + after.length && came.startsWith(before) && came.endsWith(after);
     if (name === undefined || more !== undefined || !isFilled) return [];
     return [[name, came.slice(before.length, came.length - after.length)] as const];

@@ -4,12 +4,12 @@
  */
 
 import type { Client } from '@temporalio/client';
-import type { Links } from '../chain/chain.js';
+import { chainWorkflowId, type Links } from '../chain/chain.js';
 import { causeOf, type HeldAction } from '../contract/causes.js';
 import type { Log } from '../service/telemetry.js';
 import { reasonOf } from '../service/temporal.js';
 import type { Store } from '../store/store.js';
-import { visibilityQuery } from './list.js';
+import { runsOf, visibilityQuery } from './list.js';
 import { readChain } from './read.js';
 
 interface Options {
@@ -28,7 +28,6 @@ const visibleWithinMs = 15_000;
 /** Chains that are asked one by one, in one look; the next look asks others. */
 const mostAsked = 50;
 const askedTogether = 10;
-const largestPage = 1000;
 
 /** Brings what is noted of a company's holds up to date. Where Temporal does not say, it stays as it is. */
 export class HeldActions {
@@ -97,15 +96,9 @@ async function ask({ client, links, store }: Options, companyId: string, chainId
 /** The chains of a company that need attention, as far as is visible a moment later. */
 async function heldChains(client: Client, companyId: string): Promise<Set<string>> {
   const query = visibilityQuery({ status: 'needs-attention' }, companyId);
-  const prefix = `relay:${companyId}:`;
+  const prefix = chainWorkflowId({ companyId, chainId: '' });
   const found = new Set<string>();
-  let nextPageToken: Uint8Array = new Uint8Array();
-  do {
-    const { namespace } = client.options;
-    const page = await client.workflowService.listWorkflowExecutions({ namespace, query, pageSize: largestPage, nextPageToken });
-    for (const { execution } of page.executions)
-      if (execution?.workflowId?.startsWith(prefix)) found.add(execution.workflowId.slice(prefix.length));
-    nextPageToken = page.nextPageToken;
-  } while (nextPageToken.length > 0);
+  for await (const { execution } of runsOf(client, query))
+    if (execution?.workflowId?.startsWith(prefix)) found.add(execution.workflowId.slice(prefix.length));
   return found;
 }

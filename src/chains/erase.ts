@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import { type Client, isGrpcServiceError } from '@temporalio/client';
 import type { Remains } from '../contract/company.js';
 import { readPayload } from '../service/payloads.js';
-import { quoted, visibilityQuery } from './list.js';
+import { quoted, runsOf, visibilityQuery } from './list.js';
 
 const isOpen = "ExecutionStatus = 'Running'";
 const isClosed = "ExecutionStatus != 'Running'";
@@ -59,18 +59,13 @@ interface Run {
 
 /** Some of them. Ids are compared exactly, unlike in a visibility store that does not tell cases apart. */
 async function closedRuns(client: Client, companyId: string): Promise<Run[]> {
-  const { namespace } = client.options;
-  const query = `${ofCompany(companyId)} AND ${isClosed}`;
   const found: Run[] = [];
-  let nextPageToken: Uint8Array = new Uint8Array();
-  do {
-    const page = await client.workflowService.listWorkflowExecutions({ namespace, query, pageSize: erasedAtOnce, nextPageToken });
-    for (const { execution, closeTime, searchAttributes } of page.executions) {
-      const company = searchAttributes?.indexedFields?.RelayCompanyId;
-      if (execution && closeTime && company && (await readPayload(client, company)) === companyId) found.push(execution);
-    }
-    nextPageToken = page.nextPageToken;
-  } while (nextPageToken.length > 0 && found.length < erasedAtOnce);
+  for await (const run of runsOf(client, `${ofCompany(companyId)} AND ${isClosed}`, erasedAtOnce)) {
+    const company = run.searchAttributes?.indexedFields?.RelayCompanyId;
+    if (run.execution && run.closeTime && company && (await readPayload(client, company)) === companyId)
+      found.push(run.execution);
+    if (found.length >= erasedAtOnce) break;
+  }
   return found;
 }
 

@@ -106,6 +106,17 @@ export async function listChains(client: Client, links: Links, request: ListRequ
   return { items, nextCursor: token.length > 0 ? `${hash}.${Buffer.from(token).toString('base64url')}` : undefined };
 }
 
+/** Runs that a query finds, asked for as they are taken. @param pageSize - of one question to Temporal */
+export async function* runsOf(client: Client, query: string, pageSize = largestPage): AsyncGenerator<Run> {
+  const { namespace } = client.options;
+  let nextPageToken: Uint8Array = new Uint8Array();
+  do {
+    const page = await client.workflowService.listWorkflowExecutions({ namespace, query, pageSize, nextPageToken });
+    yield* page.executions;
+    nextPageToken = page.nextPageToken;
+  } while (nextPageToken.length > 0);
+}
+
 const has = (ids: readonly string[], wanted: string | undefined) => wanted === undefined || ids.includes(wanted);
 
 type Run = Awaited<ReturnType<Client['workflowService']['listWorkflowExecutions']>>['executions'][number];

@@ -1,7 +1,7 @@
 /** The fields of an action as they are edited: a text, a list with one entry a line, or JSON where it is neither. */
 
+import type { Fields } from '../chain/fields.js';
 import type { Issue } from '../chain/request.js';
-import type { Fields } from '../chain/sent.js';
 
 const isList = (value: unknown): value is string[] => Array.isArray(value) && value.every((entry) => typeof entry === 'string');
 

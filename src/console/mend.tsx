@@ -2,19 +2,16 @@
 
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useId } from 'preact/hooks';
+import { type Fields, fixedFields } from '../chain/fields.js';
 import { isUnknown } from '../chain/outcome.js';
 import type { Issue } from '../chain/request.js';
-import type { Fields } from '../chain/sent.js';
 import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
 import { path } from './addresses.js';
 import { ask } from './api.js';
 import { changesOf, editText, fieldAt, isLong } from './fields.js';
-import { Confirm, Dialog, ProblemNote, useDeed } from './parts.js';
+import { Confirm, NotReady, useDeed } from './parts.js';
 import { useCompany } from './session.js';
 import { titleOf } from './words.js';
-
-/** The names of fields that stay as they are. */
-const fixed = ['action', 'relayId', 'relayAccessToken'];
 
 interface FieldInputsProps {
   fields: Fields;
@@ -33,7 +30,7 @@ export function FieldInputs({ fields, texts, issues, at }: FieldInputsProps) {
   return (
     <>
       {names
-        .filter((name) => !fixed.includes(name))
+        .filter((name) => !fixedFields.includes(name))
         .map((name) => (
           <FieldInput
             key={name}
@@ -99,33 +96,15 @@ export function MendDialog({ chain: { chainId }, action, onClose, onDone }: Mend
       fields.value = (await ask<{ fields: Fields }>('GET', `${at}/fields`)).fields;
     });
   }, []);
-  const title = `Mend ${titleOf(action)}`;
+  const dialog = { title: `Mend ${titleOf(action)}`, busy: deed.busy, refused: deed.refused, onClose };
   const known = fields.value;
-  if (!known)
-    return (
-      <Dialog title={title} onClose={onClose}>
-        {deed.busy && <p>Looking at what was sent…</p>}
-        <ProblemNote refused={deed.refused} />
-        <p class="row">
-          <button type="button" onClick={onClose}>
-            Back
-          </button>
-        </p>
-      </Dialog>
-    );
+  if (!known) return <NotReady {...dialog}>Looking at what was sent…</NotReady>;
   const mend = async () => {
     const asked = { fields: changesOf(known, texts.value), confirmUnknown: isMeant.value || undefined };
     if (await deed.run(() => ask('POST', `${at}/mend`, asked), `${titleOf(action)} is mended, and tried again.`)) onDone();
   };
   return (
-    <Confirm
-      title={title}
-      verb="Mend it and try again"
-      busy={deed.busy}
-      refused={deed.refused}
-      onClose={onClose}
-      onConfirm={() => void mend()}
-    >
+    <Confirm {...dialog} verb="Mend it and try again" onConfirm={() => void mend()}>
       <p>What you change is checked as a request is, and the action is tried again with it. What is emptied is left out.</p>
       <FieldInputs fields={known} texts={texts} issues={deed.refused?.problem.errors ?? []} at="/fields" />
       {isUnknown(action) && (

@@ -1,6 +1,6 @@
 /** What pages are made of. */
 
-import { signal, useSignal } from '@preact/signals';
+import { type Signal, signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import type { ActionState, ChainStatus } from '../chain/outcome.js';
@@ -160,6 +160,28 @@ export function Confirm({ title, onClose, children, verb, danger, busy, refused,
   );
 }
 
+interface NotReadyProps extends Omit<DialogProps, 'children'> {
+  busy: boolean;
+  refused: Refused | undefined;
+  /** What it does meanwhile, or why there is nothing to confirm. */
+  children: ComponentChildren;
+}
+
+/** Stands in the place of a `Confirm` until what is to be confirmed is known, and for good where there is nothing. */
+export function NotReady({ refused, children, ...dialog }: NotReadyProps) {
+  return (
+    <Dialog {...dialog}>
+      {!refused && <p>{children}</p>}
+      <ProblemNote refused={refused} />
+      <p class="row">
+        <button type="button" onClick={dialog.onClose}>
+          Back
+        </button>
+      </p>
+    </Dialog>
+  );
+}
+
 /** A secret that is shown this once. */
 export function ShownOnce({ title, secret, onClose, children }: DialogProps & { secret: string }) {
   const copied = useSignal(false);
@@ -215,6 +237,58 @@ export function Field({ label, hint, problem, children }: FieldProps) {
         </span>
       )}
     </p>
+  );
+}
+
+type EntryProps = Pick<FieldProps, 'label' | 'hint'> & { of: Signal<string> };
+
+interface EntryLimits {
+  required?: boolean;
+  maxLength: number;
+}
+
+export function Entry({ label, hint, of, ...limits }: EntryProps & EntryLimits) {
+  return (
+    <Field label={label} hint={hint}>
+      {(ids) => <input {...ids} {...limits} value={of.value} onInput={(event) => (of.value = event.currentTarget.value)} />}
+    </Field>
+  );
+}
+
+/** @param options - each value, and its words. */
+export function Choice({ label, hint, of, options }: EntryProps & { options: readonly (readonly [string, string])[] }) {
+  return (
+    <Field label={label} hint={hint}>
+      {(ids) => (
+        <select {...ids} value={of.value} onChange={(event) => (of.value = event.currentTarget.value)}>
+          {options.map(([value, words]) => (
+            <option key={value} value={value}>
+              {words}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}
+
+/** @param cursors - of the parts of a list up to the one that is shown; the first has none. */
+export function Pager({ cursors, next }: { cursors: Signal<string[]>; next: string | undefined }) {
+  const earlier = cursors.value.length > 0;
+  if (!earlier && !next) return null;
+  return (
+    <nav aria-label="Parts of the list" class="row">
+      {earlier && (
+        <button type="button" onClick={() => (cursors.value = cursors.value.slice(0, -1))}>
+          Back
+        </button>
+      )}
+      {next && (
+        <button type="button" onClick={() => (cursors.value = [...cursors.value, next])}>
+          More
+        </button>
+      )}
+    </nav>
   );
 }
 

@@ -9,7 +9,7 @@ import { pageOf, path } from './addresses.js';
 import { ask, Refused } from './api.js';
 import { announce } from './frame.js';
 import { MendDialog } from './mend.js';
-import { Confirm, Dialog, Field, ProblemNote, State, Time, useDeed } from './parts.js';
+import { Confirm, Dialog, Field, NotReady, ProblemNote, State, Time, useDeed } from './parts.js';
 import { often, useResource } from './resource.js';
 import { may, useCompany } from './session.js';
 import { actionsFor, type ManyVerb, type OfferedVerb, offeredVerbs, verbsFor } from './verbs.js';
@@ -173,26 +173,13 @@ export function BulkDialog({ verb, filter, onClose }: { verb: BulkVerb; filter: 
   if (bulk.value) return <BulkProgress bulk={bulk.value} onClose={onClose} />;
   const found = preview.value;
   const title = found ? `${verbWords[verb]} ${counted(found.count, 'chain')}?` : `${verbWords[verb]} many chains`;
-  if (!found || found.count === 0)
-    return (
-      <Dialog title={title} onClose={onClose}>
-        {found ? <p>There is none any more.</p> : deed.busy && <p>Counting…</p>}
-        <ProblemNote refused={deed.refused} />
-        <p class="row">
-          <button type="button" onClick={onClose}>
-            Back
-          </button>
-        </p>
-      </Dialog>
-    );
+  const dialog = { title, busy: deed.busy, refused: deed.refused, onClose };
+  if (!found || found.count === 0) return <NotReady {...dialog}>{found ? 'There is none any more.' : 'Counting…'}</NotReady>;
   return (
     <Confirm
-      title={title}
+      {...dialog}
       verb={`${verbWords[verb]} ${counted(found.count, 'chain')}`}
       danger={verb === 'cancel'}
-      busy={deed.busy}
-      refused={deed.refused}
-      onClose={onClose}
       onConfirm={() => void confirmed()}
     >
       <p>{verbMeanings[verb]}</p>
@@ -315,27 +302,20 @@ export function ChosenDialog({ verb, chainIds, onClose }: { verb: ManyVerb; chai
         </p>
       </Dialog>
     );
+  const dialog = { busy: deed.busy, refused: deed.refused, onClose };
   if (!found || found.length === 0)
     return (
-      <Dialog title={`${verbWords[verb]} chosen chains`} onClose={onClose}>
-        {found ? <p>None of them has anything that this could be done with.</p> : deed.busy && <p>Looking at each of them…</p>}
-        <ProblemNote refused={deed.refused} />
-        <p class="row">
-          <button type="button" onClick={onClose}>
-            Back
-          </button>
-        </p>
-      </Dialog>
+      <NotReady {...dialog} title={`${verbWords[verb]} chosen chains`}>
+        {found ? 'None of them has anything that this could be done with.' : 'Looking at each of them…'}
+      </NotReady>
     );
   const isUnderWay = done.value > 0;
   return (
     <Confirm
+      {...dialog}
       title={`${verbWords[verb]} ${said}?`}
       verb={isUnderWay ? `${done.value} of ${found.length}…` : `${verbWords[verb]} ${counted(found.length, 'chain')}`}
       danger={verb === 'cancel'}
-      busy={deed.busy}
-      refused={deed.refused}
-      onClose={onClose}
       onConfirm={() => void deed.run(confirmed)}
     >
       <p>{verbMeanings[verb]}</p>

@@ -3,9 +3,9 @@
 import type { ActionError, ActionStatus } from '../chain/action-status.js';
 import type { ChainAction, ChainRef, EmailContents } from '../chain/chain.js';
 import type { Condition, Verdict } from '../chain/condition.js';
+import type { Fields } from '../chain/fields.js';
 import type { Connector, Pauses } from '../chain/pause.js';
 import type { Issue } from '../chain/request.js';
-import type { Fields } from '../chain/sent.js';
 import type { BulkOrder } from './bulk.js';
 import type { BulkProgress } from './chain-resource.js';
 import type { ChainNotice, Notice } from './notices.js';

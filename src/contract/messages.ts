@@ -8,8 +8,8 @@
 import { defineQuery, defineSignal } from '@temporalio/workflow';
 import type { ActionStatus } from '../chain/action-status.js';
 import { maxDelaySeconds } from '../chain/chain.js';
+import type { Fields } from '../chain/fields.js';
 import { actionStates, type SteeringVerb } from '../chain/outcome.js';
-import type { Fields } from '../chain/sent.js';
 import { cutShort } from '../chain/text.js';
 import type { BulkProgress, ChainResource } from './chain-resource.js';
 import { type ChainNotice, type News, noticeKinds, type Over } from './notices.js';

@@ -2,9 +2,9 @@
 
 import { proxyLocalActivities } from '@temporalio/workflow';
 import { type Chain, type ChainAction, dueAt } from '../chain/chain.js';
+import type { Fields } from '../chain/fields.js';
 import { isUnknown } from '../chain/outcome.js';
 import type { Issue } from '../chain/request.js';
-import type { Fields } from '../chain/sent.js';
 import { cutShort } from '../chain/text.js';
 import { summaryOf } from '../chain/web-ui.js';
 import type { Activities } from '../contract/activities.js';

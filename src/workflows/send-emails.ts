@@ -1,7 +1,7 @@
 /** One message to each recipient, each an activity of its own, those that an earlier try reached left out. */
 
 import { isCancellation } from '@temporalio/workflow';
-import { bareAddress } from '../chain/address.js';
+import { addressOf } from '../chain/address.js';
 import type { SendEmails } from '../chain/chain.js';
 import { isInline } from '../chain/room.js';
 import { cutShort } from '../chain/text.js';
@@ -55,8 +55,4 @@ export async function sendEmails(run: ActionRun, mode: RetryMode, action: SendEm
     }
     run.lock.arrive(() => run.update({ deliveries: told.flatMap((one) => deliveries.get(one) ?? []) }));
   }
-}
-
-function addressOf(recipient: string): string {
-  return bareAddress(recipient)?.toLowerCase() ?? recipient;
 }

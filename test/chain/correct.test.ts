@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Correction, correct } from '../../src/chain/correct.js';
-import type { Fields } from '../../src/chain/sent.js';
+import type { Fields } from '../../src/chain/fields.js';
 
 describe('correct', () => {
   const cases: [title: string, fields: Fields, correction: Correction, becomes: Fields][] = [

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { mendAction, mergeFields } from '../../src/chain/mend.js';
+import { type Fields, mergeFields } from '../../src/chain/fields.js';
+import { mendAction } from '../../src/chain/mend.js';
 import { readRequest } from '../../src/chain/request.js';
-import { type Fields, fieldsOf } from '../../src/chain/sent.js';
+import { fieldsOf } from '../../src/chain/sent.js';
 
 const send = { action: 'platform_sendAssignment', relayId: '7', platformAssignmentId: '1001' };
 const mail = { action: 'sendEmails', relayId: '7', emails: ['a@x.org'], subject: 's', body: 'b', bodyHtml: 'h' };

@@ -6,7 +6,7 @@ import { type BulkVerb, chainStatuses } from '../../chain/outcome.js';
 import type { ChainList, ListedChain } from '../../contract/chain-resource.js';
 import { pageOf, path, query } from '../addresses.js';
 import { announce, Page } from '../frame.js';
-import { Field, fieldsOf, Known, State, Time, UpToDate } from '../parts.js';
+import { Field, fieldsOf, Known, Pager, State, Time, UpToDate } from '../parts.js';
 import { useResource } from '../resource.js';
 import { may, ruleName, useCompany } from '../session.js';
 import { BulkDialog, type BulkFilter, ChosenDialog } from '../steer.js';
@@ -69,20 +69,7 @@ export function ChainsPage() {
                 onAsk={(next) => (dialog.value = next)}
               />
             )}
-            {(cursors.value.length > 0 || nextCursor) && (
-              <nav aria-label="Parts of the list" class="row">
-                {cursors.value.length > 0 && (
-                  <button type="button" onClick={() => (cursors.value = cursors.value.slice(0, -1))}>
-                    Newer
-                  </button>
-                )}
-                {nextCursor && (
-                  <button type="button" onClick={() => (cursors.value = [...cursors.value, nextCursor])}>
-                    Older
-                  </button>
-                )}
-              </nav>
-            )}
+            <Pager cursors={cursors} next={nextCursor} />
           </>
         )}
       </Known>

@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import type { companiesResponse } from '../../contract/company.js';
 import { pageOf, query } from '../addresses.js';
 import { Page } from '../frame.js';
-import { Known } from '../parts.js';
+import { Known, Pager } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
 
 export function CompaniesPage() {
@@ -37,18 +37,7 @@ export function CompaniesPage() {
                 </li>
               ))}
             </ul>
-            <p class="row">
-              {cursors.value.length > 0 && (
-                <button type="button" onClick={() => (cursors.value = cursors.value.slice(0, -1))}>
-                  Before
-                </button>
-              )}
-              {nextCursor && (
-                <button type="button" onClick={() => (cursors.value = [...cursors.value, nextCursor])}>
-                  Further
-                </button>
-              )}
-            </p>
+            <Pager cursors={cursors} next={nextCursor} />
           </>
         )}
       </Known>

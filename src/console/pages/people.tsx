@@ -7,7 +7,7 @@ import type { CompanyKey, createdKeyResponse, keysResponse, Role } from '../../c
 import { pageOf, path, query } from '../addresses.js';
 import { ask } from '../api.js';
 import { Page } from '../frame.js';
-import { Confirm, Field, Known, ShownOnce, Time, useDeed } from '../parts.js';
+import { Choice, Confirm, Entry, Known, Pager, ShownOnce, Time, useDeed } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
 import { useCompany } from '../session.js';
 
@@ -16,11 +16,11 @@ const roleWords: Record<Role, string> = {
   steer: 'also decides, and sends refused requests again',
   manage: 'also changes settings, rules and keys',
 };
-const expiries: [days: number, words: string][] = [
-  [0, 'never'],
-  [7, 'in a week'],
-  [90, 'in 90 days'],
-  [365, 'in a year'],
+const expiries: [days: string, words: string][] = [
+  ['0', 'never'],
+  ['7', 'in a week'],
+  ['90', 'in 90 days'],
+  ['365', 'in a year'],
 ];
 
 type CreatedKey = z.infer<typeof createdKeyResponse>;
@@ -144,39 +144,13 @@ function NewKey({ at, onClose, onMade }: { at: string; onClose(): void; onMade(k
       onClose={onClose}
       onConfirm={() => void make()}
     >
-      <Field label="Whose it is" hint="The audit says this name.">
-        {(ids) => (
-          <input
-            {...ids}
-            required
-            maxLength={200}
-            value={name.value}
-            onInput={(event) => (name.value = event.currentTarget.value)}
-          />
-        )}
-      </Field>
-      <Field label="What it may do">
-        {(ids) => (
-          <select {...ids} value={role.value} onChange={(event) => (role.value = event.currentTarget.value)}>
-            {Object.entries(roleWords).map(([value, words]) => (
-              <option key={value} value={value}>
-                {value}: {words}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
-      <Field label="It ends">
-        {(ids) => (
-          <select {...ids} value={days.value} onChange={(event) => (days.value = event.currentTarget.value)}>
-            {expiries.map(([days, words]) => (
-              <option key={days} value={String(days)}>
-                {words}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+      <Entry label="Whose it is" hint="The audit says this name." of={name} required maxLength={200} />
+      <Choice
+        label="What it may do"
+        of={role}
+        options={Object.entries(roleWords).map(([value, words]) => [value, `${value}: ${words}`])}
+      />
+      <Choice label="It ends" of={days} options={expiries} />
     </Confirm>
   );
 }
@@ -218,18 +192,7 @@ function Audit() {
               </tbody>
             </table>
             {entries.length === 0 && <p class="card">Nothing was done yet.</p>}
-            <p class="row">
-              {cursors.value.length > 0 && (
-                <button type="button" onClick={() => (cursors.value = cursors.value.slice(0, -1))}>
-                  Newer
-                </button>
-              )}
-              {nextCursor && (
-                <button type="button" onClick={() => (cursors.value = [...cursors.value, nextCursor])}>
-                  Older
-                </button>
-              )}
-            </p>
+            <Pager cursors={cursors} next={nextCursor} />
           </>
         )}
       </Known>

@@ -4,6 +4,7 @@ import { signal, useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import type { z } from 'zod';
+import { mergeFields } from '../../chain/fields.js';
 import type { Accepted } from '../../contract/chain-resource.js';
 import type { RejectedRequest, rejectedListSchema } from '../../contract/problem.js';
 import { pageOf, path, query } from '../addresses.js';
@@ -11,7 +12,7 @@ import { ask, Refused } from '../api.js';
 import { changesOf } from '../fields.js';
 import { Page } from '../frame.js';
 import { FieldInputs } from '../mend.js';
-import { Confirm, Known, ProblemNote, Time, UpToDate, useDeed } from '../parts.js';
+import { Confirm, Known, Pager, ProblemNote, Time, UpToDate, useDeed } from '../parts.js';
 import { useResource } from '../resource.js';
 import { may, ruleName, useCompany } from '../session.js';
 import { refusalWords } from '../words.js';
@@ -46,18 +47,7 @@ export function RefusedPage() {
                 </li>
               ))}
             </ul>
-            <p class="row">
-              {cursors.value.length > 0 && (
-                <button type="button" onClick={() => (cursors.value = cursors.value.slice(0, -1))}>
-                  Newer
-                </button>
-              )}
-              {nextCursor && (
-                <button type="button" onClick={() => (cursors.value = [...cursors.value, nextCursor])}>
-                  Older
-                </button>
-              )}
-            </p>
+            <Pager cursors={cursors} next={nextCursor} />
           </>
         )}
       </Known>
@@ -156,8 +146,7 @@ function Resend({ request }: { request: RejectedRequest }) {
   /** As they will be sent. */
   const meant = () => {
     const changed = isMending.value ? changes() : {};
-    const merged = elements.map((element, index) => Object.entries({ ...element, ...changed[String(index)] }));
-    return merged.map((fields) => Object.fromEntries(fields.filter(([, value]) => value !== null)));
+    return elements.map((element, index) => mergeFields(element, changed[String(index)] ?? {}));
   };
   const dialog = { busy: deed.busy, refused: deed.refused };
   const issues = deed.refused?.problem.errors ?? problem.errors ?? [];

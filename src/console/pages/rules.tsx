@@ -7,7 +7,7 @@ import { pageOf, path } from '../addresses.js';
 import { ask } from '../api.js';
 import { Page } from '../frame.js';
 import { contactsText } from '../notify-fields.js';
-import { Confirm, Field, Known, ShownOnce, useDeed } from '../parts.js';
+import { Choice, Confirm, Entry, Known, ShownOnce, useDeed } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
 import { useCompany } from '../session.js';
 
@@ -94,28 +94,8 @@ function NewRule({ onClose, onMade }: { onClose(): void; onMade(rule: CreatedRul
       onClose={onClose}
       onConfirm={() => void make()}
     >
-      <Field label="Name">
-        {(ids) => (
-          <input
-            {...ids}
-            required
-            maxLength={200}
-            value={name.value}
-            onInput={(event) => (name.value = event.currentTarget.value)}
-          />
-        )}
-      </Field>
-      <Field label="What fails">
-        {(ids) => (
-          <select {...ids} value={onFailure.value} onChange={(event) => (onFailure.value = event.currentTarget.value)}>
-            {Object.entries(onFailureWords).map(([value, words]) => (
-              <option key={value} value={value}>
-                {words}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+      <Entry label="Name" of={name} required maxLength={200} />
+      <Choice label="What fails" of={onFailure} options={Object.entries(onFailureWords)} />
     </Confirm>
   );
 }

@@ -9,7 +9,7 @@ import { path, query } from '../addresses.js';
 import { ask } from '../api.js';
 import { Page } from '../frame.js';
 import { NotifyFields, notifyPatch } from '../notify-fields.js';
-import { Confirm, Field, fieldsOf, Known, ProblemNote, Time, useDeed } from '../parts.js';
+import { Choice, Confirm, Entry, Field, fieldsOf, Known, ProblemNote, Time, useDeed } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
 import { useCompany } from '../session.js';
 import { pausableWords } from '../words.js';
@@ -39,11 +39,11 @@ export function SettingsPage() {
   );
 }
 
-const pauseEnds: [seconds: number, words: string][] = [
-  [0, 'when somebody ends it'],
-  [1800, 'in half an hour'],
-  [7200, 'in two hours'],
-  [28_800, 'in eight hours'],
+const pauseEnds: [seconds: string, words: string][] = [
+  ['0', 'when somebody ends it'],
+  ['1800', 'in half an hour'],
+  ['7200', 'in two hours'],
+  ['28800', 'in eight hours'],
 ];
 
 function Pauses({ at }: { at: string }) {
@@ -102,38 +102,9 @@ function Pauses({ at }: { at: string }) {
           <p>
             Chains are accepted as ever. What needs it waits, without losing attempts or time, and goes on in order afterwards.
           </p>
-          <Field label="What">
-            {(ids) => (
-              <select {...ids} value={what.value} onChange={(event) => (what.value = event.currentTarget.value)}>
-                {pausable.map((value) => (
-                  <option key={value} value={value}>
-                    {pausableWords[value]}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
-          <Field label="It ends">
-            {(ids) => (
-              <select {...ids} value={seconds.value} onChange={(event) => (seconds.value = event.currentTarget.value)}>
-                {pauseEnds.map(([seconds, words]) => (
-                  <option key={seconds} value={String(seconds)}>
-                    {words}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
-          <Field label="Why" hint="For those who wonder why their actions wait.">
-            {(ids) => (
-              <input
-                {...ids}
-                maxLength={500}
-                value={reason.value}
-                onInput={(event) => (reason.value = event.currentTarget.value)}
-              />
-            )}
-          </Field>
+          <Choice label="What" of={what} options={pausable.map((value) => [value, pausableWords[value]])} />
+          <Choice label="It ends" of={seconds} options={pauseEnds} />
+          <Entry label="Why" hint="For those who wonder why their actions wait." of={reason} maxLength={500} />
         </Confirm>
       )}
     </section>
