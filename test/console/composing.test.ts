@@ -160,6 +160,7 @@ async function composing(): Promise<void> {
     assert.equal(url, `${stack.links.api}/co/${companyId}/relay`);
     const answer = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: text });
     assert.equal(answer.status, 202, await answer.clone().text());
+    await page.getByRole('link', { name: 'see its chain' }).waitFor();
     await press(page, 'see its chain');
     await page.getByText('scheduled').first().waitFor();
     await page.context().close();

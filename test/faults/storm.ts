@@ -85,7 +85,7 @@ export async function storm({ world, chains, perSecond, seed, faults, faultSecon
     const token = order.isRefused ? 'a-token-that-is-none-of-theirs' : relayAccessToken;
     const body = JSON.stringify(order.actions.map((action) => ({ relayId, relayAccessToken: token, ...action })));
     const headers = { 'content-type': 'application/json', 'idempotency-key': order.name };
-    for (let wait = 250; ; wait = Math.min(wait * 2, 4_000)) {
+    for (let wait = 250; ; wait = Math.min(wait * 2, 15_000)) {
       const url = one.attempts % 2 === 0 ? world.urls.api1 : world.urls.api2;
       one.attempts += 1;
       try {
