@@ -3,6 +3,7 @@
 import type { Activities } from '../contract/activities.js';
 import { awaitDelayed } from './await-delayed.js';
 import { checkCondition } from './check-condition.js';
+import { checkSettings } from './check-settings.js';
 import { doEffects } from './do-effects.js';
 import type { Deps } from './effect.js';
 import { InFlight } from './in-flight.js';
@@ -25,6 +26,7 @@ export function createActivities(options: Omit<Deps, 'inFlight'>): Activities {
   const others = observed(deps, {
     awaitDelayed: awaitDelayed(deps),
     checkCondition: checkCondition(deps),
+    checkSettings: checkSettings(deps),
     deliverNotice: deliverNotice(deps),
     mendAction,
     notifyFailure: notifyFailure(deps),

@@ -16,6 +16,7 @@ import { composeRoutes } from './compose.js';
 import { consoleRoutes } from './console.js';
 import { docsRoutes } from './docs.js';
 import { dryRun } from './dry-run.js';
+import { type Ask, eventRoutes } from './events.js';
 import { reportFailures } from './failed-authentications.js';
 import { holdRoutes } from './hold.js';
 import { limitFailures, noteBounds } from './limits.js';
@@ -55,10 +56,18 @@ export function createApi(options: ApiOptions): Hono {
     .use('/co/:companyId/causes/*', inTime)
     .use('/hold/*', inTime)
     .use('/admin/companies/:companyId/*', inTime)
-    .route('/', appOf(apiRoutes(options, callers), createGuard(callers), limits));
+    .route(
+      '/',
+      appOf(
+        apiRoutes(options, callers, (request, env) => app.fetch(request, env)),
+        createGuard(callers),
+        limits,
+      ),
+    );
 }
 
-export function apiRoutes(options: ApiOptions, callers = new Callers(options)): Route[] {
+/** @param ask - the whole API, for what routes ask of others. */
+export function apiRoutes(options: ApiOptions, callers = new Callers(options), ask: Ask = () => new Response()): Route[] {
   const { client, log } = options;
   const rejections = new Rejections({ ...options, notices: ruleNotices(client, log) });
   options.closers?.add('the refused requests', () => rejections.settled());
@@ -74,6 +83,7 @@ export function apiRoutes(options: ApiOptions, callers = new Callers(options)): 
     ...composeRoutes(options), // Before the chains, of which `compose` could be an id.
     ...chainRoutes(options),
     ...causeRoutes(options),
+    ...eventRoutes(ask, options.stop),
     ...adminRoutes(options),
     ...operatingRoutes(options),
     ...codecRoutes(options),

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { companyIdPattern, maxDelaySeconds } from '../chain/chain.js';
 import { bulkVerbs, steeringVerbs } from '../chain/outcome.js';
 import { findChains, isSteeringMany, previewMends, readBulk, steerChains } from '../chains/bulk.js';
-import { chainCursor, chainFilterSchema, listChains } from '../chains/list.js';
+import { chainCursor, chainFilterSchema, countChains, listChains } from '../chains/list.js';
 import { readFields } from '../chains/mend.js';
 import { readChain } from '../chains/read.js';
 import { cancelChain, steerAction } from '../chains/steer.js';
@@ -13,6 +13,7 @@ import {
   bulkPreviewSchema,
   bulkSchema,
   type ChainResource,
+  chainCountsSchema,
   chainListSchema,
   chainSchema,
   correctionSchema,
@@ -117,6 +118,16 @@ export function chainRoutes(options: ApiOptions): Route[] {
       answers: { 200: ['Each chain once.', chainListSchema] },
       problems: ['temporal-unavailable'],
       handle: async (c, { companyId, query }) => c.json(await list(companyId, query)),
+    }),
+    route('GET /co/:companyId/chains/counts', 'countChains', 'Count the chains of a company by status', {
+      use: 'lists',
+      query: chainFilterSchema.omit({ status: true }),
+      answers: { 200: ['How many there are.', chainCountsSchema] },
+      problems: ['temporal-unavailable'],
+      async handle(c, { companyId, query }) {
+        found(companyIdPattern.test(companyId), `company ${companyId}`);
+        return c.json(await countChains(client, query, companyId));
+      },
     }),
     route('GET /chains', 'listAllChains', 'List the chains of all companies', {
       query: listQuery.extend({ companyId: z.string().optional().describe('Only of this company.') }),

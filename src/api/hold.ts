@@ -17,9 +17,11 @@ import { contactMark, HoldLinks, type HoldRef } from '../contract/hold-link.js';
 import { Problem } from '../contract/problem.js';
 import { isHeldBehind } from '../notices/chain-words.js';
 import { contactsOf } from '../notices/channels.js';
+import type { Log } from '../service/telemetry.js';
 import { type Authenticated, assertOwnPage } from './bearer-authentication.js';
 import type { Use } from './limits.js';
 import { type Html, sendPage } from './page.js';
+import { problemOf } from './problems.js';
 import { type ApiOptions, type Route, route } from './route.js';
 
 const cookie = 'relay-hold';
@@ -43,7 +45,7 @@ const without = {
 const expired = { over: 'The time in which this link could be used is over.', status: 410 } as const;
 
 export function holdRoutes(options: ApiOptions): Route[] {
-  const { client, links, store, limits, secret, operatorEmail } = options;
+  const { client, links, store, limits, log, secret, operatorEmail } = options;
   const signed = new HoldLinks(secret);
   const secure = links.api.startsWith('https:') ? ({ prefix: 'secure', secure: true } as const) : {};
   const pathOf = ({ companyId, chainId, index }: Pick<HoldRef, 'companyId' | 'chainId' | 'index'>) =>
@@ -115,7 +117,7 @@ export function holdRoutes(options: ApiOptions): Route[] {
       },
       problems: ['rate-limited', 'temporal-unavailable'],
       handle: (c, { query }) =>
-        asPage(c, async () => {
+        asPage(c, log, async () => {
           const held = heldAt(c);
           if (held) await count(c, 'reads');
           return sendStanding(c, await standingOf(held), query.asked);
@@ -139,7 +141,7 @@ export function holdRoutes(options: ApiOptions): Route[] {
         'temporal-unavailable',
       ],
       handle: (c, { companyId }) =>
-        asPage(c, async () => {
+        asPage(c, log, async () => {
           assertOwnPage(c);
           const held = heldAt(c);
           if (held) await count(c, 'steering');
@@ -156,16 +158,18 @@ export function holdRoutes(options: ApiOptions): Route[] {
   ];
 }
 
-/** For people: a refusal as a page, too. */
-async function asPage(c: Context<Authenticated>, answer: () => Promise<Response>): Promise<Response> {
+/** For people: whatever is wrong as a page, too. */
+async function asPage(c: Context<Authenticated>, log: Log, answer: () => Promise<Response>): Promise<Response> {
   try {
     return await answer();
   } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    const { title, detail, more } = error;
+    if (!(error instanceof Error)) throw error;
+    const { problem, isExpected } = problemOf(error);
+    if (!isExpected) log.error({ err: error }, 'a page could not be shown');
+    const { title, detail, more } = problem;
     for (const [name, value] of Object.entries(more.headers ?? {})) c.header(name, value);
     c.header('Cache-Control', 'no-store');
-    c.status(error.status as StatusCode);
+    c.status(problem.status as StatusCode);
     return sendPage(c, { title, main: html`<h1>${title}</h1><p role="status">${detail}</p>` });
   }
 }

@@ -1,13 +1,22 @@
 /** What the operator does for a company in its daily life: planned downtime, trying out its notices, seeing who did what. */
 
 import { z } from 'zod';
+import { checkSettings } from '../chains/check-settings.js';
 import { resumeChains } from '../chains/steer.js';
+import { trialTimeoutMs } from '../contract/activities.js';
 import { auditResponse } from '../contract/audit.js';
-import { endedPausesResponse, pausableSchema, pauseRequest, pausesResponse } from '../contract/company.js';
+import {
+  checkRequest,
+  checkResponse,
+  endedPausesResponse,
+  pausableSchema,
+  pauseRequest,
+  pausesResponse,
+} from '../contract/company.js';
 import { encryptionProgressSchema, encryptionStatusSchema } from '../contract/encryption.js';
 import { noticeTestRequest, noticeTestResponse } from '../contract/notify.js';
 import { Problem } from '../contract/problem.js';
-import { sendTest, testTimeoutMs } from '../notices/start.js';
+import { sendTest } from '../notices/start.js';
 import { Shares } from '../service/shares.js';
 import type { Store } from '../store/store.js';
 import { numberCursor, pageQuery } from './input.js';
@@ -24,6 +33,16 @@ export function operatingRoutes({ store, client, taskQueue, log }: ApiOptions): 
     return { pauses: await store.pauses.current(companyId) };
   };
   const tests = new Shares(testsAtOnce, testEveryMs);
+  /** @throws Problem temporal-unavailable where no worker has done it in time */
+  const inTime = async <Result>(companyId: string, trial: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await trial();
+    } catch (error) {
+      log.error({ err: error, companyId }, 'what was tried did not end');
+      const detail = `What came of it was not told within ${trialTimeoutMs / 1000} seconds`;
+      throw new Problem('temporal-unavailable', `${detail}: see whether Temporal and a worker are running.`);
+    }
+  };
   return [
     route('GET /admin/companies/:companyId/pause', 'getPauses', 'Read the pauses of a company', {
       answers: { 200: ['Those that are on.', pausesResponse] },
@@ -69,13 +88,20 @@ export function operatingRoutes({ store, client, taskQueue, log }: ApiOptions): 
         }
         if (relayId !== undefined) found(await store.rules.get(companyId, relayId), `rule ${relayId} of company ${companyId}`);
         await store.audit.record({ actor, action: 'notices.test', companyId, details: { relayId } });
-        try {
-          return c.json({ contacts: await sendTest(client, taskQueue, companyId, relayId) });
-        } catch (error) {
-          log.error({ err: error, companyId }, 'a test notice did not end');
-          const detail = `What became of the test was not told within ${testTimeoutMs / 1000} seconds`;
-          throw new Problem('temporal-unavailable', `${detail}: see whether Temporal and a worker are running.`);
-        }
+        return c.json({ contacts: await inTime(companyId, () => sendTest(client, taskQueue, companyId, relayId)) });
+      },
+    }),
+    route('POST /admin/companies/:companyId/check', 'checkCompany', 'See whether the settings of a company work', {
+      description:
+        'A worker looks whether platform, ticket system and mail server answer and take the credentials, and who would be told of' +
+        ' a failure. Nothing is sent and nothing is changed.',
+      body: checkRequest,
+      answers: { 200: ['What works and what does not.', checkResponse] },
+      problems: ['temporal-unavailable'],
+      async handle(c, { companyId, body: { assignmentId } }) {
+        found(await store.companies.get(companyId), `company ${companyId}`);
+        const looked = () => checkSettings(client, taskQueue, { companyId, assignmentId });
+        return c.json({ checked: await inTime(companyId, looked) });
       },
     }),
   ];

@@ -6,6 +6,7 @@ import { HTTPException } from 'hono/http-exception';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import { DecryptionError } from '../contract/encryption.js';
 import { Problem, problemResponse } from '../contract/problem.js';
+import type { ProblemSlug } from '../contract/problem-types.js';
 import { AwayError } from '../service/config.js';
 
 /**
@@ -21,28 +22,32 @@ export function answerProblems<E extends Env>(app: Hono<E>, report: (error: Erro
   app.use('*', refuseNul, methodNotAllowed({ app, onMethodNotAllowed }));
   app.notFound((c) => problemResponse(notFound(`resource at ${c.req.path}`)));
   app.onError((error) => {
-    if (error instanceof Problem) return problemResponse(error);
-    if (error instanceof HTTPException && error.status < 500)
-      return problemResponse(new Problem('bad-request', error.message || 'The request was refused.'));
-    // Reading a body throws this where the connection ends before it: nobody reads the answer, but the metrics count it.
-    if (error.message === 'aborted' && 'code' in error && error.code === 'ECONNRESET')
-      return problemResponse(new Problem('bad-request', 'The request did not arrive in full.'));
-    if (error instanceof AwayError)
-      return problemResponse(
-        new Problem(
-          'database-unavailable',
-          'The database of the relay does not answer at the moment. Send the request again; if it was to change something, look first.',
-        ),
-      );
-    report(error);
-    // Whoever asks can tell the operator, and nothing is lost until then.
-    if (error instanceof DecryptionError)
-      return problemResponse(new Problem('unreadable', `What is stored cannot be read: ${error.message}.`));
-    if (error instanceof ServiceError || isGrpcServiceError(error))
-      return problemResponse(new Problem('temporal-unavailable', 'Temporal does not answer as it should. Try again.'));
-    return problemResponse(new Problem('internal', 'Something went wrong here; the operator can find it in the log.'));
+    const { problem, isExpected } = problemOf(error);
+    if (!isExpected) report(error);
+    return problemResponse(problem);
   });
   return app;
+}
+
+/** What is said of an error. Of one that is not expected the operator has to hear. */
+export function problemOf(error: Error): { problem: Problem; isExpected: boolean } {
+  const expected = (problem: Problem) => ({ problem, isExpected: true });
+  const unexpected = (slug: ProblemSlug, detail: string) => ({ problem: new Problem(slug, detail), isExpected: false });
+  if (error instanceof Problem) return expected(error);
+  if (error instanceof HTTPException && error.status < 500)
+    return expected(new Problem('bad-request', error.message || 'The request was refused.'));
+  // Reading a body throws this where the connection ends before it: nobody reads the answer, but the metrics count it.
+  if (error.message === 'aborted' && 'code' in error && error.code === 'ECONNRESET')
+    return expected(new Problem('bad-request', 'The request did not arrive in full.'));
+  if (error instanceof AwayError) {
+    const away = 'The database of the relay does not answer at the moment. Send the request again';
+    return expected(new Problem('database-unavailable', `${away}; if it was to change something, look first.`));
+  }
+  // Whoever asks can tell the operator, and nothing is lost until then.
+  if (error instanceof DecryptionError) return unexpected('unreadable', `What is stored cannot be read: ${error.message}.`);
+  if (error instanceof ServiceError || isGrpcServiceError(error))
+    return unexpected('temporal-unavailable', 'Temporal does not answer as it should. Try again.');
+  return unexpected('internal', 'Something went wrong here; the operator can find it in the log.');
 }
 
 /** No id has one, and the database refuses to look for it. */

@@ -42,7 +42,7 @@ export interface ApiOptions extends StartOptions, CallersOptions {
 /** A body is JSON, unless a media type stands in place of its schema. Headers are described by their names. */
 export type Answer = readonly [
   description: string,
-  body?: z.ZodType | 'text/html' | 'text/plain',
+  body?: z.ZodType | 'text/html' | 'text/plain' | 'text/event-stream',
   headers?: Record<string, string>,
 ];
 

@@ -5,7 +5,7 @@ import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { z } from 'zod';
 import { chainLinks, type Links, relayIdPattern, relayIdRule } from '../chain/chain.js';
 import { chainStatuses } from '../chain/outcome.js';
-import type { ChainList, ListedChain } from '../contract/chain-resource.js';
+import type { ChainCounts, ChainList, ListedChain } from '../contract/chain-resource.js';
 import { Problem } from '../contract/problem.js';
 import { readPayload } from '../service/payloads.js';
 import { statusOf } from './read.js';
@@ -104,6 +104,26 @@ export async function listChains(client: Client, links: Links, request: ListRequ
     token = page.nextPageToken;
   } while (token.length > 0 && items.length < request.limit);
   return { items, nextCursor: token.length > 0 ? `${hash}.${Buffer.from(token).toString('base64url')}` : undefined };
+}
+
+/** As far as is visible a moment later. */
+export async function countChains(client: Client, filter: ChainFilter, companyId: string): Promise<ChainCounts> {
+  const held = visibilityQuery({ ...filter, status: 'needs-attention' }, companyId);
+  const [all, { count: needsAttention }] = await client.withDeadline(Date.now() + answerTimeoutMs, () =>
+    Promise.all([
+      client.workflow.count(`${visibilityQuery(filter, companyId)} GROUP BY ExecutionStatus`),
+      client.workflow.count(held),
+    ]),
+  );
+  const of = (status: string) => all.groups.find(({ groupValues }) => String(groupValues[0]) === status)?.count ?? 0;
+  return {
+    running: Math.max(0, of('Running') - needsAttention),
+    'needs-attention': needsAttention,
+    completed: of('Completed'),
+    failed: of('Failed') + of('TimedOut'),
+    cancelled: of('Canceled'),
+    terminated: of('Terminated'),
+  };
 }
 
 /** Runs that a query finds, asked for as they are taken. @param pageSize - of one question to Temporal */

@@ -42,7 +42,7 @@ export function createConnectors({ allowPrivateNetworks, smtpUrl, mailFrom }: Co
   }
 
   /** By the operator's mail server where there is one, since the company's may be what a notice reports. */
-  function noticeMailOf(company: Company): { mailer: Mailer; from: string } {
+  function noticeMailOf(company: Company): { mailer: Pick<Mailer, 'send'>; from: string } {
     if (operatorMailer) return { mailer: operatorMailer, from: mailFrom };
     // Looked up only now, so that a missing one does not keep a notice from the webhook.
     return { mailer: { send: async (message, call) => mailerOf(company).send(message, call) }, from: senderOf(company).from };

@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { domainToASCII } from 'node:url';
-import { createTransport } from 'nodemailer';
+import { createTransport, type Transporter } from 'nodemailer';
 import { z } from 'zod';
 import { bareAddress } from '../chain/address.js';
 import { isLoopback } from '../contract/loopback.js';
@@ -30,6 +30,7 @@ export type Mailer = ReturnType<typeof createMailer>;
  */
 export function createMailer(smtpUrl: string, { allowPrivateNetworks = false }: { allowPrivateNetworks?: boolean } = {}) {
   const { host, port, secure, auth, requireTLS } = parseSmtpUrl(smtpUrl);
+  const label = `mail server ${host}:${port}`;
 
   async function openSocket(signal: AbortSignal): Promise<Socket> {
     if (!allowPrivateNetworks) assertPublicHost(host);
@@ -39,16 +40,8 @@ export function createMailer(smtpUrl: string, { allowPrivateNetworks = false }: 
     return socket;
   }
 
-  async function send({ from, to, replyTo, messageId, ...content }: Message, timeoutMs: number, signal: AbortSignal) {
-    const message = {
-      ...content,
-      from: parseEmailAddress(from),
-      to: parseEmailAddress(to),
-      replyTo: replyTo === undefined ? undefined : parseEmailAddress(replyTo),
-      messageId: `<${messageId}>`,
-      headers: { 'Auto-Submitted': 'auto-generated' }, // Keeps out-of-office replies away (RFC 3834).
-      signal,
-    };
+  /** @param use - what is done over a connection of its own; its errors are thrown as ConnectorErrors. */
+  async function connected(timeoutMs: number, signal: AbortSignal, use: (transport: Transporter) => Promise<unknown>) {
     const timeout = Math.ceil(timeoutMs * 0.9); // Shorter than the deadline, since the error of a step says more.
     let connection: Socket | undefined;
     let bodyLeft = false;
@@ -72,16 +65,34 @@ export function createMailer(smtpUrl: string, { allowPrivateNetworks = false }: 
           },
         },
       });
-      await transport.sendMail(message);
+      await use(transport);
     } catch (error) {
       connection?.destroy();
-      throw failure(error, `mail server ${host}:${port}`, bodyLeft, signal, auth ? secretsOf(auth) : []);
+      throw failure(error, label, bodyLeft, signal, auth ? secretsOf(auth) : []);
     }
+  }
+
+  async function send({ from, to, replyTo, messageId, ...content }: Message, timeoutMs: number, signal: AbortSignal) {
+    const message = {
+      ...content,
+      from: parseEmailAddress(from),
+      to: parseEmailAddress(to),
+      replyTo: replyTo === undefined ? undefined : parseEmailAddress(replyTo),
+      messageId: `<${messageId}>`,
+      headers: { 'Auto-Submitted': 'auto-generated' }, // Keeps out-of-office replies away (RFC 3834).
+      signal,
+    };
+    await connected(timeoutMs, signal, (transport) => transport.sendMail(message));
   }
 
   return {
     /** @throws ConnectorError; `unknown` when the body had left and the connection broke before the server's answer. */
     send: (message: Message, { timeoutMs }: Call) => withDeadline(timeoutMs, (signal) => send(message, timeoutMs, signal)),
+    /** Connects and signs in, and sends nothing. @returns what was seen. @throws ConnectorError */
+    async check({ timeoutMs }: Call): Promise<string> {
+      await withDeadline(timeoutMs, (signal) => connected(timeoutMs, signal, (transport) => transport.verify()));
+      return `${label} ${auth ? 'takes user and password' : 'takes mail without signing in'}`;
+    },
   };
 }
 

@@ -17,6 +17,18 @@ const count = z
 /** The answer to a send. Every 2xx is a success, whatever the body says. */
 const sentSchema = z.object({ recipients: count, recipientCount: count }).catch({});
 
+/** What a check asks for: no system has it. */
+const unknownId = 'relay-check';
+/** Answers to that: the system is there, and has nothing against the credentials. */
+const isThere = [200, 204, 400, 404, 405, 410, 422];
+
+/** @throws ConnectorError where the system does not answer, or refuses the credentials */
+async function assertThere(look: Promise<unknown>): Promise<void> {
+  await look.catch((error: unknown) => {
+    if (!(error instanceof ConnectorError) || !isThere.includes(error.facts.status ?? 0)) throw error;
+  });
+}
+
 /** Where assignments live and from where they are sent to workers. Throws only ConnectorErrors. */
 export function createHttpPlatform(
   { baseUrl, auth, allowPlainText }: Extract<PlatformSettings, { kind: 'http' }>,
@@ -33,6 +45,16 @@ export function createHttpPlatform(
         'permanent',
         `the platform's answer for assignment ${assignmentId} was not a JSON object; check baseUrl in ${what}`,
       );
+    },
+
+    /** Changes nothing. @param assignmentId - one that is there, if any is known. @returns what was seen. @throws ConnectorError */
+    async check(call: Call, assignmentId?: string): Promise<string> {
+      if (assignmentId !== undefined) {
+        await this.getAssignment(assignmentId, call);
+        return `knows the assignment ${assignmentId}`;
+      }
+      await assertThere(this.getAssignment(unknownId, call));
+      return 'answers, and has nothing against the credentials; with the id of an assignment it can be seen that its path is right';
     },
 
     /** To the workers of these groups within the radius; without groups the platform decides. May reach nobody. */
@@ -56,6 +78,13 @@ export function createHttpTicketing(
 ) {
   const what = "the company's ticketing settings";
   return {
+    /** Changes nothing. @returns what was seen. @throws ConnectorError */
+    async check(call: Call): Promise<string> {
+      const url = resourceUrl(baseUrl, 'tickets', unknownId);
+      await assertThere(http.request({ method: 'GET', url, auth, allowPlainText, call, what }));
+      return 'answers, and has nothing against the credentials; that it takes an update shows with the first';
+    },
+
     async updateField(ticketId: string, field: { name: string; value: string }, call: Call): Promise<void> {
       const url = resourceUrl(baseUrl, 'tickets', ticketId);
       await http.request({ method: 'PATCH', url, auth, allowPlainText, body: { userDefinedFields: [field] }, call, what });

@@ -2,8 +2,10 @@
 
 import { type Signal, signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
+import { nextPauseMs, type Rhythm } from '../contract/rhythm.js';
 import { ask, Refused, sessionIsOver } from './api.js';
-import { nextPauseMs, type Rhythm } from './rhythm.js';
+import { isLookedAt } from './attention.js';
+import { listen } from './stream.js';
 
 export interface Resource<Body> {
   /** What was last heard; undefined: nothing yet. */
@@ -18,15 +20,10 @@ export interface Resource<Body> {
 
 /** What has lately changed a list takes a moment to be seen in it. */
 const listDelayMs = 1200;
-/** With nobody at the page for so long, it asks no more: a session ends when it is not used. */
-const unattendedMs = 30 * 60_000;
+/** With nothing heard from the stream for so long, it is asked again. */
+const silenceMs = 40_000;
 
-let attendedAt = Date.now();
-for (const event of ['pointerdown', 'keydown', 'wheel', 'focus'])
-  addEventListener(event, () => (attendedAt = Date.now()), { capture: true, passive: true });
-
-const isLookedAt = () => document.visibilityState === 'visible' && Date.now() - attendedAt < unattendedMs;
-
+/** What is asked so the API also says by itself. */
 const usual: Rhythm = { shortestMs: 4_000, longestMs: 20_000 };
 export const seldom: Rhythm = { shortestMs: 30_000, longestMs: 120_000 };
 export const often: Rhythm = { shortestMs: 1_000, longestMs: 8_000 };
@@ -52,13 +49,7 @@ function keepAsking<Body>(path: string | undefined, rhythm: Rhythm) {
     if (!isLookedAt() && at.value !== undefined) return wait(rhythm.shortestMs);
     try {
       const body = await ask<Body>('GET', path);
-      if (stopped) return;
-      const heard = JSON.stringify(body);
-      const changed = heard !== text;
-      text = heard;
-      if (changed) data.value = body;
-      [refused.value, at.value] = [undefined, Date.now()];
-      wait(nextPauseMs(rhythm, pauseMs, { changed }));
+      if (!stopped) wait(nextPauseMs(rhythm, pauseMs, { changed: take(body) }));
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       if (stopped) return;
@@ -67,6 +58,23 @@ function keepAsking<Body>(path: string | undefined, rhythm: Rhythm) {
       wait(nextPauseMs(rhythm, pauseMs, { changed: false, failed: true, retryAfterSeconds }));
     }
   };
+  /** @returns whether it is new. */
+  const take = (body: Body): boolean => {
+    const heard = JSON.stringify(body);
+    const changed = heard !== text;
+    text = heard;
+    if (changed) data.value = body;
+    [refused.value, at.value] = [undefined, Date.now()];
+    return changed;
+  };
+  const hear = (body?: Body) => {
+    // Before its first answer it goes by that; where nobody looks, it waits for whoever comes back.
+    if (at.value === undefined || !isLookedAt()) return;
+    if (body === undefined) at.value = Date.now();
+    else take(body);
+    wait(silenceMs);
+  };
+  let listenNoMore = () => {};
   const wait = (ms: number) => {
     pauseMs = ms;
     clearTimeout(timer);
@@ -84,10 +92,12 @@ function keepAsking<Body>(path: string | undefined, rhythm: Rhythm) {
       stopped = false;
       document.addEventListener('visibilitychange', comesBack);
       addEventListener('focus', comesBack);
+      if (rhythm === usual && path?.startsWith('/co/')) listenNoMore = listen({ path, hear });
       void look();
     },
     stop() {
       stopped = true;
+      listenNoMore();
       clearTimeout(timer);
       document.removeEventListener('visibilitychange', comesBack);
       removeEventListener('focus', comesBack);

@@ -3,13 +3,14 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { z } from 'zod';
+import type { Correction } from '../chain/correct.js';
 import type { BulkVerb } from '../chain/outcome.js';
 import type { ActionResource, Bulk, bulkPreviewSchema, ChainResource, ListedChain } from '../contract/chain-resource.js';
 import { pageOf, path } from './addresses.js';
 import { ask, Refused } from './api.js';
 import { announce } from './frame.js';
 import { MendDialog } from './mend.js';
-import { Confirm, Dialog, Field, NotReady, ProblemNote, State, Time, useDeed } from './parts.js';
+import { Choice, Confirm, Dialog, Entry, Field, NotReady, ProblemNote, State, Time, useDeed } from './parts.js';
 import { often, useResource } from './resource.js';
 import { may, useCompany } from './session.js';
 import { actionsFor, type ManyVerb, type OfferedVerb, offeredVerbs, verbsFor } from './verbs.js';
@@ -151,19 +152,61 @@ export interface BulkFilter {
 
 type Preview = z.infer<typeof bulkPreviewSchema>;
 
+interface BulkProps {
+  verb: BulkVerb;
+  filter: BulkFilter;
+  onClose(): void;
+}
+
 /** All that a filter finds: counted, shown, confirmed, then watched. */
-export function BulkDialog({ verb, filter, onClose }: { verb: BulkVerb; filter: BulkFilter; onClose(): void }) {
+export function BulkDialog(props: BulkProps) {
+  const correction = useSignal<Correction | undefined>(undefined);
+  if (props.verb === 'mend' && !correction.value)
+    return <CorrectionDialog onClose={props.onClose} onGiven={(given) => (correction.value = given)} />;
+  return <CountedDialog {...props} correction={correction.value} />;
+}
+
+const ways = {
+  replace: 'replace a text by another',
+  default: 'put in a text where it is blank',
+  trim: 'remove spaces at its ends',
+};
+
+function CorrectionDialog({ onClose, onGiven }: { onClose(): void; onGiven(correction: Correction): void }) {
+  const [field, way, from, to] = [useSignal(''), useSignal<string>('replace'), useSignal(''), useSignal('')];
+  const given = () => {
+    const by = { replace: { from: from.value, to: to.value }, default: to.value, trim: true };
+    onGiven({ field: field.value.trim(), [way.value]: by[way.value as keyof typeof by] });
+  };
+  return (
+    <Confirm
+      title="Mend many"
+      verb="Show what becomes of each"
+      busy={false}
+      refused={undefined}
+      onClose={onClose}
+      onConfirm={given}
+    >
+      <Entry label="Field" hint="By its name in the request, such as cfValue." of={field} required maxLength={100} />
+      <Choice label="What is done to it" of={way} options={Object.entries(ways)} />
+      {way.value === 'replace' && <Entry label="Replace" of={from} required maxLength={1000} />}
+      {way.value !== 'trim' && <Entry label="By" of={to} required={way.value === 'default'} maxLength={1000} />}
+    </Confirm>
+  );
+}
+
+function CountedDialog({ verb, filter, correction, onClose }: BulkProps & { correction: Correction | undefined }) {
   const { companyId } = useCompany();
   const [preview, bulk] = [useSignal<Preview | undefined>(undefined), useSignal<Bulk | undefined>(undefined)];
   const deed = useDeed();
   const bulkPath = path`/co/${companyId}/chains/bulk`;
-  const count = () => ask<Preview>('POST', bulkPath, { verb, filter }).then((counted) => (preview.value = counted));
+  const count = () => ask<Preview>('POST', bulkPath, { verb, filter, correction }).then((counted) => (preview.value = counted));
   useEffect(() => void deed.run(count), []);
   const confirmed = async () => {
     const { count: confirm = 0 } = preview.value ?? {};
     await deed.run(async () => {
       try {
-        bulk.value = await ask<Bulk>('POST', bulkPath, { verb, filter, confirm });
+        bulk.value = await ask<Bulk>('POST', bulkPath, { verb, filter, correction, confirm });
       } catch (error) {
         if (error instanceof Refused && error.is('count-changed')) await count();
         throw error;
@@ -183,9 +226,27 @@ export function BulkDialog({ verb, filter, onClose }: { verb: BulkVerb; filter: 
       onConfirm={() => void confirmed()}
     >
       <p>{verbMeanings[verb]}</p>
-      <ChainLines chains={found.first} />
+      {found.mends ? <MendLines mends={found.mends} /> : <ChainLines chains={found.first} />}
       {found.count > found.first.length && <p class="soft">and {found.count - found.first.length} more</p>}
     </Confirm>
+  );
+}
+
+function MendLines({ mends }: { mends: NonNullable<Preview['mends']> }) {
+  const text = (value: unknown) => (typeof value === 'string' ? `"${value}"` : JSON.stringify(value));
+  return (
+    <ul class="plain">
+      {mends.map(({ chainId, index, before, after, problem }) => (
+        <li key={`${chainId} ${index}`}>
+          <span class="soft small">
+            {chainId.slice(0, 8)}, action {index}:
+          </span>{' '}
+          {before !== undefined && <del>{text(before)}</del>} {after !== undefined && <ins>{text(after)}</ins>}
+          {after === undefined && !problem && <span class="soft">stays as it is, and is left alone</span>}
+          {problem && <span class="error">{problem}</span>}
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -8,6 +8,7 @@ import type { Connector, Pauses } from '../chain/pause.js';
 import type { Issue } from '../chain/request.js';
 import type { BulkOrder } from './bulk.js';
 import type { BulkProgress } from './chain-resource.js';
+import type { Checked } from './company.js';
 import type { ChainNotice, Notice } from './notices.js';
 import type { ContactResult } from './notify.js';
 import type { Rule } from './rule.js';
@@ -72,6 +73,15 @@ export type SomeOf<Item> = [Item, ...Item[]];
 /** What became of one of several effects: its result, or the failure that its own activity would have thrown. */
 export type EffectOutcome = EffectResult | { failure: { type: string; message: string; details: FailureDetails } };
 
+/** How long what somebody tries out, a notice or settings, may take: they wait for it. */
+export const trialTimeoutMs = 25_000;
+
+/** `assignmentId`: one that the platform has. */
+export interface SettingsCheckInput {
+  companyId: string;
+  assignmentId?: string;
+}
+
 /**
  * Every activity throws `ApplicationFailure` with `details: [FailureDetails]`; the types are listed in docs/operating.md.
  * Those of `effectActivities`, and `checkCondition`, may be tried as local activities first.
@@ -98,6 +108,8 @@ export interface Activities extends EffectActivities {
   notifyFailure(input: { notice: ChainNotice; notifier?: string }): Promise<string | undefined>;
   /** Brings a notice to everybody whom it concerns; a test only once. @returns what became of it at each contact. */
   deliverNotice(notice: Notice): Promise<ContactResult[]>;
+  /** Changes nothing outside. @returns nothing of a company that is not there. */
+  checkSettings(input: SettingsCheckInput): Promise<Checked[]>;
   steerChains(input: { order: BulkOrder; workflowIds: string[] }): Promise<BulkProgress>;
   /** Waits until a `DelayedAction` that this run did not start has closed. @returns what it says of its actions. */
   awaitDelayed(input: { workflowId: string }): Promise<ActionStatus[]>;

@@ -55,6 +55,11 @@ export type ListedChain = z.infer<typeof listedChainSchema>;
 export const chainListSchema = z.object({ items: z.array(listedChainSchema), nextCursor: z.string().optional() });
 export type ChainList = z.infer<typeof chainListSchema>;
 
+export const chainCountsSchema = z
+  .record(z.enum(chainStatuses), z.int())
+  .describe('How many chains have each status. A reset leaves a terminated run behind.');
+export type ChainCounts = z.infer<typeof chainCountsSchema>;
+
 /** The answer to a chain that will run. */
 export const acceptedSchema = z
   .object({

@@ -195,4 +195,22 @@ export const companyFactsSchema = companySchema
   })
   .meta({ id: 'CompanyFacts' });
 export type CompanyFacts = z.infer<typeof companyFactsSchema>;
+
+const checkedSchema = z.object({
+  part: z.enum(['platform', 'ticketing', 'mail', 'contacts', 'rules', 'pauses']),
+  works: z.boolean(),
+  detail: z.string().describe('What was seen, or what is wrong and what to do.'),
+});
+export type Checked = z.infer<typeof checkedSchema>;
+export type CheckedPart = Checked['part'];
+export const checkRequest = z.strictObject({
+  assignmentId: z
+    .string()
+    .min(1)
+    .max(256)
+    .optional()
+    .describe('One that the platform has: absent, only that it answers is seen.'),
+});
+export const checkResponse = z.object({ checked: z.array(checkedSchema) });
+
 export const endedPausesResponse = z.object({ ended: z.array(pausableSchema) });

@@ -9,6 +9,7 @@ import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { Logger } from 'pino';
 import { cutShort, fitBytes } from '../chain/text.js';
 import { summaryBytes } from '../chain/web-ui.js';
+import { trialTimeoutMs } from '../contract/activities.js';
 import { actionOf, causeOf } from '../contract/causes.js';
 import { newsSignal } from '../contract/messages.js';
 import type { Cause, ChainNotice, Member, News, NoticeDelivery, Notifier, RuleNotice, TestNotice } from '../contract/notices.js';
@@ -120,17 +121,14 @@ function mistakeOf(notice: RuleNotice): string[] {
   }
 }
 
-/** How long a test may take, from its start to the last contact. */
-export const testTimeoutMs = 25_000;
-
 /** Sends a test to every contact, once, on the way that notices take. @throws where it has not ended in time. */
 export function sendTest(client: Client, taskQueue: string, companyId: string, relayId?: string): Promise<ContactResult[]> {
   const notice: TestNotice = { kind: 'test', companyId, relayId, at: new Date().toISOString() };
-  return client.withDeadline(Date.now() + testTimeoutMs + 2_000, () =>
+  return client.withDeadline(Date.now() + trialTimeoutMs + 2_000, () =>
     client.workflow.execute<NoticeDelivery>('NoticeDelivery', {
       ...optionsOf(notice, taskQueue),
       workflowId: `relay-notice-test:${companyId}:${randomUUID()}`,
-      workflowExecutionTimeout: testTimeoutMs,
+      workflowExecutionTimeout: trialTimeoutMs,
     }),
   );
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { type Client, ServiceError } from '@temporalio/client';
 import { Hono } from 'hono';
 import { holdRoutes } from '../../src/api/hold.js';
 import { failuresPerMinute, Limits, limitFailures } from '../../src/api/limits.js';
@@ -32,12 +33,12 @@ describe('the page of a hold', () => {
   after(() => whole.close());
 
   /** An API of its own, with what it has logged. */
-  function serving(more: { secret?: string; url?: string; reads?: number } = {}) {
+  function serving(more: { secret?: string; url?: string; reads?: number; client?: Client } = {}) {
     const lines: string[] = [];
     const log = createLog('debug', { write: (line) => lines.push(line) });
     const uses = { lists: 1, reads: more.reads ?? 100, steering: 100 };
     const limits = new Limits({ perMinute: 600, uses, log });
-    const options = { ...whole, limits, client: forgetful, secret, links: { api: more.url ?? 'http://127.0.0.1' }, ...more };
+    const options = { ...whole, limits, log, client: forgetful, secret, links: { api: more.url ?? 'http://127.0.0.1' }, ...more };
     const routes = appOf(holdRoutes(options), () => (_c, next) => next(), limits);
     const app = answerProblems(new Hono(), assert.ifError).use(logRequests(log)).use(limitFailures(limits)).route('/', routes);
     const env = { incoming: { socket: { remoteAddress: '192.0.2.7' } } };
@@ -79,6 +80,17 @@ describe('the page of a hold', () => {
       assert.match(text, said);
       assert.doesNotMatch(text, /undefined|false|<form/);
     }
+  });
+
+  it('is a page also where Temporal cannot be reached, and the operator hears of it', async () => {
+    const describe = () => Promise.reject(new ServiceError('14 UNAVAILABLE'));
+    const client = { ...forgetful, workflow: { ...forgetful.workflow, getHandle: () => ({ describe }) } };
+    const { ask, lines } = serving({ client: client as unknown as Client });
+    const page = await ask('/hold/acme/c1/0', `relay-hold=${link}`);
+    assert.equal(page.status, 503);
+    assert.match(page.headers.get('Content-Type') ?? '', /^text\/html/);
+    assert.match(await page.text(), /Temporal does not answer/);
+    assert.match(lines.join(''), /a page could not be shown/);
   });
 
   it('is there for nobody without a secret', async () => {

@@ -112,7 +112,8 @@ async function build({ fullServer, say, env: more = {} }: Options, closing: (() 
   const temporalPort = await temporalsPort();
   parts.temporal = fullServer
     ? await fullTemporal(temporalPort, postgresql.port, join(keptLogs, 'temporal'))
-    : await devTemporal(temporalPort, disk, say);
+    : // Not on the disk that is full: SQLite would not come back from that.
+      await devTemporal(temporalPort, mkdtempSync(join(directory, 'temporal-')), say);
   say(`starting Temporal${fullServer ? ' on PostgreSQL' : ' (dev server)'}`);
   await parts.temporal.start();
   closing.push(() => parts.temporal?.end('SIGKILL'));

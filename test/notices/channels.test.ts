@@ -73,7 +73,7 @@ describe('notices', () => {
   });
 });
 
-function channelTo(address: string, mail: { mailer: Mailer; from: string }): NoticeChannel {
+function channelTo(address: string, mail: { mailer: Pick<Mailer, 'send'>; from: string }): NoticeChannel {
   const [channel] = channelsOf({ http: connectors().http, noticeMailOf: () => mail }, bare, { emails: [address] });
   assert.ok(channel);
   return channel;

@@ -1,6 +1,7 @@
 /** `relay companies`: who uses the relay, and with which settings. */
 
 import {
+  checkResponse,
   companiesResponse,
   companySchema,
   deletedCompanyResponse,
@@ -31,6 +32,20 @@ export const companies: Commands = (relay, session) => {
   command(companies, 'show <companyId>', 'acme', 'show the settings of a company')
     .description('Secrets are shown as ***.')
     .action((companyId) => session.show(session.api.ask('GET', pathOf(companyId), companySchema), fields));
+
+  command(companies, 'check <companyId>', 'acme --assignment 1001', 'see whether the settings of a company work')
+    .description('A worker looks. Nothing is sent and nothing is changed. Exit code 1 where something does not work.')
+    .option('--assignment <assignmentId>', 'one that the platform has')
+    .action(async (companyId, { assignment }) => {
+      const answer = await session.api.ask('POST', `${pathOf(companyId)}/check`, checkResponse, {
+        body: { assignmentId: assignment },
+        nextStep: ({ status }) => (status === 503 ? 'See what is not running: npx relay health.' : undefined),
+      });
+      if (answer.body.checked.some(({ works }) => !works)) session.exitCode = exitCodes.refused;
+      await session.show(answer, ({ checked }) =>
+        checked.map(({ part, works, detail }) => `${works ? 'works' : 'DOES NOT WORK'}  ${part}: ${detail}`),
+      );
+    });
 
   const signed = 'its webhooks are signed with it; nothing unsigned is taken then';
   const example = 'acme --name "Acme Field Services" --notify-email office@acme.example';

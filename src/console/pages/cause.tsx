@@ -17,7 +17,7 @@ export function CausePage({ causeId }: { causeId: string }) {
   const company = useCompany();
   const { companyId, timeZone } = company;
   const cause = useResource<z.infer<typeof wholeCauseResponse>>(path`/co/${companyId}/causes/${causeId}`);
-  const asked = useSignal<'retry' | 'skip' | undefined>(undefined);
+  const asked = useSignal<CauseVerb | undefined>(undefined);
   return (
     <Page title="Held for one reason" about={`Times are those of ${timeZone}.`}>
       <Known of={cause}>
@@ -78,12 +78,15 @@ export function CausePage({ causeId }: { causeId: string }) {
   );
 }
 
+const causeVerbs = ['retry', 'mend', 'skip'] as const;
+export type CauseVerb = (typeof causeVerbs)[number];
+
 interface CauseProps {
   cause: CauseResource;
   /** Whether it looks into the chain that is held longest: so many as there may be, not into all. */
   isOpen: boolean;
   /** Somebody wants to decide about all of it. The card may be gone before that has ended. */
-  onAsk(verb: 'retry' | 'skip'): void;
+  onAsk(verb: CauseVerb): void;
   onDone(): void;
 }
 
@@ -164,7 +167,7 @@ export function CauseCard({ cause, isOpen, onAsk, onDone }: CauseProps) {
       <p class="row">
         {isMany &&
           may('steer') &&
-          (['retry', 'skip'] as const).map((verb) => (
+          causeVerbs.map((verb) => (
             <button key={verb} type="button" onClick={() => onAsk(verb)}>
               {verbWords[verb]} all {chains}…
             </button>

@@ -13,7 +13,7 @@ import { useCompany } from '../session.js';
 import { BulkDialog } from '../steer.js';
 import { sinceTime } from '../when.js';
 import { aboutChain, counted, pausableWords, refusalWords } from '../words.js';
-import { CauseCard } from './cause.js';
+import { CauseCard, type CauseVerb } from './cause.js';
 
 /** Causes of which a chain is read without being asked for: each is a request, again and again. */
 const lookedInto = 3;
@@ -21,7 +21,7 @@ const lookedInto = 3;
 export function NowPage() {
   const { companyId, pauses, timeZone } = useCompany();
   const causes = useResource<z.infer<typeof causesResponse>>(path`/co/${companyId}/causes`);
-  const asked = useSignal<{ verb: 'retry' | 'skip'; causeId: string } | undefined>(undefined);
+  const asked = useSignal<{ verb: CauseVerb; causeId: string } | undefined>(undefined);
   return (
     <Page title="Now" about={`What needs somebody. Times are those of ${timeZone}.`}>
       {pauses.map(({ what, since, until, reason }) => (

@@ -2,15 +2,20 @@
 
 import { useSignal } from '@preact/signals';
 import type { z } from 'zod';
+import { chainStatuses } from '../../chain/outcome.js';
+import type { ChainCounts, ChainList } from '../../contract/chain-resource.js';
 import type { rotatedTokenResponse, Token, tokensResponse } from '../../contract/credential.js';
+import type { rejectedListSchema } from '../../contract/problem.js';
 import type { ruleSchema } from '../../contract/rule.js';
-import { pageOf, path } from '../addresses.js';
+import { pageOf, path, query } from '../addresses.js';
 import { ask } from '../api.js';
 import { Page } from '../frame.js';
 import { NotifyFields, notifyPatch } from '../notify-fields.js';
-import { Confirm, Field, fieldsOf, Known, ProblemNote, ShownOnce, Time, useDeed } from '../parts.js';
+import { Confirm, Field, fieldsOf, Known, ProblemNote, ShownOnce, State, Time, useDeed } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
 import { ruleName, useCompany } from '../session.js';
+import { sinceTime } from '../when.js';
+import { aboutChain, refusalWords } from '../words.js';
 import { onFailureWords, onUnknownWords } from './rules.js';
 
 type Rule = z.infer<typeof ruleSchema>;
@@ -35,10 +40,54 @@ export function RulePage({ relayId }: { relayId: string }) {
         </>
       }
     >
+      <Week relayId={relayId} />
       <Known of={rule}>{(known) => <Policy rule={known} at={at} onChanged={changed} />}</Known>
       <h2>Tokens</h2>
       <Known of={tokens}>{({ tokens: known }) => <Tokens tokens={known} at={at} onChanged={tokens.refresh} />}</Known>
     </Page>
+  );
+}
+
+/** Its chains of seven days, and the last that came for it. */
+function Week({ relayId }: { relayId: string }) {
+  const { companyId } = useCompany();
+  // The same for an hour, so that it stays one question.
+  const since = sinceTime('7d', Math.floor(Date.now() / 3_600_000) * 3_600_000);
+  const counts = useResource<ChainCounts>(path`/co/${companyId}/chains/counts` + query({ relayId, since }), seldom);
+  const last = useResource<ChainList>(path`/co/${companyId}/chains` + query({ relayId, since, limit: '50' }), seldom);
+  const refused = useResource<z.infer<typeof rejectedListSchema>>(path`/co/${companyId}/rejected?limit=100`, seldom);
+  const [newest] = [...(last.data.value?.items ?? [])].sort((a, b) => (a.receivedAt < b.receivedAt ? 1 : -1));
+  const refusal = refused.data.value?.items.find(({ relayIds }) => relayIds.includes(relayId));
+  return (
+    <section class="card" aria-labelledby="week">
+      <h2 id="week">The last 7 days</h2>
+      <Known of={counts}>
+        {(known) => (
+          <p class="row">
+            {chainStatuses
+              .filter((status) => known[status] > 0)
+              .map((status) => (
+                <a key={status} href={pageOf.chains(companyId, { relayId, status, since: '7d' })}>
+                  {known[status]} <State of={status} />
+                </a>
+              ))}
+            {chainStatuses.every((status) => known[status] === 0) && 'No event has come for it.'}
+          </p>
+        )}
+      </Known>
+      {newest && (
+        <p>
+          The last event: <a href={pageOf.chain(companyId, newest.chainId)}>{aboutChain(newest)}</a>,{' '}
+          <Time at={newest.receivedAt} distance />
+        </p>
+      )}
+      {refusal && (
+        <p class="error">
+          The last that was refused: <a href={pageOf.refusal(companyId, refusal.rejectedId)}>{refusalWords(refusal.reason)}</a>,{' '}
+          <Time at={refusal.receivedAt} distance />
+        </p>
+      )}
+    </section>
   );
 }
 

@@ -3,11 +3,11 @@
 import { useSignal } from '@preact/signals';
 import type { z } from 'zod';
 import { type Pausable, pausable } from '../../chain/pause.js';
-import type { PausesNow, StoredCompany } from '../../contract/company.js';
+import type { CheckedPart, checkResponse, PausesNow, StoredCompany } from '../../contract/company.js';
 import type { noticeTestResponse } from '../../contract/notify.js';
 import { path, query } from '../addresses.js';
 import { ask } from '../api.js';
-import { Page } from '../frame.js';
+import { announce, Page } from '../frame.js';
 import { NotifyFields, notifyPatch } from '../notify-fields.js';
 import { Choice, Confirm, Entry, Field, fieldsOf, Known, ProblemNote, Time, useDeed } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
@@ -30,6 +30,7 @@ export function SettingsPage() {
           <>
             <h2>Settings</h2>
             <OwnSettings company={known} at={at} onChanged={changed} />
+            <Check at={at} />
             <NoticeTest at={at} />
             <Connections company={known} />
           </>
@@ -114,11 +115,11 @@ function Pauses({ at }: { at: string }) {
 function OwnSettings({ company, at, onChanged }: { company: StoredCompany; at: string; onChanged(): void }) {
   const deed = useDeed();
   const save = (event: Event) => {
-    const { name, timeZone, ...contacts } = fieldsOf(event);
-    const patch = { name, timeZone: timeZone || null, notify: notifyPatch(contacts) };
+    const { name, timeZone, noticeLinks, ...contacts } = fieldsOf(event);
+    const patch = { name, timeZone: timeZone || null, noticeLinks: noticeLinks === 'on', notify: notifyPatch(contacts) };
     void deed.run(() => ask('PATCH', at, patch), 'Saved').then((done) => done && onChanged());
   };
-  const { name, timeZone, notify, updatedAt } = company;
+  const { name, timeZone, notify, noticeLinks = true, updatedAt } = company;
   return (
     <form class="card" onSubmit={save} key={updatedAt}>
       <Field label="Name">{(ids) => <input {...ids} name="name" required maxLength={200} defaultValue={name} />}</Field>
@@ -126,12 +127,62 @@ function OwnSettings({ company, at, onChanged }: { company: StoredCompany; at: s
         {(ids) => <input {...ids} name="timeZone" defaultValue={timeZone} />}
       </Field>
       <NotifyFields notify={notify} of="company" />
+      <p>
+        <label class="row">
+          <input type="checkbox" name="noticeLinks" defaultChecked={noticeLinks} />
+          Whoever gets a notice may retry or skip what is held by its link, without a key
+        </label>
+      </p>
       <ProblemNote refused={deed.refused} />
       <p>
         <button type="submit" class="main" aria-disabled={deed.busy}>
           Save
         </button>
       </p>
+    </form>
+  );
+}
+
+type Answer = z.infer<typeof checkResponse>;
+const partWords: Record<CheckedPart, string> = {
+  platform: 'Assignment platform',
+  ticketing: 'Ticket system',
+  mail: 'Mail',
+  contacts: 'Contacts',
+  rules: 'Rules',
+  pauses: 'Pauses',
+};
+
+function Check({ at }: { at: string }) {
+  const [answer, assignmentId] = [useSignal<Answer | undefined>(undefined), useSignal('')];
+  const deed = useDeed();
+  const check = async (event: Event) => {
+    event.preventDefault();
+    const asked = { assignmentId: assignmentId.value.trim() || undefined };
+    await deed.run(async () => {
+      answer.value = await ask<Answer>('POST', `${at}/check`, asked);
+      const broken = answer.value.checked.filter(({ works }) => !works).length;
+      announce(broken === 0 ? 'Everything that was looked at works.' : `${broken} things do not work.`);
+    });
+  };
+  return (
+    <form class="card" onSubmit={(event) => void check(event)} aria-labelledby="check">
+      <h2 id="check">Do the settings work?</h2>
+      <p class="soft">A worker looks. Nothing is sent and nothing is changed.</p>
+      <Entry label="Assignment" hint="One that the platform has, if you know one." of={assignmentId} maxLength={256} />
+      <p>
+        <button type="submit" aria-disabled={deed.busy}>
+          {deed.busy ? 'Looking…' : 'Look'}
+        </button>
+      </p>
+      <ProblemNote refused={deed.refused} />
+      <ul class="plain">
+        {answer.value?.checked.map(({ part, works, detail }) => (
+          <li key={part + detail}>
+            <span class={`badge ${works ? 'good' : 'bad'}`}>{works ? 'works' : 'does not work'}</span> {partWords[part]}: {detail}
+          </li>
+        ))}
+      </ul>
     </form>
   );
 }

@@ -1,4 +1,4 @@
-/** How often a page asks again: soon while things change, seldom where they do not or the API is in trouble. */
+/** How often is asked again what may have changed: soon while it does, seldom where it does not or the API is in trouble. */
 
 export interface Rhythm {
   /** After a change. */

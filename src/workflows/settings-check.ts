@@ -1,0 +1,15 @@
+/** Looks, where effects are done, whether a company's systems answer. */
+
+import { proxyActivities } from '@temporalio/workflow';
+import type { Activities, SettingsCheckInput } from '../contract/activities.js';
+import type { Checked } from '../contract/company.js';
+
+/** Once: whoever asked waits for it. */
+export function SettingsCheck(input: SettingsCheckInput): Promise<Checked[]> {
+  const { checkSettings } = proxyActivities<Activities>({
+    startToCloseTimeout: '20 seconds',
+    retry: { maximumAttempts: 1 },
+    summary: 'settings',
+  });
+  return checkSettings(input);
+}
