@@ -24,6 +24,8 @@ const schema = z.object({
   open: whole(10_000, 1000),
   /** Calls that get no answer. */
   hanging: whole(450),
+  /** Reasons for which chains are held, of the row `console`. */
+  causes: whole(500),
   /** Resets of chains that wait. */
   resets: whole(1000),
   /** The file for the results. */

@@ -42,6 +42,11 @@ const http = createServer((request, response) => {
       // The whole list only once there are enough: /arrivals/{run}/{least}.
       const { arrivals, repeats } = runOf(id);
       endJson(response, { count: arrivals.size, repeats, arrivals: arrivals.size < Number(least) ? [] : [...arrivals.values()] });
+    } else if (id.startsWith('cause.')) {
+      // Each of these is refused for a reason of its own.
+      response
+        .writeHead(404, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ detail: `no workers in ${id.slice(6)}` }));
     } else if (!id.startsWith('hang.')) {
       arrive(id, request.headers['idempotency-key']?.toString());
       endJson(response, { id, status: 'sent', recipients: 1 });

@@ -1,12 +1,13 @@
 /** What is measured. Each row POSTs the same chains to either side and says what it saw. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
 import { now } from './clock.js';
 import type { Groups } from './processes.js';
 import type { Action, Trial } from './trial.js';
 
 /** How many chains or calls a row has. */
-export type Sizes = Record<'chains' | 'due' | 'open' | 'hanging' | 'resets', number>;
+export type Sizes = Record<'chains' | 'due' | 'open' | 'causes' | 'hanging' | 'resets', number>;
 
 export interface Metric {
   name: string;
@@ -80,6 +81,13 @@ export const rows: Row[] = [
     measure: afterResets,
   },
   { name: 'open', what: '3 sends beside chains that wait for a delay of a day', once: true, measure: besideOpen },
+  {
+    name: 'console',
+    what: 'what the pages of the console ask for, beside open chains, causes and five chains a second',
+    once: true,
+    relayOnly: true,
+    measure: pagesOfTheConsole,
+  },
 ];
 
 const more = (name: string, unit: string, value: number): Metric => ({ name, unit, value, better: 'more' });
@@ -261,6 +269,45 @@ async function besideOpen(trial: Trial, { open, chains }: Sizes): Promise<Metric
     less('memory for 10,000 pending delays', 'MiB', per10000('side')),
     less('memory of the engine for 10,000 pending delays', 'MiB', per10000('engine')),
   ];
+}
+
+/** Each question twenty times, one after the other, from its sending to the end of its answer. */
+async function pagesOfTheConsole(trial: Trial, { open, causes }: Sizes): Promise<Metric[]> {
+  await warmUp(trial, three, 20);
+  const letters = (n: number) => [...String(n)].map((digit) => 'abcdefghij'[Number(digit)]).join('');
+  await trial.burst(causes, (n) => [send(`cause.${letters(n)}`)]);
+  const waiting = trial.newRun();
+  await trial.burst(open - causes, (n) => [send(`${waiting}.${n}.a`, 86_400)]);
+  await trial.idle();
+  const { items } = z
+    .object({ items: z.array(z.object({ causeId: z.string(), chainId: z.string() })) })
+    .parse((await trial.ask('/co/bench/causes?limit=200')).body);
+  const [{ causeId = '', chainId = '' } = {}] = items;
+  const questions = {
+    Now: '/co/bench/causes',
+    cause: `/co/bench/causes/${causeId}`,
+    chains: '/co/bench/chains?limit=50',
+    'chains that are held': '/co/bench/chains?status=needs-attention&limit=50',
+    chain: `/co/bench/chains/${chainId}`,
+    assignment: `/co/bench/chains?assignmentId=cause.${letters(7)}&limit=50`,
+    "a rule's week": '/co/bench/chains/counts?relayId=1',
+    'refused requests': '/co/bench/rejected',
+    company: '/co/bench',
+  };
+  const load = new AbortController();
+  const loading = (async () => {
+    const run = trial.newRun();
+    for (let n = 0; !load.signal.aborted; n++, await sleep(200)) await trial.post(three.actions(run, n));
+  })();
+  const metrics: Metric[] = [];
+  for (const [name, path] of Object.entries(questions)) {
+    const took: number[] = [];
+    for (let n = 0; n < 20; n++, await sleep(100)) took.push((await trial.ask(path)).took);
+    metrics.push(less(`${name}, p50`, 'ms', quantile(took, 0.5)), less(`${name}, worst`, 'ms', Math.max(...took)));
+  }
+  load.abort();
+  await loading;
+  return metrics;
 }
 
 /** How a metric says that so many chains were open; picture.ts reads it. */

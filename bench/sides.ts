@@ -39,7 +39,7 @@ export interface Side {
 /** What both companies of the relay have; the bare side does not look at it. */
 export const rule = { relayId: '1', relayAccessToken: 'token-of-the-bench' };
 
-const adminToken = randomBytes(24).toString('hex');
+export const adminToken = randomBytes(24).toString('hex');
 /** Of the relay: memos of its workflows are read with it. */
 export const encryptionKeys = `1:${randomBytes(32).toString('base64')}`;
 const secrets = {

@@ -10,7 +10,7 @@ import { Agent, request } from 'undici';
 import { z } from 'zod';
 import { now } from './clock.js';
 import { cpuSeconds, Meter } from './processes.js';
-import { rule, type Side, type SideName } from './sides.js';
+import { adminToken, rule, type Side, type SideName } from './sides.js';
 
 export type Action = Record<string, unknown>;
 
@@ -60,6 +60,16 @@ export class Trial {
     const text = await answer.body.text();
     if (answer.statusCode !== 202) throw new Error(`a POST was answered ${answer.statusCode}: ${text.slice(0, 500)}`);
     return { sent, answered: now() };
+  }
+
+  /** As an operator's page does. @throws where the answer is not 200 */
+  async ask(path: string): Promise<{ took: number; body: unknown }> {
+    const sent = now();
+    const headers = { authorization: `Bearer ${adminToken}` };
+    const answer = await request(this.side.url + path, { headers, dispatcher: this.#agent });
+    const text = await answer.body.text();
+    if (answer.statusCode !== 200) throw new Error(`${path} was answered ${answer.statusCode}: ${text.slice(0, 500)}`);
+    return { took: now() - sent, body: JSON.parse(text) };
   }
 
   /** POSTs so many chains from several senders, each of whom waits for its answer and for nothing else. */

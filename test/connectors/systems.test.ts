@@ -23,6 +23,27 @@ describe('the generic platform', () => {
     assert.deepEqual([method, path, headers.authorization], ['GET', '/api/assignments/A%2F1', 'Bearer t0ken']);
   });
 
+  it('is looked at without a change: it answers, refuses the credentials, or is not there', async () => {
+    server.answer = answering(404, {});
+    assert.match(await platform.check(call), /^answers, /);
+    assert.deepEqual([server.last().method, server.last().path], ['GET', '/api/assignments/relay-check']);
+    server.answer = answering(200, { status: 'draft' });
+    assert.equal(await platform.check(call, 'A1'), 'knows the assignment A1');
+    server.answer = answering(404, {});
+    assert.match((await failing(platform.check(call, 'A1'))).message, /answered 404/);
+    for (const [status, wrong] of [
+      [401, /check the auth/],
+      [503, /answered 503/],
+    ] as const) {
+      server.answer = answering(status, {});
+      assert.match((await failing(platform.check(call))).message, wrong);
+      assert.match((await failing(ticketing.check(call))).message, wrong);
+    }
+    server.answer = answering(405, {});
+    assert.match(await ticketing.check(call), /^answers, /);
+    assert.deepEqual([server.last().method, server.last().path], ['GET', '/tickets/relay-check']);
+  });
+
   for (const answer of ['[]', 'null', '"draft"', '7', 'OK']) {
     it(`does not take ${answer} for an assignment`, async () => {
       server.answer = answering(200, answer);

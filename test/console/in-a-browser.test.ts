@@ -224,6 +224,63 @@ async function lookAround(): Promise<void> {
     await page.context().close();
   });
 
+  it('mends many that are held for one reason by one correction, and shows first what becomes of each', async () => {
+    const chains = await Promise.all(Array.from({ length: 3 }, () => company.start([udf('', { cfValue: 'many' })])));
+    for (const { chainId } of chains) await company.action(chainId, 0, 'needs-attention');
+    const page = await pageOf(keys.steer);
+    await click(page, /^Mend all 3/);
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Field').fill('externalSystemTicketId');
+    await dialog.getByLabel('What is done to it').selectOption('default');
+    await dialog.getByLabel('By').fill('7003');
+    await dialog.getByRole('button', { name: 'Show what becomes of each' }).click();
+    await dialog.getByText('Mend 3 chains?').waitFor();
+    assert.equal(await dialog.getByText('"7003"').count(), 3);
+    assert.deepEqual(await obstacles(page), []);
+    await takePicture(page, 'mend-many');
+    await dialog.getByRole('button', { name: 'Mend 3 chains' }).click();
+    await dialog.getByText(/3 of 3 chains looked at/).waitFor();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    for (const { chainId } of chains) assert.equal((await company.ended(chainId)).status, 'completed');
+    await page.context().close();
+  });
+
+  it('hears of what changes without asking again', async () => {
+    const page = await pageOf(keys.steer, `${home}/chains?status=needs-attention`);
+    const questions: string[] = [];
+    page.on('request', (request) => request.url().includes('/chains?') && questions.push(request.url()));
+    const streamed = page.waitForResponse((response) => response.url().includes('/events?'));
+    await page.reload();
+    await streamed;
+    const [chainId = ''] = await startHeldAt('404407', 1);
+    await page.locator(`a[href$="${chainId}"]`).waitFor();
+    assert.equal(questions.length, 1, questions.join());
+    await company.steer(chainId, 'skip', 0);
+    await page.locator(`a[href$="${chainId}"]`).waitFor({ state: 'detached' });
+    await page.context().close();
+  });
+
+  it('checks settings without effects, and shows the week of a rule', async () => {
+    const page = await pageOf(keys.manage, `${home}/settings`);
+    await page.getByLabel('Assignment').fill('404405');
+    await click(page, 'Look');
+    await page.getByText('knows the assignment 404405').waitFor();
+    await page.getByRole('checkbox', { name: /may retry or skip what is held by its link/ }).uncheck();
+    await click(page, 'Save');
+    await eventually('it to be saved', async () => {
+      const stored = await stack.store.companies.get(companyId);
+      return stored?.noticeLinks === false || new Unmet(stored);
+    });
+    await go(page, `${home}/rules/${relayId}`);
+    await page
+      .getByRole('region', { name: 'The last 7 days' })
+      .getByRole('link', { name: /completed$/ })
+      .waitFor();
+    await reads(page, /The last event:/);
+    assert.deepEqual(await obstacles(page), []);
+    await page.context().close();
+  });
+
   it('decides about those that are chosen, and about no other', async () => {
     const [first = '', second = ''] = await startHeldAt('404406', 2);
     const page = await pageOf(keys.steer, `${home}/chains?status=needs-attention`);

@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { after, it, mock } from 'node:test';
 import proto from '@temporalio/proto';
 import packageJson from '../../package.json' with { type: 'json' };
+import { checkSettings } from '../../src/chains/check-settings.js';
 import { startTemporal } from '../../src/sandbox/temporal.js';
 import { add, isRecorded } from './histories.js';
 import { resetToFirst } from './resets.js';
@@ -168,6 +169,12 @@ records(['notifier', 'notice-delivery'], async (save) => {
   await stack.mails(company.admin, 3);
   await save('notifier', (await latest('Notifier', company.companyId, 'COMPLETED')).workflowId);
   await save('notice-delivery', (await latest('NoticeDelivery', company.companyId, 'COMPLETED')).workflowId);
+});
+
+records(['settings-check'], async (save) => {
+  const { companyId } = await stack.company();
+  assert((await checkSettings(stack.client, stack.taskQueue, { companyId })).length > 0);
+  await save('settings-check', (await latest('SettingsCheck', companyId, 'COMPLETED')).workflowId);
 });
 
 records(['notifier-continued', 'notifier-next-run'], async (save) => {
