@@ -20,8 +20,8 @@ const rhythm: Rhythm = { shortestMs: 2_000, longestMs: 10_000 };
 const streamMs = 45_000;
 const aliveMs = 15_000;
 const mostPaths = 10;
-/** Of one process. */
-const mostStreams = 500;
+/** Of a company at one process. */
+const mostStreams = 100;
 
 interface Looker {
   ask(): Promise<Response>;
@@ -67,7 +67,7 @@ class View {
 /** @param stop - of the process: streams end with it. */
 export function eventRoutes(ask: Ask, stop?: AbortSignal): Route[] {
   const views = new Map<string, View>();
-  let streams = 0;
+  const streams = new Map<string, number>();
 
   /** @returns how to look no more. */
   function look(key: string, looker: Looker): () => void {
@@ -106,13 +106,17 @@ export function eventRoutes(ask: Ask, stop?: AbortSignal): Route[] {
         if (paths.length > mostPaths) throw new Problem('invalid-query', `path must be given at most ${mostPaths} times.`);
         if (!paths.every(isOfCompany) || paths.some((path) => path.startsWith(`/co/${companyId}/events`)))
           throw new Problem('invalid-query', `path must be a path below /co/${companyId}, such as /co/${companyId}/chains.`);
-        if (streams >= mostStreams) throw new Problem('rate-limited', `${mostStreams} streams are open at this process.`);
+        const open = (by: number) => streams.set(companyId, (streams.get(companyId) ?? 0) + by);
+        if ((streams.get(companyId) ?? 0) >= mostStreams) {
+          const detail = `Company ${companyId} has ${mostStreams} streams of events open at this process: ask for paths by themselves.`;
+          throw new Problem('rate-limited', detail, { headers: { 'Retry-After': '60' }, bound: 'event-streams' });
+        }
         const headers = new Headers();
         for (const name of ['Authorization', 'Cookie']) headers.set(name, c.req.header(name) ?? '');
         const { env } = c;
         const actor = c.get('actor');
         return streamSSE(c, async (stream) => {
-          streams += 1;
+          open(1);
           let end = () => {};
           const ended = new Promise<void>((resolve) => {
             end = resolve;
@@ -133,7 +137,7 @@ export function eventRoutes(ask: Ask, stop?: AbortSignal): Route[] {
           for (const leave of looks) leave();
           clearInterval(alive);
           clearTimeout(late);
-          streams -= 1;
+          open(-1);
           await stream.writeSSE({ event: 'end', data: '' });
         });
       },

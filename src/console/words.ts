@@ -122,3 +122,23 @@ export function titleOf({ index, action, comment }: Pick<ActionResource, 'index'
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
+
+/** Of the fields of a request, for those who compose one. */
+export const fieldWords: Record<string, string> = {
+  platformAssignmentId: 'Assignment',
+  delayInSeconds: 'Wait',
+  actionCondition: 'Only if',
+  incomingValue: 'Value passed in',
+  comment: 'Note',
+  groupId: 'Group',
+  sendToGroups: 'Groups',
+  sendRadius: 'Radius',
+  emails: 'To',
+  subject: 'Subject',
+  body: 'Text',
+  bodyHtml: 'Text as HTML',
+  externalSystemTicketId: 'Ticket',
+  cfName: 'Field of the ticket',
+  cfValue: 'New value',
+  cfTargetDateFormat: 'Timestamp format',
+};

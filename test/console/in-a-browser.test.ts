@@ -260,6 +260,30 @@ async function lookAround(): Promise<void> {
     await page.context().close();
   });
 
+  it('changes connections in the words of the API, for operators, and shows no secret', async () => {
+    const page = await pageOf(adminToken, `${home}/settings`);
+    await page.getByText('Change them').click();
+    const json = page.getByLabel('Connections as JSON');
+    const before = JSON.parse(await json.inputValue());
+    await json.fill('{');
+    await click(page, 'Save the connections');
+    await page.getByText('is no JSON object').waitFor();
+    await json.fill(JSON.stringify({ ...before, ticketing: { kind: 'http' } }));
+    await click(page, 'Save the connections');
+    await page.getByRole('alert').getByText('/ticketing/baseUrl').waitFor();
+    const auth = { type: 'bearer', token: 'a-new-secret' };
+    await json.fill(JSON.stringify({ ...before, ticketing: { ...before.ticketing, auth } }));
+    await click(page, 'Save the connections');
+    await eventually('it to be saved', async () => {
+      const stored = await stack.store.companies.get(companyId);
+      return JSON.stringify(stored?.ticketing).includes('a-new-secret') || new Unmet(stored);
+    });
+    await page.reload();
+    await reads(page, 'Ticket system');
+    assert(!(await page.content()).includes('a-new-secret'));
+    await page.context().close();
+  });
+
   it('checks settings without effects, and shows the week of a rule', async () => {
     const page = await pageOf(keys.manage, `${home}/settings`);
     await page.getByLabel('Assignment').fill('404405');

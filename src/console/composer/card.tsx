@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals';
 import type { Composed, Composer } from '../../contract/dry-run.js';
 import { Field } from '../parts.js';
 import { durationText } from '../when.js';
-import { forecastTone } from '../words.js';
+import { fieldWords, forecastTone } from '../words.js';
 import { type Card, delayOf, type Fields, fieldText } from './draft.js';
 
 type Definition = Composer['actions'][number];
@@ -89,7 +89,7 @@ export function ActionCard({ card, place, count, composer, ...more }: CardProps)
     return (
       <Field
         key={name}
-        label={`${name}${required ? ' (required)' : ''}`}
+        label={`${fieldWords[name] ?? 'Field'} (${name}${required ? ', required' : ''})`}
         hint={hintOf({ name, description, required, isList }) + (isList ? ' One a line.' : '')}
         problem={problemOf(name)}
       >

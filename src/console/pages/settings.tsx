@@ -11,7 +11,7 @@ import { announce, Page } from '../frame.js';
 import { NotifyFields, notifyPatch } from '../notify-fields.js';
 import { Choice, Confirm, Entry, Field, fieldsOf, Known, ProblemNote, Time, useDeed } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
-import { useCompany } from '../session.js';
+import { isOperator, useCompany } from '../session.js';
 import { pausableWords } from '../words.js';
 
 export function SettingsPage() {
@@ -32,7 +32,7 @@ export function SettingsPage() {
             <OwnSettings company={known} at={at} onChanged={changed} />
             <Check at={at} />
             <NoticeTest at={at} />
-            <Connections company={known} />
+            <Connections company={known} at={at} onChanged={changed} />
           </>
         )}
       </Known>
@@ -112,7 +112,13 @@ function Pauses({ at }: { at: string }) {
   );
 }
 
-function OwnSettings({ company, at, onChanged }: { company: StoredCompany; at: string; onChanged(): void }) {
+interface SettingsProps {
+  company: StoredCompany;
+  at: string;
+  onChanged(): void;
+}
+
+function OwnSettings({ company, at, onChanged }: SettingsProps) {
   const deed = useDeed();
   const save = (event: Event) => {
     const { name, timeZone, noticeLinks, ...contacts } = fieldsOf(event);
@@ -219,7 +225,7 @@ function NoticeTest({ at }: { at: string }) {
 }
 
 /** As the API shows them, secrets as `***`. */
-function Connections({ company }: { company: StoredCompany }) {
+function Connections({ company, at, onChanged }: SettingsProps) {
   const { platform, ticketing, mail, limits, webhookSecret } = company;
   const shown = { platform, ticketing, mail, limits, webhookSecret };
   const names = {
@@ -232,7 +238,7 @@ function Connections({ company }: { company: StoredCompany }) {
   return (
     <section class="card" aria-labelledby="connections">
       <h2 id="connections">Connections</h2>
-      <p class="soft">The operator of the relay changes these. Secrets are never shown.</p>
+      <p class="soft">{isOperator() ? '' : 'The operator of the relay changes these. '}Secrets are never shown.</p>
       <dl class="facts tall">
         {Object.entries(shown).map(([name, value]) => (
           <div key={name}>
@@ -254,8 +260,68 @@ function Connections({ company }: { company: StoredCompany }) {
           </div>
         ))}
       </dl>
+      {isOperator() && (
+        <details>
+          <summary>Change them</summary>
+          <ConnectionsForm key={company.updatedAt} sections={shown} at={at} onChanged={onChanged} />
+        </details>
+      )}
     </section>
   );
+}
+
+interface ConnectionsFormProps extends Omit<SettingsProps, 'company'> {
+  sections: Record<string, unknown>;
+}
+
+/** As JSON, in the words of the API. A secret that stays `***` stays what it is. */
+function ConnectionsForm({ sections, at, onChanged }: ConnectionsFormProps) {
+  const [text, mistake] = [useSignal(JSON.stringify(sections, undefined, 2)), useSignal('')];
+  const deed = useDeed();
+  const save = async (event: Event) => {
+    event.preventDefault();
+    const read = readObject(text.value);
+    mistake.value = read ? '' : 'is no JSON object';
+    if (!read) return;
+    const dropped = Object.keys(sections).filter((name) => !(name in read));
+    const given = { ...read, ...Object.fromEntries(dropped.map((name) => [name, null])) };
+    if (await deed.run(() => ask('PUT', at, given), 'Saved')) onChanged();
+  };
+  return (
+    <form onSubmit={(event) => void save(event)}>
+      <Field
+        label="Connections as JSON"
+        hint="platform, ticketing, mail, limits and webhookSecret, as the API has them. What is taken out is removed; a secret that stays *** stays what it is."
+        problem={mistake.value}
+      >
+        {(ids) => (
+          <textarea
+            {...ids}
+            class="json"
+            rows={14}
+            spellcheck={false}
+            value={text.value}
+            onInput={(event) => (text.value = event.currentTarget.value)}
+          />
+        )}
+      </Field>
+      <ProblemNote refused={deed.refused} />
+      <p>
+        <button type="submit" class="main" aria-disabled={deed.busy}>
+          Save the connections
+        </button>
+      </p>
+    </form>
+  );
+}
+
+function readObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** `auth.type`, `bearer`. */
