@@ -6,7 +6,6 @@ import { HTTPException } from 'hono/http-exception';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import { DecryptionError } from '../contract/encryption.js';
 import { Problem, problemResponse } from '../contract/problem.js';
-import type { ProblemSlug } from '../contract/problem-types.js';
 import { AwayError } from '../service/config.js';
 
 /**
@@ -32,7 +31,7 @@ export function answerProblems<E extends Env>(app: Hono<E>, report: (error: Erro
 /** What is said of an error. Of one that is not expected the operator has to hear. */
 export function problemOf(error: Error): { problem: Problem; isExpected: boolean } {
   const expected = (problem: Problem) => ({ problem, isExpected: true });
-  const unexpected = (slug: ProblemSlug, detail: string) => ({ problem: new Problem(slug, detail), isExpected: false });
+  const unexpected = (problem: Problem) => ({ problem, isExpected: false });
   if (error instanceof Problem) return expected(error);
   if (error instanceof HTTPException && error.status < 500)
     return expected(new Problem('bad-request', error.message || 'The request was refused.'));
@@ -44,10 +43,10 @@ export function problemOf(error: Error): { problem: Problem; isExpected: boolean
     return expected(new Problem('database-unavailable', `${away}; if it was to change something, look first.`));
   }
   // Whoever asks can tell the operator, and nothing is lost until then.
-  if (error instanceof DecryptionError) return unexpected('unreadable', `What is stored cannot be read: ${error.message}.`);
+  if (error instanceof DecryptionError) return unexpected(new Problem('unreadable', `What is stored cannot be read: ${error.message}.`));
   if (error instanceof ServiceError || isGrpcServiceError(error))
-    return unexpected('temporal-unavailable', 'Temporal does not answer as it should. Try again.');
-  return unexpected('internal', 'Something went wrong here; the operator can find it in the log.');
+    return unexpected(new Problem('temporal-unavailable', 'Temporal does not answer as it should. Try again.'));
+  return unexpected(new Problem('internal', 'Something went wrong here; the operator can find it in the log.'));
 }
 
 /** No id has one, and the database refuses to look for it. */

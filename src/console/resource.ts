@@ -42,6 +42,7 @@ function keepAsking<Body>(path: string | undefined, rhythm: Rhythm) {
   const [data, refused, at] = [signal<Body>(), signal<Refused>(), signal<number>()];
   let [text, pauseMs, stopped] = ['', rhythm.shortestMs, false];
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let heardAt = 0;
 
   const look = async (): Promise<void> => {
     clearTimeout(timer);
@@ -49,7 +50,9 @@ function keepAsking<Body>(path: string | undefined, rhythm: Rhythm) {
     if (!isLookedAt() && at.value !== undefined) return wait(rhythm.shortestMs);
     try {
       const body = await ask<Body>('GET', path);
-      if (!stopped) wait(nextPauseMs(rhythm, pauseMs, { changed: take(body) }));
+      if (stopped) return;
+      const changed = take(body);
+      wait(Date.now() - heardAt < silenceMs ? silenceMs : nextPauseMs(rhythm, pauseMs, { changed }));
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       if (stopped) return;
@@ -68,10 +71,9 @@ function keepAsking<Body>(path: string | undefined, rhythm: Rhythm) {
     return changed;
   };
   const hear = (body?: Body) => {
-    // Before its first answer it goes by that; where nobody looks, it waits for whoever comes back.
-    if (at.value === undefined || !isLookedAt()) return;
-    if (body === undefined) at.value = Date.now();
-    else take(body);
+    heardAt = Date.now();
+    if (body !== undefined) take(body);
+    else if (at.value !== undefined) at.value = heardAt;
     wait(silenceMs);
   };
   let listenNoMore = () => {};

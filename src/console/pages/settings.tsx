@@ -263,7 +263,7 @@ function Connections({ company, at, onChanged }: SettingsProps) {
       {isOperator() && (
         <details>
           <summary>Change them</summary>
-          <ConnectionsForm key={company.updatedAt} sections={shown} at={at} onChanged={onChanged} />
+          <ConnectionsForm key={company.updatedAt} name={company.name} sections={shown} at={at} onChanged={onChanged} />
         </details>
       )}
     </section>
@@ -271,11 +271,12 @@ function Connections({ company, at, onChanged }: SettingsProps) {
 }
 
 interface ConnectionsFormProps extends Omit<SettingsProps, 'company'> {
+  name: string;
   sections: Record<string, unknown>;
 }
 
 /** As JSON, in the words of the API. A secret that stays `***` stays what it is. */
-function ConnectionsForm({ sections, at, onChanged }: ConnectionsFormProps) {
+function ConnectionsForm({ name, sections, at, onChanged }: ConnectionsFormProps) {
   const [text, mistake] = [useSignal(JSON.stringify(sections, undefined, 2)), useSignal('')];
   const deed = useDeed();
   const save = async (event: Event) => {
@@ -284,7 +285,7 @@ function ConnectionsForm({ sections, at, onChanged }: ConnectionsFormProps) {
     mistake.value = read ? '' : 'is no JSON object';
     if (!read) return;
     const dropped = Object.keys(sections).filter((name) => !(name in read));
-    const given = { ...read, ...Object.fromEntries(dropped.map((name) => [name, null])) };
+    const given = { ...read, name, ...Object.fromEntries(dropped.map((name) => [name, null])) };
     if (await deed.run(() => ask('PUT', at, given), 'Saved')) onChanged();
   };
   return (
