@@ -43,7 +43,8 @@ export function problemOf(error: Error): { problem: Problem; isExpected: boolean
     return expected(new Problem('database-unavailable', `${away}; if it was to change something, look first.`));
   }
   // Whoever asks can tell the operator, and nothing is lost until then.
-  if (error instanceof DecryptionError) return unexpected(new Problem('unreadable', `What is stored cannot be read: ${error.message}.`));
+  if (error instanceof DecryptionError)
+    return unexpected(new Problem('unreadable', `What is stored cannot be read: ${error.message}.`));
   if (error instanceof ServiceError || isGrpcServiceError(error))
     return unexpected(new Problem('temporal-unavailable', 'Temporal does not answer as it should. Try again.'));
   return unexpected(new Problem('internal', 'Something went wrong here; the operator can find it in the log.'));
