@@ -1,5 +1,5 @@
 /**
- * `npm run test:faults -- [--chains 10000] [--per-second 10] [--fault-seconds 20] [--seed N] [--only part of a fault's name] [--dev-server]`:
+ * `npm run test:faults -- [--chains 10000] [--per-second 4] [--fault-seconds 20] [--seed N] [--only part of a fault's name] [--dev-server]`:
  * chains of random shapes while everything breaks, and whether every promise was kept. Needs PostgreSQL, root for the full disk, libfaketime
  * for the clocks, and Go for the full Temporal server. Ends with 1 where a promise was broken.
  */
@@ -18,7 +18,7 @@ const earlier = execFileSync('git', log, { encoding: 'utf8' }).trim();
 const { values } = parseArgs({
   options: {
     chains: { type: 'string', default: '10000' },
-    'per-second': { type: 'string', default: '10' },
+    'per-second': { type: 'string', default: '4' },
     'fault-seconds': { type: 'string', default: '20' },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
     only: { type: 'string', default: '' },
