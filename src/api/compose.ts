@@ -19,6 +19,13 @@ import { type ApiOptions, type Route, route } from './route.js';
 
 type Asked = z.infer<typeof composeRequest>;
 
+/** An example is about one assignment and waits for seconds, so that it can be watched: here as a webhook would have it. */
+function forEveryEvent(element: Fields & { platformAssignmentId?: string; delayInSeconds?: string }): Fields {
+  const { platformAssignmentId: id, delayInSeconds: delay } = element;
+  const general: Fields = id === undefined ? element : JSON.parse(JSON.stringify(element).replaceAll(id, '${assignment_id}'));
+  return delay !== undefined && Number(delay) < 300 ? { ...general, delayInSeconds: String(Number(delay) * 90) } : general;
+}
+
 const composer: Composer = {
   actions: actionRequests.map(({ shape, ...schema }) => ({
     name: shape.action.value,
@@ -35,7 +42,7 @@ const composer: Composer = {
   variables: [...variables],
   examples: Object.values(examples).map(({ summary, value }) => ({
     summary,
-    elements: value.map(({ relayId: _rule, relayAccessToken: _token, ...element }) => element),
+    elements: value.map(({ relayId: _rule, relayAccessToken: _token, ...element }) => forEveryEvent(element)),
   })),
 };
 

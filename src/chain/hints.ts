@@ -20,7 +20,12 @@ interface Written {
 /** @param elements - of the request, with their variables. */
 export function hintsOn(elements: readonly Fields[]): Issue[] {
   const written = elements.map((fields, index) => ({ index, fields, condition: conditionOf(fields), delay: delayIn(fields) }));
-  return [...written.flatMap(ofOne), ...written.flatMap((one) => ofOrder(one, written)), ...withoutNet(written)];
+  return [
+    ...written.flatMap(ofOne),
+    ...written.filter(isOfOneAssignment).slice(0, 1).map(ofAssignment),
+    ...written.flatMap((one) => ofOrder(one, written)),
+    ...withoutNet(written),
+  ];
 }
 
 function conditionOf({ actionCondition }: Fields): Condition | undefined {
@@ -33,6 +38,13 @@ function delayIn({ delayInSeconds = 0 }: Fields): number | undefined {
   const seconds = Number(delayInSeconds);
   return Number.isNaN(seconds) ? undefined : seconds;
 }
+
+const isOfOneAssignment = ({ fields: { platformAssignmentId: id } }: Written) =>
+  typeof id === 'string' && id.trim() !== '' && !unsubstituted(id);
+const ofAssignment = ({ index }: Written): Issue => ({
+  pointer: `/${index}/platformAssignmentId`,
+  detail: 'is always this one assignment, whatever the event is about: ${assignment_id} is that of the event',
+});
 
 function ofOne({ index, fields, condition }: Written): Issue[] {
   const at = (field: string, detail: string): Issue => ({ pointer: jsonPointer([index, field]), detail });

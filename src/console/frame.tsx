@@ -7,11 +7,16 @@ import { useLocation } from 'preact-iso';
 import { sessionIsOver } from './api.js';
 
 const said = signal('');
+/** Long enough to be read aloud; whoever comes by later is told nothing old. */
+const saidMs = 10_000;
+let silence: ReturnType<typeof setTimeout> | undefined;
 
 /** Says to those who do not see the page what has changed on it. */
 export function announce(words: string): void {
   // The same words again are said again.
   said.value = words === said.value ? `${words}\u00a0` : words;
+  clearTimeout(silence);
+  silence = setTimeout(() => (said.value = ''), saidMs);
 }
 
 export function Announcer() {

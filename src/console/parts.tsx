@@ -228,7 +228,7 @@ export function Field({ label, hint, problem, children }: FieldProps) {
       {children({ id, ...(about && { 'aria-describedby': about }), ...(problem && { 'aria-invalid': true }) })}
       {problem && (
         <span id={`${id}-problem`} class="error small">
-          {problem}
+          {problem}.{' '}
         </span>
       )}
       {hint && (

@@ -123,6 +123,13 @@ export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
+/** Of actions, for those who compose a chain. */
+export const actionWords: Record<string, string> = {
+  platform_sendAssignment: 'send the assignment',
+  sendEmails: 'send an e-mail',
+  ticket_updateUDF: 'update a field of a ticket',
+};
+
 /** Of the fields of a request, for those who compose one. */
 export const fieldWords: Record<string, string> = {
   platformAssignmentId: 'Assignment',

@@ -61,6 +61,12 @@ describe('composing a chain', () => {
     assert.ok(variables.some(({ name }) => name === 'assignment_id'));
     assert.deepEqual(examples[0]?.elements[0]?.relayAccessToken, undefined);
     assert.equal(examples.length, 3);
+    const [first] = examples;
+    assert(first?.elements.every(({ platformAssignmentId }) => platformAssignmentId === '${assignment_id}'));
+    assert.deepEqual(
+      first?.elements.map(({ delayInSeconds = '0' }) => delayInSeconds),
+      ['0', '1800', '3600', '5400'],
+    );
   });
 
   it('names every problem at its field, and asks for no token', async () => {

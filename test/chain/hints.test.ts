@@ -7,9 +7,12 @@ const send = { action: 'platform_sendAssignment', groupId: '501' };
 const mail = { action: 'sendEmails', emails: ['${owner_email}'] };
 const net = { ...mail, delayInSeconds: '60', actionCondition: 'status==draft' };
 
+const forEveryEvent = widenThenAlert.map((element) => ({ ...element, platformAssignmentId: '${assignment_id}' }));
+
 describe('hints', () => {
   const rows: [what: string, elements: Record<string, unknown>[], hints: [pointer: string, detail: RegExp][]][] = [
-    ['the example has nothing odd', widenThenAlert, []],
+    ['an example is about one assignment', widenThenAlert, [['/0/platformAssignmentId', /always this one/]]],
+    ['for every event it has nothing odd', forEveryEvent, []],
     ['nothing has', [], []],
     [
       'a condition that never holds',

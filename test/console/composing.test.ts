@@ -90,7 +90,7 @@ async function composing(): Promise<void> {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Compose', level: 1 }).waitFor();
     await page.getByText('Add the first action').waitFor();
-    await press(page, 'Add platform_sendAssignment');
+    await press(page, /^Add: send the assignment/);
     await isAt(page, '0 platform_sendAssignment');
     await write(page, { sendToGroups: '501,502', sendRadius: '5' });
     await press(page, /^Duplicate/);
@@ -113,7 +113,7 @@ async function composing(): Promise<void> {
     await isAt(page, '2 platform_sendAssignment');
     await write(page, { delayInSeconds: '3600', sendRadius: '100' });
     await page.getByText('has no safety net').waitFor();
-    await press(page, 'Add sendEmails');
+    await press(page, /^Add: send an e-mail/);
     await isAt(page, '3 sendEmails');
     await write(page, { ...ifDraft('5400'), emails: manager, subject: 'Nobody has been found for ' });
     await press(page, 'Put in a variable of the webhook');
@@ -150,7 +150,7 @@ async function composing(): Promise<void> {
       wanted.map((element) => ({ ...element, ...placed })),
     );
     await press(page, /^It is in/);
-    await page.getByText('Waiting for the first event').waitFor();
+    await page.getByText(/^Waiting for the (first|next) event/).waitFor();
     await page.waitForResponse((response) => response.url().includes('/chains?'));
     const assignment = await stack.assignment();
     const text = JSON.stringify(body)

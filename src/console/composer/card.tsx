@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals';
 import type { Composed, Composer } from '../../contract/dry-run.js';
 import { Field } from '../parts.js';
 import { durationText } from '../when.js';
-import { fieldWords, forecastTone } from '../words.js';
+import { actionWords, fieldWords, forecastTone } from '../words.js';
 import { type Card, delayOf, type Fields, fieldText } from './draft.js';
 
 type Definition = Composer['actions'][number];
@@ -154,7 +154,7 @@ export function ActionCard({ card, place, count, composer, ...more }: CardProps)
       </fieldset>
       <fieldset>
         <legend>Do</legend>
-        <Field label="action" hint={definition?.description}>
+        <Field label="Action (action)" hint={definition?.description}>
           {(ids) => (
             <select
               {...ids}
@@ -163,7 +163,9 @@ export function ActionCard({ card, place, count, composer, ...more }: CardProps)
             >
               {!definition && <option value={fieldText(fields.action)}>{fieldText(fields.action)}</option>}
               {composer.actions.map(({ name }) => (
-                <option key={name}>{name}</option>
+                <option key={name} value={name}>
+                  {actionWords[name] ?? 'An action'} ({name})
+                </option>
               ))}
             </select>
           )}

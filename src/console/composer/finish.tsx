@@ -7,7 +7,7 @@ import type { ChainList } from '../../contract/chain-resource.js';
 import type { rejectedListSchema } from '../../contract/problem.js';
 import { pageOf, path, query } from '../addresses.js';
 import { announce } from '../frame.js';
-import { Field, ProblemNote } from '../parts.js';
+import { Entry, Field, ProblemNote, Time } from '../parts.js';
 import { useResource } from '../resource.js';
 import { may, useCompany } from '../session.js';
 import { counted } from '../words.js';
@@ -23,11 +23,11 @@ interface FinishProps {
 
 export function Finish({ elements, relayId, problems }: FinishProps) {
   const { companyId } = useCompany();
-  const isPasted = useSignal(false);
+  const [isPasted, token] = [useSignal(false), useSignal('')];
   const withTokens = elements.map(({ action, relayId, ...fields }) => ({
     action,
     relayId,
-    relayAccessToken: tokenPlaceholder,
+    relayAccessToken: token.value.trim() || tokenPlaceholder,
     ...fields,
   }));
   const body = JSON.stringify(withTokens, undefined, 2);
@@ -56,8 +56,13 @@ export function Finish({ elements, relayId, problems }: FinishProps) {
           )}
         </li>
         <li>
-          Put the rule's token in the place of <code>{tokenPlaceholder}</code> in each action. A token is shown once, when it is
-          made.{' '}
+          <Entry
+            label="The rule's token"
+            hint={`It is put into the body in place of ${tokenPlaceholder}, and kept nowhere. Put it in before you copy the body.`}
+            of={token}
+            maxLength={512}
+          />
+          A token is shown once, when it is made.{' '}
           {may('manage') ? (
             <>
               You find the tokens, and make a new one, on <a href={pageOf.rule(companyId, relayId)}>the rule's page</a>; what you
@@ -73,7 +78,7 @@ export function Finish({ elements, relayId, problems }: FinishProps) {
       ) : (
         <p>
           <button type="button" onClick={() => (isPasted.value = true)}>
-            It is in: wait for the first event
+            It is in: wait for an event
           </button>
         </p>
       )}
@@ -88,12 +93,13 @@ function Waiting({ relayId }: { relayId: string }) {
   const { companyId } = useCompany();
   const chains = useResource<ChainList>(path`/co/${companyId}/chains` + query({ relayId, limit: '50' }), watchful);
   const refused = useResource<z.infer<typeof rejectedListSchema>>(path`/co/${companyId}/rejected?limit=10`, watchful);
+  const [newest] = [...(chains.data.value?.items ?? [])].sort((a, b) => (a.receivedAt < b.receivedAt ? 1 : -1));
   const chainId = useFirstNew(chains.data.value?.items.map(({ chainId }) => chainId));
   const rejectedId = useFirstNew(
     refused.data.value?.items.filter(({ relayIds }) => relayIds.includes(relayId)).map(({ rejectedId }) => rejectedId),
   );
   useEffect(() => {
-    if (chainId) announce('The first event has arrived');
+    if (chainId) announce('An event has arrived');
     else if (rejectedId) announce('An event has arrived and was refused');
   }, [chainId, rejectedId]);
   return (
@@ -101,10 +107,21 @@ function Waiting({ relayId }: { relayId: string }) {
       <ProblemNote refused={chains.refused.value} />
       {chainId ? (
         <>
-          The first event has arrived: <a href={pageOf.chain(companyId, chainId)}>see its chain</a>
+          An event has arrived: <a href={pageOf.chain(companyId, chainId)}>see its chain</a>
         </>
       ) : (
-        'Waiting for the first event of this rule… This page looks every few seconds.'
+        <>
+          Waiting for {newest ? 'the next' : 'the first'} event of this rule…{' '}
+          {newest && (
+            <>
+              The last that came is{' '}
+              <a href={pageOf.chain(companyId, newest.chainId)}>
+                of <Time at={newest.receivedAt} />
+              </a>
+              .
+            </>
+          )}
+        </>
       )}
       {rejectedId && !chainId && (
         <p class="error">

@@ -141,7 +141,9 @@ function Action({ chain, action, onDone }: { chain: ChainResource; action: Actio
           </Fact>
         )}
         {attempts > 0 && <Fact name="Attempts">{attempts}</Fact>}
-        {result?.recipients !== undefined && <Fact name="Reached">{result.recipients}</Fact>}
+        {result?.recipients !== undefined && (
+          <Fact name="Reached">{result.recipients === 0 ? <strong class="error">nobody</strong> : result.recipients}</Fact>
+        )}
         <Fact name="Rule">{ruleName(company, relayId)}</Fact>
         {pausedSince && (
           <Fact name="Paused since">

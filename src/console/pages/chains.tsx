@@ -55,9 +55,14 @@ export function ChainsPage() {
           <>
             {items.length === 0 ? (
               <p class="card">
-                {isFiltered
-                  ? 'No chain is like that.'
-                  : 'There is no chain yet: they begin when a webhook of the platform sends one.'}
+                {isFiltered ? (
+                  'No chain is like that.'
+                ) : (
+                  <>
+                    There is no chain yet: they begin when a webhook of the platform sends one.{' '}
+                    <a href={pageOf.compose(companyId)}>Compose one</a>
+                  </>
+                )}
               </p>
             ) : (
               <ChainTable chains={items} chosen={chosen.value} onChoose={(next) => (chosen.value = next)} />

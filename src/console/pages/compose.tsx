@@ -15,7 +15,7 @@ import { Field, Known, ProblemNote } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
 import { useCompany } from '../session.js';
 import { durationText } from '../when.js';
-import { counted, forecastTone } from '../words.js';
+import { actionWords, counted, forecastTone } from '../words.js';
 
 export function ComposePage() {
   const { companyId, rules } = useCompany();
@@ -216,7 +216,7 @@ function AsCards({ cards, composer, issues, outcomes }: AsCardsProps) {
           <p class="row" id="add" tabIndex={-1}>
             {composer.actions.map(({ name, description }) => (
               <button key={name} type="button" title={description} onClick={() => add(name)}>
-                Add {name}
+                Add: {actionWords[name] ?? 'an action'} ({name})
               </button>
             ))}
           </p>
@@ -235,7 +235,11 @@ function Rail({ cards, outcomes }: { cards: readonly Card[]; outcomes: Composed[
         {railOf(cards).map(({ delay, places }) => (
           <li key={delay} class="busy">
             <strong>
-              {delay === undefined ? 'When the webhook says' : delay === 0 ? 'At once' : `After ${durationText(delay)}`}
+              {delay === undefined
+                ? 'At a time that is not known here'
+                : delay === 0
+                  ? 'At once'
+                  : `After ${durationText(delay)}`}
             </strong>
             <ul class="plain">
               {places.map((place) => {
