@@ -2,7 +2,7 @@
  * `npm test`: runs the test files with node's runner and ends with `N passed, N failed`. The files are dealt to a few processes,
  * which share one Temporal dev server and one PostgreSQL; a process runs its files one after another. Arguments choose files by a
  * part of their path: `npm test -- end-to-end/reset`. `npm test -- unit` runs those that need no server, `npm test -- long` those
- * that `npm test` leaves out.
+ * that `npm test` leaves out; `npm test -- faults` is run by itself.
  */
 
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -79,9 +79,10 @@ const long = [
   'end-to-end/start-refused',
   'end-to-end/upgrade',
   'end-to-end/web-ui',
-  'faults/short',
   'store/durability',
 ];
+/** By itself alone, since everything that it breaks waits for a core. */
+const alone = ['faults/short'];
 const isWanted = (name: string, part: string) =>
   part === 'unit' ? isUnit(name) : part === 'long' ? long.includes(name) : name.includes(part);
 
@@ -89,7 +90,7 @@ const wanted = process.argv.slice(2);
 const names = readdirSync(sources, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.test.ts'))
   .map((file) => file.slice(0, -'.test.ts'.length))
-  .filter((name) => (wanted.length === 0 ? !long.includes(name) : wanted.some((part) => isWanted(name, part))));
+  .filter((name) => (wanted.length === 0 ? ![...long, ...alone].includes(name) : wanted.some((part) => isWanted(name, part))));
 if (names.length === 0) {
   process.stderr.write(`no test file matches ${wanted.join(', ')}\n`);
   process.exit(1);
