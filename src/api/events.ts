@@ -112,7 +112,10 @@ export function eventRoutes(ask: Ask, stop?: AbortSignal): Route[] {
           throw new Problem('rate-limited', detail, { headers: { 'Retry-After': '60' }, bound: 'event-streams' });
         }
         const headers = new Headers();
-        for (const name of ['Authorization', 'Cookie']) headers.set(name, c.req.header(name) ?? '');
+        for (const name of ['Authorization', 'Cookie']) {
+          const credential = c.req.header(name);
+          if (credential !== undefined) headers.set(name, credential);
+        }
         const { env } = c;
         const actor = c.get('actor');
         return streamSSE(c, async (stream) => {
@@ -128,7 +131,7 @@ export function eventRoutes(ask: Ask, stop?: AbortSignal): Route[] {
               end,
             }),
           );
-          const alive = setInterval(() => void stream.writeSSE({ event: 'alive', data: '' }), aliveMs);
+          const alive = setInterval(() => void stream.writeSSE({ event: 'alive', data: '{}' }), aliveMs);
           const late = setTimeout(end, streamMs);
           stream.onAbort(end);
           stop?.addEventListener('abort', end);
@@ -138,7 +141,7 @@ export function eventRoutes(ask: Ask, stop?: AbortSignal): Route[] {
           clearInterval(alive);
           clearTimeout(late);
           open(-1);
-          await stream.writeSSE({ event: 'end', data: '' });
+          await stream.writeSSE({ event: 'end', data: '{}' }); // A browser drops what has no data.
         });
       },
     }),

@@ -22,10 +22,10 @@ describe('events', () => {
   });
 
   /** Reads the events as they come. */
-  async function watch(query: string, bearer = adminToken) {
+  async function watch(query: string, bearer = adminToken, cookie?: string) {
     const stopping = new AbortController();
     open.push(stopping);
-    const headers = { Authorization: `Bearer ${bearer}` };
+    const headers: Record<string, string> = cookie ? { Cookie: cookie } : { Authorization: `Bearer ${bearer}` };
     const response = await fetch(`${api.url}${here}/events?${query}`, { headers, signal: stopping.signal });
     const events: { event: string; path?: string; body?: Record<string, unknown> }[] = [];
     const read = async () => {
@@ -34,7 +34,7 @@ describe('events', () => {
         const parts = (text + Buffer.from(chunk).toString()).split('\n\n');
         text = parts.pop() ?? '';
         for (const part of parts) {
-          const [, event = '', data] = /^event: (\w+)\ndata: (.*)$/.exec(part) ?? [];
+          const [, event = '', data] = /^event: (\w+)\ndata: (.+)$/.exec(part) ?? [];
           events.push({ event, ...(data && JSON.parse(data)) });
         }
       }
@@ -64,6 +64,17 @@ describe('events', () => {
     assert.equal(answers, 2, 'what is as it was is not said again');
     one.stop();
     other.stop();
+  });
+
+  it('are for whoever is signed in, too', async () => {
+    const begun = await fetch(`${api.url}/session`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ credential: keys.bob?.key }),
+    });
+    const stream = await watch(`path=${here}`, '', begun.headers.getSetCookie().at(-1)?.split(';')[0]);
+    await told(stream, ({ name }) => name === 'Acme');
+    stream.stop();
   });
 
   it('end for whose key has ended, and go on for the others', async () => {
