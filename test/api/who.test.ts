@@ -51,6 +51,7 @@ describe('who may do what', () => {
     assert.deepEqual(open.map(({ id }) => id).sort(), [
       'changeCompany',
       'changeRule',
+      'checkCompany',
       'createKey',
       'createRule',
       'deleteKey',
