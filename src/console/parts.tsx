@@ -240,6 +240,29 @@ export function Field({ label, hint, problem, children }: FieldProps) {
   );
 }
 
+interface JsonFieldProps extends Omit<FieldProps, 'children'> {
+  rows: number;
+  text: string;
+  onText(written: string): void;
+}
+
+export function JsonField({ rows, text, onText, ...field }: JsonFieldProps) {
+  return (
+    <Field {...field}>
+      {(ids) => (
+        <textarea
+          {...ids}
+          class="json"
+          rows={rows}
+          spellcheck={false}
+          value={text}
+          onInput={(event) => onText(event.currentTarget.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
 type EntryProps = Pick<FieldProps, 'label' | 'hint'> & { of: Signal<string> };
 
 interface EntryLimits {

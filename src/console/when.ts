@@ -68,3 +68,8 @@ export function sinceTime(text: string, now: number): string | undefined {
   const time = Date.parse(text);
   return Number.isNaN(time) ? undefined : new Date(time).toISOString();
 }
+
+/** Lists have open chains first: the one that was received last may be anywhere. */
+export function newestOf<Received extends { receivedAt: string }>(received: readonly Received[] = []): Received | undefined {
+  return [...received].sort((one, other) => (one.receivedAt < other.receivedAt ? 1 : -1))[0];
+}

@@ -10,6 +10,7 @@ import { announce } from '../frame.js';
 import { Entry, Field, ProblemNote, Time } from '../parts.js';
 import { useResource } from '../resource.js';
 import { may, useCompany } from '../session.js';
+import { newestOf } from '../when.js';
 import { counted } from '../words.js';
 import type { Fields } from './draft.js';
 
@@ -93,7 +94,7 @@ function Waiting({ relayId }: { relayId: string }) {
   const { companyId } = useCompany();
   const chains = useResource<ChainList>(path`/co/${companyId}/chains` + query({ relayId, limit: '50' }), watchful);
   const refused = useResource<z.infer<typeof rejectedListSchema>>(path`/co/${companyId}/rejected?limit=10`, watchful);
-  const [newest] = [...(chains.data.value?.items ?? [])].sort((a, b) => (a.receivedAt < b.receivedAt ? 1 : -1));
+  const newest = newestOf(chains.data.value?.items);
   const chainId = useFirstNew(chains.data.value?.items.map(({ chainId }) => chainId));
   const rejectedId = useFirstNew(
     refused.data.value?.items.filter(({ relayIds }) => relayIds.includes(relayId)).map(({ rejectedId }) => rejectedId),

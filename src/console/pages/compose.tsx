@@ -11,7 +11,7 @@ import { type Card, cardsOf, elementsOf, type Fields, moved, newCard, railOf, re
 import { Finish } from '../composer/finish.js';
 import { Trial } from '../composer/trial.js';
 import { announce, Page } from '../frame.js';
-import { Field, Known, ProblemNote } from '../parts.js';
+import { Field, JsonField, Known, ProblemNote } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
 import { useCompany } from '../session.js';
 import { durationText } from '../when.js';
@@ -285,18 +285,14 @@ function AsJson({ elements, onRead }: { elements: Fields[]; onRead(elements: rea
     if (read.elements) onRead(read.elements);
   };
   return (
-    <Field label="The chain as JSON" hint="Without tokens. What can be read is on the cards at once." problem={error.value}>
-      {(ids) => (
-        <textarea
-          {...ids}
-          class="json"
-          rows={24}
-          spellcheck={false}
-          value={text.value}
-          onInput={(event) => change(event.currentTarget.value)}
-        />
-      )}
-    </Field>
+    <JsonField
+      label="The chain as JSON"
+      hint="Without tokens. What can be read is on the cards at once."
+      problem={error.value}
+      rows={24}
+      text={text.value}
+      onText={change}
+    />
   );
 }
 

@@ -14,7 +14,7 @@ import { NotifyFields, notifyPatch } from '../notify-fields.js';
 import { Confirm, Field, fieldsOf, Known, ProblemNote, ShownOnce, State, Time, useDeed } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
 import { ruleName, useCompany } from '../session.js';
-import { sinceTime } from '../when.js';
+import { newestOf, sinceTime } from '../when.js';
 import { aboutChain, refusalWords } from '../words.js';
 import { onFailureWords, onUnknownWords } from './rules.js';
 
@@ -56,7 +56,7 @@ function Week({ relayId }: { relayId: string }) {
   const counts = useResource<ChainCounts>(path`/co/${companyId}/chains/counts` + query({ relayId, since }), seldom);
   const last = useResource<ChainList>(path`/co/${companyId}/chains` + query({ relayId, since, limit: '50' }), seldom);
   const refused = useResource<z.infer<typeof rejectedListSchema>>(path`/co/${companyId}/rejected?limit=100`, seldom);
-  const [newest] = [...(last.data.value?.items ?? [])].sort((a, b) => (a.receivedAt < b.receivedAt ? 1 : -1));
+  const newest = newestOf(last.data.value?.items);
   const refusal = refused.data.value?.items.find(({ relayIds }) => relayIds.includes(relayId));
   return (
     <section class="card" aria-labelledby="week">

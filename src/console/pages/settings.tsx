@@ -9,7 +9,7 @@ import { path, query } from '../addresses.js';
 import { ask } from '../api.js';
 import { announce, Page } from '../frame.js';
 import { NotifyFields, notifyPatch } from '../notify-fields.js';
-import { Choice, Confirm, Entry, Field, fieldsOf, Known, ProblemNote, Time, useDeed } from '../parts.js';
+import { Choice, Confirm, Entry, Field, fieldsOf, JsonField, Known, ProblemNote, Time, useDeed } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
 import { isOperator, useCompany } from '../session.js';
 import { pausableWords } from '../words.js';
@@ -150,10 +150,12 @@ function OwnSettings({ company, at, onChanged }: SettingsProps) {
 }
 
 type Answer = z.infer<typeof checkResponse>;
-const partWords: Record<CheckedPart, string> = {
+const partWords: Record<CheckedPart | 'limits' | 'webhookSecret', string> = {
   platform: 'Assignment platform',
   ticketing: 'Ticket system',
   mail: 'Mail',
+  limits: 'Limits',
+  webhookSecret: 'Signed webhooks',
   contacts: 'Contacts',
   rules: 'Rules',
   pauses: 'Pauses',
@@ -228,13 +230,6 @@ function NoticeTest({ at }: { at: string }) {
 function Connections({ company, at, onChanged }: SettingsProps) {
   const { platform, ticketing, mail, limits, webhookSecret } = company;
   const shown = { platform, ticketing, mail, limits, webhookSecret };
-  const names = {
-    platform: 'Assignment platform',
-    ticketing: 'Ticket system',
-    mail: 'Mail',
-    limits: 'Limits',
-    webhookSecret: 'Signed webhooks',
-  };
   return (
     <section class="card" aria-labelledby="connections">
       <h2 id="connections">Connections</h2>
@@ -242,7 +237,7 @@ function Connections({ company, at, onChanged }: SettingsProps) {
       <dl class="facts tall">
         {Object.entries(shown).map(([name, value]) => (
           <div key={name}>
-            <dt>{names[name as keyof typeof names]}</dt>
+            <dt>{partWords[name as keyof typeof partWords]}</dt>
             <dd>
               {value === undefined ? (
                 <span class="soft">not set</span>
@@ -290,22 +285,14 @@ function ConnectionsForm({ name, sections, at, onChanged }: ConnectionsFormProps
   };
   return (
     <form onSubmit={(event) => void save(event)}>
-      <Field
+      <JsonField
         label="Connections as JSON"
         hint="platform, ticketing, mail, limits and webhookSecret, as the API has them. What is taken out is removed; a secret that stays *** stays what it is."
         problem={mistake.value}
-      >
-        {(ids) => (
-          <textarea
-            {...ids}
-            class="json"
-            rows={14}
-            spellcheck={false}
-            value={text.value}
-            onInput={(event) => (text.value = event.currentTarget.value)}
-          />
-        )}
-      </Field>
+        rows={14}
+        text={text.value}
+        onText={(written) => (text.value = written)}
+      />
       <ProblemNote refused={deed.refused} />
       <p>
         <button type="submit" class="main" aria-disabled={deed.busy}>
