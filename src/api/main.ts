@@ -1,14 +1,13 @@
 /** `npm run api`: the API on its own; state is in PostgreSQL and Temporal. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Connection } from '@temporalio/client';
 import packageJson from '../../package.json' with { type: 'json' };
 import { countUnattended } from '../chains/unattended.js';
 import { linksOf, openParts, runProcess } from '../process/process.js';
 import { again, serveEarly } from '../service/again.js';
 import { needed, readConfig } from '../service/config.js';
 import { createLog } from '../service/telemetry.js';
-import { reach, registerSearchAttributes, temporalAddress } from '../service/temporal.js';
+import { lazyConnection, reach, registerSearchAttributes, temporalAddress } from '../service/temporal.js';
 import { openPostgres } from '../store/postgres.js';
 import { createApi } from './app.js';
 import { Limits, limitsOf } from './limits.js';
@@ -32,7 +31,7 @@ await runProcess(async (closers, stop) => {
     log,
     database,
     temporal,
-    connect: () => Connection.lazy(temporal.connection),
+    connect: () => lazyConnection(temporal),
     stop,
   });
   const limits = new Limits({ ...limitsOf(config), shared: database, log });

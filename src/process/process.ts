@@ -1,9 +1,10 @@
 /** The life of a process, and the composition root: what the API, the worker and the all-in-one process are made of. */
 
-import { Client, type Connection } from '@temporalio/client';
+import { Client, Connection } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
 import type { Links } from '../chain/chain.js';
 import { createConnectors } from '../connectors/connectors.js';
+import { again } from '../service/again.js';
 import { type Config, StartError } from '../service/config.js';
 import { dataConverterOf } from '../service/payloads.js';
 import { type Log, Metrics } from '../service/telemetry.js';
@@ -83,7 +84,7 @@ export async function openParts<TemporalConnection extends Connection | NativeCo
   closers.add('the traces', () => tracing?.close());
   const store = createStore(database, { keyring, secret });
   closers.add('the store', () => store.close());
-  const refused = await store.pepperHashes();
+  const refused = await again(() => store.pepperHashes(), { log, stop });
   if (refused > 0)
     log.error(
       { refused },
@@ -93,7 +94,8 @@ export async function openParts<TemporalConnection extends Connection | NativeCo
   const connectors = createConnectors({ allowPrivateNetworks, smtpUrl, mailFrom });
   closers.add('the connectors', () => connectors.close());
   const connection = await connect();
-  closers.add('the connection to Temporal', () => connection.close());
+  // The client's own ends with the process: were it closed before, a call that it tries again would throw where nobody can catch it.
+  if (!(connection instanceof Connection)) closers.add('the connection to Temporal', () => connection.close());
   return {
     log,
     stop,

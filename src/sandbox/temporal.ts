@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { z } from 'zod';
 import { StartError } from '../service/config.js';
-import { assertPortFree, authority } from '../service/server.js';
+import { assertPortFree, authority, freePort } from '../service/server.js';
 import { commandLine, endProcess, isRunning, lastLineOf, startOf } from './processes.js';
 import { findTemporal, type Search, withoutTemporal } from './temporal-binary.js';
 
@@ -46,9 +46,9 @@ export async function startTemporal(options: At & Settings & Pick<Search, 'dataD
     signal?.throwIfAborted();
   }
 
-  const portOf = (address: string) => Number(address.split(':').at(-1));
-  const port = portOf(await assertPortFree(host, options.port, 'RELAY_TEMPORAL_PORT'));
-  const uiPort = portOf(await assertPortFree(host, options.uiPort, 'RELAY_TEMPORAL_UI_PORT'));
+  if (options.port !== 0) await assertPortFree(host, options.port, 'RELAY_TEMPORAL_PORT');
+  if (options.uiPort !== 0) await assertPortFree(host, options.uiPort, 'RELAY_TEMPORAL_UI_PORT');
+  const [port, uiPort] = [options.port || (await freePort(host)), options.uiPort || (await freePort(host))];
   const program = await findTemporal({ dataDir, say, signal });
   signal?.throwIfAborted();
 

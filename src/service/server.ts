@@ -1,5 +1,6 @@
 /** Listens on ports: with a Hono app, and problem documents for what never reaches it, or any other server. */
 
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, STATUS_CODES } from 'node:http';
 import { createServer as createTcpServer, type Server } from 'node:net';
@@ -164,15 +165,26 @@ export function authority(host: string, port: number): string {
 }
 
 /** As `listen`. */
-export async function assertPortFree(host: string, port: number, variable: string): Promise<string> {
+export async function assertPortFree(host: string, port: number, variable: string): Promise<void> {
   const server = createTcpServer();
-  const address = await listen(server, { host, port, variable });
+  await listen(server, { host, port, variable });
   server.close();
   await once(server, 'close');
-  return address;
 }
 
-/** A port that nothing listens on now. */
+/**
+ * A port that nothing listens on now, below those that systems hand out by themselves (Linux: from 32,768 on): hardly anything
+ * takes it before its owner listens there.
+ * @throws StartError where the machine has no such address.
+ */
 export async function freePort(host: string): Promise<number> {
-  return Number((await assertPortFree(host, 0, 'PORT')).split(':').at(-1));
+  for (let tries = 20; ; tries -= 1) {
+    const port = randomInt(10_000, 32_768);
+    try {
+      await assertPortFree(host, port, 'PORT');
+      return port;
+    } catch (error) {
+      if (tries === 0) throw error;
+    }
+  }
 }

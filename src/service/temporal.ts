@@ -1,7 +1,13 @@
 /** How processes reach Temporal: by the address from the environment, with the search attributes that the server must know. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client } from '@temporalio/client';
+import {
+  type Client,
+  Connection,
+  defaultGrpcRetryOptions,
+  isGrpcServiceError,
+  makeGrpcRetryInterceptor,
+} from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { searchAttributeKeys } from '../contract/search-attributes.js';
 import { again, type Patience } from './again.js';
@@ -21,6 +27,20 @@ export function temporalAddress(): TemporalAddress {
   } catch (error) {
     throw new StartError(`the TEMPORAL_… variables cannot be used: ${reasonOf(error)}`, { cause: error });
   }
+}
+
+/**
+ * A connection that need not be there yet. By gRPC's own measure it would look for a server that was away for long only every two
+ * minutes, and the SDK sleep up to five seconds past the end of a call's deadline.
+ */
+export function lazyConnection({ connection }: TemporalAddress): Connection {
+  const { retryableDecider } = defaultGrpcRetryOptions();
+  const delayFunction = (attempt: number) => Math.min(100 * 1.7 ** attempt, 1000) * (0.8 + 0.4 * Math.random());
+  return Connection.lazy({
+    ...connection,
+    channelArgs: { 'grpc.max_reconnect_backoff_ms': 2_000 },
+    interceptors: [makeGrpcRetryInterceptor({ retryableDecider, delayFunction })],
+  });
 }
 
 /**
@@ -51,6 +71,9 @@ const types = {
   KEYWORD_LIST: [7, 'KeywordList'],
 } as const;
 
+/** INVALID_ARGUMENT, PERMISSION_DENIED, FAILED_PRECONDITION, UNIMPLEMENTED and UNAUTHENTICATED of gRPC: to ask again is of no use. */
+const refusals = new Set([3, 7, 9, 12, 16]);
+
 /** Waits until they can be used. @throws StartError with the command to run, where the server does not let us register them. */
 export async function registerSearchAttributes(client: Client): Promise<void> {
   const { namespace } = client.options;
@@ -60,6 +83,7 @@ export async function registerSearchAttributes(client: Client): Promise<void> {
   if (missing.length > 0) {
     const searchAttributes = Object.fromEntries(missing.map(({ name, type }) => [name, types[type][0]]));
     await operatorService.addSearchAttributes({ namespace, searchAttributes }).catch((error: unknown) => {
+      if (!isGrpcServiceError(error) || !refusals.has(error.code)) throw error;
       const flags = missing.map(({ name, type }) => `--name ${name} --type ${types[type][1]}`);
       throw new StartError(
         `the Temporal namespace ${namespace} lacks the search attributes ${missing.map(({ name }) => name).join(', ')}, ` +

@@ -33,7 +33,15 @@ await runProcess(async (closers, stop) => {
   const database = await again(() => openPostgres(DATABASE_URL), { log, stop });
   const parts = await openParts(closers, { config, log, database, temporal, connect, smtpUrl: SMTP_URL, sdkMetrics, stop });
   await reach(temporal, () => registerSearchAttributes(parts.client), { log, stop });
-  const worker = await startWorker({ ...parts, version: deployment });
+  // Beside that of the parts, which stays: with none at all the SDK would start its runtime anew.
+  const start = async () => {
+    const connection = await NativeConnection.connect(temporal.connection);
+    return startWorker({ ...parts, connection, version: deployment }).catch(async (error) => {
+      await connection.close(); // On one that failed the SDK makes no second worker for a task queue.
+      throw error;
+    });
+  };
+  const worker = await reach(temporal, start, { log, stop });
   closers.add('the worker', worker.stop);
   if (server) {
     const guard = guardMetrics(config.RELAY_METRICS_TOKEN, config.RELAY_ADMIN_TOKEN);

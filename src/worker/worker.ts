@@ -8,7 +8,7 @@ import { createActivities } from '../activities/index.js';
 import { plainFailures } from '../contract/converters.js';
 import type { Keyring } from '../contract/encryption.js';
 import { dataConverterOf } from '../service/payloads.js';
-import { assertPortFree } from '../service/server.js';
+import { freePort } from '../service/server.js';
 import type { Log } from '../service/telemetry.js';
 import { bundlePath } from './bundle.js';
 import { WorkflowTaskSlots } from './task-slots.js';
@@ -21,6 +21,9 @@ interface WorkerOptions extends Omit<Deps, 'inFlight'> {
   keyring?: Keyring; // absent: payloads are not encrypted
 }
 
+// Read before anything starts: a build without it ends at once.
+const bundle = readFileSync(bundlePath, 'utf8');
+
 /** @returns `running`, which rejects where it could not go on; and `stop`, which waits for what is under way. */
 export async function startWorker({ connection, namespace, taskQueue, version, keyring, ...deps }: WorkerOptions) {
   const slots = new WorkflowTaskSlots();
@@ -29,11 +32,14 @@ export async function startWorker({ connection, namespace, taskQueue, version, k
     namespace,
     taskQueue,
     dataConverter: dataConverterOf(keyring),
-    workflowBundle: { code: `${keyring ? '' : `globalThis.${plainFailures} = true; `}${readFileSync(bundlePath, 'utf8')}` },
+    workflowBundle: { code: `${keyring ? '' : `globalThis.${plainFailures} = true; `}${bundle}` },
     activities: createActivities(deps),
     // Chains run for up to a year, longer than a version is kept: the next version replays their histories and goes on.
     workerDeploymentOptions: version && { version, useWorkerVersioning: true, defaultVersioningBehavior: 'AUTO_UPGRADE' },
     maxCachedWorkflows: 1000,
+    // The SDK ends a call into a workflow that takes longer, and with it, in Node 20, the whole process ("async hook stack has become
+    // corrupted"). Its own 5 seconds are not enough for thousands of signals at once on a busy machine. Its types leave it out.
+    ...{ isolateExecutionTimeout: '60 seconds' },
     tuner: {
       workflowTaskSlotSupplier: slots,
       // These mostly wait for an outside system: as many as a process can keep.
@@ -60,7 +66,7 @@ export async function installRuntime(log: Log): Promise<string> {
   const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const;
   // It says something at every step: what is not logged is not put together either.
   const least = log.isLevelEnabled('trace') ? 'TRACE' : log.isLevelEnabled('debug') ? 'DEBUG' : 'WARN';
-  const bindAddress = await assertPortFree('127.0.0.1', 0, 'PORT');
+  const bindAddress = `127.0.0.1:${await freePort('127.0.0.1')}`;
   Runtime.install({
     shutdownSignals: [],
     logger: new DefaultLogger(least, ({ level, message, meta }) => log[levels[level]](meta ?? {}, message)),

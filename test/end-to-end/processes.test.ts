@@ -7,10 +7,12 @@ import { connect, createServer, type Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 import { after, describe, it } from 'node:test';
 import { Client, Connection } from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time.js';
 import { freePort } from '../../src/service/server.js';
 import { openPostgres } from '../../src/store/postgres.js';
 import { createDatabase } from '../store/databases.js';
 import { deployment } from './deployment.js';
+import { codes, startGrpcProxy } from './grpc-proxy.js';
 import { type Process, startProcess } from './process.js';
 import { eventually, Unmet, udf } from './stack.js';
 
@@ -207,6 +209,42 @@ describe('npm run api and npm run worker', () => {
       ['invalid-chain'],
     );
     assert.equal(await third.end('SIGTERM'), 0);
+  });
+
+  it('wait where Temporal goes away while they start, and end where it does not let them register search attributes', {
+    skip,
+  }, async () => {
+    const { shared } = await deployed();
+    const connection = await Connection.connect({ address: shared.TEMPORAL_ADDRESS });
+    closing.push(() => connection.close());
+    const namespace = `new-${randomUUID()}`;
+    const workflowExecutionRetentionPeriod = msToTs('1 day');
+    await connection.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod });
+    // The first of these the processes ask themselves, the other is asked by the SDK when all else has been answered.
+    let refused: Record<string, number> = { AddSearchAttributes: codes.permissionDenied };
+    const proxy = await startGrpcProxy(shared.TEMPORAL_ADDRESS, (method) => {
+      const code = refused[method];
+      return code === undefined ? undefined : { code, message: `no ${method}` };
+    });
+    closing.push(() => proxy.close());
+    const env = { ...shared, TEMPORAL_ADDRESS: proxy.address, TEMPORAL_NAMESPACE: namespace };
+    const forbidden = start('api/main.js', env);
+    assert.equal(await forbidden.ended, 1);
+    assert.match(
+      forbidden.output(),
+      /may not register them. Run:\n {2}temporal operator search-attribute create --namespace new-/,
+    );
+
+    refused = { AddSearchAttributes: codes.unavailable, DescribeNamespace: codes.unavailable };
+    const processes = [start('api/main.js', env), start('worker/main.js', env)];
+    const [, worker] = processes;
+    const waits = (method: string) => new RegExp(`Temporal cannot be reached at [^\\n]*no ${method}[^\\n]*; trying again`);
+    for (const one of processes) await one.says(waits('AddSearchAttributes'));
+    delete refused.AddSearchAttributes;
+    await worker?.says(waits('DescribeNamespace'));
+    refused = {};
+    await worker?.says('the worker runs');
+    for (const one of processes) assert.equal(await one.end('SIGTERM'), 0);
   });
 
   it('run chains on the current version of a Worker Deployment, and go on with the next', { skip }, async () => {

@@ -68,13 +68,23 @@ export function faultsOf(world: World, older?: string): Fault[] {
         assert(Number(refused.headers.get('retry-after')) > 0, 'Retry-After');
         const statuses = async () =>
           Promise.all(['healthz', 'readyz'].map(async (path) => (await fetch(`${world.urls.api1}/${path}`)).status));
-        assert.deepEqual(await statuses(), [200, 503]);
+        // It looks once a second.
+        await eventually('/readyz to say so', async () => {
+          const seen = await statuses();
+          return `${seen}` === '200,503' || new Unmet(seen);
+        });
         await sleep(Math.max(0, until - Date.now()));
         assert.deepEqual(await statuses(), [200, 503]);
       } finally {
         await parts[name].start();
       }
-      return `for ${seconds} s requests were answered 503 with Retry-After, /healthz 200, /readyz 503`;
+      const back = Date.now();
+      await eventually('/readyz to say that it is back', async () => {
+        const { status } = await fetch(`${world.urls.api1}/readyz`);
+        return status === 200 || new Unmet(status);
+      });
+      const later = Math.round((Date.now() - back) / 1000);
+      return `for ${seconds} s requests were answered 503 with Retry-After, /healthz 200, /readyz 503; ready ${later} s after it was back`;
     },
   });
   const stopped = (name: Name): Fault => ({
@@ -99,10 +109,13 @@ export function faultsOf(world: World, older?: string): Fault[] {
     name: `the connections to the ${wire} hang`,
     async strike(seconds) {
       wires[wire].hang();
-      await sleep(seconds * 1000);
-      const waited = wires[wire].resume();
-      assert(waited > 0);
-      return `${waited} connections waited ${seconds} s`;
+      try {
+        await sleep(seconds * 1000);
+        const waited = await eventually('a connection to wait', async () => wires[wire].waiting() || new Unmet(0));
+        return `${waited} connections waited ${seconds} s`;
+      } finally {
+        wires[wire].resume();
+      }
     },
   });
   const cut = (wire: keyof typeof wires): Fault => ({

@@ -18,7 +18,7 @@ interface Options {
   chains: number;
   perSecond: number;
   seed: number;
-  /** One after the other, in an order that the seed gives, again and again until all chains are sent, and each at least once: until then chains are sent. */
+  /** One after the other, in an order that the seed gives, again and again until all chains are sent, and each at least once: until the last is over chains are sent. */
   faults: Fault[];
   faultSeconds: number;
   say: (line: string) => void;
@@ -42,11 +42,12 @@ export async function storm({ world, chains, perSecond, seed, faults, faultSecon
   const seconds = () => ((Date.now() - began) / 1000).toFixed(0).padStart(5);
 
   let isSending = true;
-  let haveAllStruck = false;
+  let isStriking = true;
   const steering = steer();
-  const striking = strike();
+  const striking = strike().finally(() => (isStriking = false));
   const sending: Promise<void>[] = [];
-  for (let number = 0; number < chains || !haveAllStruck; number += 1) {
+  // A fault is seen by what it does to the traffic: there is some until the last is over.
+  for (let number = 0; number < chains || isStriking; number += 1) {
     const one: Sent = { order: orderOf(`f${number}`, random), at: Date.now(), attempts: 0 };
     sent.push(one);
     sending.push(send(one));
@@ -133,9 +134,9 @@ export async function storm({ world, chains, perSecond, seed, faults, faultSecon
     const times = new Map<string, number>();
     const possible = faults.filter(({ missing }) => missing === undefined);
     for (const { name, missing } of faults) if (missing) say(`SKIPPED ${name}: ${missing}`);
-    for (let round = 1; round === 1 || (possible.length > 0 && isSending); round += 1) {
+    for (let round = 1; round === 1 || (possible.length > 0 && sent.length < chains); round += 1) {
       for (const fault of shuffled(possible, random)) {
-        if (round > 1 && !isSending) break;
+        if (round > 1 && sent.length >= chains) break;
         try {
           const seen = await fault.strike(faultSeconds);
           times.set(fault.name, (times.get(fault.name) ?? 0) + 1);
@@ -143,9 +144,10 @@ export async function storm({ world, chains, perSecond, seed, faults, faultSecon
         } catch (error) {
           wrong.push(`the fault "${fault.name}" was not there: ${error instanceof Error ? error.stack : String(error)}`);
         }
+        for (const [name, url] of Object.entries(world.urls))
+          await fetch(`${url}/healthz`).catch(() => wrong.push(`${name} had ended by itself after the fault "${fault.name}"`));
         await sleep(faultSeconds * 200);
       }
-      haveAllStruck = true;
     }
     return times;
   }

@@ -8,15 +8,15 @@ export interface Wire {
   /** @returns how many connections there were. */
   cut(): number;
   hang(): void;
-  /** @returns how many connections had waited. */
-  resume(): number;
+  /** How many connections wait while it hangs. */
+  waiting(): number;
+  resume(): void;
   close(): void;
 }
 
 export async function startWire(host: string, port: number): Promise<Wire> {
   const pairs = new Set<[client: Socket, server: Socket]>();
   let hangs = false;
-  let newer = 0; // connections since it hangs
   const wire = createServer((client) => {
     const pair: [Socket, Socket] = [client, connect(port, host)];
     const [, server] = pair;
@@ -34,7 +34,6 @@ export async function startWire(host: string, port: number): Promise<Wire> {
       from.on('error', cut).on('close', cut).setNoDelay(true);
       if (hangs) from.pause();
     }
-    if (hangs) newer += 1;
   });
   wire.listen(0, '127.0.0.1');
   await once(wire, 'listening');
@@ -48,13 +47,12 @@ export async function startWire(host: string, port: number): Promise<Wire> {
     cut,
     hang() {
       hangs = true;
-      newer = 0;
       for (const pair of pairs) for (const socket of pair) socket.pause();
     },
+    waiting: () => pairs.size,
     resume() {
       hangs = false;
       for (const pair of pairs) for (const socket of pair) socket.resume();
-      return pairs.size + newer;
     },
     close() {
       cut();

@@ -20,8 +20,9 @@ describe('ports', () => {
     );
   });
 
-  it('lets a free port be listened on afterwards', async () => {
+  it('lets a free port be listened on afterwards, which is none that a system hands out by itself', async () => {
     const port = await freePort('127.0.0.1');
+    assert(port >= 10_000 && port < 32_768, `${port}`);
     await assertPortFree('127.0.0.1', port, 'PORT');
     await assertPortFree('127.0.0.1', port, 'PORT');
   });
