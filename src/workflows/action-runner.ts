@@ -1,6 +1,6 @@
 /** Runs actions strictly in order, and does what people decide about them: shared by `RuleChain` and `DelayedAction`. */
 
-import { isCancellation } from '@temporalio/workflow';
+import { isCancellation, patched } from '@temporalio/workflow';
 import type { Chain, ChainAction } from '../chain/chain.js';
 import { hasEnded, isToRedo } from '../chain/outcome.js';
 import type { EffectOutcome, RulePolicy } from '../contract/activities.js';
@@ -84,7 +84,6 @@ export class ActionRunner {
 const heldByDefault: RulePolicy = { onFailure: 'hold', onUnknown: 'hold' };
 
 async function toEnd(run: ActionRun): Promise<void> {
-  const { companyId, relayId } = run.ref;
   const hold = new Hold(run);
   for (let mode: RetryMode | undefined = 'budget'; mode; ) {
     // The relay's own try leaves a held action held: people may still decide, and nobody is told anything new.
@@ -110,11 +109,29 @@ async function toEnd(run: ActionRun): Promise<void> {
     if (!failure) return run.end({ state: 'done', ...(recipients !== undefined && { result: { recipients } }) }, recovered);
     const { message: reason } = failure;
     if (run.reachedSome) return run.end({ state: 'partly-failed', reason }, 'partly-failed');
-    // Where the policy cannot be read, an action is rather held than passed over.
-    const asks = run.summary(`does rule ${relayId} hold or continue?`);
-    const policy = await run.ask(asks, (activities) => activities.readPolicy({ companyId, relayId }), heldByDefault);
+    const policy = await policyOf(run, held);
     if (policy.skips !== undefined) return run.end({ state: 'skipped', reason: policy.skips }, recovered);
     if (policy.onFailure === 'continue' && tried) return run.end({ state: 'failed', reason }, 'failed');
     mode = await hold.untilDecided(failure, policy, mode);
+  }
+}
+
+/**
+ * Where it cannot be read, that is waited for as it is before an effect: a rule that goes on after a failure must not keep what
+ * is behind it from running.
+ * @param held - whether the action is held in any case, and stays so.
+ */
+async function policyOf(run: ActionRun, held: boolean): Promise<RulePolicy> {
+  const { companyId, relayId } = run.ref;
+  const asks = run.summary(`does rule ${relayId} hold or continue?`);
+  for (;;) {
+    const policy = await run.ask(asks, (activities) => activities.readPolicy({ companyId, relayId }), undefined);
+    if (!policy && !held && run.states.hasRoomForOwn && patched('waits-for-the-policy')) {
+      run.waits += 1;
+      await waitAWhile(run, 'the relay cannot read whether its rule holds the chain now or goes on');
+      continue;
+    }
+    run.waits = 0;
+    return policy ?? heldByDefault;
   }
 }

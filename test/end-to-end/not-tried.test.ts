@@ -39,4 +39,19 @@ describe('settings that cannot be read', () => {
     assert.deepEqual([status, actions[0]?.attempts, actions[0]?.error], ['completed', 1, undefined]);
     assert.deepEqual(await stack.inbox(company.admin), []);
   });
+
+  it('a chain that goes on after a failure does so as soon as its rule can be read, and nobody has to decide', async () => {
+    const company = await stack.company({ onFailure: 'continue' });
+    const away = mock.method(stack.store.rules, 'get', () => Promise.reject(new Error('the database is down')));
+    const { chainId } = await company.start([
+      send('404404', { groupId: '501' }),
+      udf(`T-${company.companyId}`, { cfValue: 'v' }),
+    ]);
+    const waiting = await company.action(chainId, 0, 'pending');
+    assert.match(waiting.actions[0]?.reason ?? '', /cannot read whether its rule holds/);
+    away.mock.restore();
+    const { status, actions } = await company.ended(chainId);
+    assert.deepEqual([status, ...actions.map(({ state }) => state)], ['failed', 'failed', 'done']);
+    assert.equal(actions[0]?.nextAttemptAt, undefined);
+  });
 });

@@ -401,6 +401,16 @@ records(['not-tried'], async (save) => {
   await save('not-tried', `${workflowId}:0`);
 });
 
+records(['policy-awaited'], async (save) => {
+  const company = await stack.company({ onFailure: 'continue' });
+  const away = mock.method(stack.store.rules, 'get', () => Promise.reject(new Error('the database is down')));
+  const { chainId, workflowId } = await company.start([send('404404', { groupId: '501' }), udf('T')]);
+  await company.action(chainId, 0, 'pending');
+  away.mock.restore();
+  await company.ended(chainId);
+  await save('policy-awaited', workflowId);
+});
+
 records(['slow', 'cancelled-in-flight'], async (save) => {
   const company = await stack.company();
   const assignment = await stack.assignment();
