@@ -19,7 +19,7 @@ import { stopwatch } from './stopwatch.js';
 
 /** What the activities work with; made once by each worker. */
 export interface Deps extends DeliveryDeps {
-  store: Pick<Store, 'settings' | 'companies' | 'rules' | 'pauses' | 'causes'>;
+  store: Pick<Store, 'settings' | 'companies' | 'rules' | 'pauses' | 'causes' | 'usage'>;
   connectors: Connectors;
   inFlight: InFlight;
   tracing?: Tracing; // absent: nothing is traced

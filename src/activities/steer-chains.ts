@@ -1,10 +1,12 @@
 /** Steers a batch of the chains of a bulk order: asks each for its status and signals the actions that are meant. */
 
 import { activityInfo, Context } from '@temporalio/activity';
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/client';
 import { z } from 'zod';
+import { chainWorkflowId } from '../chain/chain.js';
 import { isRetry } from '../chain/outcome.js';
 import { usesRoom } from '../chain/room.js';
+import { heldForCause } from '../chains/bulk.js';
 import { correctAction } from '../chains/mend.js';
 import { describeChain, isBusy } from '../chains/read.js';
 import { retryChain } from '../chains/steer.js';
@@ -13,7 +15,13 @@ import { actionsMeant, addProgress, type BulkOrder, noProgress } from '../contra
 import type { BulkProgress } from '../contract/chain-resource.js';
 import { signalOf, statusQuery } from '../contract/messages.js';
 import { Problem } from '../contract/problem.js';
+import { companyKey } from '../contract/search-attributes.js';
+import type { Store } from '../store/store.js';
 import type { Deps } from './effect.js';
+
+interface SteeringDeps extends Pick<Deps, 'client' | 'log'> {
+  store: { causes: Pick<Store['causes'], 'heldFor'>; usage: Pick<Store['usage'], 'add'> };
+}
 
 /** For each chain. One that has a workflow task under way, in which an effect may be tried, is waited for. */
 const answerTimeoutMs = 10_000;
@@ -25,14 +33,17 @@ const mostAttempts = 5;
 /** What an attempt leaves to the next by its heartbeat: how many actions it has steered in each chain. */
 const steeredSchema = z.record(z.string(), z.number());
 
-export function steerChains({ client, log }: Pick<Deps, 'client' | 'log'>): Activities['steerChains'] {
+export function steerChains({ client, log, store }: SteeringDeps): Activities['steerChains'] {
   return async ({ order, workflowIds }) => {
     const { attempt, heartbeatDetails } = activityInfo();
     const { bulkId, verb } = order;
+    const heldOf = await heldForCause(store, order.companyId, order.actions);
     const steered = steeredSchema.safeParse(heartbeatDetails).data ?? {};
     const settled = await Promise.allSettled(
       workflowIds.map(async (workflowId) => {
-        steered[workflowId] ??= await client.withDeadline(Date.now() + chainTimeoutMs, () => steer(client, workflowId, order));
+        steered[workflowId] ??= await client.withDeadline(Date.now() + chainTimeoutMs, () =>
+          steer({ client, store, heldOf }, workflowId, order),
+        );
         Context.current().heartbeat(steered satisfies z.infer<typeof steeredSchema>);
         return steered[workflowId];
       }),
@@ -52,7 +63,11 @@ export function steerChains({ client, log }: Pick<Deps, 'client' | 'log'>): Acti
   };
 }
 
-async function steer(client: Client, workflowId: string, { verb, actions, by, bulkId, correction }: BulkOrder): Promise<number> {
+async function steer(
+  { client, store, heldOf }: Pick<SteeringDeps, 'client' | 'store'> & { heldOf: Awaited<ReturnType<typeof heldForCause>> },
+  workflowId: string,
+  { verb, actions, by, bulkId, correction }: BulkOrder,
+): Promise<number> {
   const handle = client.workflow.getHandle(workflowId);
   const description = await describeChain(client, workflowId, Date.now() + answerTimeoutMs);
   const status = description?.status.name;
@@ -68,7 +83,9 @@ async function steer(client: Client, workflowId: string, { verb, actions, by, bu
     const cancelled = (description.closeTime?.getTime() ?? 0) > scheduledTimestampMs && status === 'CANCELLED';
     if (!isOpen) return verb === 'cancel' && cancelled ? view.actions.filter(({ state }) => state === 'cancelled').length : done;
     if (view.historyFull && usesRoom(verb)) return done;
-    const { indexes, whole } = actionsMeant(verb, actions, view.actions);
+    const companyId = description.typedSearchAttributes.get(companyKey) ?? '';
+    const held = heldOf(workflowId.slice(chainWorkflowId({ companyId, chainId: '' }).length));
+    const { indexes, whole } = actionsMeant(verb, actions, view.actions, held);
     if (whole) await handle.cancel();
     if (whole) return done + indexes.length;
     const chain = { chainId: workflowId, workflowId };
@@ -76,11 +93,11 @@ async function steer(client: Client, workflowId: string, { verb, actions, by, bu
     for (const index of indexes) {
       const action = view.actions.find((action) => action.index === index);
       const mended = action && correction ? await correctAction(client, chain, action, correction) : undefined;
-      const fields = mended && 'changes' in mended ? mended.changes : undefined;
-      if (verb === 'mend' && !fields) continue;
-      const steering = { index, by: bulk, fields };
+      if (verb === 'mend' && !mended?.changes) continue;
+      const steering = { index, by: bulk, fields: mended?.changes };
       if (isRetry(verb) && actions.failed) await retryChain(client, chain, steering, verb);
       else await handle.signal(signalOf(verb), steering);
+      if (mended?.recipients) store.usage.add(companyId, { actions: 0, recipients: mended.recipients });
       steered += 1;
     }
     return done + steered;

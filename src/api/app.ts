@@ -29,7 +29,7 @@ import { type DryRun, relayRoute } from './relay.js';
 import { logRequests, traceRequests } from './request-log.js';
 import { type ApiOptions, appOf, type Route, route } from './route.js';
 import { ruleRoutes } from './rules.js';
-import { sessionRoutes } from './session.js';
+import { sayOnSignInPage, sessionRoutes } from './session.js';
 
 /** How long Temporal has to answer all that a request about chains asks of it. */
 const temporalTimeoutMs = 10_000;
@@ -47,6 +47,7 @@ export function createApi(options: ApiOptions): Hono {
     .use(metrics.middleware)
     .use(logRequests(log))
     .use(noteBounds(metrics, log))
+    .use('/sign-in', sayOnSignInPage)
     .use(limitFailures(limits))
     .use(reportFailures(options))
     .use('/metrics', scraped)
@@ -81,7 +82,7 @@ export function apiRoutes(options: ApiOptions, callers = new Callers(options), a
     relayRoute(options, rejections, quotas, dry, isInsider),
     ...rejectedRoutes(options, rejections, quotas),
     ...composeRoutes(options), // Before the chains, of which `compose` could be an id.
-    ...chainRoutes(options),
+    ...chainRoutes(options, quotas),
     ...causeRoutes(options),
     ...eventRoutes(ask, options.stop),
     ...adminRoutes(options),

@@ -17,10 +17,13 @@ import {
   chainListSchema,
   chainSchema,
   correctionSchema,
+  noticeTextSchema,
 } from '../contract/chain-resource.js';
 import { Problem } from '../contract/problem.js';
+import { standingWords } from '../notices/chain-words.js';
 import { invalid, pageQuery, readTexts } from './input.js';
 import { found, notFound } from './problems.js';
+import type { Quotas } from './quotas.js';
 import { type ApiOptions, type Route, route } from './route.js';
 
 const listQuery = chainFilterSchema.extend({
@@ -90,8 +93,9 @@ const anyBulkRequest = bulkRequest
   .extend({ filter: filterSchema.extend({ companyId: z.string().max(64).optional() }).default({}) })
   .meta({ id: 'AnyBulkRequest' });
 
-export function chainRoutes(options: ApiOptions): Route[] {
+export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
   const { client, links, store } = options;
+  const steering = { ...options, admit: quotas.admit };
   const chainOf = async (companyId: string, chainId: string): Promise<ChainResource> => {
     const chain = /^[\w-]{1,128}$/.test(chainId) ? await readChain(client, links, companyId, chainId) : undefined;
     if (chain) return chain;
@@ -109,8 +113,15 @@ export function chainRoutes(options: ApiOptions): Route[] {
   };
   return [
     // First, since `bulk` could be the id of a chain.
-    ...bulkRoutesAt('/co/:companyId', ['steerChains', 'Steer many chains at once'], 'getBulk', bulkRequest, options),
-    ...bulkRoutesAt('', ['steerAllChains', 'Steer many chains across companies'], 'getBulkOfAll', anyBulkRequest, options),
+    ...bulkRoutesAt('/co/:companyId', ['steerChains', 'Steer many chains at once'], 'getBulk', bulkRequest, options, quotas),
+    ...bulkRoutesAt(
+      '',
+      ['steerAllChains', 'Steer many chains across companies'],
+      'getBulkOfAll',
+      anyBulkRequest,
+      options,
+      quotas,
+    ),
     route('GET /co/:companyId/chains', 'listChains', 'List the chains of a company', {
       use: 'lists',
       description: 'Open chains first, the newest first, then closed ones. It needs no worker, and is a moment behind.',
@@ -159,6 +170,24 @@ export function chainRoutes(options: ApiOptions): Route[] {
         return c.json({ chainId, index: action.index, ...(await readFields(client, chain, action)) });
       },
     }),
+    route('GET /co/:companyId/chains/:chainId/actions/:index/notice', 'getNotice', 'Read what a notice says of an action', {
+      use: 'reads',
+      description: 'Of one that needs attention, has failed or is partly failed, as it stands. Nobody is told by it.',
+      answers: { 200: ['In words.', noticeTextSchema] },
+      async handle(c, { companyId, chainId, index }) {
+        const { chain, action } = await actionOf(companyId, chainId, index);
+        const { relayId } = action;
+        const [company, rule] = await Promise.all([store.companies.get(companyId), store.rules.get(companyId, relayId)]);
+        const context = {
+          companyName: company?.name ?? companyId,
+          ruleName: rule?.name ?? relayId,
+          links,
+          namespace: client.options.namespace,
+        };
+        const words = standingWords({ ...chain, companyId, relayId, index: action.index }, context);
+        return c.json(found(words, `notice of action ${index}: it is ${action.state}`));
+      },
+    }),
     // Before the other verbs.
     route('POST /co/:companyId/chains/:chainId/actions/:index/mend', 'mendAction', 'Mend an action and try it again', {
       use: 'steering',
@@ -167,11 +196,11 @@ export function chainRoutes(options: ApiOptions): Route[] {
         'request are, and it is tried again, as by `retry`. Its effect gets a key of its own; who has a copy of an e-mail gets no other.',
       rawBody: mendRequest,
       answers: { 202: ['It has been passed on to the chain.', steeredAnswer] },
-      problems: ['invalid-body', 'already-ended', 'not-steerable', 'not-confirmed', 'temporal-unavailable'],
+      problems: ['invalid-body', 'already-ended', 'not-steerable', 'not-confirmed', 'quota-exceeded', 'temporal-unavailable'],
       async handle(c, { companyId, chainId, index, actor }) {
         const { chain, action } = await actionOf(companyId, chainId, index);
         const asked = await readTexts(c, mendRequest);
-        const reopened = await steerAction(options, companyId, chain, action, { verb: 'mend', ...asked }, actor);
+        const reopened = await steerAction(steering, companyId, chain, action, { verb: 'mend', ...asked }, actor);
         return c.json({ chainId, index: action.index, accepted: 'mend', reopened: reopened || undefined }, 202);
       },
     }),
@@ -207,14 +236,14 @@ function bulkRoutesAt(
   read: string,
   body: z.ZodType<z.infer<typeof anyBulkRequest>>,
   options: ApiOptions,
+  quotas: Quotas,
 ): Route[] {
   const find = async (bulkId: string, companyId: string | undefined): Promise<Bulk> =>
     found(/^[\w-]{1,64}$/.test(bulkId) && (await readBulk(options, bulkId, companyId)), `bulk ${bulkId}`);
-  /** @returns what else chooses among the chains that are held for it, and their actions. */
+  /** What it asks of chains and actions. */
   const causeOf = async (companyId = '', causeId: string) => {
-    const { causes } = options.store;
-    const { reason } = found(await causes.get(companyId, causeId), `cause ${causeId} of company ${companyId}`);
-    return { filter: { reason, causeId }, chainIds: await causes.chainsOf(companyId, causeId) };
+    const cause = await options.store.causes.get(companyId, causeId);
+    return { reason: found(cause, `cause ${causeId} of company ${companyId}`).reason, causeId };
   };
   return [
     route(`POST ${base}/chains/bulk`, steer, summary, {
@@ -227,16 +256,15 @@ function bulkRoutesAt(
         200: ['What it would concern.', bulkPreviewSchema],
         202: ['It is being done.', bulkSchema, { Location: 'Where to see how far it is.' }],
       },
-      problems: ['not-found', 'count-changed', 'bulk-running', 'temporal-unavailable'],
+      problems: ['not-found', 'count-changed', 'bulk-running', 'quota-exceeded', 'temporal-unavailable'],
       async handle(c, { actor, body: { verb, filter, correction, confirm } }) {
         const inPath = c.req.param('companyId');
         const { companyId = inPath, causeId, ...rest } = filter;
         if ((verb === 'mend') !== (correction !== undefined))
           throw invalid([{ pointer: '/correction', detail: verb === 'mend' ? 'is required' : 'is for mend alone' }]);
         const cause = causeId === undefined ? undefined : await causeOf(companyId, causeId);
-        const request = { verb, filter: { ...rest, ...cause?.filter }, companyId, correction };
-        const visible = await findChains(options, request);
-        const chains = visible.filter(({ chainId }) => !cause || cause.chainIds.has(chainId));
+        const request = { verb, filter: { ...rest, ...cause }, companyId, correction };
+        const chains = await findChains(options, request);
         const count = chains.length;
         const first = chains.slice(0, 10);
         if (confirm === undefined)
@@ -248,6 +276,8 @@ function bulkRoutesAt(
         }
         const changed = `This concerns ${count} chains now, not ${confirm}. Look again, then confirm with ${count}.`;
         if (confirm !== count) throw new Problem('count-changed', changed);
+        // How many it adds is not known before; they are counted where they are added.
+        if (companyId !== undefined && correction?.field === 'emails') await quotas.assertRecipientsLeft(companyId, 1);
         const bulkId = await steerChains(options, request, chains, actor);
         c.header('Location', `${c.req.path}/${bulkId}`);
         return c.json(await find(bulkId, inPath), 202);

@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Context } from 'hono';
 import { z } from 'zod';
-import { companyIdPattern } from '../chain/chain.js';
+import { companyIdPattern, companyLink } from '../chain/chain.js';
 import { findChains, mostChains, steerChains } from '../chains/bulk.js';
 import { countOpenChains, eraseClosed, remainsOf } from '../chains/erase.js';
 import type { Actor } from '../contract/audit.js';
@@ -35,7 +35,7 @@ const ownSettings = ['name', 'timeZone', 'notify', 'noticeLinks'];
 export type CompanyOptions = Pick<ApiOptions, 'store' | 'client' | 'links' | 'taskQueue' | 'operatorEmail'>;
 
 export function companyRoutes(options: CompanyOptions): Route[] {
-  const { client, operatorEmail } = options;
+  const { client, links, operatorEmail } = options;
   const { companies, keys, audit, settings } = options.store;
   const checked = (companyId: string, settings: Omit<NewCompany, 'companyId'>, stored?: StoredCompany): NewCompany => {
     const { notify } = settings;
@@ -83,7 +83,8 @@ export function companyRoutes(options: CompanyOptions): Route[] {
       answers: { 200: ['Its name and time zone, its rules by name, and what is paused.', companyFactsSchema] },
       async handle(c, { companyId }) {
         const { company, rules, pauses } = found(await settings.of(companyId), `company ${companyId}`);
-        return c.json(companyFactsSchema.parse({ ...company, rules: [...rules.values()], pauses }));
+        const webUi = companyLink(links, companyId);
+        return c.json(companyFactsSchema.parse({ ...company, rules: [...rules.values()], pauses, webUi }));
       },
     }),
     route('PUT /admin/companies/:companyId', 'putCompany', 'Make or change a company', {

@@ -2,15 +2,17 @@
 
 import type { z } from 'zod';
 import { fieldValue } from '../chain/actions.js';
+import type { ChainAction } from '../chain/chain.js';
 import { type Fields, fixedFields } from '../chain/fields.js';
 import { hintsOn } from '../chain/hints.js';
-import { jsonPointer, readRequest } from '../chain/request.js';
+import { type Issue, jsonPointer, readRequest } from '../chain/request.js';
 import { type Played, playThrough, remarkOn } from '../chain/scenario.js';
 import { fillIn, sampleOf, valuesFrom, variables, variablesIn } from '../chain/variables.js';
 import { readFields } from '../chains/mend.js';
 import { readChain } from '../chains/read.js';
 import type { Company } from '../contract/company.js';
 import { type Composed, type Composer, composedSchema, composeRequest, composerSchema } from '../contract/dry-run.js';
+import type { CompanySettings } from '../store/settings.js';
 import { type AssignmentReader, assignmentReader, dryRun } from './dry-run.js';
 import { readTexts } from './input.js';
 import { found } from './problems.js';
@@ -64,14 +66,14 @@ export function composeRoutes(options: ApiOptions): Route[] {
       problems: ['invalid-body', 'not-found', 'not-steerable', 'temporal-unavailable'],
       async handle(c, { companyId }) {
         const asked = await readTexts(c, composeRequest);
-        const company = found(await store.companies.get(companyId), `company ${companyId}`);
-        return c.json(await compose(options, company, asked));
+        const settings = found(await store.settings.of(companyId), `company ${companyId}`);
+        return c.json(await compose(options, settings, asked));
       },
     }),
   ];
 }
 
-async function compose(options: ApiOptions, company: Company, asked: Asked): Promise<Composed> {
+async function compose(options: ApiOptions, { company, rules }: CompanySettings, asked: Asked): Promise<Composed> {
   const { companyId, timeZone } = company;
   const { assignment, scenario } = asked;
   const elements = asked.elements.map(({ relayAccessToken: _, ...element }) => element);
@@ -89,8 +91,10 @@ async function compose(options: ApiOptions, company: Company, asked: Asked): Pro
   // Whoever may ask for this needs no token, but the actions are not valid without one.
   const read = readRequest(filled.map((element) => ({ ...element, relayAccessToken: '' })));
   if (!read.ok) return { problems: read.problems, warnings: read.mistakes, ...ofAll };
-
   const { actions, warnings } = read;
+  const problems = unknownRules(rules, actions);
+  if (problems.length > 0) return { problems, warnings, ...ofAll };
+
   const assignmentOf = assignmentSource(options, company, assignment);
   let played: Played[] = [];
   let remark: string | undefined;
@@ -112,6 +116,16 @@ async function compose(options: ApiOptions, company: Company, asked: Asked): Pro
   // What a condition sees now is not what it sees as the scenario goes.
   const results = told.actions.map(({ condition: _, ...action }, place) => ({ ...action, ...played[place] }));
   return { problems: [], warnings, ...ofAll, actions: results, remark };
+}
+
+/** What the relay would not let in. */
+function unknownRules(rules: CompanySettings['rules'], actions: readonly ChainAction[]): Issue[] {
+  return actions
+    .filter(({ relayId }) => !rules.has(relayId))
+    .map(({ index, relayId }) => ({
+      pointer: jsonPointer([index, 'relayId']),
+      detail: `names ${relayId}, which is no rule of this company`,
+    }));
 }
 
 /** What the webhook filled in for a chain that came. */

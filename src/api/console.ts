@@ -29,6 +29,7 @@ const addresses: [path: string, id: string, summary: string][] = [
   ['/companies/:companyId', 'getCompanyPage', 'The page of what needs attention in a company'],
   ['/companies/:companyId/:page', 'getConsolePage', 'A page about a company, such as its chains'],
   ['/companies/:companyId/:page/:item', 'getItemPage', 'A page about one cause, chain, assignment, rule or refused request'],
+  ['/companies/*', 'getNoPage', 'The same with a slash at its end, or the page that says that there is none'],
 ];
 
 export function consoleRoutes(callers: Pick<Callers, 'inSession'>): Route[] {

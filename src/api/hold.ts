@@ -15,7 +15,7 @@ import { steerAction } from '../chains/steer.js';
 import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
 import { contactMark, HoldLinks, type HoldRef } from '../contract/hold-link.js';
 import { Problem } from '../contract/problem.js';
-import { isHeldBehind } from '../notices/chain-words.js';
+import { isHeldBehind, whatWasWrong } from '../notices/chain-words.js';
 import { contactsOf } from '../notices/channels.js';
 import type { Log } from '../service/telemetry.js';
 import { type Authenticated, assertOwnPage } from './bearer-authentication.js';
@@ -202,33 +202,35 @@ function sendStanding(c: Context<Authenticated>, standing: Standing, asked?: 're
   const { name, chain, action, over } = standing;
   const isPassedOn = over === undefined && asked !== undefined;
   const isTried = action !== undefined && !hasEnded(action.state) && action.state !== 'needs-attention';
-  const isUnderWay = isPassedOn || (asked !== undefined && isTried);
+  const goesOn = chain?.actions.some(({ state }) => state === 'running');
+  const isUnderWay = isPassedOn || (asked !== undefined && (isTried || goesOn));
   c.status(over === undefined ? 200 : standing.status);
   c.header('Cache-Control', 'no-store');
   if (isUnderWay) c.header('Refresh', String(refreshSeconds));
   const title = over === undefined ? 'Held: retry or skip?' : 'Nothing to decide';
+  const wrong = action && whatWasWrong(action);
+  const what = action && html`<p><strong>${actionTitle(action)}</strong></p>${wrong && html`<p>What was wrong: ${wrong}</p>`}`;
   const about = chain && action && facts(name ?? '', chain, action);
   const passedOn =
     isPassedOn &&
     html`<p role="status">To ${asked} it has been passed on to the chain. This page looks again by itself.
 <a href="${c.req.path}">Decide anew</a></p>`;
   const said = over !== undefined && html`<p role="status">${over}</p>`;
-  const main = html`<h1>${title}</h1>${said}${passedOn}${about}${over === undefined && !isPassedOn && form(standing.chain, standing.action)}`;
+  const decision = over === undefined && !isPassedOn && form(standing.chain, standing.action);
+  const main = html`<h1>${title}</h1>${said}${passedOn}${what}${decision}${about}`;
   return sendPage(c, { title, main, forms: true });
 }
 
-function facts(name: string, { chainId, receivedAt }: ChainResource, action: ActionResource): Html {
-  const { comment, assignmentId, error, reason, state, heldUntil, nextAttemptAt } = action;
+function facts(name: string, { chainId, receivedAt, status }: ChainResource, action: ActionResource): Html {
+  const { assignmentId, state, heldUntil, nextAttemptAt } = action;
   const rows = Object.entries({
     Company: name,
-    Action: actionTitle(action),
-    Comment: comment,
     Assignment: assignmentId,
     Chain: `${chainId}, received ${shownTime(receivedAt)}`,
-    'What was wrong': error ? `${error.message} (${error.type})` : reason,
     'Tried again by itself': nextAttemptAt && shownTime(nextAttemptAt),
     'Fails without a decision': heldUntil && shownTime(heldUntil),
-    'How it stands': state,
+    'The action is': state,
+    'The chain is': status,
   });
   return html`<section><table>${rows.map(([name, value]) => value && html`<tr><th>${name}</th><td>${value}</td></tr>`)}</table></section>`;
 }

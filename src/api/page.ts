@@ -71,7 +71,7 @@ section, .card { padding: .75rem 1rem; }
 table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; vertical-align: top; padding: .3rem .75rem .3rem 0; border-top: 1px solid var(--line);
   overflow-wrap: anywhere; }
-th { font-size: .85rem; color: var(--soft); } tr:first-child > * { border-top: 0; }
+th { font-size: .85rem; color: var(--soft); overflow-wrap: normal; } tr:first-child > * { border-top: 0; }
 code, pre { font: 13px/1.5 ui-monospace, monospace; } pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: 0; }
 details > summary { cursor: pointer; margin: .4rem 0; }
 `;

@@ -1,9 +1,13 @@
-/** What a company may use: actions and e-mail recipients a day, chains open at once. Refused at the POST only; what is accepted runs. */
+/**
+ * What a company may use: actions and e-mail recipients a day, chains open at once. Refused at the POST, and at a
+ * mend for what it adds; what is accepted runs.
+ */
 
 import type { Client } from '@temporalio/client';
 import { isOfDomains } from '../chain/address.js';
 import type { ChainAction } from '../chain/chain.js';
 import { visibilityQuery } from '../chains/list.js';
+import type { AdmitRecipients } from '../chains/mend.js';
 import type { StartedChain } from '../chains/start.js';
 import type { CompanyLimits } from '../contract/company.js';
 import { Rejection, type RejectionReason } from '../contract/problem.js';
@@ -50,15 +54,14 @@ export class Quotas {
 
   /** Starts a chain and counts it. @throws Rejection 429 where the company has used up what it may. */
   async within(companyId: string, actions: readonly ChainAction[], start: () => Promise<StartedChain>): Promise<StartedChain> {
-    const { store, metrics, quotas = this.#standard } = this.options;
-    const limits = { ...quotas, ...(await store.settings.of(companyId))?.company.limits };
+    const { store, metrics } = this.options;
+    const limits = await this.#limitsOf(companyId);
     const recipients = actions.reduce((sum, action) => sum + (action.action === 'sendEmails' ? action.recipients.length : 0), 0);
     const asked = { actions: actions.length, recipients };
     const used = store.usage.of(companyId);
     if (used.actions + asked.actions > limits.actionsPerDay)
       throw overDaily('actions-per-day', `${limits.actionsPerDay} actions`, companyId);
-    if (recipients > 0 && used.recipients + recipients > limits.recipientsPerDay)
-      throw overDaily('recipients-per-day', `${limits.recipientsPerDay} e-mail recipients`, companyId);
+    this.#assertLeft(companyId, recipients, limits);
     const open = this.#openOf(companyId, limits.openChains);
     if ((open.counted ?? 0) + open.since >= limits.openChains) {
       const detail = `Company ${companyId} has ${limits.openChains} chains open, as many as it may. Nothing has run.`;
@@ -81,16 +84,45 @@ export class Quotas {
     }
   }
 
+  /** @throws Rejection 429 where the company may not write to so many more today. */
+  async assertRecipientsLeft(companyId: string, count: number): Promise<void> {
+    this.#assertLeft(companyId, count, await this.#limitsOf(companyId));
+  }
+
+  #assertLeft(companyId: string, count: number, { recipientsPerDay }: Required<CompanyLimits>): void {
+    if (count > 0 && this.options.store.usage.of(companyId).recipients + count > recipientsPerDay)
+      throw overDaily('recipients-per-day', `${recipientsPerDay} e-mail recipients`, companyId);
+  }
+
+  /** Counts recipients that come by a mend. @returns what is wrong with them. @throws Rejection 429 as those of a request. */
+  readonly admit: AdmitRecipients = async (companyId, recipients) => {
+    const detail = await this.#outside(companyId, recipients);
+    if (detail !== undefined) return [{ pointer: '/emails', detail }];
+    await this.assertRecipientsLeft(companyId, recipients.length);
+    this.options.store.usage.add(companyId, { actions: 0, recipients: recipients.length });
+    return [];
+  };
+
+  async #limitsOf(companyId: string): Promise<Required<CompanyLimits>> {
+    const { store, quotas = this.#standard } = this.options;
+    return { ...quotas, ...(await store.settings.of(companyId))?.company.limits };
+  }
+
+  /** What is wrong where some are outside the domains to which the company writes. */
+  async #outside(companyId: string, recipients: readonly string[]): Promise<string | undefined> {
+    const domains = (await this.options.store.settings.of(companyId))?.company.mail?.recipientDomains;
+    const outside = domains ? recipients.filter((one) => !isOfDomains(one, domains)) : [];
+    if (outside.length === 0) return undefined;
+    return `${outside.join(', ')}: the company sends e-mail to ${domains?.join(', ')} only (mail.recipientDomains)`;
+  }
+
   /** @throws Rejection 400 for recipients outside the domains to which the company writes. */
   async checkRecipients(companyId: string, actions: readonly ChainAction[]): Promise<void> {
-    const domains = (await this.options.store.settings.of(companyId))?.company.mail?.recipientDomains;
-    if (!domains) return;
-    const errors = actions.flatMap((action) => {
-      const outside = action.action === 'sendEmails' ? action.recipients.filter((one) => !isOfDomains(one, domains)) : [];
-      if (outside.length === 0) return [];
-      const detail = `${outside.join(', ')}: the company sends e-mail to ${domains.join(', ')} only (mail.recipientDomains)`;
-      return [{ pointer: `/${action.index}/emails`, detail }];
-    });
+    const errors = [];
+    for (const action of actions) {
+      const detail = action.action === 'sendEmails' ? await this.#outside(companyId, action.recipients) : undefined;
+      if (detail !== undefined) errors.push({ pointer: `/${action.index}/emails`, detail });
+    }
     if (errors.length === 0) return;
     const detail = `Nothing has run. ${errors.map((error) => `${error.pointer} ${error.detail}`).join('; ')}`;
     throw new Rejection('invalid-chain', 'invalid-chain', detail, { errors });

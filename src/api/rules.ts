@@ -78,7 +78,8 @@ export function ruleRoutes({ companies, rules, tokens }: Store): Route[] {
       },
     }),
     route('POST /admin/companies/:companyId/rules/:relayId/tokens', 'rotateToken', 'Make a new token', {
-      description: 'Those before it end, at once or after `graceSeconds`. The answer is the only time that the new one is shown.',
+      description:
+        'Those before it end, at once or after `graceSeconds`, or go on where that is `null`. The answer is the only time that the new one is shown.',
       body: rotationRequest,
       answers: { 201: ['The new token.', rotatedTokenResponse] },
       async handle(c, { companyId, relayId, actor, body: { graceSeconds } }) {

@@ -1,7 +1,8 @@
 /** Signing in with a browser: the page, and the session that it begins and ends. */
 
-import type { Context } from 'hono';
+import type { Context, MiddlewareHandler } from 'hono';
 import { html } from 'hono/html';
+import type { StatusCode } from 'hono/utils/http-status';
 import { z } from 'zod';
 import { actorName, type Caller } from '../contract/audit.js';
 import { roles } from '../contract/credential.js';
@@ -9,6 +10,7 @@ import { Problem } from '../contract/problem.js';
 import { type Authenticated, assertOwnPage, type Callers, unauthorized } from './bearer-authentication.js';
 import { parseAs, readObject } from './input.js';
 import { type Html, sendPage } from './page.js';
+import { problemOf } from './problems.js';
 import { type Route, route } from './route.js';
 
 const credentials = z.strictObject({
@@ -54,7 +56,7 @@ export function sessionRoutes(callers: Callers): Route[] {
           await begin(c, data);
         } catch (error) {
           if (!(error instanceof Problem) || error.slug !== 'unauthorized') throw error;
-          return signInPage(c, { to: data.to }, 401);
+          return signInPage(c, { to: data.to, wrong }, 401);
         }
         return c.redirect(consolePath(data.to), 303);
       },
@@ -112,17 +114,31 @@ export function consolePath(asked: string | undefined): string {
   return origin === here && /^\/companies(\/|$)/.test(pathname) ? pathname + search : '/';
 }
 
-function signInPage(c: Context, { actor, to }: { actor?: Caller; to?: string }, status: 200 | 401 = 200) {
+/** For people: whatever is wrong with signing in, its page says, too. Goes around what answers 429 in place of 401. */
+export const sayOnSignInPage: MiddlewareHandler = async (c, next) => {
+  await next();
+  if (!c.error) return;
+  const { problem } = problemOf(c.error);
+  // The form was read before there was an attempt to count; what else was sent may be no form, or too large.
+  const { to } = problem.slug === 'rate-limited' ? await c.req.parseBody() : {};
+  const retryAfter = c.res.headers.get('Retry-After');
+  const wrong = `${problem.detail}${retryAfter === null ? '' : ` Try again in ${retryAfter} seconds.`}`;
+  c.res = await signInPage(c, { wrong, to: typeof to === 'string' ? to : undefined }, problem.status as StatusCode);
+};
+
+const wrong = 'This is neither an admin token nor a key of a company, or it is deleted or expired.';
+
+function signInPage(c: Context, { actor, to, wrong }: { actor?: Caller; to?: string; wrong?: string }, status: StatusCode = 200) {
   c.status(status);
   c.header('Cache-Control', 'no-store');
   const title = actor ? 'Signed in' : 'Sign in';
-  return sendPage(c, { title, main: actor ? signedIn(actor) : signIn(status === 401, to), forms: true });
+  return sendPage(c, { title, main: actor ? signedIn(actor) : signIn(to, wrong), forms: true });
 }
 
-function signIn(wrong: boolean, to?: string): Html {
+function signIn(to?: string, wrong?: string): Html {
   return html`<h1>Sign in</h1>
 <form method="post" action="/sign-in">
-${wrong && html`<p role="alert">This is neither an admin token nor a key of a company, or it is deleted or expired.</p>`}
+${wrong && html`<p role="alert">${wrong}</p>`}
 ${to && html`<input name="to" type="hidden" value="${consolePath(to)}">`}
 <p><label>Admin token or company key<br>
 <input name="credential" type="password" autocomplete="current-password" size="48" maxlength="512" required autofocus></label></p>

@@ -65,6 +65,10 @@ export function chainPage(apiUrl: string, { companyId, chainId }: ChainRef): str
   return `${apiUrl}/companies/${companyId}/chains/${chainId}`;
 }
 
+export function refusalPage(apiUrl: string, companyId: string, rejectedId: string): string {
+  return `${apiUrl}/companies/${companyId}/refused/${rejectedId}`;
+}
+
 export function causePage(apiUrl: string, companyId: string, causeId: string): string {
   return `${apiUrl}/companies/${companyId}/causes/${causeId}`;
 }
@@ -84,6 +88,11 @@ export function chainLinks(links: Links, chain: ChainRef, runId?: string) {
 export function workflowLink(links: Links, workflowId: string, runId?: string): string | undefined {
   const page = links.webUi && `${links.webUi}/workflows/${encodeURIComponent(workflowId)}`;
   return page && runId ? `${page}/${runId}/user-metadata` : page;
+}
+
+/** The Web UI's list of a company's workflows. */
+export function companyLink({ webUi }: Links, companyId: string): string | undefined {
+  return webUi && `${webUi}/workflows?${new URLSearchParams({ query: `RelayCompanyId="${companyId}"` })}`;
 }
 
 /** Part of the replay contract. */

@@ -9,6 +9,9 @@ import { sampleOf, variablesIn } from './variables.js';
 /** The statuses of an assignment that the platform is known to have. */
 const statuses = ['draft', 'sent'];
 
+/** `add`: an action behind the others that would mend it. */
+export type Hint = Issue & { add?: Fields };
+
 interface Written {
   index: number;
   fields: Fields;
@@ -18,7 +21,7 @@ interface Written {
 }
 
 /** @param elements - of the request, with their variables. */
-export function hintsOn(elements: readonly Fields[]): Issue[] {
+export function hintsOn(elements: readonly Fields[]): Hint[] {
   const written = elements.map((fields, index) => ({ index, fields, condition: conditionOf(fields), delay: delayIn(fields) }));
   return [
     ...written.flatMap(ofOne),
@@ -88,8 +91,11 @@ function ofOrder(one: Written, all: readonly Written[]): Issue[] {
   return hints;
 }
 
+/** After the last send, for those who are to accept. */
+const netAfterSeconds = 1800;
+
 /** Of the sends the last, unless an e-mail follows it after a while, always or by the status. */
-function withoutNet(all: readonly Written[]): Issue[] {
+function withoutNet(all: readonly Written[]): Hint[] {
   const last = all
     .filter(isSend)
     .reduce<Written | undefined>((late, one) => (late && (late.delay ?? 0) > (one.delay ?? 0) ? late : one), undefined);
@@ -101,5 +107,15 @@ function withoutNet(all: readonly Written[]): Issue[] {
   if (all.some(isNet)) return [];
   const detail =
     'has no safety net: where it reaches nobody, nobody hears of it. Add a delayed e-mail with actionCondition status==draft';
-  return [{ pointer: `/${last.index}`, detail }];
+  const { platformAssignmentId = '${assignment_id}' } = last.fields;
+  const words = `Nobody has been found for ${platformAssignmentId}.`;
+  const add = {
+    action: 'sendEmails',
+    platformAssignmentId,
+    actionCondition: 'status==draft',
+    delayInSeconds: String((last.delay ?? 0) + netAfterSeconds),
+    emails: ['${owner_email}'],
+    ...{ subject: words, body: words, bodyHtml: `<p>${words}</p>` },
+  };
+  return [{ pointer: `/${last.index}`, detail, add }];
 }

@@ -1,6 +1,7 @@
 /** Mending an action: some of its fields are changed, and all are read again as a request's are. */
 
 import { actionDefinitions } from './actions.js';
+import { addressOf } from './address.js';
 import type { ChainAction } from './chain.js';
 import { type Fields, fixedFields, mergeFields } from './fields.js';
 import { fieldNames, type Issue, jsonPointer, mostBytes, readRequest } from './request.js';
@@ -46,6 +47,13 @@ export function mendAction(
     const isFree = typeof delay === 'string' && blankness(delay) !== undefined;
     return name === 'delayInSeconds' && !isFree ? 'can be changed only where it was blank' : undefined;
   }
+}
+
+/** To whom the e-mail goes once it is mended, and would not have gone before. */
+export function newRecipients(before: ChainAction, after: ChainAction): string[] {
+  const recipientsOf = (action: ChainAction) => (action.action === 'sendEmails' ? action.recipients : []);
+  const known = new Set(recipientsOf(before).map(addressOf));
+  return recipientsOf(after).filter((one) => !known.has(addressOf(one)));
 }
 
 /** Whoever mends an action needs no token, but it is not valid without one. */

@@ -13,16 +13,20 @@ import { bulkSchema, type ListedChain } from '../contract/chain-resource.js';
 import { progressQuery } from '../contract/messages.js';
 import { Problem } from '../contract/problem.js';
 import { companyKey } from '../contract/search-attributes.js';
+import type { Store } from '../store/store.js';
 import type { BulkSteering } from '../workflows/bulk-steering.js';
 import { type ChainFilter, listChains, quoted } from './list.js';
 import { correctAction } from './mend.js';
 import { describeChain, readChain } from './read.js';
 import type { SteerOptions } from './steer.js';
 
-/** `assignmentId`, `relayId` and `reason` also choose among the chains' actions; without `companyId` all companies are meant. */
+/**
+ * `assignmentId`, `relayId`, `reason` and `causeId` also choose among the chains' actions; without `companyId` all companies are meant,
+ * and no cause.
+ */
 interface BulkRequest {
   verb: BulkVerb;
-  filter: ChainFilter;
+  filter: ChainFilter & Pick<ActionFilter, 'causeId'>;
   companyId?: string;
   correction?: Correction; // for `mend` alone
 }
@@ -34,7 +38,7 @@ const unfit = (detail: string, pointer: string) =>
   new Problem('invalid-body', `${pointer} ${detail}`, { errors: [{ pointer, detail }] });
 
 /** The chains that it concerns. @throws Problem invalid-body */
-export async function findChains({ client, links }: SteerOptions, { verb, filter, companyId }: BulkRequest) {
+export async function findChains({ client, links, store }: SteerOptions, { verb, filter, companyId }: BulkRequest) {
   const failed = filter.status === 'failed';
   if (failed && !isRetry(verb))
     throw unfit('must be needs-attention or running: what has failed can only be retried or mended', '/filter/status');
@@ -48,23 +52,35 @@ export async function findChains({ client, links }: SteerOptions, { verb, filter
   });
   if (items.length > mostChains)
     throw unfit(`finds more than ${mostChains} chains, which is too much at a time: narrow it with since and until`, '/filter');
-  return items;
+  const heldOf = await heldForCause(store, companyId, filter);
+  return items.filter(({ chainId }) => heldOf(chainId)?.length !== 0);
 }
 
-function meantBy({ assignmentId, relayId, reason, status }: ChainFilter): ActionFilter {
-  return { assignmentId, relayId, reason, failed: status === 'failed' };
+function meantBy({ assignmentId, relayId, reason, causeId, status }: BulkRequest['filter']): ActionFilter {
+  return { assignmentId, relayId, reason, causeId, failed: status === 'failed' };
+}
+
+/** @returns which actions of a chain are held for the cause; of none, if none is named, nothing. */
+export async function heldForCause(
+  { causes }: { causes: Pick<Store['causes'], 'heldFor'> },
+  companyId = '',
+  { causeId }: ActionFilter,
+) {
+  const held = causeId === undefined ? undefined : await causes.heldFor(companyId, causeId);
+  return (chainId: string): readonly number[] | undefined => held && (held.get(chainId) ?? []);
 }
 
 /** What `mend` would make of the field in the actions of these chains. */
 export async function previewMends(
-  { client, links }: Pick<SteerOptions, 'client' | 'links'>,
-  { filter, correction }: BulkRequest,
+  { client, links, store }: SteerOptions,
+  { filter, companyId, correction }: BulkRequest,
   chains: readonly ListedChain[],
 ) {
   if (!correction) return undefined;
+  const heldOf = await heldForCause(store, companyId, filter);
   const previews = chains.map(async ({ companyId, chainId, workflowId }) => {
     const chain = await readChain(client, links, companyId, chainId);
-    const { indexes } = actionsMeant('mend', meantBy(filter), chain?.actions ?? []);
+    const { indexes } = actionsMeant('mend', meantBy(filter), chain?.actions ?? [], heldOf(chainId));
     const actions = chain?.actions.filter(({ index }) => indexes.includes(index)) ?? [];
     return Promise.all(
       actions.map(async (action) => {
@@ -106,7 +122,7 @@ export async function steerChains(
   await client.workflow.start<typeof BulkSteering>('BulkSteering', {
     workflowId: workflowIdOf(bulkId),
     taskQueue,
-    args: [{ bulkId, verb, actions, by, correction }, chains.map(({ workflowId }) => workflowId)],
+    args: [{ bulkId, companyId, verb, actions, by, correction }, chains.map(({ workflowId }) => workflowId)],
     memo,
     ...(companyId !== undefined && { typedSearchAttributes: [{ key: companyKey, value: companyId }] }),
     staticSummary: fitBytes(

@@ -1,11 +1,12 @@
 /** Lists of chains, from Temporal's visibility: they need no worker, and are a moment behind. */
 
 import { createHash } from 'node:crypto';
-import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { z } from 'zod';
 import { chainLinks, type Links, relayIdPattern, relayIdRule } from '../chain/chain.js';
 import { chainStatuses } from '../chain/outcome.js';
 import type { ChainCounts, ChainList, ListedChain } from '../contract/chain-resource.js';
+import { DecryptionError } from '../contract/encryption.js';
 import { Problem } from '../contract/problem.js';
 import { readPayload } from '../service/payloads.js';
 import { statusOf } from './read.js';
@@ -143,12 +144,12 @@ type Run = Awaited<ReturnType<Client['workflowService']['listWorkflowExecutions'
 async function withoutOldRuns(client: Client, runs: Run[]): Promise<Run[]> {
   const closed = new Set(runs.flatMap(({ closeTime, execution }) => (closeTime && execution?.workflowId) || []));
   if (closed.size === 0) return runs;
-  const last = new Map<string, WorkflowExecutionInfo>();
+  const last = new Map<string, { runId: unknown; began: string }>();
   const query = `WorkflowId IN (${[...closed].map(quoted).join(', ')})`;
   await client.withDeadline(Date.now() + answerTimeoutMs, async () => {
-    for await (const run of client.workflow.list({ query, pageSize: largestPage })) {
-      const known = last.get(run.workflowId);
-      if (!known || run.startTime > known.startTime) last.set(run.workflowId, run);
+    for await (const { execution, startTime } of runsOf(client, query)) {
+      const [workflowId, began] = [execution?.workflowId ?? '', isoTime(startTime) ?? ''];
+      if (began > (last.get(workflowId)?.began ?? '')) last.set(workflowId, { runId: execution?.runId, began });
     }
   });
   return runs.filter(
@@ -171,7 +172,12 @@ async function listed(client: Client, run: Run, links: Links): Promise<ListedCha
   const [, companyId, chainId] = /^relay:([^:]+):([^:]+)$/.exec(execution?.workflowId ?? '') ?? [];
   if (companyId === undefined || chainId === undefined) return undefined;
   const known = searchAttributesSchema.parse(await read(client, searchAttributes?.indexedFields));
-  const { receivedAt = isoTime(startTime) ?? '', summary } = memoSchema.parse(await read(client, memo?.fields));
+  const { receivedAt = isoTime(startTime) ?? '', summary } = memoSchema.parse(
+    await read(client, memo?.fields).catch((error: unknown) => {
+      if (!(error instanceof DecryptionError)) throw error;
+      return { summary: `cannot be read: ${error.message}` }; // It takes no other chain with it.
+    }),
+  );
   return {
     companyId,
     chainId,

@@ -7,7 +7,7 @@ import type { ChainAction } from '../chain/chain.js';
 import { type Correction, correct } from '../chain/correct.js';
 import type { ActionDefinition } from '../chain/define-action.js';
 import { type Fields, mergeFields } from '../chain/fields.js';
-import { mendAction } from '../chain/mend.js';
+import { mendAction, newRecipients } from '../chain/mend.js';
 import { isUnknown } from '../chain/outcome.js';
 import type { Issue } from '../chain/request.js';
 import { fieldsOf } from '../chain/sent.js';
@@ -21,9 +21,11 @@ const answerTimeoutMs = 4_000;
 
 const changesSchema = z.record(z.string(), z.unknown()).nullable();
 
+export type AdmitRecipients = (companyId: string, recipients: readonly string[]) => Promise<Issue[]>;
+
 type ChainOf = Pick<ChainResource, 'chainId' | 'workflowId'>;
 
-/** The action as it was accepted, and what was changed since. @throws Problem */
+/** The action as it was accepted, what was changed since, and as it stands. @throws Problem */
 async function readAction(client: Client, { workflowId, chainId }: ChainOf, { index, mends }: ActionResource) {
   const handle = client.workflow.getHandle(workflowId);
   return client.withDeadline(Date.now() + answerTimeoutMs, async () => {
@@ -35,8 +37,9 @@ async function readAction(client: Client, { workflowId, chainId }: ChainOf, { in
         'not-steerable',
         `The fields of action ${index} were not kept when chain ${chainId} was accepted, so it cannot be mended: send the request again.`,
       );
-    const changes = mends && changesSchema.parse(await handle.query(changesQuery, index));
-    return { action, changes: changes ?? {} };
+    const changes = (mends && changesSchema.parse(await handle.query(changesQuery, index))) ?? {};
+    const read = mendAction(action, changes);
+    return { action, changes, current: read.ok ? read.action : action };
   });
 }
 
@@ -51,9 +54,17 @@ export async function readFields(
   return asked.mends ? { fields: mergeFields(sent, changes), sent } : { fields: sent };
 }
 
-/** What a correction makes of a field: `changes` where it is to be mended so. @throws Problem not-steerable */
-export async function correctAction(client: Client, chain: ChainOf, asked: ActionResource, correction: Correction) {
-  const { action, changes } = await readAction(client, chain, asked);
+/**
+ * What a correction makes of a field: `changes` where it is to be mended so, with how many recipients that are new.
+ * @throws Problem not-steerable
+ */
+export async function correctAction(
+  client: Client,
+  chain: ChainOf,
+  asked: ActionResource,
+  correction: Correction,
+): Promise<{ before: unknown; after: unknown; problem?: string; changes?: Fields; recipients?: number }> {
+  const { action, changes, current } = await readAction(client, chain, asked);
   const fields = mergeFields(fieldsOf(action), changes);
   const corrected = correct(fields, correction);
   const { field } = correction;
@@ -62,12 +73,16 @@ export async function correctAction(client: Client, chain: ChainOf, asked: Actio
   const read = mendAction(action, { ...changes, ...corrected });
   const wrong = read.ok ? [] : read.problems.map(({ pointer, detail }) => `${pointer} ${detail}`);
   if (isUnknown(asked)) wrong.push('whether the last try took effect is not known: mend it by itself');
-  return wrong.length > 0 ? { ...shown, problem: wrong.join('; ') } : { ...shown, changes: corrected };
+  if (!read.ok || wrong.length > 0) return { ...shown, problem: wrong.join('; ') };
+  return { ...shown, changes: corrected, recipients: newRecipients(current, read.action).length };
 }
 
-/** @throws Problem invalid-body, not-confirmed, not-steerable */
+/**
+ * @param admit - says what is wrong with recipients that are new, and counts them where nothing is.
+ * @throws Problem invalid-body, not-confirmed, not-steerable; what `admit` throws
+ */
 export async function assertMendable(
-  { client, store }: { client: Client; store: Pick<Store, 'companies'> },
+  { client, store, admit }: { client: Client; store: Pick<Store, 'companies'>; admit?: AdmitRecipients | undefined },
   companyId: string,
   chain: ChainResource,
   asked: ActionResource,
@@ -81,9 +96,10 @@ export async function assertMendable(
     );
   // Without a worker nobody knows what was mended before: the workflow decides.
   if (chain.partial) return;
-  const { action, changes } = await readAction(client, chain, asked);
+  const { action, changes, current } = await readAction(client, chain, asked);
   const read = mendAction(action, { ...changes, ...fields });
   const problems = read.ok ? await obstacles(read.action) : read.problems;
+  if (read.ok && problems.length === 0) problems.push(...((await admit?.(companyId, newRecipients(current, read.action))) ?? []));
   if (problems.length === 0) return;
   const errors = problems.map(({ pointer, detail }) => ({ pointer: `/fields${pointer}`, detail }));
   const said = errors.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; ');

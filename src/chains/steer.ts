@@ -9,8 +9,8 @@ import type { ActionResource, ChainResource } from '../contract/chain-resource.j
 import { type Mend, resumeSignal, type Steering, signalOf } from '../contract/messages.js';
 import { Problem } from '../contract/problem.js';
 import type { Store } from '../store/store.js';
-import { quoted } from './list.js';
-import { assertMendable } from './mend.js';
+import { quoted, runsOf } from './list.js';
+import { type AdmitRecipients, assertMendable } from './mend.js';
 import { readChain } from './read.js';
 
 export interface SteerOptions {
@@ -19,7 +19,9 @@ export interface SteerOptions {
   /** Of workflows that steer many chains. */
   taskQueue: string;
   /** What is steered is recorded before it is done. */
-  store: Pick<Store, 'audit' | 'companies'>;
+  store: Pick<Store, 'audit' | 'causes' | 'companies'>;
+  /** Of recipients that a mended e-mail has more than before; absent: they are neither looked at nor counted. */
+  admit?: AdmitRecipients;
 }
 
 const alreadyEnded = (what: string) => new Problem('already-ended', `This has no effect any more: ${what}.`);
@@ -52,7 +54,7 @@ type Asked = { verb: SteeringVerb } & Pick<Steering, 'seconds'> & Partial<Pick<M
 
 /**
  * @returns whether the chain was opened again for it.
- * @throws Problem already-ended, not-steerable, temporal-unavailable; of `mend` also invalid-body, not-confirmed
+ * @throws Problem already-ended, not-steerable, temporal-unavailable; of `mend` also invalid-body, not-confirmed, quota-exceeded
  */
 export async function steerAction(
   options: SteerOptions,
@@ -168,10 +170,10 @@ async function resetPoint(client: Client, { workflowId, runId, raw }: WorkflowEx
 /** Has every workflow of the company that waits for the end of a pause look again. */
 export async function resumeChains(client: Client, companyId: string): Promise<void> {
   const query = `RelayCompanyId = ${quoted(companyId)} AND RelayPaused = true AND ExecutionStatus = 'Running'`;
-  for await (const { workflowId } of client.workflow.list({ query })) {
+  for await (const { execution } of runsOf(client, query)) {
     // One that has just closed waits for nothing.
     await client.workflow
-      .getHandle(workflowId)
+      .getHandle(execution?.workflowId ?? '')
       .signal(resumeSignal)
       .catch(() => {});
   }

@@ -33,7 +33,10 @@ export class ConnectorError extends Error {
 /** Runs `run` with a signal whose reason, when the time is over, is an Error that says so. */
 export async function withDeadline<T>(timeoutMs: number, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(new Error(`no complete answer within ${timeoutMs / 1000} s`)), timeoutMs);
+  const timer = setTimeout(
+    () => deadline.abort(new Error(`no complete answer within ${Math.round(timeoutMs / 10) / 100} s`)),
+    timeoutMs,
+  );
   return run(deadline.signal).finally(() => clearTimeout(timer));
 }
 

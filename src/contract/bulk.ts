@@ -9,26 +9,33 @@ import type { BulkProgress } from './chain-resource.js';
 export interface ActionFilter extends Partial<Pick<ActionStatus, 'assignmentId' | 'relayId'>> {
   reason?: string; // the type of the failure for which it is held, or has failed
   failed?: boolean; // those that have failed, rather than those that are held
+  causeId?: string; // those that are held for it
 }
 
 export interface BulkOrder {
   bulkId: string;
+  companyId?: string; // absent: chains of all companies
   verb: BulkVerb;
   actions: ActionFilter;
   correction?: Correction; // for `mend` alone
   by: string;
 }
 
-/** The actions to be steered; `whole` where a cancellation concerns all that is left of the chain. */
+/**
+ * @param held - the indexes of what is held for the cause that is meant; absent: none is.
+ * @returns the actions to be steered; `whole` where a cancellation concerns all that is left of the chain.
+ */
 export function actionsMeant(
   verb: BulkVerb,
   { assignmentId, relayId, reason, failed = false }: ActionFilter,
   actions: readonly ActionStatus[],
+  held?: readonly number[],
 ): { indexes: number[]; whole: boolean } {
   const left = actions.filter(({ state }) => !hasEnded(state));
   const meant = (failed ? actions : left).filter(
     (action) =>
       isOpenTo(verb, action.state) &&
+      (!held || held.includes(action.index)) &&
       (!isRetry(verb) || action.state === (failed ? 'failed' : 'needs-attention')) &&
       (assignmentId === undefined || action.assignmentId === assignmentId) &&
       (relayId === undefined || action.relayId === relayId) &&

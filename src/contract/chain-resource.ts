@@ -38,6 +38,16 @@ export type ChainResource = z.infer<typeof chainSchema>;
 /** What a workflow says of itself. */
 export const viewSchema = chainSchema.pick({ status: true, actions: true, ignored: true, historyFull: true });
 
+/** What a notice says, in words. */
+export const noticeTextSchema = z
+  .object({
+    headline: z.string(),
+    sentence: z.string(),
+    sections: z.array(z.object({ title: z.string(), lines: z.array(z.string()) })),
+  })
+  .meta({ id: 'NoticeText' });
+export type NoticeText = z.infer<typeof noticeTextSchema>;
+
 export const listedChainSchema = z
   .object({
     companyId: z.string(),

@@ -192,6 +192,7 @@ export const companyFactsSchema = companySchema
   .extend({
     rules: z.array(z.object({ relayId: z.string(), name: z.string(), enabled: z.boolean() })),
     ...pausesResponse.shape,
+    webUi: z.url().optional().describe("Its workflows in Temporal's Web UI."),
   })
   .meta({ id: 'CompanyFacts' });
 export type CompanyFacts = z.infer<typeof companyFactsSchema>;

@@ -23,7 +23,13 @@ export const tokensResponse = z.object({ tokens: z.array(tokenSchema) }); // The
 
 export const rotationRequest = z
   .strictObject({
-    graceSeconds: z.int().min(0).max(maxDelaySeconds).default(0).describe('For how long the tokens before the new one go on.'),
+    graceSeconds: z
+      .int()
+      .min(0)
+      .max(maxDelaySeconds)
+      .nullable()
+      .default(0)
+      .describe('For how long the tokens before the new one go on; `null`: until they are revoked.'),
   })
   .meta({ id: 'Rotation' });
 export const rotatedTokenResponse = z

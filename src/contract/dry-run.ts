@@ -59,7 +59,9 @@ export const composeRequest = z
   .strictObject({
     elements: z
       .array(anyObject)
-      .max(maxActions)
+      .max(maxActions, {
+        error: ({ input }) => `has ${Array.isArray(input) ? input.length : 0} actions; at most ${maxActions} are allowed`,
+      })
       .describe('The actions as they are to be sent, with the variables of the webhook, and without tokens.'),
     variables: z
       .record(z.string().max(100), z.string().max(10_000))
@@ -91,7 +93,9 @@ export const composedSchema = z
   .object({
     problems: issues.describe('For which the request would be refused.'),
     warnings: issues.describe('What would be worth knowing about the event at hand.'),
-    hints: issues.describe('What can never run, has no safety net, or is otherwise seldom meant.'),
+    hints: z
+      .array(issuesSchema.extend({ add: anyObject.optional().describe('An action behind the others that would mend it.') }))
+      .describe('What can never run, has no safety net, or is otherwise seldom meant.'),
     variables: z.record(z.string(), z.string()).describe('What was filled in.'),
     timestamps: z
       .array(issuesSchema.extend({ written: z.boolean().describe('Whether `detail` is the timestamp, and not what is wrong.') }))

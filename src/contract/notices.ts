@@ -17,6 +17,11 @@ export const noticeKinds = [
 export type NoticeKind = (typeof noticeKinds)[number];
 export type FailureKind = Exclude<NoticeKind, 'recovered'>;
 
+/** As what people are told of an action in this state; undefined: they are not. */
+export function noticeKindOf(state: ActionState): NoticeKind | undefined {
+  return noticeKinds.find((kind) => kind === state);
+}
+
 interface AboutRule {
   companyId: string;
   relayId: string; // whose contacts are told beside the company's

@@ -204,8 +204,8 @@ export const problemTypes = {
   'quota-exceeded': type(429, 'Quota of the day used up', [
     'The company has not enough left of the actions, or of the e-mail recipients, that it may use a day. Nothing has run; what was ' +
       'accepted before goes on.',
-    'The request is kept, and can be sent again once the day is over (UTC): `npx relay rejected list <companyId>`. If the company ' +
-      'needs more, the operator sets its `limits`. If it does not know where so much comes from, look at its chains.',
+    "A webhook's request is kept, and can be sent again once the day is over (UTC): `npx relay rejected list <companyId>`; a mend is " +
+      'asked for again then. If the company needs more, the operator sets its `limits`. If it does not know where so much comes from, look at its chains.',
     'Company acme has not enough left of its 200000 actions a day (UTC). Nothing has run.',
   ]),
   'too-many-open-chains': type(429, 'Too many open chains', [

@@ -12,11 +12,13 @@ export const causes = new Table('causes', storedCauseSchema, 'causeId');
 
 const ofCause = 'company_id = $1 AND cause_id = $2';
 const held = 'ended_at IS NULL';
-const last = 1_000_000_000_000_000; // more than any `seq`: `place` puts what is held first
+/** Sorts what is held first, then the newest; a number, so that a list can go on behind it. */
+const placeBy = (at: string, ended: string) =>
+  `CASE WHEN ${ended} IS NULL THEN 10000000000000000 ELSE 0 END + (EXTRACT(epoch FROM ${at}) * 1000)::bigint * 1000 + seq % 1000 AS place`;
 const shownRules = 20;
 
 const tallied = new Table(
-  `(SELECT causes.*, tally.*, CASE WHEN tally.${held} THEN ${last} ELSE 0 END + seq AS place
+  `(SELECT causes.*, tally.*, ${placeBy('tally.last_at', 'tally.ended_at')}
     FROM causes, LATERAL (
       SELECT count(DISTINCT chain_id) FILTER (WHERE ${held})::int AS chains, count(*) FILTER (WHERE ${held})::int AS actions,
         COALESCE((array_agg(DISTINCT relay_id) FILTER (WHERE ${held}))[1:${shownRules}], '{}') AS relay_ids,
@@ -27,10 +29,7 @@ const tallied = new Table(
   causeSchema,
   'causeId',
 );
-const actions = new Table(
-  `(SELECT *, CASE WHEN ${held} THEN ${last} ELSE 0 END + seq AS place FROM held_actions) AS held_actions`,
-  heldActionSchema,
-);
+const actions = new Table(`(SELECT *, ${placeBy('since', 'ended_at')} FROM held_actions) AS held_actions`, heldActionSchema);
 
 /** What comes back within this time is the same occasion: somebody has taken it, and it is silent. */
 const occasion = "interval '1 hour'";
@@ -97,10 +96,12 @@ export const causesIn = (database: Database) => {
 
     /** All that are held, as far as is known. */
     held: (companyId: string) => actions.select(database, `company_id = $1 AND ${held} ORDER BY since`, [companyId]),
-    /** The chains with an action that is held for it. */
-    chainsOf: async (companyId: string, causeId: string) => {
-      const all = await actions.select(database, `${ofCause} AND ${held}`, [companyId, causeId]);
-      return new Set(all.map(({ chainId }) => chainId));
+    /** The actions that are held for it: their indexes, by chain. */
+    heldFor: async (companyId: string, causeId: string) => {
+      const indexes = new Map<string, number[]>();
+      for (const { chainId, index } of await actions.select(database, `${ofCause} AND ${held}`, [companyId, causeId]))
+        indexes.set(chainId, [...(indexes.get(chainId) ?? []), index]);
+      return indexes;
     },
 
     list: (companyId: string, request: PageRequest) =>

@@ -70,11 +70,11 @@ export const tokensIn = (database: Database, settings: Settings, pepper: Pepper)
     return tokensWithState.select(database, `${ofRule} ORDER BY seq DESC`, [companyId, relayId]);
   },
 
-  /** Makes a new token; those before it go on for `graceSeconds`. Undefined: no such rule. */
-  rotate: (companyId: string, relayId: string, graceSeconds: number, actor: Actor) =>
+  /** Makes a new token; those before it go on for `graceSeconds`, or as before where that is null. Undefined: no such rule. */
+  rotate: (companyId: string, relayId: string, graceSeconds: number | null, actor: Actor) =>
     database.transaction(async (queries) => {
       if (!(await exists(queries, `rules WHERE ${ofRule} FOR UPDATE`, [companyId, relayId]))) return undefined;
-      // LEAST passes over NULL: a token that was to expire earlier still does.
+      // LEAST passes over NULL: a token that was to expire earlier still does, and one without an end keeps none.
       const end = 'LEAST(expires_at, now() + make_interval(secs => $3::int))';
       await queries.query(`UPDATE tokens SET expires_at = ${end} WHERE ${ofRule}`, [companyId, relayId, graceSeconds]);
       const relayAccessToken = makeCredential('rlt_');

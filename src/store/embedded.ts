@@ -7,7 +7,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { PGlite } from '@electric-sql/pglite';
+import { PGlite, type PGliteOptions } from '@electric-sql/pglite';
 import { type Database, queriesOf } from './database.js';
 import { migrated } from './migrations.js';
 
@@ -15,7 +15,11 @@ import { migrated } from './migrations.js';
 export async function openEmbedded(directory?: string): Promise<Database> {
   const dataDir = directory === undefined ? 'memory://' : resolve(directory);
   if (directory !== undefined && !existsSync(join(dataDir, 'PG_VERSION'))) await initialise(dataDir);
-  const pglite = await openPglite(dataDir);
+  return embeddedOf(await openPglite({ dataDir }));
+}
+
+/** The database of a PGlite, which it then owns. */
+export function embeddedOf(pglite: PGlite): Promise<Database> {
   return migrated({
     ...queriesOf(pglite),
     transaction: (work) => pglite.transaction((transaction) => work(queriesOf(transaction))),
@@ -23,10 +27,10 @@ export async function openEmbedded(directory?: string): Promise<Database> {
   });
 }
 
-function openPglite(dataDir: string): Promise<PGlite> {
+export function openPglite(options: PGliteOptions): Promise<PGlite> {
   // A laptop's store fits into 8 MB of buffers: the 128 MB that are usual would be half of the process's memory.
   const startParams = [...PGlite.defaultStartParams, '-c', 'shared_buffers=8MB'];
-  return PGlite.create({ dataDir, relaxedDurability: false, startParams });
+  return PGlite.create({ relaxedDurability: false, startParams, ...options });
 }
 
 /** Making one takes seconds, and one that was killed half-way never opens again: so it is made beside its place, then moved. */
@@ -34,6 +38,6 @@ async function initialise(directory: string): Promise<void> {
   const unfinished = `${directory}.unfinished`;
   await rm(unfinished, { recursive: true, force: true });
   await mkdir(dirname(directory), { recursive: true });
-  await (await openPglite(unfinished)).close();
+  await (await openPglite({ dataDir: unfinished })).close();
   await rename(unfinished, directory);
 }

@@ -6,13 +6,18 @@ import { pino } from 'pino';
 import { steerChains } from '../../src/activities/steer-chains.js';
 import type { BulkProgress } from '../../src/contract/chain-resource.js';
 
+const store = {
+  usage: { add: () => assert.fail('nothing is counted') },
+  causes: { heldFor: () => assert.fail('no cause is named') },
+};
+const typedSearchAttributes = { get: () => 'acme' };
 const order = { bulkId: 'b', verb: 'skip', actions: {}, by: 'admin' } as const;
 
 it('chains that an attempt has steered before it failed are counted by the next one, and not steered again', async () => {
   const held = new Set(['one', 'two']);
   let answers = false;
   const handleOf = (workflowId: string) => ({
-    describe: async () => ({ status: { name: 'RUNNING' }, raw: {} }),
+    describe: async () => ({ status: { name: 'RUNNING' }, raw: {}, typedSearchAttributes }),
     async query() {
       if (workflowId === 'two' && !answers) throw new Error('no answer');
       return { actions: [{ index: 0, state: held.has(workflowId) ? 'needs-attention' : 'skipped' }] };
@@ -23,7 +28,7 @@ it('chains that an attempt has steered before it failed are counted by the next 
     workflow: { getHandle: handleOf },
     withDeadline: (_deadline: number, run: () => unknown) => run(),
   } as unknown as Client;
-  const steer = steerChains({ client, log: pino({ level: 'silent' }) });
+  const steer = steerChains({ client, store, log: pino({ level: 'silent' }) });
 
   const first = new MockActivityEnvironment({ attempt: 1 });
   let heartbeatDetails: unknown;
@@ -49,14 +54,14 @@ it('what an attempt has steered whose worker was lost is counted by the next one
     another: ['COMPLETED', { index: 0, state: 'skipped' }],
   };
   const handleOf = (workflowId: string) => ({
-    describe: async () => ({ status: { name: chains[workflowId]?.[0] }, closeTime: closed, raw: {} }),
+    describe: async () => ({ status: { name: chains[workflowId]?.[0] }, closeTime: closed, raw: {}, typedSearchAttributes }),
     query: async () => ({ actions: [chains[workflowId]?.[1]] }),
   });
   const client = {
     workflow: { getHandle: handleOf },
     withDeadline: (_deadline: number, run: () => unknown) => run(),
   } as unknown as Client;
-  const steer = steerChains({ client, log: pino({ level: 'silent' }) });
+  const steer = steerChains({ client, store, log: pino({ level: 'silent' }) });
   const again = new MockActivityEnvironment({ attempt: 2 });
   const progress: BulkProgress = await again.run(() => steer({ order, workflowIds: Object.keys(chains) }));
   assert.deepEqual([progress.steered, progress.actions, progress.unchanged], [2, 2, 1]);
@@ -69,7 +74,7 @@ it('a chain that cannot be steered is logged with the bulk, and not with who ask
     workflow: { getHandle },
     withDeadline: (_deadline: number, run: () => unknown) => run(),
   } as unknown as Client;
-  const steer = steerChains({ client, log: pino({}, { write: (line) => lines.push(line) }) });
+  const steer = steerChains({ client, store, log: pino({}, { write: (line) => lines.push(line) }) });
   const last = new MockActivityEnvironment({ attempt: 5 });
   const by = { ...order, by: 'admin dana', actions: { assignmentId: 'A-1' } };
   const progress: BulkProgress = await last.run(() => steer({ order: by, workflowIds: ['one'] }));

@@ -649,6 +649,11 @@ for (const { name, open, skip } of testDatabases) {
           ],
         );
 
+        const beside = (await ask('POST', path, { graceSeconds: null })).json;
+        const ends = (await ask('GET', path)).json.tokens.map(({ expiresAt }: Record<string, unknown>) => typeof expiresAt);
+        assert.deepEqual(ends, ['undefined', 'undefined', 'string']);
+        await ask('DELETE', `${path}/${beside.tokenId}`);
+
         const third = (await ask('POST', path)).json;
         assert.deepEqual(
           [await right(first), await right(second.json.relayAccessToken), await right(third.relayAccessToken)],

@@ -81,6 +81,16 @@ describe('composing a chain', () => {
     );
   });
 
+  it('names each rule that the company does not have', async () => {
+    const { problems, actions } = await composed([udf, { ...udf, relayId: '9999999' }, { ...udf, relayId: 9999999 }]);
+    assert.equal(actions, undefined);
+    const detail = 'names 9999999, which is no rule of this company';
+    assert.deepEqual(problems, [
+      { pointer: '/1/relayId', detail },
+      { pointer: '/2/relayId', detail },
+    ]);
+  });
+
   it('tells what would become of each with an assignment that is made up', async () => {
     const { problems, warnings, hints, actions = [], variables } = await composed(example, facts);
     assert.deepEqual([problems, warnings, hints], [[], [], []]);
@@ -145,6 +155,8 @@ describe('composing a chain', () => {
       { elements: [], scenario: 'x' },
     ])
       assert.equal((await api.ask('POST', path, key, body)).status, 400, JSON.stringify(body));
+    const tooMany = await api.ask('POST', path, key, { elements: Array.from({ length: 101 }, () => udf) });
+    assert.deepEqual(tooMany.json.errors, [{ pointer: '/elements', detail: 'has 101 actions; at most 100 are allowed' }]);
     const { problems } = await composed([]);
     assert.deepEqual(problems, [{ pointer: '', detail: 'must have at least one action' }]);
   });

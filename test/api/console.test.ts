@@ -59,6 +59,15 @@ describe('the console', () => {
     }
   });
 
+  it('is a page, too, where the address ends with a slash or is of no page', async () => {
+    const cookie = await signedIn(key);
+    for (const path of ['/companies/', '/companies/acme/', '/companies/acme/chains/', '/companies/acme/chains/1/2/3']) {
+      const page = await get(path, cookie);
+      assert.deepEqual([page.status, page.headers.get('Content-Type')], [200, 'text/html; charset=UTF-8'], path);
+      assert.equal((await get(path)).headers.get('Location'), `/sign-in?to=${encodeURIComponent(path)}`);
+    }
+  });
+
   it('serves no other file', async () => {
     for (const name of ['none.js', '..%2Fsrc%2Fapi%2Fmain.js', '%2e%2e%2fpackage.json', ''])
       assert.equal((await get(`/assets/${name}`)).status, 404, name);

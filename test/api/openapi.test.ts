@@ -18,15 +18,14 @@ import { openEmptied } from '../store/emptied.js';
 const url = 'http://127.0.0.1:8080';
 /** The whole API; nothing is asked of what it works with. */
 const store = createStore(await openEmptied());
-const connection = Connection.lazy({ address: '127.0.0.1:1' });
 const connectors = createConnectors({ allowPrivateNetworks: false, mailFrom: 'relay@relay.example' });
-after(() => Promise.all([store.close(), connection.close(), connectors.close()]));
+after(() => Promise.all([store.close(), connectors.close()]));
 const log = createLog('error');
 const options: ApiOptions = {
   store,
   connectors,
   log,
-  client: new Client({ connection }),
+  client: new Client({ connection: Connection.lazy({ address: '127.0.0.1:1' }) }),
   metrics: new Metrics(),
   limits: new Limits({ perMinute: 600, log }),
   adminToken: 'the-admin-token',

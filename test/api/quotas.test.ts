@@ -77,6 +77,21 @@ describe('a company', () => {
     assert.match(lines[0] ?? '', /"level":"warn".*"companyId":"acme".*open chains cannot be counted/);
   });
 
+  it('uses its recipients up by what mends add, too', async () => {
+    const { quotas: made } = quotas({ recipientsPerDay: 3 }, { recipientDomains: ['acme.example'] });
+    assert.deepEqual(await made.admit('acme', ['a@acme.example', 'b@acme.example']), []);
+    await assert.rejects(
+      made.admit('acme', ['c@acme.example', 'd@acme.example']),
+      refused('quota-exceeded', 'recipients-per-day'),
+    );
+    const [outside] = await made.admit('acme', ['c@acme.example', 'x@other.example']);
+    assert.deepEqual(outside?.pointer, '/emails');
+    assert.match(outside?.detail ?? '', /^x@other\.example: .*recipientDomains/);
+    assert.deepEqual(await made.admit('acme', []), []);
+    await made.within('acme', [mailTo('e@acme.example')], started);
+    await assert.rejects(made.assertRecipientsLeft('acme', 1), refused('quota-exceeded', 'recipients-per-day'));
+  });
+
   it('writes to its domains and to what is below them only, if it names any', async () => {
     const { quotas: made } = quotas({}, { recipientDomains: ['acme.example', 'PARTNER.example'] });
     await made.checkRecipients('acme', [mailTo('a@acme.example', 'B <b@eu.acme.example>', 'c@partner.EXAMPLE'), udf]);

@@ -6,7 +6,7 @@ import { Callers, createGuard } from '../../src/api/bearer-authentication.js';
 import { Limits, limitFailures, wrongSignInsPerMinute } from '../../src/api/limits.js';
 import { answerProblems } from '../../src/api/problems.js';
 import { appOf, route } from '../../src/api/route.js';
-import { sessionRoutes } from '../../src/api/session.js';
+import { sayOnSignInPage, sessionRoutes } from '../../src/api/session.js';
 import { createLog } from '../../src/service/telemetry.js';
 import type { Database } from '../../src/store/database.js';
 import { createStore, type Store } from '../../src/store/store.js';
@@ -43,7 +43,8 @@ describe('a session', () => {
       [...sessionRoutes(callers), ...adminRoutes({ store, client: forgetful, links: { api: '' }, taskQueue: 'q' }), chains],
       createGuard(callers),
     );
-    const served = await serve(answerProblems(new Hono(), assert.ifError).use(limitFailures(limits)).route('/', routes));
+    const app = answerProblems(new Hono(), assert.ifError).use('/sign-in', sayOnSignInPage).use(limitFailures(limits));
+    const served = await serve(app.route('/', routes));
     opened.push(served);
     return served;
   }
@@ -223,6 +224,18 @@ describe('a session', () => {
       const text = await refused.text();
       assert.match(text, /role="alert"/);
       assert.ok(!text.includes('rlk_mistyped'));
+    });
+
+    it('says that there were too many tries, and when there may be more', async () => {
+      for (let n = 0; n < wrongSignInsPerMinute; n += 1) await form('/sign-in', ownPage, { credential: 'rlk_mistyped' });
+      const refused = await form('/sign-in', ownPage, { credential: 'rlk_mistyped', to: '/companies/acme' });
+      assert.deepEqual([refused.status, refused.headers.get('Content-Type')], [429, 'text/html; charset=UTF-8']);
+      const text = await refused.text();
+      assert.ok(text.includes(`Try again in ${refused.headers.get('Retry-After')} seconds`), text);
+      assert.match(text, /role="alert".*more than 5 a minute.*value="\/companies\/acme".*name="credential"/s);
+      const large = await form('/sign-in', ownPage, { credential: 'x'.repeat(300_000) });
+      assert.equal(large.status, 413);
+      assert.match(await large.text(), /role="alert".*at most 256 KiB/s);
     });
 
     it('is begun by no other site', async () => {

@@ -15,14 +15,13 @@ export const adminToken = 'the-admin-token';
 export async function wholeApi() {
   const lines: string[] = [];
   const store = createStore(await openEmptied());
-  const connection = Connection.lazy({ address: '127.0.0.1:1' });
   const connectors = createConnectors({ allowPrivateNetworks: false, mailFrom: 'relay@relay.example' });
   const log = createLog('info', { write: (line) => lines.push(line) });
   const options: ApiOptions = {
     store,
     connectors,
     log,
-    client: new Client({ connection }),
+    client: new Client({ connection: Connection.lazy({ address: '127.0.0.1:1' }) }),
     metrics: new Metrics(),
     limits: new Limits({ perMinute: 600, log }),
     adminToken,
@@ -50,7 +49,7 @@ export async function wholeApi() {
       return { status: response.status, json, text };
     },
     async close() {
-      await Promise.all([api.close(), connection.close(), connectors.close()]);
+      await Promise.all([api.close(), connectors.close()]);
       await store.close();
     },
   };

@@ -71,6 +71,7 @@ describe('hints', () => {
   for (const [what, elements, expected] of rows)
     it(what, () => {
       const found = hintsOn(elements);
+      for (const { add } of found) assert.deepEqual(add ? hintsOn([...elements, add]).filter((hint) => hint.add) : [], []);
       assert.deepEqual(
         found.map(({ pointer }) => pointer),
         expected.map(([pointer]) => pointer),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { type Fields, mergeFields } from '../../src/chain/fields.js';
-import { mendAction } from '../../src/chain/mend.js';
+import { mendAction, newRecipients } from '../../src/chain/mend.js';
 import { readRequest } from '../../src/chain/request.js';
 import { fieldsOf } from '../../src/chain/sent.js';
 
@@ -143,6 +143,13 @@ describe('mendAction', () => {
       }),
     );
   });
+});
+
+it('new recipients are those whose address was not there, however it is written', () => {
+  const before = accepted({ ...mail, emails: ['a@x.org', 'Bo <b@x.org>'] });
+  const after = accepted({ ...mail, emails: ['Ada <A@x.org>, c@x.org', 'd@x.org'] });
+  assert.deepEqual(newRecipients(before, after), ['c@x.org', 'd@x.org']);
+  assert.deepEqual(newRecipients(accepted(ticket), accepted(ticket)), []);
 });
 
 describe('mergeFields', () => {

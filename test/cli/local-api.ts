@@ -12,7 +12,8 @@ export interface LocalApi {
 }
 
 export async function listen(listener: RequestListener): Promise<LocalApi> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
+  // By itself Node hangs up after five seconds, which a busy test may take between two requests.
+  const server = createServer({ keepAliveTimeout: 65_000 }, listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {

@@ -100,7 +100,7 @@ describe('a command line', () => {
       [['retry', 'acme', 'c1', '-1'], /index must be a whole number/],
       [['retry', 'acme', 'c1', 'first'], /index must be a whole number/],
       [['reschedule', 'acme', 'c1', '0', 'soon'], /time must be in seconds/],
-      [['tokens', 'rotate', 'acme', '1', '--grace', 'x'], /--grace must be a time/],
+      [['tokens', 'rotate', 'acme', '1', '--grace', 'x'], /--grace must be a time .* or always/],
       [['keys', 'create', 'acme'], /needs a --name/],
       [['rules', 'set', 'acme', '1'], /nothing to change/],
       [['send', 'acme', '/no/such/file'], /cannot be read: there is no such file/],

@@ -41,6 +41,11 @@ describe('the actions meant', () => {
   for (const [verb, filter, indexes, whole = false] of cases)
     it(`${verb} ${JSON.stringify(filter)}`, () => assert.deepEqual(actionsMeant(verb, filter, actions), { indexes, whole }));
 
+  it('are only those that are held for the cause that is meant', () => {
+    assert.deepEqual(actionsMeant('retry', { causeId: 'c' }, actions, [2, 3]), { indexes: [2], whole: false });
+    assert.deepEqual(actionsMeant('retry', { causeId: 'c' }, actions, []), { indexes: [], whole: false });
+  });
+
   it('are never a whole chain where nothing is left', () =>
     assert.deepEqual(actionsMeant('cancel', {}, [action(0, 'done', 'A')]), { indexes: [], whole: false }));
 });

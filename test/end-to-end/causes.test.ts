@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { z } from 'zod';
 import { type CauseResource, causeSchema, causesResponse, wholeCauseResponse } from '../../src/contract/causes.js';
-import { bulkPreviewSchema } from '../../src/contract/chain-resource.js';
+import { bulkPreviewSchema, bulkSchema } from '../../src/contract/chain-resource.js';
 import { adminToken, eventually, send, startStack, Unmet, udf } from './stack.js';
 
 const stack = await startStack({ noticeDigestSeconds: 0 });
@@ -132,6 +132,29 @@ describe('a cause', { concurrency: true }, () => {
     assert.equal(done.status, 202, await done.clone().text());
     for (const chainId of chains) assert.equal((await company.ended(chainId)).actions[0]?.state, 'skipped');
     assert.equal((await company.read(other)).status, 'needs-attention');
+  });
+
+  it('is steered without what the same chains hold for another, of whatever type', async () => {
+    const company = await stack.company();
+    const actions = [udf('', { delayInSeconds: '1' }), udf('T', { cfName: '', delayInSeconds: '2' })];
+    const { chainId } = await company.start(actions);
+    for (const index of [0, 1]) await company.action(chainId, index, 'needs-attention');
+    const causes = await until(company, 'two causes', (all) => all.length === 2 && all.every(({ chains }) => chains === 1));
+    const { causeId } = causes.find(({ message }) => message.includes('cfName')) ?? assert.fail();
+    const correction = { field: 'cfName', default: 'Status' };
+    const mend = { verb: 'mend', filter: { causeId }, correction };
+    const preview = await eventually('the chain to be counted', async () => {
+      const counted = await ask(bulkPreviewSchema, company, 'chains/bulk', mend);
+      return counted.count === 1 ? counted : new Unmet(counted);
+    });
+    assert.deepEqual(
+      preview.mends?.map(({ index }) => index),
+      [1],
+    );
+    await ask(bulkSchema, company, 'chains/bulk', { verb: 'skip', filter: { causeId }, confirm: 1 });
+    await company.action(chainId, 1, 'skipped');
+    assert.equal((await company.read(chainId)).actions[0]?.state, 'needs-attention');
+    await company.steer(chainId, 'cancel');
   });
 
   it('is found from the chains where nothing was noted when they were held', async () => {

@@ -3,8 +3,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, it } from 'node:test';
+import { Client } from '@temporalio/client';
 import type { z } from 'zod';
 import { chainListSchema, type ListedChain } from '../../src/contract/chain-resource.js';
+import { Keyring } from '../../src/contract/encryption.js';
+import { companyKey } from '../../src/contract/search-attributes.js';
+import { dataConverterOf } from '../../src/service/payloads.js';
 import { resetToFirst } from './resets.js';
 import { adminToken, eventually, send, startStack, Unmet, udf } from './stack.js';
 
@@ -41,6 +45,26 @@ describe('lists of chains', () => {
     });
     await list('/chains?status=running');
     await stranger.terminate();
+  });
+
+  it('have a chain whose key is not here with the others, and say in its summary what is missing', async () => {
+    const company = await stack.company();
+    const { chainId } = await company.start([udf('T', { delayInSeconds: '3000' })]);
+    const lost = new Keyring(`lost:${Buffer.alloc(32, 9).toString('base64')}`);
+    const client = new Client({ connection: stack.client.connection, dataConverter: dataConverterOf(lost) });
+    const sealed = randomUUID();
+    const handle = await client.workflow.start('RuleChain', {
+      workflowId: `relay:${company.companyId}:${sealed}`,
+      taskQueue: 'nobody',
+      memo: { summary: 'a secret' },
+      typedSearchAttributes: [{ key: companyKey, value: company.companyId }],
+    });
+    const summaryOf = async (path: string, ...chainIds: string[]) =>
+      (await listed(path, chainIds)).find((chain) => chain.chainId === sealed)?.summary;
+    const says = /^cannot be read: there is no encryption key lost here: append it to RELAY_ENCRYPTION_KEYS/;
+    assert.match((await summaryOf(`/co/${company.companyId}/chains`, chainId, sealed)) ?? '', says);
+    await handle.terminate();
+    assert.match((await summaryOf(`/co/${company.companyId}/chains?status=terminated`, sealed)) ?? '', says);
   });
 
   it('find each chain once by what is known of it, also without workers', async () => {

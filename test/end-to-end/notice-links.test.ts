@@ -93,7 +93,7 @@ describe('the link of a notice', { concurrency: true }, () => {
     assert.deepEqual([decided.status, decided.headers.get('Location')], [303, `${new URL(url).pathname}?asked=retry`]);
     assert.equal((await company.ended(chainId)).status, 'completed');
     const name = `the link of a notice to ${company.admin}`;
-    const page = await says(`${url}?asked=retry`, cookie, /It is done/);
+    const page = await says(`${url}?asked=retry`, cookie, /It is done.*The chain is<\/th><td>completed/s);
     assert.match(page, new RegExp(`Retried by ${name}, `));
     assert.doesNotMatch(page, /<button/);
     assert.deepEqual(

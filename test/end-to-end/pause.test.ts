@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { chainListSchema } from '../../src/contract/chain-resource.js';
 import { adminToken, email, eventually, send, startStack, Unmet, udf } from './stack.js';
 
-const stack = await startStack({ attentionWindowSeconds: 3 });
+const stack = await startStack({ attentionWindowSeconds: 6 });
 const states = (chain: { actions: { state: string }[] }) => chain.actions.map(({ state }) => state);
 
 async function pause(

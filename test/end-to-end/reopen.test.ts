@@ -50,11 +50,12 @@ describe('a chain that failed because nobody decided in time', () => {
     const { chainId } = await company.start([send(assignment, { groupId: '501' }), udf('T')]);
     const first = await company.ended(chainId);
     await company.steer(chainId, 'retry', 0);
-    const held = await company.action(chainId, 0, 'needs-attention');
-    assert.ok((held.actions[0]?.heldUntil ?? '') > (first.closedAt ?? ''));
-    assert.equal(held.actions[1]?.state, 'pending');
-    const second = await company.ended(chainId);
-    assert.deepEqual([second.status, second.actions[0]?.attempts], ['failed', 2]);
+    // On a busy machine the window can end before anybody has seen the hold.
+    const isSecond = ({ closedAt, actions: [action] }: ChainResource) => closedAt !== undefined && action?.attempts === 2;
+    const second = await company.until(chainId, isSecond, 'its second end');
+    assert.deepEqual([second.status, ...states(second)], ['failed', 'failed', 'not-run']);
+    const [ended, before] = [second.actions[0]?.endedAt, first.closedAt].map((at = '') => Date.parse(at));
+    assert(Number(ended) - Number(before) >= 2000, `${before}, ${ended}`);
     await stack.assignment({ id: assignment });
     await company.steer(chainId, 'retry', 0);
     assert.deepEqual(states(await company.until(chainId, ({ status }) => status === 'completed', 'the end')), ['done', 'done']);
@@ -138,7 +139,7 @@ describe('an action that failed while its chain is open', () => {
   it('stays so where the chain was cancelled: opened again, it would cancel what is to be done', async () => {
     const company = await stack.company({ onFailure: 'continue', onUnknown: 'hold' });
     const assignment = unknownAssignment();
-    await stack.breakPlatform({ delayMs: 4000, path: 'tickets' });
+    await stack.breakPlatform({ delayMs: 6000, path: 'tickets' });
     const { chainId, workflowId } = await company.start([send(assignment, { groupId: '501' }), udf('T')]);
     await eventually('the second effect to be in flight', async () => {
       const { pendingActivities } = (await stack.client.workflow.getHandle(workflowId).describe()).raw;

@@ -25,8 +25,8 @@ import { Closers } from '../../src/process/process.js';
 import { startMailCatcher } from '../../src/sandbox/mail/catcher.js';
 import { startPlatform } from '../../src/sandbox/platform/platform.js';
 import { startTemporal } from '../../src/sandbox/temporal.js';
+import { serveEarly } from '../../src/service/again.js';
 import { dataConverterOf } from '../../src/service/payloads.js';
-import { freePort, serveHttp } from '../../src/service/server.js';
 import { createLog, type Log, Metrics } from '../../src/service/telemetry.js';
 import { registerSearchAttributes } from '../../src/service/temporal.js';
 import type { Tracing } from '../../src/service/tracing.js';
@@ -36,7 +36,7 @@ import { installRuntime, startWorker } from '../../src/worker/worker.js';
 import { openEmptied } from '../store/emptied.js';
 
 export const adminToken = 'admin-token-of-the-tests';
-const actor = { kind: 'admin' } as const;
+export const actor = { kind: 'admin' } as const;
 
 /** Of all stacks, which share a server, and of the recorded histories that are encrypted. */
 export const standardKeyring = new Keyring(`tests:${Buffer.alloc(32, 1).toString('base64')}`);
@@ -98,8 +98,9 @@ export async function startStack({
   const client = clientOf(keyring);
   await registerSearchAttributes(client);
 
-  const port = await freePort('127.0.0.1');
-  const links = { api: `http://127.0.0.1:${port}`, webUi: `${webUi}/namespaces/default` };
+  const api = await serveEarly({ host: '127.0.0.1', port: 0 });
+  closers.add('the API', () => api.close());
+  const links = { api: api.url, webUi: `${webUi}/namespaces/default` };
   const connectors = createConnectors({
     allowPrivateNetworks: true,
     smtpUrl: mail.smtpUrl,
@@ -127,8 +128,7 @@ export async function startStack({
       retryBudgetSeconds,
       attentionWindowSeconds,
     });
-  const api = await serveHttp(apiWith(keyring, true), { host: '127.0.0.1', port });
-  closers.add('the API', () => api.close());
+  api.serve(apiWith(keyring, true));
 
   const json = async <Body>(url: string, init?: RequestInit): Promise<Body> => (await fetch(url, init)).json() as Promise<Body>;
   const control = (path: string, body: unknown, method = 'PUT') =>
@@ -329,8 +329,9 @@ export class Unmet {
 }
 
 /**
- * Waits for a condition for at most two minutes, which a busy machine may need. It looks often at first, later twice a second: a
- * look at a chain is a query for the server and the worker, and a long wait would make hundreds of them.
+ * Waits for a condition for at most three minutes: a busy machine may need two, and so long waits a task of the version before
+ * that got lost on its way to the worker. It looks often at first, later twice a second: a look at a chain is a query for the
+ * server and the worker, and a long wait would make hundreds of them.
  */
 export async function eventually<Value>(what: string, check: () => Promise<Value | Unmet>): Promise<Value> {
   const began = Date.now();
@@ -338,7 +339,7 @@ export async function eventually<Value>(what: string, check: () => Promise<Value
     const value = await check();
     if (!(value instanceof Unmet)) return value;
     const waited = Date.now() - began;
-    if (waited > 120_000) assert.fail(`waited in vain for ${what}; last seen: ${JSON.stringify(value.seen, undefined, 1)}`);
+    if (waited > 180_000) assert.fail(`waited in vain for ${what}; last seen: ${JSON.stringify(value.seen, undefined, 1)}`);
     await sleep(Math.min(50 + waited / 10, 500));
   }
 }

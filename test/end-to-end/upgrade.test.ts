@@ -227,7 +227,14 @@ async function subjectOf(shape: Shape, { api, adminToken, mailUrl, client }: Wor
     async begin() {
       await shape.trouble?.(this);
       ({ chainId, workflowId } = await at.start(shape.actions));
-      await shape.until(this);
+      try {
+        await shape.until(this);
+      } catch (error) {
+        const { pendingActivities, pendingWorkflowTask } = (await this.workflow().describe()).raw;
+        throw new Error(`${shape.name} waits for ${JSON.stringify({ pendingActivities, pendingWorkflowTask })}`, {
+          cause: error,
+        });
+      }
     },
     /** Brings it to its end, which must be that of its shape. */
     async finish() {

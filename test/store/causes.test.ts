@@ -67,7 +67,11 @@ for (const { name, open, skip } of testDatabases) {
       );
       const [rest] = (await store.causes.actions(companyId, 'c1', { limit: 2, cursor: nextCursor })).items;
       assert.deepEqual(rest, { ...action('a'), since: first, heldUntil: rest?.heldUntil, assignmentId: '1001' });
-      assert.deepEqual([...(await store.causes.chainsOf(companyId, 'c1'))].sort(), ['a', 'b']);
+      const held = [...(await store.causes.heldFor(companyId, 'c1'))].map(([chainId, indexes]) => [chainId, indexes.sort()]);
+      assert.deepEqual(held.sort(), [
+        ['a', [0, 3]],
+        ['b', [0]],
+      ]);
     });
 
     it('count no repetition, and nothing that is older than what is known', async () => {
@@ -116,6 +120,17 @@ for (const { name, open, skip } of testDatabases) {
       );
       assert.equal(rest.nextCursor, undefined);
       assert.deepEqual((await store.causes.list(await company(), { limit: 2 })).items, []);
+    });
+
+    it('are listed by when something was last held for them: one that comes back is the newest', async () => {
+      const companyId = await company();
+      for (const id of ['old', 'newer']) await store.causes.hold(why(companyId, id), action(id));
+      await store.causes.hold(why(companyId, 'old'), action('again', { since: minutesAgo(1) }));
+      const { items } = await store.causes.list(companyId, { limit: 2 });
+      assert.deepEqual(
+        items.map(({ causeId }) => causeId),
+        ['old', 'newer'],
+      );
     });
 
     it('are taken by one at a time, which is recorded', async () => {

@@ -45,17 +45,16 @@ export const credentials: Commands = (relay, session) => {
 
   command(tokens, 'rotate <companyId> <relayId>', 'acme 4711 --grace 1h', 'make a new token for a rule, and show it, once')
     .description('The tokens before it end after --grace, or at once.')
-    .option('--grace <time>', 'how long the tokens before go on, such as 3600, 10m, 2d; default: 0')
+    .option('--grace <time>', 'how long the tokens before go on, such as 3600, 10m, 2d, or always; default: 0')
     .action((companyId, relayId, { grace = '0' }) => {
-      const graceSeconds = readDuration(grace);
-      if (graceSeconds === undefined) throw new UsageError('--grace must be a time such as 3600, 10m or 2d');
+      const graceSeconds = grace === 'always' ? null : readDuration(grace);
+      if (graceSeconds === undefined) throw new UsageError('--grace must be a time such as 3600, 10m or 2d, or always');
       const asked = session.api.ask('POST', tokensOf(companyId, relayId), rotatedTokenResponse, { body: { graceSeconds } });
-      const end = new Date(Date.now() + graceSeconds * 1000).toISOString();
       return session.show(asked, (token) => [
         ...fields(token),
         '',
         'This is the only time that the token is shown.',
-        graceSeconds === 0 ? 'The tokens before it have ended.' : `The tokens before it end at ${momentText(end)}.`,
+        endOf(graceSeconds),
       ]);
     });
 
@@ -124,3 +123,9 @@ export const credentials: Commands = (relay, session) => {
     .addOption(yesOption)
     .action((adminTokenId, { yes }) => session.delete(path`/admin/tokens/${adminTokenId}`, yes, `admin token ${adminTokenId}`));
 };
+
+function endOf(graceSeconds: number | null): string {
+  if (graceSeconds === null) return 'The tokens before it go on until they are revoked.';
+  if (graceSeconds === 0) return 'The tokens before it have ended.';
+  return `The tokens before it end at ${momentText(new Date(Date.now() + graceSeconds * 1000).toISOString())}.`;
+}
