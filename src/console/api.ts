@@ -20,7 +20,7 @@ export class Refused extends Error {
   }
 }
 
-/** Whether the session is over: then nothing is asked any more until somebody signs in again. */
+/** Whether the session is over: then nothing is asked any more until somebody comes back to the page, having signed in again. */
 export const sessionIsOver = signal(false);
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -29,11 +29,12 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export async function ask<Body = void>(method: Method, path: string, body?: object): Promise<Body> {
   const response = await fetch(path, {
     method,
-    headers: body ? { 'Content-Type': 'application/json' } : {},
+    // What is left out of a PATCH stays, within its sections, too.
+    headers: body ? { 'Content-Type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' } : {},
     body: body && JSON.stringify(body),
   }).catch(() => undefined);
-  if (!response) throw new Refused(unreachable);
-  if (response.status === 401) sessionIsOver.value = true;
+  if (!response) throw new Refused(method === 'GET' ? unreachable : { ...unreachable, detail: unknownOutcome });
+  sessionIsOver.value = response.status === 401;
   if (!response.ok) throw await refusal(response);
   return response.status === 204 ? (undefined as Body) : response.json();
 }
@@ -49,6 +50,8 @@ async function refusal(response: Response): Promise<Refused> {
     Number.isNaN(retryAfter) ? undefined : retryAfter,
   );
 }
+
+const unknownOutcome = 'It does not answer. Whether this was done is not known: look before you try again.';
 
 const unreachable: ProblemDocument = {
   type: 'about:blank',

@@ -11,7 +11,7 @@ const said = signal('');
 const saidMs = 10_000;
 let silence: ReturnType<typeof setTimeout> | undefined;
 
-/** Says to those who do not see the page what has changed on it. */
+/** Says what was done: aloud, and for a moment at the foot of the page. */
 export function announce(words: string): void {
   // The same words again are said again.
   said.value = words === said.value ? `${words}\u00a0` : words;
@@ -21,7 +21,7 @@ export function announce(words: string): void {
 
 export function Announcer() {
   return (
-    <p role="status" class="unseen">
+    <p role="status" class={said.value ? 'said' : 'unseen'}>
       {said}
     </p>
   );
@@ -54,13 +54,17 @@ export function Page({ title, about, children }: { title: string; about?: Compon
   );
 }
 
-/** What was being written stays on the page until one has decided to leave it. */
-function SessionIsOver() {
+/** Beside that which could not be done, too: what was being written stays as it is. */
+export function SessionIsOver() {
   if (!sessionIsOver.value) return null;
+  const to = `/sign-in?to=${encodeURIComponent(location.pathname + location.search)}`;
   return (
     <div class="note wait" role="alert">
-      Your session has ended. <a href={`/sign-in?to=${encodeURIComponent(location.pathname + location.search)}`}>Sign in again</a>{' '}
-      to go on where you are.
+      Your session has ended.{' '}
+      <a href={to} target="_blank" rel="noopener">
+        Sign in again
+      </a>{' '}
+      in a new tab, and go on here: what you have written stays.
     </div>
   );
 }

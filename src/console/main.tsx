@@ -4,6 +4,7 @@ import { type ComponentChildren, render } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
 import type { CompanyFacts } from '../contract/company.js';
+import type { Role } from '../contract/credential.js';
 import { pageOf, path } from './addresses.js';
 import { sessionIsOver } from './api.js';
 import { Announcer, Page } from './frame.js';
@@ -24,6 +25,7 @@ import { seldom, useResource } from './resource.js';
 import { CompanyContext, isOperator, may, type Session, session } from './session.js';
 
 function Console() {
+  const { path: here } = useLocation();
   const asked = useResource<Session>('/session', seldom);
   const known = asked.data.value;
   useEffect(() => {
@@ -37,16 +39,33 @@ function Console() {
         </Page>
       </Framed>
     );
+  if (!isReadable(here)) return <Nowhere />;
   return (
     <Router>
       <Route path="/companies" component={Companies} />
       <Route path="/companies/:companyId/:page?/:item?" component={OfCompany} />
-      <Route default component={NoPage} />
+      <Route default component={Nowhere} />
     </Router>
   );
 }
 
-function Framed({ companyId, name, children }: { companyId?: string; name?: string; children: ComponentChildren }) {
+/** Of what is not, the router would make nothing at all. */
+function isReadable(address: string): boolean {
+  try {
+    return decodeURIComponent(address) !== '';
+  } catch {
+    return false;
+  }
+}
+
+interface FramedProps {
+  companyId?: string;
+  name?: string;
+  webUi?: string;
+  children: ComponentChildren;
+}
+
+function Framed({ companyId, name, webUi, children }: FramedProps) {
   const { path: here } = useLocation();
   const { name: who, kind } = session.value ?? {};
   const links: [href: string, words: string][] = companyId
@@ -94,6 +113,13 @@ function Framed({ companyId, name, children }: { companyId?: string; name?: stri
                   </a>
                 </li>
               ))}
+              {webUi && (
+                <li>
+                  <a href={webUi} target="_blank" rel="noreferrer">
+                    In Temporal
+                  </a>
+                </li>
+              )}
             </ul>
           </nav>
         )}
@@ -120,6 +146,14 @@ function Elsewhere() {
   );
 }
 
+function Nowhere() {
+  return (
+    <Framed>
+      <NoPage />
+    </Framed>
+  );
+}
+
 function NoPage() {
   return (
     <Page title="There is no such page">
@@ -130,16 +164,16 @@ function NoPage() {
   );
 }
 
-const pages: Record<string, { list?: () => ComponentChildren; item?: (item: string) => ComponentChildren; manages?: true }> = {
+const pages: Record<string, { list?: () => ComponentChildren; item?: (item: string) => ComponentChildren; needs?: Role }> = {
   '': { list: () => <NowPage /> },
   causes: { item: (causeId) => <CausePage key={causeId} causeId={causeId} /> },
   chains: { list: () => <ChainsPage />, item: (chainId) => <ChainPage key={chainId} chainId={chainId} /> },
   assignments: { item: (assignmentId) => <AssignmentPage key={assignmentId} assignmentId={assignmentId} /> },
   refused: { list: () => <RefusedPage />, item: (rejectedId) => <RefusalPage key={rejectedId} rejectedId={rejectedId} /> },
-  compose: { list: () => <ComposePage /> },
-  rules: { list: () => <RulesPage />, item: (relayId) => <RulePage key={relayId} relayId={relayId} />, manages: true },
-  settings: { list: () => <SettingsPage />, manages: true },
-  people: { list: () => <PeoplePage />, manages: true },
+  compose: { list: () => <ComposePage />, needs: 'steer' },
+  rules: { list: () => <RulesPage />, item: (relayId) => <RulePage key={relayId} relayId={relayId} />, needs: 'manage' },
+  settings: { list: () => <SettingsPage />, needs: 'manage' },
+  people: { list: () => <PeoplePage />, needs: 'manage' },
 };
 
 function OfCompany({ companyId, page = '', item }: { companyId: string; page?: string; item?: string }) {
@@ -167,16 +201,16 @@ function CompanyPages({ companyId, page, item }: { companyId: string; page: stri
         </Page>
       </Framed>
     );
-  const { list, item: one, manages } = pages[page] ?? {};
+  const { list, item: one, needs } = pages[page] ?? {};
   const shown = item === undefined || item === '' ? list?.() : one?.(item);
   return (
     <CompanyContext.Provider value={{ ...known, refresh: facts.refresh }}>
-      <Framed companyId={companyId} name={known.name}>
+      <Framed companyId={companyId} name={known.name} webUi={known.webUi}>
         {shown === undefined ? (
           <NoPage />
-        ) : manages && !may('manage') ? (
+        ) : needs && !may(needs) ? (
           <Page title="Not yours to see">
-            <p>This needs a key with the role manage.</p>
+            <p>This needs a key with the role {needs}.</p>
           </Page>
         ) : (
           shown

@@ -1,6 +1,7 @@
 /** Mending: the fields of an action that is held or has failed, or of a request that was refused, changed and tried again. */
 
 import { type Signal, useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useId } from 'preact/hooks';
 import { type Fields, fixedFields } from '../chain/fields.js';
 import { isUnknown } from '../chain/outcome.js';
@@ -80,16 +81,20 @@ function FieldInput({ name, value, texts, issues }: FieldInputProps) {
 interface MendProps {
   chain: ChainResource;
   action: ActionResource;
+  /** What is to be known before it. */
+  children?: ComponentChildren;
   onClose(): void;
   onDone(): void;
 }
 
-export function MendDialog({ chain: { chainId }, action, onClose, onDone }: MendProps) {
+export function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: MendProps) {
   const { companyId } = useCompany();
   const at = path`/co/${companyId}/chains/${chainId}/actions/${String(action.index)}`;
   const fields = useSignal<Fields | undefined>(undefined);
   const texts = useSignal<Record<string, string>>({});
   const isMeant = useSignal(false);
+  /** Whether nothing was changed when it was to be tried. */
+  const isAsIs = useSignal(false);
   const deed = useDeed();
   useEffect(() => {
     void deed.run(async () => {
@@ -99,13 +104,24 @@ export function MendDialog({ chain: { chainId }, action, onClose, onDone }: Mend
   const dialog = { title: `Mend ${titleOf(action)}`, busy: deed.busy, refused: deed.refused, onClose };
   const known = fields.value;
   if (!known) return <NotReady {...dialog}>Looking at what was sent…</NotReady>;
+  const changes = changesOf(known, texts.value);
+  const hasChanges = Object.keys(changes).length > 0;
   const mend = async () => {
-    const asked = { fields: changesOf(known, texts.value), confirmUnknown: isMeant.value || undefined };
+    isAsIs.value = !hasChanges;
+    if (!hasChanges) return;
+    const asked = { fields: changes, confirmUnknown: isMeant.value || undefined };
     if (await deed.run(() => ask('POST', `${at}/mend`, asked), `${titleOf(action)} is mended, and tried again.`)) onDone();
   };
   return (
     <Confirm {...dialog} verb="Mend it and try again" onConfirm={() => void mend()}>
+      {children}
+      {action.error && <p class="error">{action.error.message}</p>}
       <p>What you change is checked as a request is, and the action is tried again with it. What is emptied is left out.</p>
+      {isAsIs.value && !hasChanges && (
+        <p class="note wait" role="alert">
+          Nothing is changed yet. To try it again as it is, go back and retry it.
+        </p>
+      )}
       <FieldInputs fields={known} texts={texts} issues={deed.refused?.problem.errors ?? []} at="/fields" />
       {isUnknown(action) && (
         <p class="note wait">

@@ -5,7 +5,8 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import type { ActionState, ChainStatus } from '../chain/outcome.js';
 import { Refused } from './api.js';
-import { announce } from './frame.js';
+import { editText } from './fields.js';
+import { announce, SessionIsOver } from './frame.js';
 import type { Resource } from './resource.js';
 import { useCompany } from './session.js';
 import { fromNow, timeText, wholeTimeText } from './when.js';
@@ -30,7 +31,8 @@ export function Time({ at, distance }: { at: string; distance?: boolean }) {
 }
 
 export function ProblemNote({ refused }: { refused: Refused | undefined }) {
-  if (!refused || refused.problem.status === 401) return null;
+  if (!refused) return null;
+  if (refused.problem.status === 401) return <SessionIsOver />;
   const { title, detail, errors = [], type } = refused.problem;
   const { retryAfterSeconds } = refused;
   const isSaid = (mistake: string) => detail.includes(mistake);
@@ -57,15 +59,20 @@ export function ProblemNote({ refused }: { refused: Refused | undefined }) {
   );
 }
 
-/** Shows what the API knows, once it has said it; what it has said stays while it is in trouble. */
+/** Shows what the API knows, once it has said it; what it has said stays while it is in trouble. That the session is over the page says. */
 export function Known<Body>({ of, children }: { of: Resource<Body>; children: (body: Body) => ComponentChildren }) {
   const body = of.data.value;
+  const refused = of.refused.value;
   return (
     <>
-      <ProblemNote refused={of.refused.value} />
-      {body !== undefined ? children(body) : !of.refused.value && <p class="soft">Loading…</p>}
+      {refused?.problem.status !== 401 && <ProblemNote refused={refused} />}
+      {body !== undefined ? children(body) : !refused && <p class="soft">Loading…</p>}
     </>
   );
+}
+
+export function UnknownNote() {
+  return <p class="note wait">Nobody can say whether it took place: look at the other side before you retry.</p>;
 }
 
 /** When a page was last brought up to date. */
@@ -108,15 +115,19 @@ export interface DialogProps {
   children: ComponentChildren;
 }
 
+/** Where the focus was before a dialog; one dialog may follow another. */
+let opener: HTMLElement | undefined;
+
 /** Open for as long as it is there; Escape closes it, and the focus goes back to where it came from. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();
   useEffect(() => {
     const before = document.activeElement;
+    if (before instanceof HTMLElement && before !== document.body && !before.closest('dialog')) opener = before;
     element.current?.showModal();
     return () => {
-      if (before instanceof HTMLElement && before.isConnected) before.focus();
+      if (!document.querySelector('dialog[open]') && opener?.isConnected) opener.focus();
     };
   }, []);
   return (
@@ -321,4 +332,19 @@ export function fieldsOf(event: Event): Record<string, string> {
   const form = event.currentTarget;
   if (!(form instanceof HTMLFormElement)) return {};
   return Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value).trim()]));
+}
+
+/** What an action says, as text. */
+export function FieldList({ fields }: { fields: readonly [name: string, value: unknown][] }) {
+  if (fields.length === 0) return null;
+  return (
+    <dl class="facts small">
+      {fields.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{Array.isArray(value) ? value.join(', ') : editText(value)}</dd>
+        </div>
+      ))}
+    </dl>
+  );
 }

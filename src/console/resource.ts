@@ -23,7 +23,7 @@ const listDelayMs = 1200;
 /** With nothing heard from the stream for so long, it is asked again. */
 const silenceMs = 40_000;
 
-/** What is asked so the API also says by itself. */
+/** Of what is asked in this rhythm, or often, the API also says by itself what changes. */
 const usual: Rhythm = { shortestMs: 4_000, longestMs: 20_000 };
 export const seldom: Rhythm = { shortestMs: 30_000, longestMs: 120_000 };
 export const often: Rhythm = { shortestMs: 1_000, longestMs: 8_000 };
@@ -44,9 +44,9 @@ function keepAsking<Body>(path: string | undefined, rhythm: Rhythm) {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let heardAt = 0;
 
-  const look = async (): Promise<void> => {
+  const look = async (hasComeBack = false): Promise<void> => {
     clearTimeout(timer);
-    if (path === undefined || stopped || sessionIsOver.value) return;
+    if (path === undefined || stopped || (sessionIsOver.value && !hasComeBack)) return;
     if (!isLookedAt() && at.value !== undefined) return wait(rhythm.shortestMs);
     try {
       const body = await ask<Body>('GET', path);
@@ -84,7 +84,7 @@ function keepAsking<Body>(path: string | undefined, rhythm: Rhythm) {
   };
   /** Whoever comes back to the page sees how things are now. */
   const comesBack = () => {
-    if (isLookedAt() && Date.now() - (at.value ?? 0) > rhythm.shortestMs) void look();
+    if (isLookedAt() && (sessionIsOver.value || Date.now() - (at.value ?? 0) > rhythm.shortestMs)) void look(true);
   };
   return {
     data,
@@ -94,7 +94,7 @@ function keepAsking<Body>(path: string | undefined, rhythm: Rhythm) {
       stopped = false;
       document.addEventListener('visibilitychange', comesBack);
       addEventListener('focus', comesBack);
-      if (rhythm === usual && path?.startsWith('/co/')) listenNoMore = listen({ path, hear });
+      if ((rhythm === usual || rhythm === often) && path?.startsWith('/co/')) listenNoMore = listen({ path, hear });
       void look();
     },
     stop() {

@@ -14,7 +14,7 @@ import { Choice, Confirm, Dialog, Entry, Field, NotReady, ProblemNote, State, Ti
 import { often, useResource } from './resource.js';
 import { may, useCompany } from './session.js';
 import { actionsFor, type ManyVerb, type OfferedVerb, offeredVerbs, verbsFor } from './verbs.js';
-import { aboutChain, counted, titleOf, verbMeanings, verbWords } from './words.js';
+import { aboutChain, counted, stateWords, titleOf, verbMeanings, verbWords } from './words.js';
 
 function steer(companyId: string, chainId: string, index: number, verb: OfferedVerb, body?: object): Promise<void> {
   return ask('POST', path`/co/${companyId}/chains/${chainId}/actions/${String(index)}/${verb}`, body);
@@ -27,12 +27,14 @@ interface VerbsProps {
   only?: readonly OfferedVerb[];
   /** Behind each verb, where several are meant nearby: ` this one`. */
   which?: string;
+  /** Called when somebody begins to decide. */
+  onBegin?(): void;
   /** Called when something was decided. */
   onDone(): void;
 }
 
 /** The buttons beside an action. What cannot be taken back is asked about first. */
-export function Verbs({ chain, action, only = offeredVerbs, which = '', onDone }: VerbsProps) {
+export function Verbs({ chain, action, only = offeredVerbs, which = '', onBegin, onDone }: VerbsProps) {
   const { companyId } = useCompany();
   const asked = useSignal<OfferedVerb | undefined>(undefined);
   const deed = useDeed();
@@ -52,6 +54,7 @@ export function Verbs({ chain, action, only = offeredVerbs, which = '', onDone }
     decided();
   };
   const choose = (verb: OfferedVerb) => {
+    onBegin?.();
     if (verb === 'retry' || verb === 'runNow') void done(verb);
     else asked.value = verb;
   };
@@ -59,7 +62,14 @@ export function Verbs({ chain, action, only = offeredVerbs, which = '', onDone }
     asked.value = undefined;
   };
   const confirm = { busy: deed.busy, refused: deed.refused, onClose: close };
-  if (verbs.length === 0 && !hasDecided.value) return null;
+  if (verbs.length === 0 && !hasDecided.value && !asked.value) return null;
+  const { by } = action.steered?.at(-1) ?? {};
+  const meanwhile = asked.value && !verbs.includes(asked.value) && (
+    <p class="note wait" role="status">
+      Meanwhile it is {stateWords(action.state)}
+      {by && `: the last to decide was ${by}`}. What you have written stays here until you go back.
+    </p>
+  );
   return (
     <fieldset ref={group} class="verbs" tabIndex={-1} aria-label={`Decide about ${titleOf(action)}`}>
       {verbs.length > 0 && (
@@ -83,11 +93,13 @@ export function Verbs({ chain, action, only = offeredVerbs, which = '', onDone }
       {!asked.value && <ProblemNote refused={deed.refused} />}
       {asked.value === 'skip' && (
         <Confirm {...confirm} title={`Skip ${titleOf(action)}?`} verb="Skip it" onConfirm={() => void done('skip')}>
+          {meanwhile}
           <p>It will not be done. What stands behind it goes on.</p>
         </Confirm>
       )}
       {asked.value === 'cancel' && (
         <Confirm {...confirm} title={`Cancel ${titleOf(action)}?`} verb="Cancel it" danger onConfirm={() => void done('cancel')}>
+          {meanwhile}
           <p>It will not be done, and that cannot be taken back. An effect under way is awaited first.</p>
         </Confirm>
       )}
@@ -100,7 +112,9 @@ export function Verbs({ chain, action, only = offeredVerbs, which = '', onDone }
             close();
             decided();
           }}
-        />
+        >
+          {meanwhile}
+        </MendDialog>
       )}
       {asked.value === 'reschedule' && (
         <Move {...confirm} title={`Move ${titleOf(action)}`} onMove={(seconds) => void done('reschedule', { seconds })} />
@@ -226,22 +240,32 @@ function CountedDialog({ verb, filter, correction, onClose }: BulkProps & { corr
       onConfirm={() => void confirmed()}
     >
       <p>{verbMeanings[verb]}</p>
-      {found.mends ? <MendLines mends={found.mends} /> : <ChainLines chains={found.first} />}
+      {found.mends ? <MendLines field={correction?.field} mends={found.mends} /> : <ChainLines chains={found.first} />}
       {found.count > found.first.length && <p class="soft">and {found.count - found.first.length} more</p>}
     </Confirm>
   );
 }
 
-function MendLines({ mends }: { mends: NonNullable<Preview['mends']> }) {
+interface MendLinesProps {
+  field: string | undefined;
+  mends: NonNullable<Preview['mends']>;
+}
+
+function MendLines({ field, mends }: MendLinesProps) {
   const text = (value: unknown) => (typeof value === 'string' ? `"${value}"` : JSON.stringify(value));
   return (
     <ul class="plain">
       {mends.map(({ chainId, index, before, after, problem }) => (
         <li key={`${chainId} ${index}`}>
           <span class="soft small">
-            {chainId.slice(0, 8)}, action {index}:
+            {chainId.slice(0, 8)}, action {index}: <code>{field}</code>
           </span>{' '}
-          {before !== undefined && <del>{text(before)}</del>} {after !== undefined && <ins>{text(after)}</ins>}
+          {before !== undefined && <del>{text(before)}</del>}{' '}
+          {after !== undefined && (
+            <>
+              becomes <ins>{text(after)}</ins>
+            </>
+          )}
           {after === undefined && !problem && <span class="soft">stays as it is, and is left alone</span>}
           {problem && <span class="error">{problem}</span>}
         </li>
@@ -312,8 +336,16 @@ interface Chosen {
   actions: ActionResource[];
 }
 
+interface ChosenProps {
+  verb: ManyVerb;
+  chainIds: readonly string[];
+  /** Called when it is confirmed. */
+  onDecided(): void;
+  onClose(): void;
+}
+
 /** Chains that were chosen one by one: looked at and counted, then steered one after the other. */
-export function ChosenDialog({ verb, chainIds, onClose }: { verb: ManyVerb; chainIds: readonly string[]; onClose(): void }) {
+export function ChosenDialog({ verb, chainIds, onDecided, onClose }: ChosenProps) {
   const { companyId } = useCompany();
   const chosen = useSignal<Chosen[] | undefined>(undefined);
   const [done, failures] = [useSignal(0), useSignal<string[] | undefined>(undefined)];
@@ -332,6 +364,7 @@ export function ChosenDialog({ verb, chainIds, onClose }: { verb: ManyVerb; chai
   const actions = found?.reduce((sum, { actions }) => sum + actions.length, 0) ?? 0;
   const said = `${counted(found?.length ?? 0, 'chain')} (${counted(actions, 'action')})`;
   const confirmed = async () => {
+    onDecided();
     const failed: string[] = [];
     for (const { chain, actions } of found ?? []) {
       const { chainId } = chain;

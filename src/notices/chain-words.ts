@@ -1,13 +1,22 @@
 /** The words of notices about what happened to one action, or to many for the same cause. */
 
 import type { ActionStatus } from '../chain/action-status.js';
-import { causePage, chainLinks, chainPage, chainWorkflowId } from '../chain/chain.js';
+import { causePage, chainLinks, chainWorkflowId } from '../chain/chain.js';
 import { hasEnded } from '../chain/outcome.js';
 import { cutShort, oneLine } from '../chain/text.js';
 import { actionTitle, shownTime } from '../chain/web-ui.js';
 import { actionOf } from '../contract/causes.js';
-import type { ChainNotice, FailureKind, ManyNotice, Member, NoticeKind, ThroughNotice } from '../contract/notices.js';
-import { type NoticeContext, relay, type Words } from './frame.js';
+import type { NoticeText } from '../contract/chain-resource.js';
+import {
+  type ChainNotice,
+  type FailureKind,
+  type ManyNotice,
+  type Member,
+  type NoticeKind,
+  noticeKindOf,
+  type ThroughNotice,
+} from '../contract/notices.js';
+import { chainPlaces, lineText, type NoticeContext, relay, type Words } from './frame.js';
 
 /** What happened, to one action and to many chains. */
 const wordsOf: Record<NoticeKind, [headline: string, one: string, many: string]> = {
@@ -48,7 +57,7 @@ const mendsOf: Record<FailureKind, [few: string, many: string]> = {
 export function chainWords(notice: ChainNotice, context: NoticeContext): Words {
   const { kind, chainId, receivedAt, index, actions } = notice;
   const action = actionOf(notice);
-  const { assignmentId, state, reason, error, attempts, deliveries = [] } = action;
+  const { assignmentId, state, reason, attempts, deliveries = [] } = action;
   const [headline, one] = wordsOf[kind];
   const isRecovered = kind === 'recovered';
   const undone = `need not be done any more: ${reason}. It is ${state}, and the chain goes on.`;
@@ -68,7 +77,7 @@ export function chainWords(notice: ChainNotice, context: NoticeContext): Words {
     about: `${context.ruleName}${assignmentId ? `, assignment ${assignmentId}` : ''}`,
     sentence: `${actionTitle(action)} — ${isRecovered && state !== 'done' ? undone : one}`,
     sections: {
-      'What was wrong': [error ? `${error.message} (${error.type})` : (reason ?? 'nothing was said')],
+      'What was wrong': [whatWasWrong(action) ?? 'nothing was said'],
       'What happens now': kind === 'needs-attention' ? whatHappens(action) : [],
       'To put it right':
         kind === 'recovered'
@@ -83,8 +92,7 @@ export function chainWords(notice: ChainNotice, context: NoticeContext): Words {
         `Chain: ${chainId}, received ${shownTime(receivedAt)}`,
         `Happened: ${shownTime(notice.at)}${attempts ? ` after ${counted(attempts, 'attempt')}` : ''}`,
         ...(isRecovered ? webUi : []),
-        { label: "The chain's page, with a key", url: chainPage(context.links.api, notice) },
-        { label: 'Chain resource, with a token', url: links.chain },
+        ...chainPlaces(context.links, notice),
       ],
       Done: others(({ state }) => state === 'done').map(actionTitle),
       'Held behind it': heldBehindIt.map(actionTitle),
@@ -100,6 +108,20 @@ export function chainWords(notice: ChainNotice, context: NoticeContext): Words {
       links: { ...links, ...(decide !== undefined && { decide }) },
     },
   };
+}
+
+/** What a notice says of an action as it stands, but for where it is; undefined: there is nothing to tell of it. */
+export function standingWords(chain: Omit<ChainNotice, 'kind' | 'at'>, context: NoticeContext): NoticeText | undefined {
+  const kind = noticeKindOf(actionOf(chain).state);
+  if (kind === undefined) return undefined;
+  const { headline, sentence, sections } = chainWords({ ...chain, kind, at: chain.receivedAt }, context);
+  const shown = Object.entries(sections).filter(([title, lines]) => title !== 'Where' && lines.length > 0);
+  return { headline, sentence, sections: shown.map(([title, lines]) => ({ title, lines: lines.map(lineText) })) };
+}
+
+/** `message (Type)`, or the reason of what has no error. */
+export function whatWasWrong({ error, reason }: Pick<ActionStatus, 'error' | 'reason'>): string | undefined {
+  return error ? `${error.message} (${error.type})` : reason;
 }
 
 /** What is due together runs in one sequence. */

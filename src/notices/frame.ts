@@ -1,7 +1,7 @@
 /** The frame of every notice: its subject, its titled sections as plain text and as HTML, and its JSON. */
 
 import { html } from 'hono/html';
-import type { Links } from '../chain/chain.js';
+import { type ChainRef, chainPage, chainUrl, type Links } from '../chain/chain.js';
 import { cutShort, oneLine } from '../chain/text.js';
 import type { HoldRef } from '../contract/hold-link.js';
 import type { Notice } from '../contract/notices.js';
@@ -64,10 +64,14 @@ function asOneLine(line: Line): Line {
 
 function asText(sentence: string, sections: readonly Section[]): string {
   const paragraphs = sections.map(([title, lines]) => {
-    const texts = lines.map((line) => `  ${typeof line === 'string' ? line : `${line.label}: ${line.url}`}`);
+    const texts = lines.map((line) => `  ${lineText(line)}`);
     return [`${title}:`, ...texts].join('\n');
   });
   return `${[sentence, ...paragraphs].join('\n\n')}\n`;
+}
+
+export function lineText(line: Line): string {
+  return typeof line === 'string' ? line : `${line.label}: ${line.url}`;
 }
 
 /** `html` escapes every text that it is given. */
@@ -86,10 +90,18 @@ function lineHtml(line: Line) {
   if (typeof line === 'string')
     return isCommand(line) ? html`<code style="display:block;background:#f2f2f2;padding:6px 8px">${line}</code>` : line;
   const { label, url } = line;
-  return html`${label}: ${/^https?:\S+$/.test(url) ? html`<a href="${url}">${url}</a>` : url}`;
+  return /^https?:\S+$/.test(url) ? html`<a href="${url}">${label}</a>` : html`${label}: ${url}`;
 }
 
 /** A `relay` command, with the address of the API where it would not look there by itself. */
+/** Where a chain is looked at. */
+export function chainPlaces({ api }: Links, chain: ChainRef): Line[] {
+  return [
+    { label: "The chain's page, with a key", url: chainPage(api, chain) },
+    { label: 'Chain resource, with a token', url: chainUrl(api, chain) },
+  ];
+}
+
 export function relay(words: string, { links }: NoticeContext): string {
   return `npx relay ${words}${links.api === 'http://127.0.0.1:8080' ? '' : ` --url ${links.api}`}`;
 }

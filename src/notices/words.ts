@@ -1,13 +1,13 @@
 /** A notice in words: here those about a rule, and tests; those about what chains did are in chain-words.ts. */
 
-import { chainUrl } from '../chain/chain.js';
+import { refusalPage } from '../chain/chain.js';
 import { pauseText } from '../chain/pause.js';
 import { oneLine } from '../chain/text.js';
 import { shownTime } from '../chain/web-ui.js';
 import type { MissingPropertyNotice, Notice, PausedNotice, RejectedNotice } from '../contract/notices.js';
 import { isQuota, needsConfirmation, type RejectionReason } from '../contract/problem.js';
 import { chainWords, manyWords, throughWords } from './chain-words.js';
-import { framed, type NoticeContext, type RenderedNotice, relay, type Words } from './frame.js';
+import { chainPlaces, framed, type NoticeContext, type RenderedNotice, relay, type Words } from './frame.js';
 
 /** @throws RangeError where a notice about a chain names an action that the chain does not have. */
 export function renderNotice(notice: Notice, context: NoticeContext): RenderedNotice {
@@ -82,8 +82,8 @@ function rejectedWords(notice: RejectedNotice, context: NoticeContext): Words {
   const { companyId, rejectedId, reason, mistakes, at } = notice;
   const { why, remedy } = refusals[reason];
   const more = mistakes.length - shownMistakes;
-  const invalid =
-    'What is invalid stays invalid when it is sent again: take the request from the address above, mend it, and send that.';
+  const page = refusalPage(context.links.api, companyId, rejectedId);
+  const invalid = 'What is invalid stays invalid when it is sent again: mend it and send it on its page.';
   const resend = [
     'To run this one after all, with its delays counted from then:',
     relay(`rejected resend ${companyId} ${rejectedId}`, context),
@@ -102,6 +102,7 @@ function rejectedWords(notice: RejectedNotice, context: NoticeContext): Words {
       ],
       Where: [
         `Happened: ${shownTime(at)}`,
+        { label: 'Its page, with a key', url: page },
         { label: 'Rejected request, with a token', url: `${context.links.api}/co/${companyId}/rejected/${rejectedId}` },
       ],
       'To put it right': [
@@ -127,7 +128,7 @@ function missingWords(notice: MissingPropertyNotice, { links }: NoticeContext): 
         `${path}: no such property of assignment ${oneLine(assignmentId)}, asked for by action ${index}.`,
         'What is not there equals nothing: == does not hold, != does.',
       ],
-      Where: [`Happened: ${shownTime(at)}`, { label: 'Chain resource, with a token', url: chainUrl(links.api, notice) }],
+      Where: [`Happened: ${shownTime(at)}`, ...chainPlaces(links, notice)],
       'To put it right': [
         'Compare the name in actionCondition with the assignment as the platform shows it; capital letters count. ' +
           'If not every assignment has the property, there is nothing to mend.',

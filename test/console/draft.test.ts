@@ -7,8 +7,10 @@ import {
   fieldText,
   moved,
   newCard,
+  otherRules,
   railOf,
   readElements,
+  withoutTokens,
 } from '../../src/console/composer/draft.js';
 import { durationText } from '../../src/console/when.js';
 
@@ -33,6 +35,26 @@ describe('a draft', () => {
       cardsOf([{ action: 'x', relayId: '7', relayAccessToken: 'secret' }, { relayId: '8' }], '7').map(({ fields }) => fields),
       [{ action: 'x' }, { relayId: '8' }],
     ));
+
+  it('knows which of its actions are of another rule', () => {
+    const cards = cardsOf([{ relayId: 8 }, { relayId: '7' }, {}, { relayId: '' }, { relayId: '8' }, { relayId: '9' }], '7');
+    assert.deepEqual(
+      [...otherRules(cards, '7')],
+      [
+        ['8', [0, 4]],
+        ['9', [5]],
+      ],
+    );
+  });
+
+  it('is kept without tokens also where it cannot be read', () => {
+    for (const [written, kept] of [
+      ['[{"relayAccessToken": "rlt_x", "action": "a",}]', '[{"relayAccessToken": "", "action": "a",}]'],
+      ['[{"relayAccessToken":rlt_x,"action":"a"}', '[{"relayAccessToken":"","action":"a"}'],
+      ['[{"relayAccessToken": "rlt_x\n"action": "a"', '[{"relayAccessToken": ""\n"action": "a"'],
+    ] as const)
+      assert.equal(withoutTokens(written), kept);
+  });
 
   it('is moved by one place, not beyond its ends', () => {
     const cards = [newCard({}), newCard({}), newCard({})];

@@ -7,7 +7,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import type { z } from 'zod';
 import { chainListSchema } from '../../src/contract/chain-resource.js';
 import { rejectedListSchema } from '../../src/contract/problem.js';
@@ -122,6 +122,27 @@ async function lookAround(): Promise<void> {
       });
   });
 
+  describe('at an address that one has written', () => {
+    it('shows the page, or that there is none', async () => {
+      const page = await pageOf(keys.read, `${home}/chains/`);
+      await page.getByRole('heading', { name: 'Chains', level: 1 }).waitFor();
+      for (const path of [`${home}/chains/a/b`, `${home}/assignments/%E0%A4%A`]) {
+        await go(page, path);
+        await reads(page, 'To the beginning');
+        assert.deepEqual(await obstacles(page), [], path);
+      }
+      await page.context().close();
+    });
+
+    it('says which role the composer needs', async () => {
+      const page = await pageOf(keys.read, `${home}/compose`);
+      await page.getByRole('heading', { name: 'Not yours to see', level: 1 }).waitFor();
+      await reads(page, 'needs a key with the role steer');
+      assert.deepEqual(await page.getByRole('main').getByRole('button').allTextContents(), []);
+      await page.context().close();
+    });
+  });
+
   it('is usable by keyboard: to the content, and with the focus on the heading of the page that one goes to', async () => {
     const page = await pageOf(keys.manage);
     await reads(page, /to decide about/);
@@ -146,7 +167,12 @@ async function lookAround(): Promise<void> {
     await go(page, `${home}/chains/${shown.chains.held}`);
     await reads(page, 'answered 404');
     assert.deepEqual(await page.getByRole('main').getByRole('button').allTextContents(), []);
-    assert.deepEqual(await page.getByRole('navigation').getByRole('link').allTextContents(), ['Now', 'Chains', 'Refused']);
+    assert.deepEqual(await page.getByRole('navigation').getByRole('link').allTextContents(), [
+      'Now',
+      'Chains',
+      'Refused',
+      'In Temporal',
+    ]);
     await go(page, `${home}/settings`);
     await reads(page, 'needs a key with the role manage');
     await go(page, '/companies/another');
@@ -161,6 +187,11 @@ async function lookAround(): Promise<void> {
       .getByRole('link', { name: /Metro technicians/ })
       .click();
     await reads(page, 'answered 404');
+    await page.getByRole('article').filter({ hasText: 'answered 404' }).getByText('Its fields').click();
+    await reads(page, 'platformAssignmentId');
+    await page.getByText('What the notice says').click();
+    await reads(page, /does not try again by itself/);
+    assert.deepEqual(await obstacles(page), []);
     await stack.heal();
     await stack.assignment({ id: '404404' });
     await click(page, /^Retry/);
@@ -327,6 +358,8 @@ async function lookAround(): Promise<void> {
 
   it('makes a token, shows it once, and the webhook that has it is taken', async () => {
     const page = await pageOf(keys.manage, `${home}/rules/${relayId}`);
+    await reads(page, 'active');
+    const ending = await page.getByText(/; ends/).count();
     await click(page, /^Make a new token/);
     await page.getByRole('dialog').getByRole('button', { name: 'Make it' }).click();
     const secret = page.getByRole('dialog').locator('.secret');
@@ -337,6 +370,7 @@ async function lookAround(): Promise<void> {
     await page.reload();
     await reads(page, 'active');
     assert.ok(!(await page.content()).includes(relayAccessToken));
+    assert.equal(await page.getByText(/; ends/).count(), ending, 'ends a token without having been told to');
     await stack.companyOf({ companyId, relayId, relayAccessToken }).start([udf('7003')]);
     await page.context().close();
   });
@@ -344,9 +378,10 @@ async function lookAround(): Promise<void> {
   it('changes a rule, says what was wrong with what was entered, and sends what the rule refused again', async () => {
     const page = await pageOf(keys.manage, `${home}/rules/${relayId}`);
     await click(page, 'Disable');
+    await click(page, 'Disable it');
     await click(page, 'Enable');
-    await page.getByRole('button', { name: 'Disable' }).waitFor();
     await click(page, 'Disable');
+    await click(page, 'Disable it');
     await page.getByRole('button', { name: 'Enable' }).waitFor();
     assert.equal((await company.post([udf('7003')])).status, 401);
     await page.getByLabel('E-mail addresses').fill('nobody');
@@ -377,14 +412,335 @@ async function lookAround(): Promise<void> {
     await page.context().clearCookies();
     await click(page, 'Save');
     const again = page.getByRole('link', { name: 'Sign in again' });
-    await again.waitFor();
+    await again.first().waitFor();
     assert.equal(await page.getByLabel('Name').inputValue(), 'Another name');
-    await again.click();
-    await page.getByLabel('Admin token or company key').fill(keys.manage);
-    await click(page, 'Sign in');
-    await page.getByRole('heading', { name: 'Company', level: 1 }).waitFor();
-    assert.equal(new URL(page.url()).pathname, `${home}/settings`);
+    const other = await signInAgain(page, again.last(), keys.manage);
+    await other.getByRole('heading', { name: 'Company', level: 1 }).waitFor();
+    assert.equal(new URL(other.url()).pathname, `${home}/settings`);
+    await click(page, 'Save');
+    await page.getByRole('status').filter({ hasText: 'Saved' }).waitFor();
+    await again.first().waitFor({ state: 'detached' });
+    assert.equal((await stack.store.companies.get(companyId))?.name, 'Another name');
     await page.context().close();
+  });
+
+  it('says in a dialog, too, that the session is over, and what was written there can still be sent', async () => {
+    const [chainId = ''] = await startHeldAt('404408', 1);
+    const page = await pageOf(keys.steer, `${home}/chains/${chainId}`);
+    await click(page, /^Mend/);
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('platformAssignmentId').fill(shown.other);
+    await page.context().clearCookies();
+    await dialog.getByRole('button', { name: 'Mend it and try again' }).click();
+    const other = await signInAgain(page, dialog.getByRole('link', { name: 'Sign in again' }), keys.steer);
+    await other.getByRole('heading', { level: 1 }).waitFor();
+    await dialog.getByRole('button', { name: 'Mend it and try again' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await company.ended(chainId);
+    await page.context().close();
+  });
+
+  it('keeps a dialog with what was written in it while somebody else decides, and gives the focus back', async () => {
+    const [chainId = ''] = await startHeldAt('404409', 1);
+    const page = await pageOf(keys.steer, `${home}/chains/${chainId}`);
+    await click(page, /^Mend/);
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Mend it and try again' }).click();
+    await dialog.getByText('Nothing is changed yet').waitFor();
+    await dialog.getByLabel('platformAssignmentId').fill('10019');
+    await page.keyboard.press('Escape');
+    await page.locator('button:focus', { hasText: 'Mend' }).waitFor();
+    await click(page, /^Mend/);
+    await dialog.getByLabel('platformAssignmentId').fill('10019');
+    await company.steer(chainId, 'skip', 0);
+    await dialog.getByText(/Meanwhile it is skipped/).waitFor();
+    assert.equal(await dialog.getByLabel('platformAssignmentId').inputValue(), '10019');
+    await dialog.getByRole('button', { name: 'Mend it and try again' }).click();
+    await dialog
+      .getByRole('alert')
+      .getByText(/skipped/)
+      .waitFor();
+    await page.context().close();
+  });
+
+  it('tries one of many first, and says what came of it', async () => {
+    const chainIds = await startHeldAt('404412', 2);
+    const page = await pageOf(keys.steer);
+    const card = page.getByRole('region').filter({ hasText: '404412' });
+    await card.getByRole('button', { name: /^Mend this one/ }).click();
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    assert.equal(await card.getByText(/^Tried|It is now/).count(), 0, 'nothing was decided');
+    await card.getByRole('button', { name: /^Retry this one/ }).click();
+    await card.getByText(/It is now needs attention after 2 attempts/).waitFor();
+    const tried = card.locator('.sample a').first();
+    const address = await tried.getAttribute('href');
+    await stack.assignment({ id: '404412' });
+    await card.getByRole('button', { name: /^Retry this one/ }).click();
+    await card.getByText(/It is now done/).waitFor();
+    assert.equal(await tried.getAttribute('href'), address);
+    await card.getByRole('button', { name: 'Look at the one that is held longest' }).click();
+    await card.getByRole('button', { name: /^Retry (this one )?action/ }).click();
+    for (const chainId of chainIds) assert.equal((await company.ended(chainId)).status, 'completed');
+    await page.context().close();
+  });
+
+  describe('keeps what is set, and what somebody is at', () => {
+    const admin = `${stack.links.api}/admin/companies`;
+    const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };
+    /** What somebody else changes meanwhile. */
+    const change = async (at: string, fields: object) => {
+      const { status } = await fetch(`${admin}/${at}`, { method: 'PATCH', headers, body: JSON.stringify(fields) });
+      assert.equal(status, 200);
+    };
+    const save = async (page: Page) => {
+      const saved = page.waitForResponse((response) => response.request().method() === 'PATCH');
+      await click(page, 'Save');
+      assert.equal((await saved).status(), 200);
+    };
+    /** A page whose time can be put forward: what is asked seldom is asked then. */
+    const timedPageOf = async (to: string) => {
+      const page = await pageOf(adminToken);
+      await page.clock.install();
+      await go(page, to);
+      return page;
+    };
+    const becomes = (page: Page, label: string, value: string) =>
+      eventually(`${label} to be ${value}`, async () => {
+        const seen = await page.getByLabel(label).inputValue();
+        return seen === value || new Unmet(seen);
+      });
+    /** More than 50 that are held, and one that came after them and is done. */
+    const heldAndDone = async () => {
+      await stack.heal();
+      const many = await stack.company();
+      const held = Array.from({ length: 51 }, () => many.start([send('404410', { groupId: '501' })]));
+      for (const { chainId } of await Promise.all(held)) await many.action(chainId, 0, 'needs-attention');
+      const { chainId } = await many.start([udf('7003')]);
+      await many.ended(chainId);
+      await eventually('all of them in the list', async () => {
+        const answer = await fetch(`${stack.links.api}/co/${many.companyId}/chains?limit=100`, { headers });
+        const { items } = chainListSchema.parse(await answer.json());
+        const isThere = items.filter(({ status }) => status === 'needs-attention').length === 51 && items.length === 52;
+        return isThere && items.some(({ closedAt }) => closedAt) ? true : new Unmet(items.length);
+      });
+      return { many, done: chainId };
+    };
+    let known: ReturnType<typeof heldAndDone> | undefined;
+    const heldOnes = () => (known ??= heldAndDone());
+
+    it('shows the policy that a rule has, and saves no other', async () => {
+      const { companyId, relayId } = await stack.company({ onFailure: 'continue', onUnknown: 'hold' });
+      const page = await pageOf(adminToken, `/companies/${companyId}/rules/${relayId}`);
+      assert.equal(await page.getByLabel('What fails').inputValue(), 'continue');
+      assert.equal(await page.getByLabel('What nobody knows').inputValue(), 'hold');
+      await save(page);
+      const policy = async () => {
+        const { onFailure, onUnknown } = (await stack.store.rules.get(companyId, relayId)) ?? {};
+        return { onFailure, onUnknown };
+      };
+      assert.deepEqual(await policy(), { onFailure: 'continue', onUnknown: 'hold' });
+      await page.getByLabel('What fails').selectOption('hold');
+      await save(page);
+      assert.deepEqual(await policy(), { onFailure: 'hold', onUnknown: 'hold' });
+      await page.context().close();
+    });
+
+    it('shows the filter of chains that is in force, and Show keeps it', async () => {
+      const filter = { status: 'completed', relayId, reason: 'PlatformError', since: '24h' };
+      const page = await pageOf(keys.steer, `${home}/chains?${new URLSearchParams(filter)}`);
+      for (const [label, value] of [
+        ['Status', 'completed'],
+        ['Rule', relayId],
+        ['Because', 'PlatformError'],
+        ['Received in', '24h'],
+      ] as const)
+        assert.equal(await page.getByLabel(label).inputValue(), value, label);
+      await page.getByLabel('Assignment').fill('7');
+      await click(page, 'Show');
+      await page.waitForURL(/assignmentId=7/);
+      assert.deepEqual(Object.fromEntries(new URL(page.url()).searchParams), { ...filter, assignmentId: '7' });
+      await page.context().close();
+    });
+
+    it('goes back in a list of chains to where one was, with what is chosen of that filter alone', async () => {
+      const { many } = await heldOnes();
+      const page = await pageOf(adminToken, `/companies/${many.companyId}/chains?since=24h`);
+      const rows = page.getByRole('row').filter({ has: page.getByRole('link') });
+      const showRows = (count: number) => rows.nth(count - 1).waitFor();
+      const chosen = page.getByRole('region', { name: 'Decide about the chosen' });
+      await page.getByLabel('Status').selectOption('needs-attention');
+      await click(page, 'Show');
+      await page.waitForURL(/status=needs-attention/);
+      await showRows(25);
+      await page.getByRole('checkbox').first().check();
+      await page.getByText('More', { exact: true }).click();
+      await page.waitForURL(/cursor=/);
+      await showRows(25);
+      await page.getByText('More', { exact: true }).click();
+      await page.getByText('More', { exact: true }).waitFor({ state: 'detached' });
+      await showRows(1);
+      assert.equal(await page.getByLabel('Received in').inputValue(), '24h');
+      await chosen.getByText('1 chain chosen').waitFor();
+      assert.deepEqual(await obstacles(page), []);
+      await rows.getByRole('link').click();
+      await reads(page, 'answered 404');
+      await page.goBack();
+      await showRows(1);
+      assert.equal(await rows.count(), 1);
+      await page.goBack();
+      await page.goBack();
+      await showRows(25);
+      await page.goBack();
+      await page
+        .getByRole('cell', { name: 'completed' })
+        .or(page.getByText('More', { exact: true }))
+        .first()
+        .waitFor();
+      assert.equal(new URL(page.url()).search, '?since=24h');
+      assert.equal(await page.getByRole('alert').count(), 0);
+
+      await page.getByRole('checkbox').first().check();
+      await page.getByLabel('Status').selectOption('needs-attention');
+      await click(page, 'Show');
+      await page.waitForURL(/status=needs-attention/);
+      await showRows(25);
+      assert.equal(await chosen.count(), 0, 'what was chosen of another filter');
+      await page.getByRole('checkbox').first().check();
+      const dialog = page.getByRole('dialog');
+      await chosen.getByRole('button', { name: 'Retry' }).click();
+      await dialog.getByRole('button', { name: 'Back' }).click();
+      await chosen.getByText('1 chain chosen').waitFor();
+      await chosen.getByRole('button', { name: 'Retry' }).click();
+      await dialog.getByRole('button', { name: 'Retry 1 chain' }).click();
+      await dialog.getByRole('button', { name: 'Done' }).click();
+      await chosen.waitFor({ state: 'detached' });
+      await page.context().close();
+    });
+
+    it('saves of a company what was changed here, and leaves what somebody types', async () => {
+      const { companyId } = await stack.company();
+      const stored = async () => {
+        const { name, timeZone, notify } = (await stack.store.companies.get(companyId)) ?? {};
+        return { name, timeZone, emails: notify?.emails };
+      };
+      const page = await timedPageOf(`/companies/${companyId}/settings`);
+      const emails = page.getByLabel('E-mail addresses');
+      await emails.fill('one@demo.example');
+      await change(companyId, { name: 'Renamed' });
+      await save(page);
+      assert.deepEqual(await stored(), { name: 'Renamed', timeZone: 'UTC', emails: ['one@demo.example'] });
+
+      await emails.fill('two@demo.example');
+      await change(companyId, { timeZone: 'Europe/Berlin' });
+      await page.clock.fastForward(60_000);
+      await becomes(page, 'Time zone', 'Europe/Berlin');
+      assert.equal(await emails.inputValue(), 'two@demo.example');
+      await save(page);
+      assert.deepEqual(await stored(), { name: 'Renamed', timeZone: 'Europe/Berlin', emails: ['two@demo.example'] });
+
+      await change(companyId, { notify: { emails: ['three@demo.example'] } });
+      await page.clock.fastForward(60_000);
+      await becomes(page, 'E-mail addresses', 'three@demo.example');
+
+      await page.getByText('Change them').click();
+      const json = page.getByLabel('Connections as JSON');
+      const written = JSON.stringify({ ...JSON.parse(await json.inputValue()), limits: { openChains: 77 } });
+      await json.fill(written);
+      await change(companyId, { name: 'Again', ticketing: { kind: 'http', baseUrl: 'https://tickets.example' } });
+      await page.clock.fastForward(60_000);
+      await reads(page, 'https://tickets.example');
+      assert.equal(await json.inputValue(), written);
+      const saved = page.waitForResponse((response) => response.request().method() === 'PUT');
+      await click(page, 'Save the connections');
+      assert.equal((await saved).status(), 200);
+      const { name, limits, ticketing } = (await stack.store.companies.get(companyId)) ?? {};
+      assert.equal(name, 'Again');
+      assert.equal(limits?.openChains, 77);
+      assert.match(JSON.stringify(ticketing), /tickets\.example/);
+      await page.context().close();
+    });
+
+    it('saves of a rule what was changed here, and asks before it is disabled', async () => {
+      const { companyId, relayId } = await stack.company();
+      const stored = async () => {
+        const { name, enabled, onFailure, notify } = (await stack.store.rules.get(companyId, relayId)) ?? {};
+        return { name, enabled, onFailure, ...notify };
+      };
+      const page = await timedPageOf(`/companies/${companyId}/rules/${relayId}`);
+      await page.getByLabel('E-mail addresses').fill('one@demo.example');
+      const webhookUrl = 'https://hooks.example/secret';
+      await change(`${companyId}/rules/${relayId}`, { name: 'Renamed', onFailure: 'continue', notify: { webhookUrl } });
+      await save(page);
+      const expected = { name: 'Renamed', enabled: true, onFailure: 'continue', emails: ['one@demo.example'], webhookUrl };
+      assert.deepEqual(await stored(), expected);
+
+      await page.getByLabel('Name').fill('Not saved');
+      await change(`${companyId}/rules/${relayId}`, { onFailure: 'hold' });
+      await page.clock.fastForward(60_000);
+      await becomes(page, 'What fails', 'hold');
+      assert.equal(await page.getByLabel('Name').inputValue(), 'Not saved');
+
+      const dialog = page.getByRole('dialog');
+      await click(page, 'Disable');
+      await dialog.getByText(/are refused/).waitFor();
+      assert.deepEqual(await obstacles(page), []);
+      await dialog.getByRole('button', { name: 'Back' }).click();
+      assert.equal((await stored()).enabled, true);
+      await click(page, 'Disable');
+      await dialog.getByRole('button', { name: 'Disable it' }).click();
+      await page.getByRole('button', { name: 'Enable' }).waitFor();
+      assert.deepEqual(await stored(), { ...expected, enabled: false, onFailure: 'hold' });
+      assert.equal(await page.getByLabel('Name').inputValue(), 'Not saved');
+      await page.context().close();
+    });
+
+    it('knows the last event of a rule beside more than 50 open chains', async () => {
+      const { many, done } = await heldOnes();
+      const page = await pageOf(adminToken, `/companies/${many.companyId}/rules/${many.relayId}`);
+      await page
+        .getByText(/The last event:/)
+        .locator(`a[href$="${done}"]`)
+        .waitFor({ timeout: 20_000 });
+      await page.context().close();
+    });
+
+    it('tells of an assignment in order, and soon what somebody else decides', async () => {
+      await stack.heal();
+      const mine = await stack.company();
+      const sends = [{}, {}, { delayInSeconds: '3600' }, { delayInSeconds: '7200' }];
+      const { chainId } = await mine.start(sends.map((more) => send('404411', { groupId: '501', ...more })));
+      await mine.action(chainId, 0, 'needs-attention');
+      const page = await pageOf(adminToken, `/companies/${mine.companyId}/assignments/404411`);
+      const states = page.getByRole('article').locator('h2 .badge');
+      await states.nth(3).waitFor();
+      assert.deepEqual(await states.allTextContents(), ['needs attention', 'pending', 'scheduled', 'scheduled']);
+      await page
+        .getByRole('article')
+        .nth(1)
+        .getByText(/When its turn comes/)
+        .waitFor();
+      assert.deepEqual(await obstacles(page), []);
+      await mine.steer(chainId, 'cancel', 2);
+      await states.filter({ hasText: 'cancelled' }).waitFor({ timeout: 20_000 });
+      await page.context().close();
+    });
+
+    it('offers to compose a chain to those who may', async () => {
+      const { companyId } = await stack.company();
+      for (const [role, count] of [
+        ['read', 0],
+        ['steer', 1],
+      ] as const) {
+        const made = await stack.store.keys.create(companyId, role, actor, { role });
+        assert(typeof made === 'object');
+        const page = await pageOf(made.key, `/companies/${companyId}/chains`);
+        await reads(page, /There is no chain yet/);
+        assert.equal(await page.getByRole('link', { name: 'Compose one' }).count(), count, role);
+        await page.context().close();
+      }
+    });
   });
 
   it('asks nobody but the relay, and its policy keeps nothing of its own from it', () => {
@@ -394,6 +750,14 @@ async function lookAround(): Promise<void> {
       [],
     );
   });
+
+  /** @returns the new tab. */
+  async function signInAgain(page: Page, link: Locator, key: string): Promise<Page> {
+    const [other] = await Promise.all([page.context().waitForEvent('page'), link.click()]);
+    await other.getByLabel('Admin token or company key').fill(key);
+    await click(other, 'Sign in');
+    return other;
+  }
 
   /** @returns the ids of chains that are held for an assignment that is not there, once the lists have them. */
   async function startHeldAt(assignmentId: string, count: number): Promise<string[]> {

@@ -4,6 +4,7 @@ import type { ActionStatus } from '../../src/chain/action-status.js';
 import { historyFull } from '../../src/chain/room.js';
 import { shownTime } from '../../src/chain/web-ui.js';
 import type { ChainNotice, NoticeKind } from '../../src/contract/notices.js';
+import { standingWords } from '../../src/notices/chain-words.js';
 import type { NoticeContext } from '../../src/notices/frame.js';
 import { renderNotice } from '../../src/notices/words.js';
 
@@ -330,13 +331,34 @@ describe('the HTML of a notice', () => {
 
   it('links to the chain and to the Web UI', () => {
     const rendered = renderNotice(notice('needs-attention'), context).html;
-    for (const url of [chainUrl, webUiUrl]) assert.ok(rendered.includes(`<a href="${url}">${url}</a>`));
+    for (const [url, label] of [
+      [chainUrl, 'Chain resource, with a token'],
+      [webUiUrl, 'Temporal Web UI'],
+    ])
+      assert.ok(rendered.includes(`<a href="${url}">${label}</a>`), label);
   });
 
   it('makes no link of what is no web address', () => {
     assert.ok(
       !renderNotice(notice('failed'), { ...context, links: { api: 'javascript:alert(1)' } }).html.includes('href="javascript'),
     );
+  });
+});
+
+describe('what a notice says of an action as it stands', () => {
+  it('is what it said, without where it is', () => {
+    const told = notice('needs-attention');
+    const { headline, sentence, sections } = standingWords(told, context) ?? assert.fail();
+    const { subject, text } = renderNotice(told, context);
+    assert.ok(subject.includes(headline) && text.startsWith(sentence));
+    assert.ok(sections.length >= 3 && sections.every(({ title }) => title !== 'Where'));
+    for (const { title, lines } of sections) for (const line of [`${title}:`, ...lines]) assert.ok(text.includes(line), line);
+  });
+
+  it('is nothing where nobody is told', () => {
+    const told = notice('needs-attention');
+    const actions = told.actions.map((action) => ({ ...action, state: 'done' as const }));
+    assert.equal(standingWords({ ...told, actions }, context), undefined);
   });
 });
 

@@ -41,6 +41,7 @@ describe('a notice about a refused request', () => {
         'Acme <b> (acme)',
         'Widen & alert (4711)',
         'Happened: 2026-03-02 09:12:44 UTC',
+        'https://relay.example/companies/acme/refused/R1',
         'https://relay.example/co/acme/rejected/R1',
         'npx relay rejected list acme --url https://relay.example\n',
         /^(actions|recipients)-per-day|^open-chains/.test(reason) ? 'once a day' : 'once an hour',
@@ -66,7 +67,10 @@ describe('a notice about a refused request', () => {
     const mistakes = [{ pointer: '/0/<script>', detail: 'Chain resource: https://evil.example"><img src=x>' }];
     const { html } = renderNotice({ ...rejected, mistakes }, context);
     assert(!html.includes('<script>') && !html.includes('<img') && !html.includes('<b>'));
-    assert.deepEqual(html.match(/href="[^"]*"/g), ['href="https://relay.example/co/acme/rejected/R1"']);
+    assert.deepEqual(html.match(/href="[^"]*"/g), [
+      'href="https://relay.example/companies/acme/refused/R1"',
+      'href="https://relay.example/co/acme/rejected/R1"',
+    ]);
   });
 
   it('is data for a webhook', () => {

@@ -2,7 +2,7 @@
 
 import { useSignal } from '@preact/signals';
 import type { Composed, Composer } from '../../contract/dry-run.js';
-import { Field } from '../parts.js';
+import { Field, FieldList } from '../parts.js';
 import { durationText } from '../when.js';
 import { actionWords, fieldWords, forecastTone } from '../words.js';
 import { type Card, delayOf, type Fields, fieldText } from './draft.js';
@@ -13,6 +13,8 @@ type Outcome = NonNullable<Composed['actions']>[number];
 export interface Remark {
   field: string;
   detail: string;
+  /** An action that would mend it. */
+  add?: Fields;
 }
 
 export interface CardProps {
@@ -26,6 +28,7 @@ export interface CardProps {
   timestamp?: string;
   outcome?: Outcome;
   onChange(fields: Fields): void;
+  onAdd(fields: Fields): void;
   onMove(by: -1 | 1): void;
   onDuplicate(): void;
   onRemove(): void;
@@ -43,6 +46,19 @@ const whenFields = ['delayInSeconds'];
 const ifFields = ['actionCondition', 'incomingValue'];
 const longFields = ['body', 'bodyHtml'];
 
+const usualDelaysId = 'usual-delays';
+
+/** Offered where a delay is written, in words: it counts in seconds. Once a page. */
+export function UsualDelays() {
+  return (
+    <datalist id={usualDelaysId}>
+      {[60, 300, 600, 900, 1800, 3600, 7200, 14_400, 28_800, 86_400].map((seconds) => (
+        <option key={seconds} value={seconds} label={durationText(seconds)} />
+      ))}
+    </datalist>
+  );
+}
+
 /** Of an action that nobody knows, only what all have. */
 function definitionOf({ actions }: Composer, { action }: Fields): Definition | undefined {
   return actions.find(({ name }) => name === action);
@@ -51,7 +67,7 @@ function definitionOf({ actions }: Composer, { action }: Fields): Definition | u
 type TextBox = HTMLInputElement | HTMLTextAreaElement;
 
 export function ActionCard({ card, place, count, composer, ...more }: CardProps) {
-  const { problems, remarks, timestamp, outcome, onChange, onMove, onDuplicate, onRemove } = more;
+  const { problems, remarks, timestamp, outcome, onChange, onAdd, onMove, onDuplicate, onRemove } = more;
   const { fields } = card;
   /** What is still to be written is no mistake until one has left the card. */
   const isLeft = useSignal(Object.keys(fields).length > 2);
@@ -97,7 +113,15 @@ export function ActionCard({ card, place, count, composer, ...more }: CardProps)
           isList || longFields.includes(name) ? (
             <textarea {...ids} rows={isList ? 2 : 3} name={name} value={fieldText(fields[name])} onInput={change} />
           ) : (
-            <input {...ids} name={name} value={fieldText(fields[name])} onInput={change} autocomplete="off" spellcheck={false} />
+            <input
+              {...ids}
+              name={name}
+              value={fieldText(fields[name])}
+              onInput={change}
+              autocomplete="off"
+              spellcheck={false}
+              list={name === 'delayInSeconds' ? usualDelaysId : undefined}
+            />
           )
         }
       </Field>
@@ -139,9 +163,14 @@ export function ActionCard({ card, place, count, composer, ...more }: CardProps)
           <code>{field}</code> {detail}
         </p>
       ))}
-      {remarks.filter(isElsewhere).map(({ field, detail }) => (
+      {remarks.filter(isElsewhere).map(({ field, detail, add }) => (
         <p key={field + detail} class="note wait small">
-          {field ? <code>{field}</code> : 'This action'} {detail}.
+          {field ? <code>{field}</code> : 'This action'} {detail}.{' '}
+          {add && (
+            <button type="button" onClick={() => onAdd(add)}>
+              Add it
+            </button>
+          )}
         </p>
       ))}
       <fieldset>
@@ -217,16 +246,7 @@ function OutcomeText({ of }: { of: Outcome }) {
       {played.length > 0 && <p class="small">{played.join('; ')}</p>}
       {reason && <p class="reason small">{reason}</p>}
       {paused && <p class="reason small">{paused}</p>}
-      {does.length > 0 && (
-        <dl class="facts small">
-          {does.map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{Array.isArray(value) ? value.join(', ') : String(value)}</dd>
-            </div>
-          ))}
-        </dl>
-      )}
+      <FieldList fields={does} />
     </>
   );
 }

@@ -19,8 +19,23 @@ export function newCard(fields: Fields): Card {
 /** Tokens are no part of a draft, nor is the rule where it is that of the whole chain. */
 export function cardsOf(elements: readonly Fields[], relayId: string): Card[] {
   return elements.map(({ relayAccessToken: _token, relayId: own, ...fields }) =>
-    newCard(own === undefined || own === relayId ? fields : { ...fields, relayId: own }),
+    newCard(['', relayId].includes(fieldText(own)) ? fields : { ...fields, relayId: own }),
   );
+}
+
+/** Of actions that are not of the rule of the whole chain: the rules that they name, each with their places. */
+export function otherRules(cards: readonly Card[], relayId: string): Map<string, number[]> {
+  const others = new Map<string, number[]>();
+  for (const [place, { fields }] of cards.entries()) {
+    const own = fieldText(fields.relayId);
+    if (own !== '' && own !== relayId) others.set(own, [...(others.get(own) ?? []), place]);
+  }
+  return others;
+}
+
+/** With blanks in place of tokens, also in what cannot be read as JSON. */
+export function withoutTokens(text: string): string {
+  return text.replaceAll(/("relayAccessToken"\s*:\s*)(?:"[^"\n]*"?|[^"\s,}]+"?)/g, '$1""');
 }
 
 /** As they are to be sent, but for their tokens. */

@@ -20,15 +20,18 @@ interface FinishProps {
   elements: readonly Fields[];
   relayId: string;
   problems: number;
+  /** Why there is no body to paste. */
+  obstacle: string | undefined;
 }
 
-export function Finish({ elements, relayId, problems }: FinishProps) {
+export function Finish({ elements, relayId, problems, obstacle }: FinishProps) {
   const { companyId } = useCompany();
   const [isPasted, token] = [useSignal(false), useSignal('')];
-  const withTokens = elements.map(({ action, relayId, ...fields }) => ({
+  if (obstacle) return <p class="note bad">{obstacle}</p>;
+  const withTokens = elements.map(({ action, relayId: own, ...fields }) => ({
     action,
-    relayId,
-    relayAccessToken: token.value.trim() || tokenPlaceholder,
+    relayId: own,
+    relayAccessToken: (own === relayId && token.value.trim()) || tokenPlaceholder,
     ...fields,
   }));
   const body = JSON.stringify(withTokens, undefined, 2);
@@ -59,7 +62,7 @@ export function Finish({ elements, relayId, problems }: FinishProps) {
         <li>
           <Entry
             label="The rule's token"
-            hint={`It is put into the body in place of ${tokenPlaceholder}, and kept nowhere. Put it in before you copy the body.`}
+            hint={`It is put into the body in place of ${tokenPlaceholder}, but for actions of other rules, and kept nowhere. Put it in before you copy the body.`}
             of={token}
             maxLength={512}
           />
@@ -89,10 +92,15 @@ export function Finish({ elements, relayId, problems }: FinishProps) {
 
 const watchful = { shortestMs: 3_000, longestMs: 10_000 };
 
+/** The clock here may differ from the server's by so much. */
+const clocksDifferMs = 120_000;
+
 /** What is there when the waiting begins is not what is waited for. */
 function Waiting({ relayId }: { relayId: string }) {
   const { companyId } = useCompany();
-  const chains = useResource<ChainList>(path`/co/${companyId}/chains` + query({ relayId, limit: '50' }), watchful);
+  // Not all that are open, of which there may be more than a list has, before those that have closed.
+  const { value: since } = useSignal(new Date(Date.now() - clocksDifferMs).toISOString());
+  const chains = useResource<ChainList>(path`/co/${companyId}/chains` + query({ relayId, since, limit: '200' }), watchful);
   const refused = useResource<z.infer<typeof rejectedListSchema>>(path`/co/${companyId}/rejected?limit=10`, watchful);
   const newest = newestOf(chains.data.value?.items);
   const chainId = useFirstNew(chains.data.value?.items.map(({ chainId }) => chainId));
@@ -112,7 +120,7 @@ function Waiting({ relayId }: { relayId: string }) {
         </>
       ) : (
         <>
-          Waiting for {newest ? 'the next' : 'the first'} event of this rule…{' '}
+          Waiting for the next event of this rule…{' '}
           {newest && (
             <>
               The last that came is{' '}

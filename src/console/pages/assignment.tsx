@@ -4,7 +4,6 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { ActionResource, ChainList, ChainResource } from '../../contract/chain-resource.js';
 import { pageOf, path, query } from '../addresses.js';
-import { ask, Refused } from '../api.js';
 import { Page } from '../frame.js';
 import { Known, State, Time, UpToDate } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
@@ -18,21 +17,17 @@ const most = 20;
 interface Told {
   chain: ChainResource;
   action: ActionResource;
+  /** Its place in the order of time. */
+  at: string;
+  onDone(): void;
 }
+
+type Heard = Pick<Told, 'chain' | 'onDone'>;
 
 export function AssignmentPage({ assignmentId }: { assignmentId: string }) {
   const { companyId, timeZone } = useCompany();
-  const list = useResource<ChainList>(path`/co/${companyId}/chains` + query({ assignmentId, limit: String(most) }), seldom);
-  const chains = useSignal<ChainResource[] | undefined>(undefined);
-  const items = list.data.value?.items;
-  const read = async () => {
-    const asked = (items ?? []).map(({ chainId }) => ask<ChainResource>('GET', path`/co/${companyId}/chains/${chainId}`));
-    const known = await Promise.all(asked.map((chain) => chain.catch((error) => (error instanceof Refused ? undefined : error))));
-    chains.value = known.filter((chain) => chain !== undefined);
-  };
-  useEffect(() => {
-    if (items) void read();
-  }, [items, list.at.value]);
+  const list = useResource<ChainList>(path`/co/${companyId}/chains` + query({ assignmentId, limit: String(most) }));
+  const heard = useSignal<Record<string, Heard>>({});
   return (
     <Page
       title={`Assignment ${assignmentId}`}
@@ -44,7 +39,20 @@ export function AssignmentPage({ assignmentId }: { assignmentId: string }) {
             <p class="card">No chain is about this assignment, or none that Temporal remembers.</p>
           ) : (
             <>
-              <Story told={storyOf(chains.value ?? [], assignmentId)} onDone={list.refresh} />
+              {items.map(({ chainId, closedAt }) => (
+                <Hear
+                  key={`${chainId} ${closedAt}`}
+                  chainId={chainId}
+                  isOpen={closedAt === undefined}
+                  onHeard={(chain) => (heard.value = { ...heard.value, [chainId]: chain })}
+                />
+              ))}
+              <Story
+                told={storyOf(
+                  items.flatMap(({ chainId }) => heard.value[chainId] ?? []),
+                  assignmentId,
+                )}
+              />
               {nextCursor && (
                 <p>
                   Of its newest {most} chains. <a href={pageOf.chains(companyId, { assignmentId })}>All its chains</a>
@@ -59,30 +67,46 @@ export function AssignmentPage({ assignmentId }: { assignmentId: string }) {
   );
 }
 
-/** The actions for it, by when they ended, began or are due. */
-function storyOf(chains: readonly ChainResource[], assignmentId: string): Told[] {
-  return chains
-    .flatMap((chain) => chain.actions.map((action) => ({ chain, action })))
+/** Hears of one chain for as long as it is listed: of an open one at once, while one that has closed seldom changes. */
+function Hear({ chainId, isOpen, onHeard }: { chainId: string; isOpen: boolean; onHeard(heard: Heard): void }) {
+  const { companyId } = useCompany();
+  const resource = useResource<ChainResource>(path`/co/${companyId}/chains/${chainId}`, isOpen ? undefined : seldom);
+  const chain = resource.data.value;
+  useEffect(() => {
+    if (chain) onHeard({ chain, onDone: resource.refresh });
+  }, [chain]);
+  return null;
+}
+
+/** The actions for it, by when they ended, began or are due; one that waits for its turn comes after what it waits for. */
+function storyOf(heard: readonly Heard[], assignmentId: string): Told[] {
+  return heard
+    .flatMap(({ chain, onDone }) => {
+      /** Of those with the same delay, which run one after the other. */
+      const last = new Map<string | undefined, string>();
+      return chain.actions.map((action) => {
+        const { startedAt, endedAt, runAt } = action;
+        const turn = startedAt ?? endedAt ?? [runAt ?? chain.receivedAt, last.get(runAt) ?? ''].sort()[1] ?? '';
+        last.set(runAt, turn);
+        return { chain, action, at: turn, onDone };
+      });
+    })
     .filter(({ action }) => action.assignmentId === assignmentId)
-    .sort((a, b) => (momentOf(a) < momentOf(b) ? -1 : 1));
+    .sort((a, b) => (a.at < b.at ? -1 : Number(a.at > b.at)));
 }
 
-function momentOf({ chain, action: { startedAt, endedAt, runAt } }: Told): string {
-  return startedAt ?? endedAt ?? runAt ?? chain.receivedAt;
-}
-
-function Story({ told, onDone }: { told: readonly Told[]; onDone(): void }) {
+function Story({ told }: { told: readonly Told[] }) {
   const { companyId } = useCompany();
   return (
     <ol class="rail">
-      {told.map(({ chain, action }) => (
+      {told.map(({ chain, action, at, onDone }) => (
         <li key={`${chain.chainId} ${action.index}`} class={toneOf(action.state)}>
           <article aria-label={titleOf(action)}>
             <h2>
               {titleOf(action)} <State of={action.state} />
             </h2>
             <p class="small">
-              <Time at={momentOf({ chain, action })} distance /> in{' '}
+              {action.state === 'pending' ? 'When its turn comes' : <Time at={at} distance />} in{' '}
               <a href={pageOf.chain(companyId, chain.chainId)}>this chain</a>
             </p>
             {action.reason && <p class="reason">{action.reason}</p>}

@@ -2,12 +2,13 @@
 
 import { useSignal } from '@preact/signals';
 import type { z } from 'zod';
+import { hasEnded } from '../../chain/outcome.js';
 import type { CauseResource, wholeCauseResponse } from '../../contract/causes.js';
 import type { ChainResource } from '../../contract/chain-resource.js';
-import { pageOf, path } from '../addresses.js';
+import { pageOf, path, query } from '../addresses.js';
 import { ask } from '../api.js';
 import { Page } from '../frame.js';
-import { Known, ProblemNote, Time, UpToDate, useDeed } from '../parts.js';
+import { Known, Pager, ProblemNote, State, Time, UnknownNote, UpToDate, useDeed } from '../parts.js';
 import { useResource } from '../resource.js';
 import { may, ruleName, useCompany } from '../session.js';
 import { BulkDialog, Verbs } from '../steer.js';
@@ -16,7 +17,10 @@ import { counted, failureWords, titleOf, verbWords } from '../words.js';
 export function CausePage({ causeId }: { causeId: string }) {
   const company = useCompany();
   const { companyId, timeZone } = company;
-  const cause = useResource<z.infer<typeof wholeCauseResponse>>(path`/co/${companyId}/causes/${causeId}`);
+  const cursors = useSignal<string[]>([]);
+  const cause = useResource<z.infer<typeof wholeCauseResponse>>(
+    path`/co/${companyId}/causes/${causeId}` + query({ cursor: cursors.value.at(-1) }),
+  );
   const asked = useSignal<CauseVerb | undefined>(undefined);
   return (
     <Page title="Held for one reason" about={`Times are those of ${timeZone}.`}>
@@ -59,7 +63,7 @@ export function CausePage({ causeId }: { causeId: string }) {
                 ))}
               </tbody>
             </table>
-            {known.nextCursor && <p class="soft">These are the newest.</p>}
+            <Pager cursors={cursors} next={known.nextCursor} />
           </>
         )}
       </Known>
@@ -85,19 +89,25 @@ interface CauseProps {
   cause: CauseResource;
   /** Whether it looks into the chain that is held longest: so many as there may be, not into all. */
   isOpen: boolean;
+  /** Somebody begins to decide about one of it: what comes of that is to be seen here, also where it is over then. */
+  onBegin?(): void;
   /** Somebody wants to decide about all of it. The card may be gone before that has ended. */
   onAsk(verb: CauseVerb): void;
   onDone(): void;
 }
 
-export function CauseCard({ cause, isOpen, onAsk, onDone }: CauseProps) {
+export function CauseCard({ cause, isOpen, onBegin, onAsk, onDone }: CauseProps) {
   const company = useCompany();
   const { companyId } = company;
   const { causeId, reason, message, chains, relayIds, chainId, since, lastAt, endedAt } = cause;
   const isLookedInto = useSignal(isOpen);
-  const sample = useResource<ChainResource>(isLookedInto.value && chainId ? path`/co/${companyId}/chains/${chainId}` : undefined);
+  /** The one that somebody has begun to decide about: once it is tried, the others are judged by it. */
+  const begun = useSignal<{ chainId: string; index: number; isTried: boolean } | undefined>(undefined);
+  const shown = begun.value?.chainId ?? chainId;
+  const sample = useResource<ChainResource>(isLookedInto.value && shown ? path`/co/${companyId}/chains/${shown}` : undefined);
   const isMany = chains > 1;
   const done = () => {
+    begun.value = begun.value && { ...begun.value, isTried: true };
     sample.refresh();
     onDone();
   };
@@ -119,34 +129,52 @@ export function CauseCard({ cause, isOpen, onAsk, onDone }: CauseProps) {
           </>
         )}
       </p>
-      {chainId && isLookedInto.value ? (
+      {shown && isLookedInto.value ? (
         <Known of={sample}>
           {(chain) => {
-            const held = chain.actions.find(
-              ({ state, error }) => state === 'needs-attention' && (!error || error.type === reason),
+            const held = chain.actions.find(({ index, state, error }) =>
+              begun.value ? index === begun.value.index : state === 'needs-attention' && (!error || error.type === reason),
             );
             return (
               <div class="sample">
                 <p>
-                  {isMany && 'Held longest: '}
-                  <a href={pageOf.chain(companyId, chainId)}>{held ? titleOf(held) : `chain ${chainId.slice(0, 8)}`}</a>
+                  {begun.value?.isTried ? 'Tried: ' : isMany && 'Held longest: '}
+                  <a href={pageOf.chain(companyId, shown)}>{held ? titleOf(held) : `chain ${shown.slice(0, 8)}`}</a>
                   {held?.assignmentId && (
                     <>
                       , for assignment <a href={pageOf.assignment(companyId, held.assignmentId)}>{held.assignmentId}</a>
                     </>
                   )}
                 </p>
-                <p class="error">{held?.error?.message ?? message}</p>
+                {begun.value?.isTried && held && (
+                  <p role="status">
+                    It is now <State of={held.state} />
+                    {held.attempts ? ` after ${counted(held.attempts, 'attempt')}` : ''}.
+                  </p>
+                )}
+                {(!held || !hasEnded(held.state)) && <p class="error">{held?.error?.message ?? message}</p>}
+                {held?.error?.unknown && !hasEnded(held.state) && <UnknownNote />}
                 {held ? (
                   <Verbs
                     chain={chain}
                     action={held}
                     only={['retry', 'mend', 'skip']}
                     which={isMany ? ' this one' : ''}
+                    onBegin={() => {
+                      begun.value = { chainId: shown, index: held.index, isTried: begun.value?.isTried ?? false };
+                      onBegin?.();
+                    }}
                     onDone={done}
                   />
                 ) : (
                   <p class="soft">It has been decided about, and goes on.</p>
+                )}
+                {begun.value && chainId && chainId !== begun.value.chainId && (
+                  <p>
+                    <button type="button" onClick={() => (begun.value = undefined)}>
+                      Look at the one that is held longest
+                    </button>
+                  </p>
                 )}
               </div>
             );

@@ -3,13 +3,15 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { type Fields, fixedFields } from '../../chain/fields.js';
 import { hasEnded } from '../../chain/outcome.js';
-import type { ActionResource, ChainResource } from '../../contract/chain-resource.js';
+import type { ActionResource, ChainResource, NoticeText } from '../../contract/chain-resource.js';
+import { noticeKindOf } from '../../contract/notices.js';
 import { pageOf, path } from '../addresses.js';
 import { ask } from '../api.js';
 import { announce, Page } from '../frame.js';
-import { Confirm, Known, State, Time, UpToDate, useDeed } from '../parts.js';
-import { often, type Resource, useResource } from '../resource.js';
+import { Confirm, FieldList, Known, State, Time, UnknownNote, UpToDate, useDeed } from '../parts.js';
+import { often, type Resource, seldom, useResource } from '../resource.js';
 import { may, ruleName, useCompany } from '../session.js';
 import { Verbs } from '../steer.js';
 import { counted, failureWords, titleOf, toneOf } from '../words.js';
@@ -119,6 +121,7 @@ function Action({ chain, action, onDone }: { chain: ChainResource; action: Actio
   const { state, runAt, startedAt, endedAt, attempts = 0, error, reason, result, deliveries = [], steered = [] } = action;
   const { nextAttemptAt, heldUntil, pausedSince, relayId } = action;
   const isDue = state === 'scheduled' || state === 'pending';
+  const at = path`/co/${company.companyId}/chains/${chain.chainId}/actions/${String(action.index)}`;
   return (
     <article aria-label={titleOf(action)}>
       <h3>
@@ -161,7 +164,7 @@ function Action({ chain, action, onDone }: { chain: ChainResource; action: Actio
           </Fact>
         )}
       </dl>
-      {reason && <p class="reason">{reason}</p>}
+      {reason && reason !== error?.message && <p class="reason">{reason}</p>}
       {error &&
         (state === 'done' || state === 'skipped' ? (
           <p class="soft small">Before that: {error.message}</p>
@@ -170,12 +173,10 @@ function Action({ chain, action, onDone }: { chain: ChainResource; action: Actio
             {error.message} <span class="soft small">{failureWords(error.type)}.</span>
           </p>
         ))}
-      {error && state === 'needs-attention' && !error.retryable && (
+      {error && state === 'needs-attention' && !error.retryable && !error.unknown && (
         <p class="soft small">Trying again changes nothing by itself: mend what it says first.</p>
       )}
-      {error?.unknown && !hasEnded(state) && (
-        <p class="note wait">Nobody can say whether it took place: look at the other side before you retry.</p>
-      )}
+      {error?.unknown && !hasEnded(state) && <UnknownNote />}
       {deliveries.length > 0 && (
         <details open={deliveries.some(({ sent }) => !sent)}>
           <summary>{counted(deliveries.length, 'recipient')}</summary>
@@ -188,6 +189,14 @@ function Action({ chain, action, onDone }: { chain: ChainResource; action: Actio
           </ul>
         </details>
       )}
+      {noticeKindOf(state) && (
+        <Asked<NoticeText> key={state} summary="What the notice says" path={`${at}/notice`}>
+          {NoticeWords}
+        </Asked>
+      )}
+      <Asked<{ fields: Fields }> summary="Its fields" path={`${at}/fields`}>
+        {({ fields }) => <FieldList fields={Object.entries(fields).filter(([name]) => !fixedFields.includes(name))} />}
+      </Asked>
       {steered.map(({ at, by, verb, fields = [] }) => (
         <p key={at} class="soft small">
           {by} decided: {verb}
@@ -196,6 +205,40 @@ function Action({ chain, action, onDone }: { chain: ChainResource; action: Actio
       ))}
       <Verbs chain={chain} action={action} onDone={onDone} />
     </article>
+  );
+}
+
+interface AskedProps<Body> {
+  summary: string;
+  path: string;
+  children(body: Body): ComponentChildren;
+}
+
+/** Asked for when it is opened: one looks at few of many actions. */
+function Asked<Body>({ summary, path, children }: AskedProps<Body>) {
+  const isOpen = useSignal(false);
+  const known = useResource<Body>(isOpen.value ? path : undefined, seldom);
+  return (
+    <details onToggle={(event) => (isOpen.value = event.currentTarget.open)}>
+      <summary>{summary}</summary>
+      {isOpen.value && <Known of={known}>{children}</Known>}
+    </details>
+  );
+}
+
+function NoticeWords({ sentence, sections }: NoticeText) {
+  return (
+    <div class="card small">
+      <p>{sentence}</p>
+      {sections.map(({ title, lines }) => (
+        <section key={title}>
+          <h4>{title}</h4>
+          {lines.map((line) => (
+            <p key={line}>{line}</p>
+          ))}
+        </section>
+      ))}
+    </div>
   );
 }
 

@@ -5,8 +5,9 @@ import { useLocation } from 'preact-iso';
 import { type BulkVerb, chainStatuses } from '../../chain/outcome.js';
 import type { ChainList, ListedChain } from '../../contract/chain-resource.js';
 import { pageOf, path, query } from '../addresses.js';
+import { Options } from '../form.js';
 import { announce, Page } from '../frame.js';
-import { Field, fieldsOf, Known, Pager, State, Time, UpToDate } from '../parts.js';
+import { Field, fieldsOf, Known, State, Time, UpToDate } from '../parts.js';
 import { useResource } from '../resource.js';
 import { may, ruleName, useCompany } from '../session.js';
 import { BulkDialog, type BulkFilter, ChosenDialog } from '../steer.js';
@@ -20,26 +21,30 @@ type Filter = Partial<Record<(typeof fields)[number], string>>;
 const sinces = { '1h': 'the last hour', '24h': 'the last day', '7d': 'the last 7 days' };
 
 export function ChainsPage() {
+  const { query } = useLocation();
+  const filter: Filter = Object.fromEntries(fields.flatMap((name) => (query[name] ? [[name, query[name]]] : [])));
+  // Another filter is another page: what was chosen of the one is not of the other.
+  return <Chains key={JSON.stringify(filter)} filter={filter} />;
+}
+
+function Chains({ filter }: { filter: Filter }) {
   const { companyId, timeZone } = useCompany();
-  const location = useLocation();
-  const filter: Filter = Object.fromEntries(
-    fields.flatMap((name) => (location.query[name] ? [[name, location.query[name]]] : [])),
-  );
-  const cursors = useSignal<string[]>([]);
+  const { query: address, route } = useLocation();
+  const { cursor } = address;
   const chosen = useSignal<ReadonlySet<string>>(new Set());
   const dialog = useSignal<{ verb: BulkVerb; all: boolean } | undefined>(undefined);
-  // Full minutes, so that a look a second later is the same question.
-  const since = filter.since && (sinceTime(filter.since, Math.floor(Date.now() / 60_000) * 60_000) ?? filter.since);
+  const isDecided = useSignal(false);
+  // Full minutes, so that a look a second later is the same question. The parts of a list count from the same one.
+  const now = Date.parse(address.at ?? '') || Math.floor(Date.now() / 60_000) * 60_000;
+  const since = filter.since && (sinceTime(filter.since, now) ?? filter.since);
   const asked: Filter = { ...filter, since };
-  const chains = useResource<ChainList>(
-    path`/co/${companyId}/chains` + query({ ...asked, limit: '50', cursor: cursors.value.at(-1) }),
-  );
-  const show = (next: Filter) => {
-    [cursors.value, chosen.value] = [[], new Set()];
-    location.route(pageOf.chains(companyId, next));
-  };
+  const chains = useResource<ChainList>(path`/co/${companyId}/chains` + query({ ...asked, limit: '25', cursor }));
+  const next = chains.data.value?.nextCursor;
+  const show = (next: Filter) => route(pageOf.chains(companyId, next));
   const closed = () => {
     dialog.value = undefined;
+    if (isDecided.value) chosen.value = new Set();
+    isDecided.value = false;
     chains.refresh();
   };
   const bulk = bulkFilterOf(asked);
@@ -51,16 +56,16 @@ export function ChainsPage() {
         <FilterForm filter={filter} onShow={show} />
       </details>
       <Known of={chains}>
-        {({ items, nextCursor }) => (
+        {({ items }) => (
           <>
             {items.length === 0 ? (
               <p class="card">
-                {isFiltered ? (
+                {isFiltered || cursor ? (
                   'No chain is like that.'
                 ) : (
                   <>
                     There is no chain yet: they begin when a webhook of the platform sends one.{' '}
-                    <a href={pageOf.compose(companyId)}>Compose one</a>
+                    {may('steer') && <a href={pageOf.compose(companyId)}>Compose one</a>}
                   </>
                 )}
               </p>
@@ -74,14 +79,26 @@ export function ChainsPage() {
                 onAsk={(next) => (dialog.value = next)}
               />
             )}
-            <Pager cursors={cursors} next={nextCursor} />
           </>
         )}
       </Known>
+      {(cursor || next) && (
+        <nav aria-label="Parts of the list" class="row">
+          {cursor && <a href={pageOf.chains(companyId, filter)}>The first part</a>}
+          {next && (
+            <a href={pageOf.chains(companyId, { ...filter, at: since && new Date(now).toISOString(), cursor: next })}>More</a>
+          )}
+        </nav>
+      )}
       <UpToDate of={chains} />
       {dialog.value?.all === true && bulk && <BulkDialog verb={dialog.value.verb} filter={bulk} onClose={closed} />}
       {dialog.value?.all === false && (
-        <ChosenDialog verb={dialog.value.verb as ManyVerb} chainIds={[...chosen.value]} onClose={closed} />
+        <ChosenDialog
+          verb={dialog.value.verb as ManyVerb}
+          chainIds={[...chosen.value]}
+          onDecided={() => (isDecided.value = true)}
+          onClose={closed}
+        />
       )}
     </Page>
   );
@@ -95,64 +112,53 @@ function bulkFilterOf({ status, paused, ...rest }: Filter): BulkFilter | undefin
 
 const isSteerable = (status: string) => status === 'running' || status === 'needs-attention' || status === 'failed';
 
+const withWords =
+  <Value extends string>(wordsOf: (value: Value) => string) =>
+  (value: Value) =>
+    [value, wordsOf(value)] as const;
+
 function FilterForm({ filter, onShow }: { filter: Filter; onShow(next: Filter): void }) {
-  const { rules } = useCompany();
-  const { status, assignmentId, relayId, reason, since, until, paused } = filter;
+  const company = useCompany();
+  const { status = '', assignmentId = '', relayId = '', reason = '', since = '', until, paused } = filter;
   const submit = (event: Event) => onShow({ paused, until, ...fieldsOf(event) });
+  // What is in the address can be chosen, whatever it is.
+  const relayIds = new Set([...company.rules.map((rule) => rule.relayId), ...(relayId ? [relayId] : [])]);
+  const reasons = new Set([...failureTypes, ...(reason ? [reason] : [])]);
+  const times = { ...sinces, ...(since && !(since in sinces) && { [since]: `since ${since}` }) };
   const dropped = (name: keyof Filter) => () => onShow({ ...filter, [name]: undefined });
   return (
-    // A form of another filter begins with that filter's values.
-    <form class="filter" onSubmit={submit} key={JSON.stringify(filter)}>
+    <form class="filter" onSubmit={submit}>
       <Field label="Status">
         {(ids) => (
-          <select {...ids} name="status" defaultValue={status ?? ''}>
-            <option value="">any</option>
-            {chainStatuses.map((status) => (
-              <option key={status} value={status}>
-                {stateWords(status)}
-              </option>
-            ))}
+          <select {...ids} name="status">
+            <Options of={[['', 'any'], ...chainStatuses.map(withWords(stateWords))]} first={status} />
           </select>
         )}
       </Field>
       <Field label="Assignment">
-        {(ids) => <input {...ids} name="assignmentId" defaultValue={assignmentId ?? ''} autocomplete="off" />}
+        {(ids) => <input {...ids} name="assignmentId" defaultValue={assignmentId} autocomplete="off" />}
       </Field>
       <Field label="Rule">
         {(ids) => (
-          <select {...ids} name="relayId" defaultValue={relayId ?? ''}>
-            <option value="">any</option>
-            {relayId && !rules.some((rule) => rule.relayId === relayId) && <option value={relayId}>{relayId}</option>}
-            {rules.map(({ relayId, name }) => (
-              <option key={relayId} value={relayId}>
-                {name} ({relayId})
-              </option>
-            ))}
+          <select {...ids} name="relayId">
+            <Options
+              of={[['', 'any'], ...[...relayIds].map(withWords((relayId) => ruleName(company, relayId)))]}
+              first={relayId}
+            />
           </select>
         )}
       </Field>
       <Field label="Because">
         {(ids) => (
-          <select {...ids} name="reason" defaultValue={reason ?? ''}>
-            <option value="">anything</option>
-            {[...new Set([...(reason ? [reason] : []), ...failureTypes])].map((type) => (
-              <option key={type} value={type}>
-                {failureWords(type)}
-              </option>
-            ))}
+          <select {...ids} name="reason">
+            <Options of={[['', 'anything'], ...[...reasons].map(withWords(failureWords))]} first={reason} />
           </select>
         )}
       </Field>
       <Field label="Received in">
         {(ids) => (
-          <select {...ids} name="since" defaultValue={since ?? ''}>
-            <option value="">any time</option>
-            {Object.entries(sinces).map(([value, words]) => (
-              <option key={value} value={value}>
-                {words}
-              </option>
-            ))}
-            {since && !(since in sinces) && <option value={since}>since {since}</option>}
+          <select {...ids} name="since">
+            <Options of={[['', 'any time'], ...Object.entries(times)]} first={since} />
           </select>
         )}
       </Field>

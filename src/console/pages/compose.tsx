@@ -6,14 +6,26 @@ import { useLocation } from 'preact-iso';
 import type { Composed, Composer } from '../../contract/dry-run.js';
 import { pageOf, path } from '../addresses.js';
 import { ask, Refused } from '../api.js';
-import { ActionCard, cardId, cardTitle, type Remark } from '../composer/card.js';
-import { type Card, cardsOf, elementsOf, type Fields, moved, newCard, railOf, readElements } from '../composer/draft.js';
+import { ActionCard, cardId, cardTitle, type Remark, UsualDelays } from '../composer/card.js';
+import {
+  type Card,
+  cardsOf,
+  elementsOf,
+  type Fields,
+  fieldText,
+  moved,
+  newCard,
+  otherRules,
+  railOf,
+  readElements,
+  withoutTokens,
+} from '../composer/draft.js';
 import { Finish } from '../composer/finish.js';
 import { Trial } from '../composer/trial.js';
 import { announce, Page } from '../frame.js';
 import { Field, JsonField, Known, ProblemNote } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
-import { useCompany } from '../session.js';
+import { ruleName, useCompany } from '../session.js';
 import { durationText } from '../when.js';
 import { actionWords, counted, forecastTone } from '../words.js';
 
@@ -35,30 +47,49 @@ export function ComposePage() {
 
 function Composing({ composer }: { composer: Composer }) {
   const { companyId, rules } = useCompany();
-  const { query } = useLocation();
-  const relayId = useSignal(rules.find((rule) => rule.relayId === query.relayId)?.relayId ?? rules[0]?.relayId ?? '');
-  const cards = useDraft(companyId, relayId.value);
-  const isJson = useSignal(false);
+  const { query, route } = useLocation();
+  const { relayId, cards, written } = useDraft();
   const elements = elementsOf(cards.value, relayId.value);
   const text = JSON.stringify(elements);
+  const unread = written.value === undefined ? undefined : readElements(written.value).error;
   const { checked, refused } = useChecked(elements, text);
   /** What a trial came to counts until something is changed. */
   const tried = useSignal<{ text: string; result: Composed } | undefined>(undefined);
   const result = tried.value?.text === text ? tried.value.result : undefined;
   const issues = result ?? checked;
   const problems = issues?.problems ?? [];
-  const use = (read: readonly Fields[]) => {
-    const [first] = read;
-    const named = rules.find((rule) => rule.relayId === first?.relayId);
-    if (named) relayId.value = named.relayId;
+  const choose = (chosen: string) => {
+    relayId.value = chosen;
+    // To the address, too, one comes back.
+    if (query.relayId !== undefined) route(pageOf.compose(companyId, chosen), true);
+  };
+  const write = () => (written.value = JSON.stringify(elementsOf(cards.value, relayId.value), undefined, 2));
+  const change = (changed: string) => {
+    written.value = changed;
+    const { elements: read } = readElements(changed);
+    if (!read) return;
+    const named = read.map((element) => fieldText(element.relayId));
+    const known = named.find((id) => rules.some((rule) => rule.relayId === id));
+    if (known !== undefined && !named.includes(relayId.value)) choose(known);
     cards.value = cardsOf(read, relayId.value);
+  };
+  const showCards = () => {
+    if (unread) announce('It can be shown as cards once it can be read');
+    else written.value = undefined;
   };
   return (
     <>
       <div class="filter">
         <Field label="Rule" hint="Whose policy and contacts it runs under.">
           {(ids) => (
-            <select {...ids} value={relayId.value} onChange={(event) => (relayId.value = event.currentTarget.value)}>
+            <select
+              {...ids}
+              value={relayId.value}
+              onChange={(event) => {
+                choose(event.currentTarget.value);
+                if (written.value !== undefined && !unread) write();
+              }}
+            >
               {rules.map((rule) => (
                 <option key={rule.relayId} value={rule.relayId}>
                   {rule.name} ({rule.relayId}){rule.enabled ? '' : ', disabled'}
@@ -70,49 +101,124 @@ function Composing({ composer }: { composer: Composer }) {
         <fieldset>
           <legend class="unseen">Written as</legend>
           <div class="row">
-            <button type="button" aria-pressed={!isJson.value} onClick={() => (isJson.value = false)}>
+            <button type="button" aria-pressed={written.value === undefined} aria-disabled={!!unread} onClick={showCards}>
               Cards
             </button>
-            <button type="button" aria-pressed={isJson.value} onClick={() => (isJson.value = true)}>
+            <button type="button" aria-pressed={written.value !== undefined} onClick={() => written.value ?? write()}>
               JSON
             </button>
           </div>
         </fieldset>
       </div>
+      {!unread && <OtherRules cards={cards.value} relayId={relayId.value} />}
       <ProblemNote refused={refused} />
       <h2>Its actions</h2>
-      {isJson.value ? (
-        <AsJson elements={elements} onRead={use} />
-      ) : (
+      {written.value === undefined ? (
         <AsCards cards={cards} composer={composer} issues={issues} outcomes={result?.actions} />
+      ) : (
+        <>
+          <JsonField
+            label="The chain as JSON"
+            hint="Without tokens. What can be read is on the cards at once."
+            problem={unread && `${unread}. It can be shown as cards, tried and used once it can be read`}
+            rows={24}
+            text={written.value}
+            onText={change}
+          />
+          {unread && (
+            <p>
+              <button type="button" onClick={() => (written.value = undefined)}>
+                Drop it: back to what could be read last
+              </button>
+            </p>
+          )}
+        </>
       )}
       {cards.value.length > 0 && (
         <>
-          {isJson.value && <Issues of={issues} />}
-          <h2>Try it</h2>
-          <Trial
+          {written.value !== undefined && !unread && <Issues of={issues} />}
+          <div hidden={!!unread}>
+            <h2>Try it</h2>
+            <Trial
+              elements={elements}
+              relayId={relayId.value}
+              variables={checked?.variables ?? {}}
+              result={result}
+              onTried={(result) => (tried.value = { text, result })}
+            />
+          </div>
+          <h2>Use it</h2>
+          <Finish
+            key={relayId.value}
             elements={elements}
             relayId={relayId.value}
-            variables={checked?.variables ?? {}}
-            result={result}
-            onTried={(result) => (tried.value = { text, result })}
+            problems={problems.length}
+            obstacle={
+              unread
+                ? 'There is no body to paste until the JSON can be read.'
+                : isOfDraft(refused)
+                  ? `It would be refused: ${refused?.problem.detail}`
+                  : undefined
+            }
           />
-          <h2>Use it</h2>
-          <Finish key={relayId.value} elements={elements} relayId={relayId.value} problems={problems.length} />
         </>
       )}
     </>
   );
 }
 
-/** Kept by the browser's tab for as long as it is open: one goes to make a token, and comes back. */
-function useDraft(companyId: string, relayId: string): Signal<Card[]> {
-  const place = `relay-draft-${companyId}`;
-  const kept = useMemo(() => readElements(sessionStorage.getItem(place) ?? '[]').elements ?? [], [place]);
-  const cards = useSignal<Card[]>(useMemo(() => cardsOf(kept, relayId), [kept]));
-  useEffect(() => sessionStorage.setItem(place, JSON.stringify(cards.value.map(({ fields }) => fields))), [cards.value]);
-  return cards;
+/** Said beside the rule of the whole chain: which actions name another. */
+function OtherRules({ cards, relayId }: { cards: readonly Card[]; relayId: string }) {
+  const { rules } = useCompany();
+  const others = [...otherRules(cards, relayId)];
+  if (others.length === 0) return null;
+  return (
+    <div class="note wait" role="alert">
+      Not of this rule:
+      <ul>
+        {others.map(([own, places]) => (
+          <li key={own}>
+            action {places.join(', ')}, of{' '}
+            {rules.some((rule) => rule.relayId === own)
+              ? `${ruleName({ rules }, own)}: put in a token of that rule by hand`
+              : `${own}, which is no rule of this company`}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
 }
+
+interface Draft {
+  relayId: string;
+  elements: Fields[];
+  /** The JSON as it was written; absent: the cards are shown. */
+  written?: string;
+}
+
+/** Kept by the browser's tab for as long as it is open: one goes to make a token, and comes back. */
+function useDraft() {
+  const { companyId, rules } = useCompany();
+  const { query } = useLocation();
+  const place = `relay-draft-${companyId}`;
+  const kept = useMemo<Partial<Draft>>(() => JSON.parse(sessionStorage.getItem(place) ?? '{}'), [place]);
+  const known = [query.relayId, kept.relayId].find((id) => rules.some((rule) => rule.relayId === id));
+  const relayId = useSignal(known ?? rules[0]?.relayId ?? '');
+  const cards = useSignal<Card[]>(useMemo(() => cardsOf(kept.elements ?? [], relayId.value), [kept]));
+  const written = useSignal(kept.written);
+  useEffect(() => {
+    const draft: Draft = {
+      relayId: relayId.value,
+      elements: cards.value.map(({ fields }) => fields),
+      written: written.value && withoutTokens(written.value),
+    };
+    sessionStorage.setItem(place, JSON.stringify(draft));
+  }, [relayId.value, cards.value, written.value]);
+  return { relayId, cards, written };
+}
+
+/** Whether it was not read at all for what is in it, rather than for the moment. */
+const isOfDraft = (refused: Refused | undefined) => [400, 413].includes(refused?.problem.status ?? 0);
 
 const pauseMs = 500;
 
@@ -128,7 +234,9 @@ function useChecked(elements: Fields[], text: string) {
         if (!isOld) [checked.value, refused.value] = [heard, undefined];
       } catch (error) {
         if (!(error instanceof Refused)) throw error;
-        if (!isOld) refused.value = error;
+        if (isOld) return;
+        refused.value = error;
+        if (isOfDraft(error)) checked.value = undefined;
       }
     };
     const timer = setTimeout(() => void check(), pauseMs);
@@ -150,8 +258,8 @@ interface AsCardsProps {
 function AsCards({ cards, composer, issues, outcomes }: AsCardsProps) {
   const { value: written } = cards;
   const focusOn = (card: Card | undefined) => setTimeout(() => document.getElementById(card ? cardId(card) : 'add')?.focus()); // Once it is there.
-  const add = (action: string) => {
-    const card = newCard({ action, platformAssignmentId: '${assignment_id}' });
+  const add = (fields: Fields) => {
+    const card = newCard(fields);
     cards.value = [...written, card];
     announce(`Action ${written.length} added`);
     focusOn(card);
@@ -193,6 +301,7 @@ function AsCards({ cards, composer, issues, outcomes }: AsCardsProps) {
           </ul>
         </div>
       )}
+      <UsualDelays />
       <div class="composer">
         {written.length > 0 && <Rail cards={written} outcomes={outcomes} />}
         <div>
@@ -208,6 +317,7 @@ function AsCards({ cards, composer, issues, outcomes }: AsCardsProps) {
               timestamp={timestampAt(issues, place)}
               outcome={outcomes?.[place]}
               onChange={(fields) => (cards.value = cards.value.map((one) => (one.key === card.key ? { ...one, fields } : one)))}
+              onAdd={add}
               onMove={(by) => move(place, by)}
               onDuplicate={() => duplicate(place)}
               onRemove={() => remove(place)}
@@ -215,7 +325,12 @@ function AsCards({ cards, composer, issues, outcomes }: AsCardsProps) {
           ))}
           <p class="row" id="add" tabIndex={-1}>
             {composer.actions.map(({ name, description }) => (
-              <button key={name} type="button" title={description} onClick={() => add(name)}>
+              <button
+                key={name}
+                type="button"
+                title={description}
+                onClick={() => add({ action: name, platformAssignmentId: '${assignment_id}' })}
+              >
                 Add: {actionWords[name] ?? 'an action'} ({name})
               </button>
             ))}
@@ -262,38 +377,16 @@ function Rail({ cards, outcomes }: { cards: readonly Card[]; outcomes: Composed[
   );
 }
 
-function remarksAt(issues: Composed['problems'] | undefined, place: number): Remark[] {
-  return (issues ?? []).flatMap(({ pointer, detail }) => {
+function remarksAt(issues: Composed['hints'] | undefined, place: number): Remark[] {
+  return (issues ?? []).flatMap(({ pointer, ...said }) => {
     const [, index, ...field] = pointer.split('/');
-    return index === String(place) ? [{ field: field.join('/'), detail }] : [];
+    return index === String(place) ? [{ field: field.join('/'), ...said }] : [];
   });
 }
 
 function timestampAt(issues: Composed | undefined, place: number): string | undefined {
   const { detail, written } = issues?.timestamps.find(({ pointer }) => pointer.startsWith(`/${place}/`)) ?? {};
   return detail && (written ? `It would be written as ${detail}.` : `It could not be written: ${detail}.`);
-}
-
-/** Both ways: what is written here becomes the cards as soon as it can be read. */
-function AsJson({ elements, onRead }: { elements: Fields[]; onRead(elements: readonly Fields[]): void }) {
-  const text = useSignal(JSON.stringify(elements, undefined, 2));
-  const error = useSignal<string | undefined>(undefined);
-  const change = (written: string) => {
-    text.value = written;
-    const read = readElements(written);
-    error.value = read.error;
-    if (read.elements) onRead(read.elements);
-  };
-  return (
-    <JsonField
-      label="The chain as JSON"
-      hint="Without tokens. What can be read is on the cards at once."
-      problem={error.value}
-      rows={24}
-      text={text.value}
-      onText={change}
-    />
-  );
 }
 
 function Issues({ of: issues }: { of: Composed | undefined }) {

@@ -5,11 +5,11 @@ import type { z } from 'zod';
 import type { causesResponse } from '../../contract/causes.js';
 import type { ChainList } from '../../contract/chain-resource.js';
 import type { rejectedListSchema } from '../../contract/problem.js';
-import { pageOf, path } from '../addresses.js';
+import { pageOf, path, query } from '../addresses.js';
 import { Page } from '../frame.js';
-import { Known, Time, UpToDate } from '../parts.js';
+import { Known, Pager, Time, UpToDate } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
-import { useCompany } from '../session.js';
+import { may, useCompany } from '../session.js';
 import { BulkDialog } from '../steer.js';
 import { sinceTime } from '../when.js';
 import { aboutChain, counted, pausableWords, refusalWords } from '../words.js';
@@ -20,7 +20,12 @@ const lookedInto = 3;
 
 export function NowPage() {
   const { companyId, pauses, timeZone } = useCompany();
-  const causes = useResource<z.infer<typeof causesResponse>>(path`/co/${companyId}/causes`);
+  const cursors = useSignal<string[]>([]);
+  const causes = useResource<z.infer<typeof causesResponse>>(
+    path`/co/${companyId}/causes` + query({ cursor: cursors.value.at(-1) }),
+  );
+  /** Causes about which somebody decides here: what comes of it is to be seen. */
+  const begun = useSignal<ReadonlySet<string>>(new Set());
   const asked = useSignal<{ verb: CauseVerb; causeId: string } | undefined>(undefined);
   return (
     <Page title="Now" about={`What needs somebody. Times are those of ${timeZone}.`}>
@@ -38,23 +43,32 @@ export function NowPage() {
       <Known of={causes}>
         {({ items, nextCursor }) => {
           const held = items.filter(({ chains }) => chains > 0);
+          const hasMore = nextCursor !== undefined && held.length === items.length;
+          const count = hasMore ? `${held.length} and more things` : counted(held.length, 'thing');
+          const figure = held.length === 0 ? 'Nothing needs you.' : `${count} to decide about.`;
           return (
             <>
-              <p class="figures">
-                {held.length === 0 ? 'Nothing needs you.' : `${counted(held.length, 'thing')} to decide about.`}
-              </p>
-              {held.map((cause, place) => (
-                <CauseCard
-                  key={cause.causeId}
-                  cause={cause}
-                  isOpen={place < lookedInto}
-                  onAsk={(verb) => (asked.value = { verb, causeId: cause.causeId })}
-                  onDone={causes.refresh}
-                />
-              ))}
-              {nextCursor && held.length === items.length && (
+              <p class="figures">{cursors.value.length > 0 ? 'More to decide about.' : figure}</p>
+              {items
+                .filter((cause) => held.includes(cause) || begun.value.has(cause.causeId))
+                .map((cause, place) => (
+                  <CauseCard
+                    key={cause.causeId}
+                    cause={cause}
+                    isOpen={place < lookedInto}
+                    onBegin={() => (begun.value = new Set([...begun.value, cause.causeId]))}
+                    onAsk={(verb) => (asked.value = { verb, causeId: cause.causeId })}
+                    onDone={causes.refresh}
+                  />
+                ))}
+              {held.length > 0 && may('manage') && (
                 <p>
-                  These are the newest.{' '}
+                  <a href={pageOf.settings(companyId)}>Pause</a> what goes wrong for a while: what needs it then waits.
+                </p>
+              )}
+              <Pager cursors={cursors} next={hasMore ? nextCursor : undefined} />
+              {hasMore && (
+                <p>
                   <a href={pageOf.chains(companyId, { status: 'needs-attention' })}>All chains that are held</a>
                 </p>
               )}

@@ -9,6 +9,7 @@ import type { rejectedListSchema } from '../../contract/problem.js';
 import type { ruleSchema } from '../../contract/rule.js';
 import { pageOf, path, query } from '../addresses.js';
 import { ask } from '../api.js';
+import { changedIn, Options, only, useForm } from '../form.js';
 import { Page } from '../frame.js';
 import { NotifyFields, notifyPatch } from '../notify-fields.js';
 import { Confirm, Field, fieldsOf, Known, ProblemNote, ShownOnce, State, Time, useDeed } from '../parts.js';
@@ -26,8 +27,8 @@ export function RulePage({ relayId }: { relayId: string }) {
   const at = path`/admin/companies/${companyId}/rules/${relayId}`;
   const rule = useResource<Rule>(at, seldom);
   const tokens = useResource<z.infer<typeof tokensResponse>>(`${at}/tokens`, seldom);
-  const changed = () => {
-    rule.refresh();
+  const saved = (stored: Rule) => {
+    rule.data.value = stored;
     company.refresh();
   };
   return (
@@ -41,7 +42,7 @@ export function RulePage({ relayId }: { relayId: string }) {
       }
     >
       <Week relayId={relayId} />
-      <Known of={rule}>{(known) => <Policy rule={known} at={at} onChanged={changed} />}</Known>
+      <Known of={rule}>{(known) => <Policy rule={known} at={at} onSaved={saved} />}</Known>
       <h2>Tokens</h2>
       <Known of={tokens}>{({ tokens: known }) => <Tokens tokens={known} at={at} onChanged={tokens.refresh} />}</Known>
     </Page>
@@ -54,9 +55,14 @@ function Week({ relayId }: { relayId: string }) {
   // The same for an hour, so that it stays one question.
   const since = sinceTime('7d', Math.floor(Date.now() / 3_600_000) * 3_600_000);
   const counts = useResource<ChainCounts>(path`/co/${companyId}/chains/counts` + query({ relayId, since }), seldom);
-  const last = useResource<ChainList>(path`/co/${companyId}/chains` + query({ relayId, since, limit: '50' }), seldom);
+  const chains = (since: string | undefined) => path`/co/${companyId}/chains` + query({ relayId, since, limit: '50' });
+  const last = useResource<ChainList>(chains(since), seldom);
+  // Open ones come first: behind very many of them are closed ones that came later.
+  const { items: first = [], nextCursor } = last.data.value ?? {};
+  const later = useResource<ChainList>(nextCursor && chains(newestOf(first)?.receivedAt), seldom);
   const refused = useResource<z.infer<typeof rejectedListSchema>>(path`/co/${companyId}/rejected?limit=100`, seldom);
-  const newest = newestOf(last.data.value?.items);
+  const rest = nextCursor ? later.data.value?.items : [];
+  const newest = rest && newestOf([...first, ...rest]);
   const refusal = refused.data.value?.items.find(({ relayIds }) => relayIds.includes(relayId));
   return (
     <section class="card" aria-labelledby="week">
@@ -91,60 +97,92 @@ function Week({ relayId }: { relayId: string }) {
   );
 }
 
-function Policy({ rule, at, onChanged }: { rule: Rule; at: string; onChanged(): void }) {
+interface PolicyProps {
+  rule: Rule;
+  at: string;
+  onSaved(rule: Rule): void;
+}
+
+function Policy({ rule, at, onSaved }: PolicyProps) {
   const deed = useDeed();
-  const change = (patch: object, words: string) =>
-    void deed.run(() => ask('PATCH', at, patch), words).then((done) => done && onChanged());
-  const save = (event: Event) => {
-    const { name, onFailure, onUnknown, ...contacts } = fieldsOf(event);
-    change({ name, onFailure, onUnknown, notify: { ...rule.notify, ...notifyPatch(contacts) } }, 'Saved');
+  const form = useForm();
+  const isAsked = useSignal(false);
+  const change = (patch: object, words: string) => deed.run(async () => onSaved(await ask<Rule>('PATCH', at, patch)), words);
+  const disable = async () => {
+    if (await change({ enabled: false }, 'Disabled')) isAsked.value = false;
   };
-  const { name, enabled, onFailure, onUnknown, notify, updatedAt } = rule;
+  const save = async (event: Event) => {
+    const changed = changedIn(event.currentTarget);
+    const { name, onFailure, onUnknown, ...contacts } = fieldsOf(event);
+    const told = only(changed, notifyPatch(contacts));
+    // Blank, it would give the rule contacts of its own, none.
+    const notify = Object.keys(told).length > 0 ? told : undefined;
+    if (await change({ ...only(changed, { name, onFailure, onUnknown }), notify }, 'Saved')) form.saved();
+  };
+  const { name, enabled, onFailure, onUnknown, notify } = rule;
   return (
-    <form class="card" onSubmit={save} key={updatedAt}>
-      <Field label="Name">{(ids) => <input {...ids} name="name" required maxLength={200} defaultValue={name} />}</Field>
-      <Field label="What fails">
-        {(ids) => (
-          <select {...ids} name="onFailure" defaultValue={onFailure}>
-            {options(onFailureWords)}
-          </select>
-        )}
-      </Field>
-      <Field
-        label="What nobody knows the outcome of"
-        hint="A mail server took a message, and the connection broke before it said so."
-      >
-        {(ids) => (
-          <select {...ids} name="onUnknown" defaultValue={onUnknown}>
-            {options(onUnknownWords)}
-          </select>
-        )}
-      </Field>
-      <NotifyFields notify={notify} of="rule" />
-      <ProblemNote refused={deed.refused} />
-      <p class="row">
-        <button type="submit" class="main" aria-disabled={deed.busy}>
-          Save
-        </button>
-        <button type="button" onClick={() => change({ enabled: !enabled }, enabled ? 'Disabled' : 'Enabled')}>
-          {enabled ? 'Disable' : 'Enable'}
-        </button>
-        <span class="soft small">
-          {enabled ? 'Enabled.' : 'Disabled: its requests are refused, and its actions that are still to run become skipped.'}
-        </span>
-      </p>
-    </form>
+    <>
+      <form class="card" onSubmit={(event) => void save(event)} ref={form.ref}>
+        <Field label="Name">{(ids) => <input {...ids} name="name" required maxLength={200} defaultValue={name} />}</Field>
+        <Field label="What fails">
+          {(ids) => (
+            <select {...ids} name="onFailure">
+              <Options of={Object.entries(onFailureWords)} first={onFailure} />
+            </select>
+          )}
+        </Field>
+        <Field
+          label="What nobody knows the outcome of"
+          hint="A mail server took a message, and the connection broke before it said so."
+        >
+          {(ids) => (
+            <select {...ids} name="onUnknown">
+              <Options of={Object.entries(onUnknownWords)} first={onUnknown} />
+            </select>
+          )}
+        </Field>
+        <NotifyFields notify={notify} of="rule" />
+        {!isAsked.value && <ProblemNote refused={deed.refused} />}
+        <p class="row">
+          <button type="submit" class="main" aria-disabled={deed.busy}>
+            Save
+          </button>
+          {enabled ? (
+            <button type="button" onClick={() => (isAsked.value = true)}>
+              Disable…
+            </button>
+          ) : (
+            <button type="button" aria-disabled={deed.busy} onClick={() => void change({ enabled: true }, 'Enabled')}>
+              Enable
+            </button>
+          )}
+          <span class="soft small">
+            {enabled ? 'Enabled.' : 'Disabled: its requests are refused, and its actions that are still to run become skipped.'}
+          </span>
+        </p>
+      </form>
+      {isAsked.value && (
+        <Confirm
+          title={`Disable ${name}?`}
+          verb="Disable it"
+          danger
+          busy={deed.busy}
+          refused={deed.refused}
+          onClose={() => (isAsked.value = false)}
+          onConfirm={() => void disable()}
+        >
+          <p>
+            From now on its requests are refused. They are kept, and can be sent again. Its actions that come due become skipped,
+            and that cannot be taken back.
+          </p>
+        </Confirm>
+      )}
+    </>
   );
 }
 
-const options = (words: Record<string, string>) =>
-  Object.entries(words).map(([value, text]) => (
-    <option key={value} value={value}>
-      {text}
-    </option>
-  ));
-
-const graces: [seconds: number, words: string][] = [
+const graces: [seconds: number | null, words: string][] = [
+  [null, 'when they are revoked'],
   [0, 'at once'],
   [3600, 'after an hour'],
   [86_400, 'after a day'],
@@ -155,11 +193,11 @@ function Tokens({ tokens, at, onChanged }: { tokens: readonly Token[]; at: strin
   const rotating = useSignal(false);
   const revoked = useSignal<Token | undefined>(undefined);
   const made = useSignal<z.infer<typeof rotatedTokenResponse> | undefined>(undefined);
-  const grace = useSignal('86400');
+  const grace = useSignal('null');
   const deed = useDeed();
   const rotate = () =>
     deed.run(async () => {
-      made.value = await ask('POST', `${at}/tokens`, { graceSeconds: Number(grace.value) });
+      made.value = await ask('POST', `${at}/tokens`, { graceSeconds: JSON.parse(grace.value) });
       rotating.value = false;
     }, 'A new token is made.');
   const revoke = async ({ tokenId }: Token) => {

@@ -7,6 +7,7 @@ import type { CheckedPart, checkResponse, PausesNow, StoredCompany } from '../..
 import type { noticeTestResponse } from '../../contract/notify.js';
 import { path, query } from '../addresses.js';
 import { ask } from '../api.js';
+import { changedIn, only, useForm } from '../form.js';
 import { announce, Page } from '../frame.js';
 import { NotifyFields, notifyPatch } from '../notify-fields.js';
 import { Choice, Confirm, Entry, Field, fieldsOf, JsonField, Known, ProblemNote, Time, useDeed } from '../parts.js';
@@ -18,8 +19,8 @@ export function SettingsPage() {
   const company = useCompany();
   const at = path`/admin/companies/${company.companyId}`;
   const settings = useResource<StoredCompany>(at, seldom);
-  const changed = () => {
-    settings.refresh();
+  const saved = (stored: StoredCompany) => {
+    settings.data.value = stored;
     company.refresh();
   };
   return (
@@ -29,10 +30,10 @@ export function SettingsPage() {
         {(known) => (
           <>
             <h2>Settings</h2>
-            <OwnSettings company={known} at={at} onChanged={changed} />
+            <OwnSettings company={known} at={at} onSaved={saved} />
             <Check at={at} />
             <NoticeTest at={at} />
-            <Connections company={known} at={at} onChanged={changed} />
+            <Connections company={known} at={at} onSaved={saved} />
           </>
         )}
       </Known>
@@ -115,19 +116,23 @@ function Pauses({ at }: { at: string }) {
 interface SettingsProps {
   company: StoredCompany;
   at: string;
-  onChanged(): void;
+  onSaved(company: StoredCompany): void;
 }
 
-function OwnSettings({ company, at, onChanged }: SettingsProps) {
+function OwnSettings({ company, at, onSaved }: SettingsProps) {
   const deed = useDeed();
-  const save = (event: Event) => {
+  const form = useForm();
+  const save = async (event: Event) => {
+    const changed = changedIn(event.currentTarget);
     const { name, timeZone, noticeLinks, ...contacts } = fieldsOf(event);
-    const patch = { name, timeZone: timeZone || null, noticeLinks: noticeLinks === 'on', notify: notifyPatch(contacts) };
-    void deed.run(() => ask('PATCH', at, patch), 'Saved').then((done) => done && onChanged());
+    const own = only(changed, { name, timeZone: timeZone || null, noticeLinks: noticeLinks === 'on' });
+    const patch = { ...own, notify: only(changed, notifyPatch(contacts)) };
+    const saved = async () => onSaved(await ask<StoredCompany>('PATCH', at, patch));
+    if (await deed.run(saved, 'Saved')) form.saved();
   };
-  const { name, timeZone, notify, noticeLinks = true, updatedAt } = company;
+  const { name, timeZone, notify, noticeLinks = true } = company;
   return (
-    <form class="card" onSubmit={save} key={updatedAt}>
+    <form class="card" onSubmit={(event) => void save(event)} ref={form.ref}>
       <Field label="Name">{(ids) => <input {...ids} name="name" required maxLength={200} defaultValue={name} />}</Field>
       <Field label="Time zone" hint="Such as Europe/Berlin, or +02:00.">
         {(ids) => <input {...ids} name="timeZone" defaultValue={timeZone} />}
@@ -227,7 +232,7 @@ function NoticeTest({ at }: { at: string }) {
 }
 
 /** As the API shows them, secrets as `***`. */
-function Connections({ company, at, onChanged }: SettingsProps) {
+function Connections({ company, at, onSaved }: SettingsProps) {
   const { platform, ticketing, mail, limits, webhookSecret } = company;
   const shown = { platform, ticketing, mail, limits, webhookSecret };
   return (
@@ -258,30 +263,38 @@ function Connections({ company, at, onChanged }: SettingsProps) {
       {isOperator() && (
         <details>
           <summary>Change them</summary>
-          <ConnectionsForm key={company.updatedAt} name={company.name} sections={shown} at={at} onChanged={onChanged} />
+          <ConnectionsForm sections={shown} at={at} onSaved={onSaved} />
         </details>
       )}
     </section>
   );
 }
 
+type Sections = Record<string, unknown>;
+
 interface ConnectionsFormProps extends Omit<SettingsProps, 'company'> {
-  name: string;
-  sections: Record<string, unknown>;
+  sections: Sections;
 }
 
 /** As JSON, in the words of the API. A secret that stays `***` stays what it is. */
-function ConnectionsForm({ name, sections, at, onChanged }: ConnectionsFormProps) {
-  const [text, mistake] = [useSignal(JSON.stringify(sections, undefined, 2)), useSignal('')];
+function ConnectionsForm({ sections, at, onSaved }: ConnectionsFormProps) {
+  /** What somebody has typed, and into what. */
+  const typed = useSignal<{ text: string; before: Sections } | undefined>(undefined);
+  const mistake = useSignal('');
+  const { text = JSON.stringify(sections, undefined, 2), before = sections } = typed.value ?? {};
   const deed = useDeed();
   const save = async (event: Event) => {
     event.preventDefault();
-    const read = readObject(text.value);
+    const read = readObject(text);
     mistake.value = read ? '' : 'is no JSON object';
     if (!read) return;
-    const dropped = Object.keys(sections).filter((name) => !(name in read));
-    const given = { ...read, name, ...Object.fromEntries(dropped.map((name) => [name, null])) };
-    if (await deed.run(() => ask('PUT', at, given), 'Saved')) onChanged();
+    const names = Object.keys({ ...before, ...read }).filter((name) => !isSame(before[name], read[name]));
+    const given = Object.fromEntries(names.map((name) => [name, read[name] ?? null]));
+    await deed.run(async () => {
+      const { name } = await ask<StoredCompany>('GET', at);
+      onSaved(await ask<StoredCompany>('PUT', at, { ...given, name }));
+      typed.value = undefined;
+    }, 'Saved');
   };
   return (
     <form onSubmit={(event) => void save(event)}>
@@ -290,8 +303,8 @@ function ConnectionsForm({ name, sections, at, onChanged }: ConnectionsFormProps
         hint="platform, ticketing, mail, limits and webhookSecret, as the API has them. What is taken out is removed; a secret that stays *** stays what it is."
         problem={mistake.value}
         rows={14}
-        text={text.value}
-        onText={(written) => (text.value = written)}
+        text={text}
+        onText={(text) => (typed.value = { text, before })}
       />
       <ProblemNote refused={deed.refused} />
       <p>
@@ -302,6 +315,8 @@ function ConnectionsForm({ name, sections, at, onChanged }: ConnectionsFormProps
     </form>
   );
 }
+
+const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
 function readObject(text: string): Record<string, unknown> | undefined {
   try {
