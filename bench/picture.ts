@@ -30,8 +30,9 @@ export function pictureOf(results: ReturnType<Results['summary']>): string {
   });
   const size = [2 * width, Math.ceil(panels.size / 2) * height];
   const style = 'text { font: 12px sans-serif; fill: #222 } .axis { stroke: #999 } .title { font-weight: bold }';
+  const title = '<title>Relay and bare Temporal by the number of chains that wait for a delay</title>';
   const background = '<rect width="100%" height="100%" fill="#fff"/>';
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size.join(' ')}"><style>${style}</style>${background}
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size.join(' ')}">${title}<style>${style}</style>${background}
 ${drawn.join('\n')}
 </svg>
 `;

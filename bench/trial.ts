@@ -15,7 +15,7 @@ import { adminToken, rule, type Side, type SideName } from './sides.js';
 export type Action = Record<string, unknown>;
 
 /** How long a measurement waits for its effects, and for its workflows to close, before it fails. */
-const patienceSeconds = 600;
+const patienceSeconds = 1800;
 
 const arrivalsSchema = z.object({
   count: z.number(),

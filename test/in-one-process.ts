@@ -1,6 +1,7 @@
 /** Runs test files one after another in this process, each as a suite that bears its name: run.ts starts such processes. */
 
 import { describe } from 'node:test';
+import { closeFree } from './store/emptied.js';
 
 /** @param files - modules, by the names of their suites. */
 export async function runFiles(files: Record<string, string>): Promise<void> {
@@ -8,6 +9,7 @@ export async function runFiles(files: Record<string, string>): Promise<void> {
     // The promise resolves when the suite has ended, hooks and all.
     await describe(name, async () => void (await import(url)));
   }
+  await closeFree();
   // What the file `faults/short` leaves makes Node 20 spin for ever in `CleanupHandles` after this event.
   process.on('exit', (code) => process.exit(code));
   // Whoever waits for the end of this process would wait as long as what was left open.

@@ -13,47 +13,57 @@ import { spec } from 'node:test/reporters';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { startTemporal } from '../src/sandbox/temporal.js';
 import { startPostgresql } from './postgresql.js';
+import { makeFirst } from './store/emptied.js';
 
 /**
  * How long a file takes in a whole run on two cores, in seconds, where that is much longer than others of its kind. The longest
  * are dealt first, so that no process is left alone with one at the end.
  */
 const seconds: Record<string, number> = {
-  'api/admin': 17,
-  'api/who': 45,
-  'console/in-a-browser': 90,
-  'docs/operating': 200,
-  'end-to-end/abuse': 150,
-  'end-to-end/at-rest': 35,
-  'end-to-end/bulk': 45,
-  'end-to-end/email': 50,
-  'end-to-end/erasure': 25,
-  'end-to-end/failure': 65,
-  'end-to-end/hold': 85,
-  'end-to-end/hostile': 50,
-  'end-to-end/idempotency': 50,
-  'end-to-end/killed-worker': 35,
-  'end-to-end/late': 45,
-  'end-to-end/limits': 100,
-  'end-to-end/many-signals': 35,
+  'api/admin': 15,
+  'api/bearer-authentication': 15,
+  'api/bounds': 15,
+  'api/causes': 15,
+  'api/events': 10,
+  'api/who': 55,
+  'chain/timestamp/differential': 25,
+  'console/composing': 40,
+  'console/in-a-browser': 230,
+  'docs/operating': 210,
+  'end-to-end/abuse': 170,
+  'end-to-end/bulk': 25,
+  'end-to-end/email': 45,
+  'end-to-end/failure': 70,
+  'end-to-end/hold': 100,
+  'end-to-end/hostile': 45,
+  'end-to-end/idempotency': 35,
+  'end-to-end/killed-worker': 40,
+  'end-to-end/late': 30,
+  'end-to-end/limits': 110,
+  'end-to-end/many-signals': 55,
+  'end-to-end/mend': 65,
   'end-to-end/not-tried': 45,
-  'end-to-end/notices': 100,
-  'end-to-end/pause': 40,
-  'end-to-end/processes': 115,
-  'end-to-end/reopen': 55,
-  'end-to-end/reset': 120,
+  'end-to-end/notices': 105,
+  'end-to-end/order': 25,
+  'end-to-end/pause': 30,
+  'end-to-end/processes': 175,
+  'end-to-end/rejected': 30,
+  'end-to-end/reopen': 65,
+  'end-to-end/reset': 160,
   'end-to-end/restore': 60,
-  'end-to-end/start': 60,
-  'end-to-end/start-refused': 45,
-  'end-to-end/steer': 40,
-  'end-to-end/storm': 38,
-  'end-to-end/telemetry': 10,
-  'end-to-end/upgrade': 120,
-  'end-to-end/web-ui': 60,
+  'end-to-end/rotation': 25,
+  'end-to-end/start': 80,
+  'end-to-end/start-refused': 55,
+  'end-to-end/steer': 45,
+  'end-to-end/storm': 50,
+  'end-to-end/upgrade': 110,
+  'end-to-end/web-ui': 115,
   'faults/short': 150,
-  'hostile/fuzz': 15,
+  'hostile/fuzz': 25,
   'sandbox/temporal': 25,
-  'store/durability': 38,
+  'store/durability': 60,
+  'store/encryption': 30,
+  'store/store': 20,
 };
 const root = fileURLToPath(new URL('.', import.meta.url));
 /** What is compiled may still have files that are no more. */
@@ -125,6 +135,7 @@ const processes = [...deal(endToEnd, atOnce), ...deal(unit, cores)].map((names, 
 
 const stops: (() => Promise<void>)[] = [];
 if (endToEnd.length > 0) {
+  await makeFirst(join(directory, 'pglite.tar'));
   const temporal = await startTemporal({ dataDir: directory, host: '127.0.0.1', port: 0, uiPort: 0, namespace: 'default', say });
   stops.push(() => temporal.stop());
   process.env.RELAY_TEST_TEMPORAL_ADDRESS = temporal.address;
@@ -140,16 +151,22 @@ if (endToEnd.length > 0 && !process.env.RELAY_TEST_DATABASE_URL) {
 }
 
 const counts = { passed: 0, failed: 0, skipped: 0 };
+/** Files of which nothing was heard. */
+const unreported = new Set(names);
 const tests = run({ files: processes, concurrency: atOnce, timeout: 20 * 60_000 });
 tests.on('test:pass', ({ skip, details, name, file }) => {
+  unreported.delete(name);
   if (skip !== undefined) {
     counts.skipped += 1;
     say(`SKIPPED ${relative(sources, file ?? '')}: ${name}: ${skip}`);
   } else if (details.type !== 'suite') counts.passed += 1;
 });
-tests.on('test:fail', ({ details: { error } }) => {
+tests.on('test:fail', ({ name, details: { error } }) => {
+  unreported.delete(name);
   // A suite or a process fails with its tests, which are counted, or by itself: a file that cannot be loaded, a hook.
   if (!('failureType' in error) || error.failureType !== 'subtestsFailed') counts.failed += 1;
+  // Of a process that ended by itself.
+  if ('exitCode' in error && 'signal' in error) say(`${name} ended with ${error.signal ?? error.exitCode}`);
 });
 tests.compose(new spec()).pipe(process.stdout);
 tests.once('end', () => void finish());
@@ -157,6 +174,8 @@ tests.once('end', () => void finish());
 async function finish(): Promise<void> {
   for (const stop of stops.reverse()) await stop();
   rmSync(directory, { recursive: true, force: true });
+  for (const name of unreported) say(`${name} did not report how it ended`);
+  counts.failed += unreported.size;
   say(`${counts.passed} passed, ${counts.failed} failed${counts.skipped > 0 ? `, ${counts.skipped} skipped` : ''}`);
   process.exit(counts.failed > 0 || counts.passed === 0 ? 1 : 0);
 }
