@@ -11,7 +11,7 @@ import { join, relative } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { startTemporal } from '../src/sandbox/temporal.js';
+import { keepTemporal } from '../src/sandbox/temporal.js';
 import { startPostgresql } from './postgresql.js';
 import { makeFirst } from './store/emptied.js';
 
@@ -136,7 +136,7 @@ const processes = [...deal(endToEnd, atOnce), ...deal(unit, cores)].map((names, 
 const stops: (() => Promise<void>)[] = [];
 if (endToEnd.length > 0) {
   await makeFirst(join(directory, 'pglite.tar'));
-  const temporal = await startTemporal({ dataDir: directory, host: '127.0.0.1', port: 0, uiPort: 0, namespace: 'default', say });
+  const temporal = await keepTemporal({ dataDir: directory, host: '127.0.0.1', port: 0, uiPort: 0, namespace: 'default', say });
   stops.push(() => temporal.stop());
   process.env.RELAY_TEST_TEMPORAL_ADDRESS = temporal.address;
   process.env.RELAY_TEST_TEMPORAL_DIRECTORY = directory;

@@ -26,7 +26,7 @@ import { openDataDirectory } from './data-directory.js';
 import { type Demo, ensureDemo } from './demo.js';
 import { startMailCatcher } from './mail/catcher.js';
 import { startPlatform } from './platform/platform.js';
-import { startTemporal } from './temporal.js';
+import { keepTemporal } from './temporal.js';
 import { startWebUi } from './web-ui.js';
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
@@ -108,7 +108,7 @@ async function temporalServer(config: Config, dataDir: string, closers: Closers,
   if (config.TEMPORAL_ADDRESS) return address;
   const { RELAY_TEMPORAL_PORT: port, RELAY_TEMPORAL_UI_PORT: uiPort } = config;
   const { namespace } = address;
-  const server = await startTemporal({ dataDir, host: loopback, port, uiPort: 0, namespace, say, signal });
+  const server = await keepTemporal({ dataDir, host: loopback, port, uiPort: 0, namespace, say, signal });
   closers.add('the Temporal server', server.stop);
   const codec = `${linksOf(config, namespace).api}/codec`;
   const webUi = await startWebUi({ upstream: server.uiUrl, codec, host: loopback, port: uiPort });

@@ -1,7 +1,7 @@
 /** Finds the program of the Temporal dev server: on PATH, in a cache, by the SDK's own download, or built with Go. */
 
 import { execFile, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,8 +10,12 @@ import { StartError } from '../service/config.js';
 import { makeDirectory } from './data-directory.js';
 import { superviseChild } from './processes.js';
 
-/** The newest version that `go install` takes: later ones carry a replace directive. */
-const version = '1.5.1';
+/**
+ * The newest version that Go builds from outside: later ones carry a replace directive. The SQLite that it asks for answers
+ * `interrupted` to everything, for good, once a request was cut off in the middle of a query; that was mended in the one given here.
+ */
+const versions = { 'github.com/temporalio/cli': '1.5.1', 'modernc.org/sqlite': '1.51.0' };
+const version = versions['github.com/temporalio/cli'];
 const sdkDownload = { script: fileURLToPath(new URL('./temporal-download.js', import.meta.url)), patienceMs: 15_000 };
 
 export interface Search {
@@ -92,13 +96,16 @@ const build: Obtain = async (folder, { say, signal, environment }) => {
   say('building the Temporal dev server with Go: about 3 minutes, once');
   const progress = setInterval(() => say('still building the Temporal dev server'), 30_000);
   const { GOOS: _os, GOARCH: _arch, ...rest } = environment;
-  const env = { ...rest, GOBIN: folder };
-  const install = ['install', `github.com/temporalio/cli/cmd/temporal@v${version}`];
-  const child = spawn(go, install, { cwd: folder, env, detached: true, stdio: ['ignore', 'ignore', 'pipe'] });
+  const env = { ...rest, GOWORK: 'off' };
+  const requires = Object.entries(versions).map(([module, version]) => `require ${module} v${version}\n`);
+  writeFileSync(join(folder, 'go.mod'), `module relay\n\ngo 1.25.0\n\n${requires.join('')}`);
+  const program = `temporal-${Object.values(versions).join('-sqlite-')}`;
+  const named = ['-ldflags', `-X github.com/temporalio/cli/temporalcli.Version=${version}`, '-o', program];
+  const args = ['build', '-mod=mod', ...named, 'github.com/temporalio/cli/cmd/temporal'];
+  const child = spawn(go, args, { cwd: folder, env, detached: true, stdio: ['ignore', 'ignore', 'pipe'] });
   const { code, lastLine } = await superviseChild(child, signal).finally(() => clearInterval(progress));
-  if (code !== 0) throw new Error(lastLine || `go install ended with ${code}`);
-  renameSync(join(folder, 'temporal'), join(folder, `temporal-${version}`));
-  return `temporal-${version}`;
+  if (code !== 0) throw new Error(lastLine || `go build ended with ${code}`);
+  return program;
 };
 
 /** Whether it is the Temporal CLI, and runs on this machine. */

@@ -11,6 +11,7 @@ import { Connection } from '@temporalio/client';
 import { z } from 'zod';
 import { StartError } from '../service/config.js';
 import { assertPortFree, authority, freePort } from '../service/server.js';
+import { reasonOf } from '../service/temporal.js';
 import { commandLine, endProcess, isRunning, lastLineOf, startOf } from './processes.js';
 import { findTemporal, type Search, withoutTemporal } from './temporal-binary.js';
 
@@ -27,12 +28,62 @@ type Run = z.infer<typeof runSchema>;
 
 const startMs = 60_000;
 
+type Options = At & Settings & Pick<Search, 'dataDir' | 'say' | 'signal'>;
+
+/** As `startTemporal`, and starts the server again, on its ports, when it can serve no more. */
+export async function keepTemporal(options: Options) {
+  let server = await startTemporal(options);
+  const stopped = new AbortController();
+  const { signal } = stopped;
+  const keep = async () => {
+    for (;;) {
+      await sleep(2_000, undefined, { signal });
+      const trouble = await troubleOf(server.run);
+      if (trouble === undefined || signal.aborted) continue;
+      options.say(`the Temporal server ${trouble}: starting it again`);
+      await server.stop();
+      try {
+        server = await startTemporal({ ...options, port: server.run.port, uiPort: server.run.uiPort, signal });
+      } catch (error) {
+        if (!signal.aborted) options.say(reasonOf(error));
+      }
+    }
+  };
+  const kept = keep().catch(() => {}); // Only `stop` ends it.
+  return {
+    ...server,
+    async stop() {
+      stopped.abort();
+      await kept;
+      await server.stop();
+    },
+  };
+}
+
+/**
+ * Why a server can serve no more; undefined: it can, or is only slow. The SQLite of the CLI before 1.9 answers `interrupted` to
+ * everything, for good, once a request was cut off in the middle of a query.
+ */
+export async function troubleOf(run: Run): Promise<string | undefined> {
+  if (!isRunning(run)) return 'has ended';
+  const connection = connect(run);
+  try {
+    // These come from the database; what a single namespace is may come from memory.
+    await connection.withDeadline(Date.now() + 20_000, () => connection.workflowService.listNamespaces({ pageSize: 1 }));
+    return undefined;
+  } catch (error) {
+    return reasonOf(error).includes('interrupted (9)') ? 'cannot read its database any more' : undefined;
+  } finally {
+    await connection.close();
+  }
+}
+
 /**
  * @param options.port and `uiPort`: 0 takes any free one
  * @param options.signal ends the search, a download, a build or the wait for the server, and leaves nothing running
  * @throws StartError when a port is taken, no program can be had, or the server does not come up
  */
-export async function startTemporal(options: At & Settings & Pick<Search, 'dataDir' | 'say' | 'signal'>) {
+export async function startTemporal(options: Options) {
   const { host, namespace, say, signal } = options;
   const dataDir = realpathSync(options.dataDir);
   const left = leftBehind(dataDir);
@@ -101,13 +152,9 @@ function launch(program: string, at: At, dataDir: string, logFile: string, { dyn
 
 /** Whether it answers within `ms` milliseconds; false at once when its process ends or `signal` aborts. */
 async function untilReady(run: Run, ms: number, signal?: AbortSignal): Promise<boolean> {
-  const { host, port, namespace } = run;
-  const connection = Connection.lazy({
-    address: authority(host, port),
-    // A proxy from the environment is not for this machine's own ports.
-    channelArgs: { 'grpc.enable_http_proxy': 0, 'grpc.initial_reconnect_backoff_ms': 100, 'grpc.max_reconnect_backoff_ms': 500 },
-  });
-  const ask = () => connection.withDeadline(Date.now() + 2000, () => connection.workflowService.describeNamespace({ namespace }));
+  const connection = connect(run);
+  const ask = () =>
+    connection.withDeadline(Date.now() + 2000, () => connection.workflowService.describeNamespace({ namespace: run.namespace }));
   try {
     for (const deadline = Date.now() + ms; Date.now() < deadline && isRunning(run) && !signal?.aborted; await sleep(100)) {
       const answer = await ask().catch(() => undefined);
@@ -119,9 +166,19 @@ async function untilReady(run: Run, ms: number, signal?: AbortSignal): Promise<b
   }
 }
 
+function connect({ host, port }: Run): Connection {
+  return Connection.lazy({
+    address: authority(host, port),
+    // A proxy from the environment is not for this machine's own ports.
+    channelArgs: { 'grpc.enable_http_proxy': 0, 'grpc.initial_reconnect_backoff_ms': 100, 'grpc.max_reconnect_backoff_ms': 500 },
+    interceptors: [], // Those of the SDK would ask again.
+  });
+}
+
 /** @param adopted whether an earlier relay started it and was killed */
 function server(run: Run, dataDir: string, adopted: boolean) {
   return {
+    run,
     address: authority(run.host, run.port),
     uiUrl: `http://${authority(run.host, run.uiPort)}`,
     adopted,

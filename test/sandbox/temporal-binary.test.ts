@@ -74,7 +74,11 @@ describe('finding the Temporal program', () => {
     assert.equal(await find(unreachable), cached);
   });
 
-  const install = `[ "$1 $2" = "install github.com/temporalio/cli/cmd/temporal@v1.5.1" ] || exit 9; printf '%s' '${works}' > $GOBIN/temporal; chmod +x $GOBIN/temporal`;
+  const built = 'temporal-1.5.1-sqlite-1.51.0';
+  const build = `
+    [ "$1 $7" = "build github.com/temporalio/cli/cmd/temporal" ] || exit 9
+    [ "$(grep require go.mod)" = "require github.com/temporalio/cli v1.5.1\nrequire modernc.org/sqlite v1.51.0" ] || exit 8
+    printf '%s' '${works}' > $6; chmod +x $6`;
 
   for (const [what, download] of [
     ['is refused', unreachable],
@@ -89,24 +93,24 @@ describe('finding the Temporal program', () => {
     ],
   ] as const) {
     it(`builds with Go where the download ${what}`, async () => {
-      go(install);
+      go(build);
       const program = await find(download, { download: { script: file('download.mjs', download), patienceMs: 500 } });
-      assert.equal(program, join(home, 'xdg/relay/temporal-1.5.1'));
+      assert.equal(program, join(home, 'xdg/relay', built));
       assert.equal(said.at(-1), 'building the Temporal dev server with Go: about 3 minutes, once');
-      assert.deepEqual(readdirSync(join(home, 'xdg/relay')), ['temporal-1.5.1']);
+      assert.deepEqual(readdirSync(join(home, 'xdg/relay')), [built]);
     });
   }
 
   it('lets two build at once', async () => {
-    go(`sleep 0.3; ${install}`);
+    go(`sleep 0.3; ${build}`);
     assert.equal(new Set(await Promise.all([find(unreachable), find(unreachable)])).size, 1);
-    assert.deepEqual(readdirSync(join(home, 'xdg/relay')), ['temporal-1.5.1']);
+    assert.deepEqual(readdirSync(join(home, 'xdg/relay')), [built]);
   });
 
   it('keeps to the data directory where the cache folder cannot be written', async () => {
-    go(install);
+    go(build);
     file('xdg', 'a file');
-    assert.equal(await find(unreachable), join(home, 'data/cache/temporal-1.5.1'));
+    assert.equal(await find(unreachable), join(home, 'data/cache', built));
   });
 
   it('says what it tried and what to do, in one line, where nothing works', async () => {
@@ -134,7 +138,7 @@ describe('finding the Temporal program', () => {
   });
 
   it("goes on when the SDK's own download is tried", async () => {
-    go(install);
+    go(build);
     const cache = join(home, 'xdg/relay');
     const { download: _, ...search } = {
       dataDir: join(home, 'data'),

@@ -10,9 +10,11 @@ import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { z } from 'zod';
 import { startOf } from '../../src/sandbox/processes.js';
-import { startTemporal } from '../../src/sandbox/temporal.js';
+import { keepTemporal, startTemporal, troubleOf } from '../../src/sandbox/temporal.js';
 import { StartError } from '../../src/service/config.js';
 import { assertPortFree, freePort } from '../../src/service/server.js';
+import { codes, startGrpcProxy } from '../end-to-end/grpc-proxy.js';
+import { eventually, Unmet } from '../end-to-end/stack.js';
 
 const holder = fileURLToPath(new URL('./hold-temporal.js', import.meta.url));
 const host = '127.0.0.1';
@@ -143,6 +145,51 @@ describe('the Temporal server', () => {
     abort.abort();
     await rejected;
     assert.equal(startOf(pid), undefined);
+  });
+});
+
+describe('the Temporal server, kept', () => {
+  it('is started again on its ports, with its data, when it has ended', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'relay-temporal-'));
+    const said: string[] = [];
+    const kept = await keepTemporal({ dataDir, host, port: 0, uiPort: 0, namespace, say: (line) => said.push(line) });
+    const connection = await Connection.connect({ address: kept.address });
+    const { workflow } = new Client({ connection, namespace });
+    await workflow.start('Nothing', { workflowId: 'before', taskQueue: 'none' });
+    process.kill(kept.run.pid, 'SIGKILL');
+    await eventually('the chain to be there again', async () => {
+      if (said.length === 0) return new Unmet('nothing was said');
+      return workflow
+        .getHandle('before')
+        .describe()
+        .then(
+          () => true,
+          (error) => new Unmet(String(error)),
+        );
+    });
+    assert.deepEqual(said, ['the Temporal server has ended: starting it again']);
+    await connection.close();
+    await kept.stop();
+    await assert.rejects(Connection.connect({ address: kept.address, connectTimeout: 500 }));
+    rmSync(dataDir, { recursive: true });
+  });
+
+  it('is known to be of no use any more by what its database answers to everything', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'relay-temporal-'));
+    const server = await startTemporal({ dataDir, host, port: 0, uiPort: 0, namespace, say: () => {} });
+    let message = 'ListNamespaces operation failed. Failed to get namespace rows. Error: interrupted (9)';
+    const proxy = await startGrpcProxy(server.address, (method) =>
+      method === 'ListNamespaces' ? { code: codes.unavailable, message } : undefined,
+    );
+    const through = { ...server.run, port: Number(proxy.address.split(':')[1]) };
+    assert.equal(await troubleOf(server.run), undefined);
+    assert.equal(await troubleOf(through), 'cannot read its database any more');
+    message = 'service rate limit exceeded';
+    assert.equal(await troubleOf(through), undefined);
+    proxy.close();
+    await server.stop();
+    assert.equal(await troubleOf(server.run), 'has ended');
+    rmSync(dataDir, { recursive: true });
   });
 });
 
