@@ -36,16 +36,20 @@ export async function keepTemporal(options: Options) {
   const stopped = new AbortController();
   const { signal } = stopped;
   const keep = async () => {
-    for (;;) {
-      await sleep(2_000, undefined, { signal });
-      const trouble = await troubleOf(server.run);
-      if (trouble === undefined || signal.aborted) continue;
+    for (let waitMs = 2_000; ; ) {
+      await sleep(waitMs, undefined, { signal });
+      const trouble = await troubleOf(server.run, signal);
+      signal.throwIfAborted();
+      if (trouble === undefined) continue;
       options.say(`the Temporal server ${trouble}: starting it again`);
       await server.stop();
       try {
         server = await startTemporal({ ...options, port: server.run.port, uiPort: server.run.uiPort, signal });
+        waitMs = 2_000;
       } catch (error) {
-        if (!signal.aborted) options.say(reasonOf(error));
+        signal.throwIfAborted();
+        waitMs = 30_000;
+        options.say(`${reasonOf(error)}; trying again in ${waitMs / 1000} s`);
       }
     }
   };
@@ -63,13 +67,15 @@ export async function keepTemporal(options: Options) {
 /**
  * Why a server can serve no more; undefined: it can, or is only slow. The SQLite of the CLI before 1.9 answers `interrupted` to
  * everything, for good, once a request was cut off in the middle of a query.
+ * @param signal - ends the question
  */
-export async function troubleOf(run: Run): Promise<string | undefined> {
+export async function troubleOf(run: Run, signal?: AbortSignal): Promise<string | undefined> {
   if (!isRunning(run)) return 'has ended';
   const connection = connect(run);
+  const given = AbortSignal.any([AbortSignal.timeout(20_000), ...(signal ? [signal] : [])]);
   try {
     // These come from the database; what a single namespace is may come from memory.
-    await connection.withDeadline(Date.now() + 20_000, () => connection.workflowService.listNamespaces({ pageSize: 1 }));
+    await connection.withAbortSignal(given, () => connection.workflowService.listNamespaces({ pageSize: 1 }));
     return undefined;
   } catch (error) {
     return reasonOf(error).includes('interrupted (9)') ? 'cannot read its database any more' : undefined;
