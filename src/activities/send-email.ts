@@ -8,6 +8,7 @@ import { type Chain, chainWorkflowId, type EmailContents } from '../chain/chain.
 import type { Fields } from '../chain/fields.js';
 import { readInput } from '../chains/read.js';
 import type { ActionRef, Activities } from '../contract/activities.js';
+import { domainsRule } from '../contract/company.js';
 import { changesQuery } from '../contract/messages.js';
 import { type Deps, effectActivity } from './effect.js';
 import { mistake, notTried } from './failure.js';
@@ -17,8 +18,7 @@ export function sendEmail(deps: Deps): Activities['sendEmail'] {
   return effectActivity(deps, 'mail', async (input, company, call) => {
     const { recipient: to, subject, body, bodyHtml } = input;
     const domains = company.mail?.recipientDomains;
-    if (domains && !isOfDomains(to, domains))
-      throw mistake('ConfigurationMistake', `the company sends e-mail to ${domains.join(', ')} only (mail.recipientDomains)`);
+    if (domains && !isOfDomains(to, domains)) throw mistake('ConfigurationMistake', domainsRule(domains));
     const isInline = subject !== undefined && body !== undefined && bodyHtml !== undefined;
     const contents = isInline ? { subject, body, bodyHtml } : await contentsOf(input);
     const mail = { to, subject: contents.subject, text: contents.body, html: contents.bodyHtml };

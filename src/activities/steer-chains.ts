@@ -3,7 +3,7 @@
 import { activityInfo, Context } from '@temporalio/activity';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { z } from 'zod';
-import { chainWorkflowId } from '../chain/chain.js';
+import { chainOfWorkflow } from '../chain/chain.js';
 import { isRetry } from '../chain/outcome.js';
 import { usesRoom } from '../chain/room.js';
 import { heldForCause } from '../chains/bulk.js';
@@ -15,7 +15,6 @@ import { actionsMeant, addProgress, type BulkOrder, noProgress } from '../contra
 import type { BulkProgress } from '../contract/chain-resource.js';
 import { signalOf, statusQuery } from '../contract/messages.js';
 import { Problem } from '../contract/problem.js';
-import { companyKey } from '../contract/search-attributes.js';
 import type { Store } from '../store/store.js';
 import type { Deps } from './effect.js';
 
@@ -83,9 +82,8 @@ async function steer(
     const cancelled = (description.closeTime?.getTime() ?? 0) > scheduledTimestampMs && status === 'CANCELLED';
     if (!isOpen) return verb === 'cancel' && cancelled ? view.actions.filter(({ state }) => state === 'cancelled').length : done;
     if (view.historyFull && usesRoom(verb)) return done;
-    const companyId = description.typedSearchAttributes.get(companyKey) ?? '';
-    const held = heldOf(workflowId.slice(chainWorkflowId({ companyId, chainId: '' }).length));
-    const { indexes, whole } = actionsMeant(verb, actions, view.actions, held);
+    const { companyId, chainId } = chainOfWorkflow(workflowId) ?? { companyId: '', chainId: '' };
+    const { indexes, whole } = actionsMeant(verb, actions, view.actions, heldOf(chainId));
     if (whole) await handle.cancel();
     if (whole) return done + indexes.length;
     const chain = { chainId: workflowId, workflowId };

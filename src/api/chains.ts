@@ -177,10 +177,10 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
       async handle(c, { companyId, chainId, index }) {
         const { chain, action } = await actionOf(companyId, chainId, index);
         const { relayId } = action;
-        const [company, rule] = await Promise.all([store.companies.get(companyId), store.rules.get(companyId, relayId)]);
+        const { company, rules } = (await store.settings.of(companyId)) ?? {};
         const context = {
           companyName: company?.name ?? companyId,
-          ruleName: rule?.name ?? relayId,
+          ruleName: rules?.get(relayId)?.name ?? relayId,
           links,
           namespace: client.options.namespace,
         };

@@ -5,11 +5,11 @@
 
 import type { Client } from '@temporalio/client';
 import { isOfDomains } from '../chain/address.js';
-import type { ChainAction } from '../chain/chain.js';
+import { type ChainAction, recipientsOf } from '../chain/chain.js';
 import { visibilityQuery } from '../chains/list.js';
 import type { AdmitRecipients } from '../chains/mend.js';
 import type { StartedChain } from '../chains/start.js';
-import type { CompanyLimits } from '../contract/company.js';
+import { type CompanyLimits, domainsRule } from '../contract/company.js';
 import { Rejection, type RejectionReason } from '../contract/problem.js';
 import { type Config, readConfig } from '../service/config.js';
 import { Shares } from '../service/shares.js';
@@ -55,8 +55,8 @@ export class Quotas {
   /** Starts a chain and counts it. @throws Rejection 429 where the company has used up what it may. */
   async within(companyId: string, actions: readonly ChainAction[], start: () => Promise<StartedChain>): Promise<StartedChain> {
     const { store, metrics } = this.options;
-    const limits = await this.#limitsOf(companyId);
-    const recipients = actions.reduce((sum, action) => sum + (action.action === 'sendEmails' ? action.recipients.length : 0), 0);
+    const { limits } = await this.#boundsOf(companyId);
+    const recipients = actions.reduce((sum, action) => sum + recipientsOf(action).length, 0);
     const asked = { actions: actions.length, recipients };
     const used = store.usage.of(companyId);
     if (used.actions + asked.actions > limits.actionsPerDay)
@@ -86,7 +86,7 @@ export class Quotas {
 
   /** @throws Rejection 429 where the company may not write to so many more today. */
   async assertRecipientsLeft(companyId: string, count: number): Promise<void> {
-    this.#assertLeft(companyId, count, await this.#limitsOf(companyId));
+    this.#assertLeft(companyId, count, (await this.#boundsOf(companyId)).limits);
   }
 
   #assertLeft(companyId: string, count: number, { recipientsPerDay }: Required<CompanyLimits>): void {
@@ -96,33 +96,27 @@ export class Quotas {
 
   /** Counts recipients that come by a mend. @returns what is wrong with them. @throws Rejection 429 as those of a request. */
   readonly admit: AdmitRecipients = async (companyId, recipients) => {
-    const detail = await this.#outside(companyId, recipients);
+    const { limits, domains } = await this.#boundsOf(companyId);
+    const detail = outside(recipients, domains);
     if (detail !== undefined) return [{ pointer: '/emails', detail }];
-    await this.assertRecipientsLeft(companyId, recipients.length);
+    this.#assertLeft(companyId, recipients.length, limits);
     this.options.store.usage.add(companyId, { actions: 0, recipients: recipients.length });
     return [];
   };
 
-  async #limitsOf(companyId: string): Promise<Required<CompanyLimits>> {
+  async #boundsOf(companyId: string): Promise<{ limits: Required<CompanyLimits>; domains?: readonly string[] | undefined }> {
     const { store, quotas = this.#standard } = this.options;
-    return { ...quotas, ...(await store.settings.of(companyId))?.company.limits };
-  }
-
-  /** What is wrong where some are outside the domains to which the company writes. */
-  async #outside(companyId: string, recipients: readonly string[]): Promise<string | undefined> {
-    const domains = (await this.options.store.settings.of(companyId))?.company.mail?.recipientDomains;
-    const outside = domains ? recipients.filter((one) => !isOfDomains(one, domains)) : [];
-    if (outside.length === 0) return undefined;
-    return `${outside.join(', ')}: the company sends e-mail to ${domains?.join(', ')} only (mail.recipientDomains)`;
+    const { company } = (await store.settings.of(companyId)) ?? {};
+    return { limits: { ...quotas, ...company?.limits }, domains: company?.mail?.recipientDomains };
   }
 
   /** @throws Rejection 400 for recipients outside the domains to which the company writes. */
   async checkRecipients(companyId: string, actions: readonly ChainAction[]): Promise<void> {
-    const errors = [];
-    for (const action of actions) {
-      const detail = action.action === 'sendEmails' ? await this.#outside(companyId, action.recipients) : undefined;
-      if (detail !== undefined) errors.push({ pointer: `/${action.index}/emails`, detail });
-    }
+    const { domains } = await this.#boundsOf(companyId);
+    const errors = actions.flatMap((action) => {
+      const detail = outside(recipientsOf(action), domains);
+      return detail === undefined ? [] : [{ pointer: `/${action.index}/emails`, detail }];
+    });
     if (errors.length === 0) return;
     const detail = `Nothing has run. ${errors.map((error) => `${error.pointer} ${error.detail}`).join('; ')}`;
     throw new Rejection('invalid-chain', 'invalid-chain', detail, { errors });
@@ -154,6 +148,12 @@ export class Quotas {
     }
     return open;
   }
+}
+
+/** What is wrong where some are outside the domains to which a company writes. */
+function outside(recipients: readonly string[], domains?: readonly string[]): string | undefined {
+  const found = domains ? recipients.filter((one) => !isOfDomains(one, domains)) : [];
+  return domains && found.length > 0 ? `${found.join(', ')}: ${domainsRule(domains)}` : undefined;
 }
 
 function overDaily(reason: RejectionReason, most: string, companyId: string): Rejection {

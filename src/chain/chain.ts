@@ -55,6 +55,17 @@ export function chainWorkflowId(chain: ChainRef): string {
   return `relay:${chain.companyId}:${chain.chainId}`;
 }
 
+/** The chain that a workflow runs; undefined: it is not the one that runs a chain. */
+export function chainOfWorkflow(workflowId: string): ChainRef | undefined {
+  const [, companyId, chainId] = /^relay:([^:]+):([^:]+)$/.exec(workflowId) ?? [];
+  return companyId !== undefined && chainId !== undefined ? { companyId, chainId } : undefined;
+}
+
+/** To whom an action writes. */
+export function recipientsOf(action: ChainAction): readonly string[] {
+  return action.action === 'sendEmails' ? action.recipients : [];
+}
+
 /** The resource of a chain at an API. */
 export function chainUrl(apiUrl: string, { companyId, chainId }: ChainRef): string {
   return `${apiUrl}/co/${companyId}/chains/${chainId}`;

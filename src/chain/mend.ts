@@ -2,7 +2,7 @@
 
 import { actionDefinitions } from './actions.js';
 import { addressOf } from './address.js';
-import type { ChainAction } from './chain.js';
+import { type ChainAction, recipientsOf } from './chain.js';
 import { type Fields, fixedFields, mergeFields } from './fields.js';
 import { fieldNames, type Issue, jsonPointer, mostBytes, readRequest } from './request.js';
 import { fieldsOf } from './sent.js';
@@ -51,7 +51,6 @@ export function mendAction(
 
 /** To whom the e-mail goes once it is mended, and would not have gone before. */
 export function newRecipients(before: ChainAction, after: ChainAction): string[] {
-  const recipientsOf = (action: ChainAction) => (action.action === 'sendEmails' ? action.recipients : []);
   const known = new Set(recipientsOf(before).map(addressOf));
   return recipientsOf(after).filter((one) => !known.has(addressOf(one)));
 }

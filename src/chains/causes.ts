@@ -4,7 +4,7 @@
  */
 
 import type { Client } from '@temporalio/client';
-import { chainWorkflowId, type Links } from '../chain/chain.js';
+import { chainOfWorkflow, type Links } from '../chain/chain.js';
 import { causeOf, type HeldAction } from '../contract/causes.js';
 import type { Log } from '../service/telemetry.js';
 import { reasonOf } from '../service/temporal.js';
@@ -96,9 +96,10 @@ async function ask({ client, links, store }: Options, companyId: string, chainId
 /** The chains of a company that need attention, as far as is visible a moment later. */
 async function heldChains(client: Client, companyId: string): Promise<Set<string>> {
   const query = visibilityQuery({ status: 'needs-attention' }, companyId);
-  const prefix = chainWorkflowId({ companyId, chainId: '' });
   const found = new Set<string>();
-  for await (const { execution } of runsOf(client, query))
-    if (execution?.workflowId?.startsWith(prefix)) found.add(execution.workflowId.slice(prefix.length));
+  for await (const { execution } of runsOf(client, query)) {
+    const chain = chainOfWorkflow(execution?.workflowId ?? '');
+    if (chain) found.add(chain.chainId);
+  }
   return found;
 }

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import { z } from 'zod';
-import { chainLinks, type Links, relayIdPattern, relayIdRule } from '../chain/chain.js';
+import { chainLinks, chainOfWorkflow, type Links, relayIdPattern, relayIdRule } from '../chain/chain.js';
 import { chainStatuses } from '../chain/outcome.js';
 import type { ChainCounts, ChainList, ListedChain } from '../contract/chain-resource.js';
 import { DecryptionError } from '../contract/encryption.js';
@@ -169,8 +169,8 @@ const memoSchema = z.object({ receivedAt: z.string().optional(), summary: z.stri
 /** Whose a chain is says its workflow id, which one that somebody started by hand has, too; undefined: it is no chain of the relay. */
 async function listed(client: Client, run: Run, links: Links): Promise<ListedChain | undefined> {
   const { execution, status, startTime, closeTime, memo, searchAttributes } = run;
-  const [, companyId, chainId] = /^relay:([^:]+):([^:]+)$/.exec(execution?.workflowId ?? '') ?? [];
-  if (companyId === undefined || chainId === undefined) return undefined;
+  const chain = chainOfWorkflow(execution?.workflowId ?? '');
+  if (chain === undefined) return undefined;
   const known = searchAttributesSchema.parse(await read(client, searchAttributes?.indexedFields));
   const { receivedAt = isoTime(startTime) ?? '', summary } = memoSchema.parse(
     await read(client, memo?.fields).catch((error: unknown) => {
@@ -179,8 +179,7 @@ async function listed(client: Client, run: Run, links: Links): Promise<ListedCha
     }),
   );
   return {
-    companyId,
-    chainId,
+    ...chain,
     workflowId: execution?.workflowId ?? '',
     status: !closeTime && known.RelayNeedsAttention ? 'needs-attention' : statusOf(status ?? 0),
     receivedAt,
@@ -190,7 +189,7 @@ async function listed(client: Client, run: Run, links: Links): Promise<ListedCha
     failureTypes: known.RelayFailureTypes,
     paused: !closeTime && known.RelayPaused ? true : undefined,
     summary,
-    links: chainLinks(links, { companyId, chainId }, execution?.runId ?? undefined),
+    links: chainLinks(links, chain, execution?.runId ?? undefined),
   };
 }
 

@@ -38,8 +38,12 @@ export function useCompany(): Company {
   return company;
 }
 
+export function ruleOf({ rules }: Pick<CompanyFacts, 'rules'>, relayId: string | undefined) {
+  return rules.find((rule) => rule.relayId === relayId);
+}
+
 /** `Night shift (4711)`; of a rule that is not there any more, its id. */
 export function ruleName({ rules }: Pick<CompanyFacts, 'rules'>, relayId: string): string {
-  const rule = rules.find((rule) => rule.relayId === relayId);
+  const rule = ruleOf({ rules }, relayId);
   return rule ? `${rule.name} (${relayId})` : relayId;
 }

@@ -66,6 +66,11 @@ const mailSettingsSchema = z.strictObject({
   recipientDomains: z.array(domain).min(1).max(100).optional().describe('E-mail goes to these and to what is below them only.'),
 });
 
+/** Of a company with `recipientDomains`. */
+export function domainsRule(domains: readonly string[]): string {
+  return `the company sends e-mail to ${domains.join(', ')} only (mail.recipientDomains)`;
+}
+
 /** Without the user too: some mail services take their token for both. */
 function shownSmtpUrl(smtpUrl: string): string {
   const { protocol, username, password, host } = new URL(smtpUrl);

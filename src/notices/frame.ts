@@ -93,7 +93,6 @@ function lineHtml(line: Line) {
   return /^https?:\S+$/.test(url) ? html`<a href="${url}">${label}</a>` : html`${label}: ${url}`;
 }
 
-/** A `relay` command, with the address of the API where it would not look there by itself. */
 /** Where a chain is looked at. */
 export function chainPlaces({ api }: Links, chain: ChainRef): Line[] {
   return [
@@ -102,6 +101,7 @@ export function chainPlaces({ api }: Links, chain: ChainRef): Line[] {
   ];
 }
 
+/** A `relay` command, with the address of the API where it would not look there by itself. */
 export function relay(words: string, { links }: NoticeContext): string {
   return `npx relay ${words}${links.api === 'http://127.0.0.1:8080' ? '' : ` --url ${links.api}`}`;
 }

@@ -10,14 +10,13 @@ const store = {
   usage: { add: () => assert.fail('nothing is counted') },
   causes: { heldFor: () => assert.fail('no cause is named') },
 };
-const typedSearchAttributes = { get: () => 'acme' };
 const order = { bulkId: 'b', verb: 'skip', actions: {}, by: 'admin' } as const;
 
 it('chains that an attempt has steered before it failed are counted by the next one, and not steered again', async () => {
   const held = new Set(['one', 'two']);
   let answers = false;
   const handleOf = (workflowId: string) => ({
-    describe: async () => ({ status: { name: 'RUNNING' }, raw: {}, typedSearchAttributes }),
+    describe: async () => ({ status: { name: 'RUNNING' }, raw: {} }),
     async query() {
       if (workflowId === 'two' && !answers) throw new Error('no answer');
       return { actions: [{ index: 0, state: held.has(workflowId) ? 'needs-attention' : 'skipped' }] };
@@ -54,7 +53,7 @@ it('what an attempt has steered whose worker was lost is counted by the next one
     another: ['COMPLETED', { index: 0, state: 'skipped' }],
   };
   const handleOf = (workflowId: string) => ({
-    describe: async () => ({ status: { name: chains[workflowId]?.[0] }, closeTime: closed, raw: {}, typedSearchAttributes }),
+    describe: async () => ({ status: { name: chains[workflowId]?.[0] }, closeTime: closed, raw: {} }),
     query: async () => ({ actions: [chains[workflowId]?.[1]] }),
   });
   const client = {

@@ -25,7 +25,7 @@ import { Trial } from '../composer/trial.js';
 import { announce, Page } from '../frame.js';
 import { Field, JsonField, Known, ProblemNote } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
-import { ruleName, useCompany } from '../session.js';
+import { ruleName, ruleOf, useCompany } from '../session.js';
 import { durationText } from '../when.js';
 import { actionWords, counted, forecastTone } from '../words.js';
 
@@ -69,7 +69,7 @@ function Composing({ composer }: { composer: Composer }) {
     const { elements: read } = readElements(changed);
     if (!read) return;
     const named = read.map((element) => fieldText(element.relayId));
-    const known = named.find((id) => rules.some((rule) => rule.relayId === id));
+    const known = named.find((id) => ruleOf({ rules }, id));
     if (known !== undefined && !named.includes(relayId.value)) choose(known);
     cards.value = cardsOf(read, relayId.value);
   };
@@ -179,7 +179,7 @@ function OtherRules({ cards, relayId }: { cards: readonly Card[]; relayId: strin
         {others.map(([own, places]) => (
           <li key={own}>
             action {places.join(', ')}, of{' '}
-            {rules.some((rule) => rule.relayId === own)
+            {ruleOf({ rules }, own)
               ? `${ruleName({ rules }, own)}: put in a token of that rule by hand`
               : `${own}, which is no rule of this company`}
           </li>
@@ -202,7 +202,7 @@ function useDraft() {
   const { query } = useLocation();
   const place = `relay-draft-${companyId}`;
   const kept = useMemo<Partial<Draft>>(() => JSON.parse(sessionStorage.getItem(place) ?? '{}'), [place]);
-  const known = [query.relayId, kept.relayId].find((id) => rules.some((rule) => rule.relayId === id));
+  const known = [query.relayId, kept.relayId].find((id) => ruleOf({ rules }, id));
   const relayId = useSignal(known ?? rules[0]?.relayId ?? '');
   const cards = useSignal<Card[]>(useMemo(() => cardsOf(kept.elements ?? [], relayId.value), [kept]));
   const written = useSignal(kept.written);
