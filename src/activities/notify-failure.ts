@@ -38,7 +38,7 @@ export function notifyFailure(deps: Deps): Activities['notifyFailure'] {
 /** No chain waits longer for a row. */
 const keepingMs = 2_000;
 
-/** Notes in the store why the action is held, or that it is not any more. Never rejects: what is missed, chains/causes.ts finds. */
+/** Notes in the store why the action is held, or that it is not any more. Never rejects: what is missed, temporal/causes.ts finds. */
 async function keepCause({ store, log }: Deps, { kind, at }: ChainNotice, { cause, member }: NewsOf): Promise<void> {
   const { id: causeId, companyId, reason } = cause;
   const keep = async () => {

@@ -6,10 +6,10 @@ import { z } from 'zod';
 import { addressOf, isOfDomains } from '../chain/address.js';
 import { type Chain, chainWorkflowId, type EmailContents } from '../chain/chain.js';
 import type { Fields } from '../chain/fields.js';
-import { readInput } from '../chains/read.js';
 import type { ActionRef, Activities } from '../contract/activities.js';
 import { domainsRule } from '../contract/company.js';
 import { changesQuery } from '../contract/messages.js';
+import { readInput } from '../temporal/read.js';
 import { type Deps, effectActivity } from './effect.js';
 import { mistake, notTried } from './failure.js';
 

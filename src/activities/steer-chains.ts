@@ -6,16 +6,16 @@ import { z } from 'zod';
 import { chainOfWorkflow } from '../chain/chain.js';
 import { isRetry } from '../chain/outcome.js';
 import { usesRoom } from '../chain/room.js';
-import { heldForCause } from '../chains/bulk.js';
-import { correctAction } from '../chains/mend.js';
-import { describeChain, isBusy } from '../chains/read.js';
-import { retryChain } from '../chains/steer.js';
 import type { Activities } from '../contract/activities.js';
 import { actionsMeant, addProgress, type BulkOrder, noProgress } from '../contract/bulk.js';
 import type { BulkProgress } from '../contract/chain-resource.js';
 import { signalOf, statusQuery } from '../contract/messages.js';
 import { Problem } from '../contract/problem.js';
 import type { Store } from '../store/store.js';
+import { heldForCause } from '../temporal/bulk.js';
+import { correctAction } from '../temporal/mend.js';
+import { describeChain, isBusy } from '../temporal/read.js';
+import { retryChain } from '../temporal/steer.js';
 import type { Deps } from './effect.js';
 
 interface SteeringDeps extends Pick<Deps, 'client' | 'log'> {

@@ -1,8 +1,8 @@
 /** `/co/{companyId}/causes`: for which reasons chains need attention, who sees to them, and being told no more of one for a while. */
 
-import { HeldActions } from '../chains/causes.js';
 import { type CauseResource, causeSchema, causesResponse, silenceRequest, wholeCauseResponse } from '../contract/causes.js';
 import { Problem } from '../contract/problem.js';
+import { HeldActions } from '../temporal/causes.js';
 import { numberCursor, pageQuery } from './input.js';
 import { found } from './problems.js';
 import { type ApiOptions, type Route, route } from './route.js';

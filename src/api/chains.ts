@@ -3,11 +3,6 @@
 import { z } from 'zod';
 import { companyIdPattern, maxDelaySeconds } from '../chain/chain.js';
 import { bulkVerbs, steeringVerbs } from '../chain/outcome.js';
-import { findChains, isSteeringMany, previewMends, readBulk, steerChains } from '../chains/bulk.js';
-import { chainCursor, chainFilterSchema, countChains, listChains } from '../chains/list.js';
-import { readFields } from '../chains/mend.js';
-import { readChain } from '../chains/read.js';
-import { cancelChain, steerAction } from '../chains/steer.js';
 import {
   type Bulk,
   bulkPreviewSchema,
@@ -21,6 +16,11 @@ import {
 } from '../contract/chain-resource.js';
 import { Problem } from '../contract/problem.js';
 import { standingWords } from '../notices/chain-words.js';
+import { findChains, isSteeringMany, previewMends, readBulk, steerChains } from '../temporal/bulk.js';
+import { chainCursor, chainFilterSchema, countChains, listChains } from '../temporal/list.js';
+import { readFields } from '../temporal/mend.js';
+import { readChain } from '../temporal/read.js';
+import { cancelChain, steerAction } from '../temporal/steer.js';
 import { invalid, pageQuery, readTexts } from './input.js';
 import { found, notFound } from './problems.js';
 import type { Quotas } from './quotas.js';

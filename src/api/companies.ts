@@ -4,8 +4,6 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Context } from 'hono';
 import { z } from 'zod';
 import { companyIdPattern, companyLink } from '../chain/chain.js';
-import { findChains, mostChains, steerChains } from '../chains/bulk.js';
-import { countOpenChains, eraseClosed, remainsOf } from '../chains/erase.js';
 import type { Actor } from '../contract/audit.js';
 import {
   companiesResponse,
@@ -25,6 +23,8 @@ import { hasContact } from '../contract/notify.js';
 import { Problem } from '../contract/problem.js';
 import { mergePatch, redact, replaceKeepingSecrets } from '../contract/secrets.js';
 import type { UsedId } from '../store/companies.js';
+import { findChains, mostChains, steerChains } from '../temporal/bulk.js';
+import { countOpenChains, eraseClosed, remainsOf } from '../temporal/erase.js';
 import { invalid, pageQuery, parseAs, readObject } from './input.js';
 import { found, limitReached, notFound } from './problems.js';
 import { type ApiOptions, type Route, route } from './route.js';

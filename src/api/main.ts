@@ -2,13 +2,13 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import packageJson from '../../package.json' with { type: 'json' };
-import { countUnattended } from '../chains/unattended.js';
 import { linksOf, openParts, runProcess } from '../process/process.js';
 import { again, serveEarly } from '../service/again.js';
 import { needed, readConfig } from '../service/config.js';
 import { createLog } from '../service/telemetry.js';
 import { lazyConnection, reach, registerSearchAttributes, temporalAddress } from '../service/temporal.js';
 import { openPostgres } from '../store/postgres.js';
+import { countUnattended } from '../temporal/unattended.js';
 import { createApi } from './app.js';
 import { Limits, limitsOf } from './limits.js';
 import { quotasOf } from './quotas.js';

@@ -1,8 +1,6 @@
 /** What the operator does for a company in its daily life: planned downtime, trying out its notices, seeing who did what. */
 
 import { z } from 'zod';
-import { checkSettings } from '../chains/check-settings.js';
-import { resumeChains } from '../chains/steer.js';
 import { trialTimeoutMs } from '../contract/activities.js';
 import { auditResponse } from '../contract/audit.js';
 import {
@@ -19,6 +17,8 @@ import { Problem } from '../contract/problem.js';
 import { sendTest } from '../notices/start.js';
 import { Shares } from '../service/shares.js';
 import type { Store } from '../store/store.js';
+import { checkSettings } from '../temporal/check-settings.js';
+import { resumeChains } from '../temporal/steer.js';
 import { numberCursor, pageQuery } from './input.js';
 import { found, notFound } from './problems.js';
 import { type ApiOptions, type Route, route } from './route.js';

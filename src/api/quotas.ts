@@ -6,15 +6,15 @@
 import type { Client } from '@temporalio/client';
 import { isOfDomains } from '../chain/address.js';
 import { type ChainAction, recipientsOf } from '../chain/chain.js';
-import { visibilityQuery } from '../chains/list.js';
-import type { AdmitRecipients } from '../chains/mend.js';
-import type { StartedChain } from '../chains/start.js';
 import { type CompanyLimits, domainsRule } from '../contract/company.js';
 import { Rejection, type RejectionReason } from '../contract/problem.js';
 import { type Config, readConfig } from '../service/config.js';
 import { Shares } from '../service/shares.js';
 import type { Log, Metrics } from '../service/telemetry.js';
 import type { Store } from '../store/store.js';
+import { visibilityQuery } from '../temporal/list.js';
+import type { AdmitRecipients } from '../temporal/mend.js';
+import type { StartedChain } from '../temporal/start.js';
 
 /** What the environment says; a company's own `limits` go before it. */
 export function quotasOf(config: Config): Required<CompanyLimits> {

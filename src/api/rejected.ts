@@ -2,7 +2,6 @@
 
 import { mergeFields } from '../chain/fields.js';
 import { jsonPointer } from '../chain/request.js';
-import { hashRequest, startChain } from '../chains/start.js';
 import { acceptedSchema } from '../contract/chain-resource.js';
 import {
   needsConfirmation,
@@ -13,6 +12,7 @@ import {
   resendRequest,
   wholeRejectedSchema,
 } from '../contract/problem.js';
+import { hashRequest, startChain } from '../temporal/start.js';
 import { invalid, numberCursor, pageQuery, readTexts } from './input.js';
 import { withinLimit } from './limits.js';
 import { found } from './problems.js';

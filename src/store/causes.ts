@@ -1,6 +1,6 @@
 /**
  * Why chains need attention, each reason once, and the actions that are or were held for it. How many they are follows from these
- * rows. Whether an action is held at this moment only its chain knows: see chains/causes.ts.
+ * rows. Whether an action is held at this moment only its chain knows: see temporal/causes.ts.
  */
 
 import { type Actor, type AuditEvent, actorName } from '../contract/audit.js';

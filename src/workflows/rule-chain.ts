@@ -87,7 +87,7 @@ class ChainRun {
     this.#told.ring?.();
   }
 
-  /** Takes retries that have arrived; where `retryChain` (src/chains/steer.ts) has opened a closed chain, also those to come. */
+  /** Takes retries that have arrived; where `retryChain` (src/temporal/steer.ts) has opened a closed chain, also those to come. */
   async retries(): Promise<void> {
     await this.#awaitRetries(1, lastSummary(this.runner.states.actions));
     const { runId, firstExecutionRunId } = workflowInfo();

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { before, describe, it } from 'node:test';
 import { type NativeConnection, Worker } from '@temporalio/worker';
-import { countOnce } from '../../src/chains/unattended.js';
+import { countOnce } from '../../src/temporal/unattended.js';
 import { bundlePath } from '../../src/worker/bundle.js';
 import { metricsIn, page, queries, sampleNames } from '../deployment/metric-names.js';
 import { eventually, send, startStack, Unmet, udf } from './stack.js';

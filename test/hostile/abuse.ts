@@ -148,7 +148,7 @@ export async function twoCompanies(stack: Stack, most: number) {
       async order(own) {
         const { chainId } = await own.start([udf('T', later)]);
         const headers = await keyOf(own);
-        const paths = ['chains', `chains/${chainId}`, 'rejected'];
+        const paths = ['chains', `temporal/${chainId}`, 'rejected'];
         return { requests: paths.map((path) => ({ method: 'GET', path: `/co/${own.companyId}/${path}`, headers })) };
       },
       met: '429 rate-limited',

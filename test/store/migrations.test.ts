@@ -3,23 +3,23 @@ import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { z } from 'zod';
 import type { Database } from '../../src/store/database.js';
-import { steps as allSteps, migrate, NewerSchemaError } from '../../src/store/migrations.js';
+import { type Migration, migrate, migrations, NewerSchemaError } from '../../src/store/migrations.js';
 import { openPostgres } from '../../src/store/postgres.js';
 import { createDatabase, testDatabases } from './databases.js';
 
 for (const { name, open, skip } of testDatabases) {
   describe(`migrations on ${name}`, { skip }, () => {
     let database: Database;
-    let released: string[][];
+    let released: Migration[];
     before(async () => {
       database = await open();
       const [{ version }] = z
         .tuple([z.object({ version: z.int() })])
         .parse(await database.query('SELECT version FROM relay_schema'));
-      released = Array.from({ length: version }, () => []);
+      released = migrations.slice(0, version);
     });
     after(() => database.close());
-    const steps = (...more: string[]) => [...released, ...more.map((statement) => [statement])];
+    const steps = (...more: string[]) => [...released, ...more.map((statement) => ({ name: 'more', statements: [statement] }))];
 
     it('are applied once, in order', async () => {
       await migrate(database, steps('CREATE TABLE first (x integer)'));
@@ -30,7 +30,9 @@ for (const { name, open, skip } of testDatabases) {
 
     it('are applied wholly or not at all', async () => {
       const known = steps('CREATE TABLE first (x integer)', 'ALTER TABLE first ADD COLUMN y integer');
-      await assert.rejects(migrate(database, [...known, ['CREATE TABLE half (x integer)', 'CREATE TABLE nonsense (']]));
+      await assert.rejects(
+        migrate(database, [...known, { name: 'half', statements: ['CREATE TABLE half (x integer)', 'CREATE TABLE nonsense ('] }]),
+      );
       await assert.rejects(database.query('SELECT * FROM half'));
       await migrate(database, known);
     });
@@ -47,8 +49,8 @@ for (const { name, open, skip } of testDatabases) {
       const known = hashOf('demo-token-for-this-laptop-only');
       await database.query('DROP SCHEMA public CASCADE');
       await database.query('CREATE SCHEMA public');
-      const revoking = allSteps.findIndex((step) => step.some((statement) => statement.includes(known)));
-      await migrate(database, allSteps.slice(0, revoking));
+      const revoking = migrations.findIndex(({ statements }) => statements.some((statement) => statement.includes(known)));
+      await migrate(database, migrations.slice(0, revoking));
       await database.query("INSERT INTO companies (company_id, name, time_zone) VALUES ('demo', 'Demo', 'UTC')");
       await database.query(
         "INSERT INTO rules (company_id, relay_id, name, on_failure, on_unknown) VALUES ('demo', '4711', 'Demo', 'hold', 'hold')",
@@ -91,7 +93,7 @@ describe('migrations by several processes', {
   it('that start at the same time are applied by the first, for which the others wait', async () => {
     const { url, drop } = await createDatabase();
     const opened = await Promise.all(Array.from({ length: 4 }, () => openPostgres(url)));
-    assert.deepEqual(await opened[0]?.query('SELECT version FROM relay_schema'), [{ version: allSteps.length }]);
+    assert.deepEqual(await opened[0]?.query('SELECT version FROM relay_schema'), [{ version: migrations.length }]);
     for (const database of opened) await database.close();
     await drop();
   });

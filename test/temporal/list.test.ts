@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Client } from '@temporalio/client';
-import { chainFilterSchema, listChains, quoted, visibilityQuery } from '../../src/chains/list.js';
+import { chainFilterSchema, listChains, quoted, visibilityQuery } from '../../src/temporal/list.js';
 
 describe('a filter of chains', () => {
   it('becomes a query of visibility', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Client } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
-import { eraseClosed } from '../../src/chains/erase.js';
+import { eraseClosed } from '../../src/temporal/erase.js';
 
 /** A server with these runs, in a visibility store for which ids that differ in case are the same. */
 function serverWith(runs: { company: string; runId: string; open?: boolean; gone?: boolean }[]) {

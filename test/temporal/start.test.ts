@@ -4,7 +4,7 @@ import type { Client } from '@temporalio/client';
 import fc from 'fast-check';
 import { pino } from 'pino';
 import type { ChainAction } from '../../src/chain/chain.js';
-import { hashRequest, keyedChainId, startChain } from '../../src/chains/start.js';
+import { hashRequest, keyedChainId, startChain } from '../../src/temporal/start.js';
 
 describe('the chain of an idempotency key', () => {
   const idOf = (relayIds: string[], { companyId = 'acme', key = 'k' } = {}) =>

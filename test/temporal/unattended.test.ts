@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { countOnce } from '../../src/chains/unattended.js';
 import { createLog, Metrics } from '../../src/service/telemetry.js';
+import { countOnce } from '../../src/temporal/unattended.js';
 
 /** Counts once, where Temporal has a chain that has needed attention for so many seconds. @returns the gauges, queries and log. */
 async function counted(heldFor: number | undefined, notices = 0) {

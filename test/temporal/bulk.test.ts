@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Client } from '@temporalio/client';
-import { readBulk } from '../../src/chains/bulk.js';
 import { noProgress } from '../../src/contract/bulk.js';
+import { readBulk } from '../../src/temporal/bulk.js';
 
 it('a bulk order that is done is not queried, which would fail where no worker answers', async () => {
   const handle = {
