@@ -1,0 +1,255 @@
+/** The frame of the vendor simulators: journal, failures, refusals, and a server. A simulator adds routes and state. */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { HttpBindings } from '@hono/node-server';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import { z } from 'zod';
+import { type Fields, isObject } from '../../chain/fields.js';
+import { serveHttp } from '../../service/server.js';
+import { Fault } from '../fault.js';
+
+type Env = { Bindings: HttpBindings };
+export type VendorApp = Hono<Env>;
+export type VendorContext = Context<Env>;
+
+export interface Vendor<State extends VendorState, Failure extends string = string> {
+  kind: string;
+  app: VendorApp;
+  state: State;
+  faults: Faults<Failure>;
+}
+
+/** Tests and the sandbox's page read and change the state. */
+export interface VendorState {
+  calls: VendorCall[]; // the newest last
+}
+
+export interface VendorCall {
+  at: string;
+  method: string;
+  path: string; // without the query
+  query: Record<string, string>;
+  headers: Record<string, string>;
+  body?: unknown; // parsed JSON, or the fields of a form (a list for a repeated field), or text
+  status: number | 'waiting' | 'dropped';
+}
+
+/**
+ * Failures of every vendor. `cut-off`: the connection breaks before the request has an effect, `cut-off-after`: after it. `html`:
+ * a page instead of JSON, without an effect. `huge`: the right answer, with 2 MiB of spaces before it. `slow`: the right answer,
+ * late.
+ */
+const commonFailures = ['slow', 'cut-off', 'cut-off-after', 'huge', 'html'] as const;
+
+const failureSchema = <Name extends string>(names: readonly Name[]) =>
+  z.strictObject({
+    name: z.enum([...commonFailures, ...names]),
+    times: z.int().min(1).optional(),
+    /** Only requests with this method, and with this in their path. */
+    method: z.string().optional(),
+    path: z.string().optional(),
+    delayMs: z.int().min(0).max(600_000).optional(), // of `slow`; default 30,000
+    status: z.int().min(200).max(599).optional(), // of `html`; default 503
+  });
+
+export type VendorFailure<Name extends string> = z.infer<ReturnType<typeof failureSchema<Name>>>;
+
+/** `now` is the current failure: `faults.now = { name: 'validation', times: 1 }`. */
+export class Faults<Name extends string = string> extends Fault<VendorFailure<Name>> {
+  private held = new AbortController();
+
+  constructor(readonly names: readonly Name[]) {
+    super(failureSchema(names));
+  }
+
+  /** The current failure if it has one of these names and is for this request. Counts down `times`. */
+  of(c: VendorContext, names: readonly string[]): VendorFailure<Name> | undefined {
+    return this.meet(
+      ({ name, method = c.req.method, path = '' }) =>
+        names.includes(name) && method === c.req.method && new URL(c.req.url).pathname.toLowerCase().includes(path.toLowerCase()),
+    );
+  }
+
+  /** Whether a failure that the simulator's own code makes is for this request. */
+  meets(c: VendorContext, name: Name): boolean {
+    return this.of(c, [name]) !== undefined;
+  }
+
+  async hold(delayMs: number): Promise<void> {
+    await sleep(delayMs, undefined, { signal: this.held.signal, ref: false }).catch(() => {});
+  }
+
+  /** Requests that `slow` holds are answered now. */
+  release(): void {
+    this.held.abort();
+    this.held = new AbortController();
+  }
+}
+
+/** A vendor's error answer. A handler throws it. */
+export class Refusal extends Error {
+  constructor(
+    readonly status: number,
+    readonly body: unknown, // a text is sent as plain text
+    readonly headers: Record<string, string> = {},
+  ) {
+    super(`refused with ${status}`);
+  }
+}
+
+interface Frame<Name extends string> {
+  state: VendorState;
+  faults: Faults<Name>;
+  /** The vendor's answers to failures that need no more than an answer. Other failures are asked for with `faults.meets`. */
+  answers: Partial<Record<Name, (c: VendorContext) => Refusal>>;
+  /** @param allowed - the documented methods of this path; none: the path is not documented */
+  undocumented: (c: VendorContext, allowed: string[]) => Refusal;
+  /** For requests that no handler can read, such as broken JSON. */
+  broken: (c: VendorContext, error: unknown) => Refusal;
+  /** Runs before the failures and around them: credentials, limits. Throws a `Refusal`. */
+  guard?: MiddlewareHandler<Env>;
+  /** The start of the paths that need no credentials: of all failures, only the common ones are for them. */
+  open?: string;
+  getPath?: (request: Request) => string;
+}
+
+const callsKept = 1000;
+const twoMebibytes = 2 * 1024 * 1024;
+
+/** An app without routes. */
+export function vendorApp<Name extends string>({
+  state,
+  faults,
+  answers,
+  undocumented,
+  broken,
+  guard = (_, next) => next(),
+  open,
+  getPath,
+}: Frame<Name>): VendorApp {
+  const app = new Hono<Env>(getPath ? { getPath } : {});
+  const failures = [...commonFailures, ...Object.keys(answers)];
+  return app
+    .use(async (c, next) => {
+      const call = await callOf(c);
+      state.calls.push(call);
+      if (state.calls.length > callsKept) state.calls.shift();
+      await next();
+      call.status = c.res === RESPONSE_ALREADY_SENT ? 'dropped' : c.res.status;
+    })
+    .use(guard)
+    .use(async (c, next) => {
+      const failure = faults.of(c, open !== undefined && c.req.path.startsWith(open) ? commonFailures : failures);
+      const answer = failure && answers[failure.name as Name];
+      if (answer) return refused(answer(c));
+      if (failure?.name === 'html') return htmlPage(failure.status ?? 503);
+      if (failure?.name === 'slow') await faults.hold(failure.delayMs ?? 30_000);
+      if (failure?.name !== 'cut-off') await next();
+      if (failure?.name === 'huge') replaceAnswer(c, await padded(c.res));
+      if (failure?.name === 'cut-off' || failure?.name === 'cut-off-after') {
+        c.env.incoming.socket.resetAndDestroy();
+        replaceAnswer(c, RESPONSE_ALREADY_SENT);
+      }
+      return c.res;
+    })
+    .notFound((c) => refused(undocumented(c, allowedAt(c.req.path))))
+    .onError((error, c) => refused(error instanceof Refusal ? error : broken(c, error)));
+
+  function allowedAt(path: string): string[] {
+    const isRoute = (method: string) => app.router.match(method, path)[0].some(([[, route]]) => route.method === method);
+    return ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].filter(isRoute);
+  }
+}
+
+function replaceAnswer(c: VendorContext, answer: Response): void {
+  c.res = undefined; // or Hono adds the headers of the old answer
+  c.res = answer;
+}
+
+export function refused({ status, body, headers }: Refusal): Response {
+  return typeof body === 'string' ? new Response(body, { status, headers }) : Response.json(body, { status, headers });
+}
+
+function htmlPage(status: number): Response {
+  const page = `<!DOCTYPE html><html><head><title>${status}</title></head><body><h1>Service unavailable</h1></body></html>`;
+  return new Response(page, { status, headers: { 'Content-Type': 'text/html; charset=utf-8' } });
+}
+
+async function padded(answer: Response): Promise<Response> {
+  const headers = new Headers(answer.headers);
+  headers.delete('content-length');
+  return new Response(' '.repeat(twoMebibytes) + (await answer.text()), { status: answer.status, headers });
+}
+
+/** Names of headers, parameters and body fields whose values the journal does not show. */
+const secretNames = [
+  'authorization',
+  'secret',
+  'token',
+  'access_token',
+  'refresh_token',
+  'client_secret',
+  'password',
+  'apiintegrationcode',
+  'clientid',
+];
+
+async function callOf(c: VendorContext): Promise<VendorCall> {
+  const { pathname, searchParams } = new URL(c.req.url);
+  return {
+    at: new Date().toISOString(),
+    method: c.req.method,
+    path: pathname,
+    query: masked(Object.fromEntries(searchParams)),
+    headers: masked(c.req.header()),
+    body: bodyOf(c.req.header('content-type') ?? '', await c.req.text()),
+    status: 'waiting',
+  };
+}
+
+function bodyOf(type: string, text: string): unknown {
+  if (text === '') return undefined;
+  if (type.startsWith('application/x-www-form-urlencoded')) return masked(formOf(text));
+  try {
+    const json: unknown = JSON.parse(text);
+    return isObject(json) ? masked(json) : json;
+  } catch {
+    return text;
+  }
+}
+
+/** A field that occurs several times becomes a list. */
+export function formOf(text: string): Record<string, string | string[]> {
+  const form = new URLSearchParams(text);
+  return Object.fromEntries(
+    [...new Set(form.keys())].map((name) => {
+      const values = form.getAll(name);
+      return [name, values.length > 1 ? values : (values[0] ?? '')];
+    }),
+  );
+}
+
+function masked<Named extends Fields>(named: Named): Named {
+  const shown = Object.entries(named).map(([name, value]) => [name, secretNames.includes(name.toLowerCase()) ? '***' : value]);
+  return Object.fromEntries(shown) as Named;
+}
+
+/** Serves one simulator on loopback. */
+export async function serveVendor(
+  { app, faults }: { app: VendorApp; faults: { release(): void } },
+  { host = '127.0.0.1', port = 0 }: { host?: string; port?: number } = {},
+): Promise<{ url: string; close(): Promise<void> }> {
+  const server = await serveHttp(app, { host, port, variable: 'RELAY_SANDBOX_PORT', graceMs: 0, headers: {} });
+  const close = () => {
+    faults.release();
+    return server.close();
+  };
+  return { url: server.url, close };
+}
+
+/** Adds headers after `next`, unless the answer has its own. A dropped connection has no answer. */
+export function addHeaders(c: VendorContext, headers: Record<string, string>): void {
+  if (c.res === RESPONSE_ALREADY_SENT) return;
+  for (const [name, value] of Object.entries(headers)) if (!c.res.headers.has(name)) c.res.headers.set(name, value);
+}

@@ -1,0 +1,170 @@
+/** Runs the fixtures of a vendor against its simulator, over a real socket, with both settings of each doubt. */
+
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { z } from 'zod';
+import { serveVendor, type Vendor, type VendorState } from '../../src/sandbox/vendors/vendor.js';
+
+const requestSchema = z.strictObject({
+  method: z.string(),
+  /** With the query. `{{origin}}` is the simulator's address, here and in bodies. */
+  path: z.string(),
+  headers: z.record(z.string(), z.string()).default({}),
+  json: z.unknown().optional(),
+  form: z.array(z.tuple([z.string(), z.string()])).optional(),
+  text: z.string().optional(),
+});
+
+const answerSchema = z.strictObject({
+  status: z.int(),
+  headers: z.record(z.string(), z.string()).default({}),
+  /** The whole body. `{{any}}` stands for a value that the fixture does not know. Absent: not compared. */
+  json: z.unknown().optional(),
+  /** Parts of the body by JSON Pointer (RFC 6901), where the rest is not of interest. */
+  at: z.record(z.string().startsWith('/'), z.unknown()).default({}),
+  text: z.string().optional(),
+});
+
+const fixtureSchema = z.strictObject({
+  name: z.string(),
+  /** An address of the vendor's documentation, or a mark of systems.md. */
+  source: z.string(),
+  /** D documentation, C client code, ? sources disagree, M memory. */
+  sure: z.enum(['D', 'C', '?', 'M']),
+  note: z.string().optional(),
+  /** Settings without which the fixture is wrong. */
+  doubts: z.record(z.string(), z.boolean()).default({}),
+  fault: z.looseObject({ name: z.string() }).optional(),
+  exchanges: z.array(z.strictObject({ request: requestSchema, answer: answerSchema })).min(1),
+});
+
+const fixturesSchema = z.strictObject({
+  kind: z.string(),
+  /** What holds for the whole file, such as where documentation and systems.md disagree. */
+  notes: z.array(z.string()).default([]),
+  /** Added to every request. A request's own header replaces one; an empty text removes it. */
+  headers: z.record(z.string(), z.string()).default({}),
+  fixtures: z.array(fixtureSchema),
+});
+
+/** Serves a new simulator to each test of the `describe` around the call. */
+export function served<State extends VendorState, Failure extends string>(create: () => Vendor<State, Failure>) {
+  const simulator = { vendor: create(), url: '' };
+  let close: () => Promise<unknown>;
+  beforeEach(async () => {
+    simulator.vendor = create();
+    ({ url: simulator.url, close } = await serveVendor(simulator.vendor));
+  });
+  afterEach(() => close());
+  return simulator;
+}
+
+type CutOff = { name: 'cut-off' | 'cut-off-after'; times: number };
+
+/** Declares the test of both ways to lose an answer. @param note - the field that `setNote` changes: `Ring twice` at first */
+export function itCutsConnections(
+  simulator: { vendor: { faults: { now?: unknown }; state: VendorState } },
+  setNote: (value: string) => Promise<Response>,
+  note: () => unknown,
+): void {
+  it('cuts the connection before a change, and after it', async () => {
+    const lose = (name: CutOff['name']): CutOff => ({ name, times: 1 });
+    simulator.vendor.faults.now = lose('cut-off');
+    await assert.rejects(setNote('lost'));
+    assert.equal(note(), 'Ring twice');
+    simulator.vendor.faults.now = lose('cut-off-after');
+    await assert.rejects(setNote('kept'));
+    assert.equal(note(), 'kept');
+    assert.deepEqual(
+      simulator.vendor.state.calls.map(({ status }) => status),
+      ['dropped', 'dropped'],
+    );
+  });
+}
+
+type Doubts = Record<string, boolean>;
+type Fixture = z.infer<typeof fixtureSchema>;
+
+/** Declares a test per fixture and setting. @param names - the vendor's doubts */
+export function describeFixtures<Failure extends string>(
+  file: unknown,
+  names: readonly string[],
+  create: (doubts: Doubts) => Vendor<VendorState, Failure>,
+): void {
+  const { kind, headers, fixtures } = fixturesSchema.parse(file);
+  describe(`the fixtures of ${kind}`, () => {
+    it('have each doubt with both settings', () => {
+      for (const name of names)
+        for (const setting of [true, false])
+          assert.ok(
+            fixtures.some(({ doubts }) => doubts[name] === setting),
+            `no fixture has the doubt ${name} set to ${setting}`,
+          );
+      for (const { name, doubts } of fixtures)
+        for (const doubt of Object.keys(doubts)) assert.ok(names.includes(doubt), `${name}: unknown doubt ${doubt}`);
+    });
+    for (const fixture of fixtures)
+      it(fixture.name, async () => {
+        for (const doubts of settingsFor(fixture, names)) {
+          const vendor = create(doubts);
+          const { url, close } = await serveVendor(vendor);
+          try {
+            if (fixture.fault) vendor.faults.now = vendor.faults.schema.parse(fixture.fault);
+            for (const { request, answer } of fixture.exchanges) {
+              await compare(url, { ...request, headers: { ...headers, ...request.headers } }, answer, JSON.stringify(doubts));
+            }
+          } finally {
+            await close();
+          }
+        }
+      });
+  });
+}
+
+/** The defaults, and each doubt both ways, with the fixture's own settings kept. */
+function settingsFor({ doubts }: Fixture, names: readonly string[]): Doubts[] {
+  const free = names.filter((name) => doubts[name] === undefined);
+  return [doubts, ...free.flatMap((name) => [true, false].map((setting) => ({ ...doubts, [name]: setting })))];
+}
+
+type Request = z.infer<typeof requestSchema>;
+
+async function compare(url: string, request: Request, answer: z.infer<typeof answerSchema>, what: string): Promise<void> {
+  const here = (text: string) => text.replaceAll('{{origin}}', url);
+  const { method, path, headers, json, form, text } = request;
+  const kept = Object.entries(headers).filter(([, value]) => value !== '');
+  const body = json !== undefined ? here(JSON.stringify(json)) : form ? new URLSearchParams(form).toString() : text;
+  const type = json !== undefined ? 'application/json' : form ? 'application/x-www-form-urlencoded' : undefined;
+  const response = await fetch(url + path, {
+    method,
+    headers: { ...(type === undefined ? {} : { 'content-type': type }), ...Object.fromEntries(kept) },
+    body,
+  });
+  const received = await response.text();
+  assert.equal(response.status, answer.status, `${what}: ${received.slice(0, 500)}`);
+  const shown = Object.fromEntries(Object.keys(answer.headers).map((name) => [name, response.headers.get(name) ?? undefined]));
+  assert.deepEqual(shown, withAny(JSON.parse(here(JSON.stringify(answer.headers))), shown), what);
+  if (answer.text !== undefined) assert.equal(received, answer.text, what);
+  if (answer.json !== undefined) {
+    const expected: unknown = JSON.parse(here(JSON.stringify(answer.json)));
+    const actual: unknown = JSON.parse(received);
+    assert.deepEqual(actual, withAny(expected, actual), what);
+  }
+  for (const [pointer, expected] of Object.entries(answer.at))
+    assert.deepEqual(partAt(JSON.parse(received), pointer), expected, `${what}: ${pointer}`);
+}
+
+function partAt(body: unknown, pointer: string): unknown {
+  const names = pointer.slice(1).split('/');
+  return names.reduce<unknown>((part, name) => new Map(Object.entries(part ?? {})).get(name), body);
+}
+
+/** The expected value with the actual one in place of `{{any}}`. */
+function withAny(expected: unknown, actual: unknown): unknown {
+  if (expected === '{{any}}') return actual === undefined ? expected : actual;
+  if (Array.isArray(expected))
+    return expected.map((item, index) => withAny(item, Array.isArray(actual) ? actual[index] : undefined));
+  if (typeof expected !== 'object' || expected === null) return expected;
+  const actuals = new Map(typeof actual === 'object' && actual !== null ? Object.entries(actual) : []);
+  return Object.fromEntries(Object.entries(expected).map(([name, value]) => [name, withAny(value, actuals.get(name))]));
+}
