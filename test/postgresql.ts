@@ -1,4 +1,4 @@
-/** A private PostgreSQL server for the tests, where its programs are installed (Debian: `apt-get install postgresql`). */
+/** A private PostgreSQL server for the tests, if its programs are installed (Debian: `apt-get install postgresql`). */
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,7 +10,7 @@ import pg from 'pg';
 import { withDescendants } from '../bench/processes.js';
 import { freePort } from '../src/service/server.js';
 
-/** @returns the server's URL, its `psql` and a way to stop it; undefined where PostgreSQL is not installed. */
+/** @returns the server's URL, its `psql` and a function that stops it; undefined if PostgreSQL is not installed */
 export async function startPostgresql(): Promise<{ url: string; psql: string; stop(): Promise<void> } | undefined> {
   const programs = programsDirectory();
   if (programs === undefined) return undefined;
@@ -35,7 +35,7 @@ export class PostgresqlServer {
   readonly #log: string;
   #server: ChildProcess | undefined;
 
-  /** @param env - more variables for it */
+  /** @param env - more variables for the server */
   constructor(
     private readonly directory: string,
     readonly port: number,
@@ -50,7 +50,7 @@ export class PostgresqlServer {
     this.#log = join(directory, 'log');
   }
 
-  /** Makes its data before the first time. */
+  /** Creates its data directory at the first start. */
   async start(): Promise<void> {
     const { directory, port } = this;
     const data = join(directory, 'data');
@@ -77,7 +77,7 @@ export class PostgresqlServer {
         return;
       } catch (error) {
         if (Date.now() > deadline) throw error;
-        // What is left of one that was killed keeps the next from starting.
+        // The lock file of a killed server would block the next.
         if (server.exitCode !== null) return this.start();
       }
     }
@@ -101,14 +101,14 @@ export class PostgresqlServer {
     return this.#server?.pid === undefined ? [] : withDescendants([this.#server.pid]);
   }
 
-  /** Waits for its end. SIGINT: after ending its connections. SIGKILL goes to all of its processes. */
+  /** Waits for its end. SIGINT closes its connections first; SIGKILL goes to all of its processes. */
   async end(signal: NodeJS.Signals): Promise<void> {
     const server = this.#server;
     if (!server || !this.isRunning()) return;
     const ended = once(server, 'exit');
     const pids = this.pids();
     server.kill(signal);
-    // With SIGKILL it cannot end its own, which end one after the other.
+    // After SIGKILL it cannot stop its children, which end one by one.
     for (const pid of signal === 'SIGKILL' ? pids : []) {
       try {
         process.kill(pid, signal);
@@ -121,7 +121,7 @@ export class PostgresqlServer {
     return readFileSync(this.#log, 'utf8');
   }
 }
-/** Where `psql`, `pg_dump` and the server are. */
+/** The folder of `psql`, `pg_dump` and the server. */
 export function programsDirectory(): string | undefined {
   const debian = '/usr/lib/postgresql';
   const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];

@@ -1,11 +1,12 @@
-/** Asks the platform for the assignment and evaluates the condition on it, so that no whole assignment enters a history. */
+/** Fetches the assignment and evaluates the condition on it, so that the assignment does not enter a history. */
 
 import { activityInfo } from '@temporalio/activity';
 import { evaluateCondition, pathText } from '../chain/condition.js';
 import type { Activities } from '../contract/activities.js';
 import { ruleNotices } from '../notices/start.js';
 import { assertNotPaused, callTimeoutMs, type Deps, readActionContext } from './effect.js';
-import { effectFailure } from './failure.js';
+import { effectFailure, mistake } from './failure.js';
+import { assertFirstAttempt } from './local-try.js';
 import { stopwatch } from './stopwatch.js';
 
 export function checkCondition(deps: Deps): Activities['checkCondition'] {
@@ -14,9 +15,15 @@ export function checkCondition(deps: Deps): Activities['checkCondition'] {
   return async (input) => {
     const elapsed = stopwatch();
     const { companyId, relayId, chainId, index, assignmentId, condition } = input;
+    if (condition.opaque !== undefined)
+      throw mistake(
+        'ConfigurationMistake',
+        'this version of the relay cannot evaluate the condition: update its workers, then retry',
+      );
+    await assertFirstAttempt(deps, input);
     const context = await readActionContext(deps, input);
     if ('skipped' in context) return { holds: false, reason: context.skipped, missing: false, tookMs: elapsed() };
-    assertNotPaused(context.pauses, 'platform');
+    assertNotPaused(context.pauses, 'platform', context.company);
     try {
       const platform = connectors.platformOf(context.company);
       const assignment = await inFlight.run(companyId, 'platform', () =>
@@ -24,7 +31,7 @@ export function checkCondition(deps: Deps): Activities['checkCondition'] {
       );
       const verdict = evaluateCondition(condition, assignment);
       if (verdict.missing) {
-        // A misspelt property would make the action `skipped` in silence. Nothing waits for the notice or fails with it.
+        // A misspelt property skips the action: people get a notice about it. The action does not wait for the notice.
         const about = { companyId, relayId, chainId, index, assignmentId, path: pathText(condition.path) };
         notices.start({ kind: 'missing-property', ...about, at: new Date().toISOString() }, activityInfo().taskQueue);
       }

@@ -1,27 +1,32 @@
-/** Whether a company's systems answer and take its credentials, without changing anything there. */
+/** Checks whether a company's systems answer and accept its credentials. Changes nothing there. */
 
 import { activityInfo } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import type { Connector } from '../chain/pause.js';
 import { ConnectorError } from '../connectors/call.js';
 import type { Activities } from '../contract/activities.js';
 import type { Checked, CheckedPart } from '../contract/company.js';
-import { contactsOf } from '../notices/channels.js';
+import { contactsOf } from '../contract/notify.js';
 import type { Deps } from './effect.js';
 
-export function checkSettings({ store, connectors, operatorEmail }: Deps): Activities['checkSettings'] {
+export function checkSettings({ store, connectors, inFlight, operatorEmail }: Deps): Activities['checkSettings'] {
   return async ({ companyId, assignmentId }) => {
     const { company, rules, pauses } = (await store.settings.of(companyId)) ?? {};
     if (!company) return [];
     const call = { timeoutMs: Math.min(activityInfo().startToCloseTimeoutMs - 2_000, 15_000) };
-    const seen = async (part: CheckedPart, look: () => Promise<string>): Promise<Checked> => {
+    const seen = async (part: Connector, look: () => Promise<string>): Promise<Checked> => {
       try {
-        return { part, works: true, detail: await look() };
+        return { part, works: true, detail: await inFlight.run(companyId, part, look) };
       } catch (error) {
-        if (!(error instanceof ConnectorError)) throw error;
+        // InFlight throws an ApplicationFailure if too many calls are under way.
+        if (!(error instanceof ConnectorError || error instanceof ApplicationFailure)) throw error;
         return { part, works: false, detail: error.message };
       }
     };
     const said = (part: CheckedPart, works: boolean, detail: string): Checked => ({ part, works, detail });
     const contacts = contactsOf(company.notify ?? {});
+    const unconfirmed = (await store.contacts.unconfirmed(companyId)).filter(({ contact }) => contacts.includes(contact)).length;
+    const open = unconfirmed > 0 ? `, ${unconfirmed} of them not confirmed yet by the link in its first notice` : '';
     const enabled = [...(rules?.values() ?? [])].filter(({ enabled }) => enabled);
     return [
       ...(await Promise.all([
@@ -30,12 +35,16 @@ export function checkSettings({ store, connectors, operatorEmail }: Deps): Activ
         seen('mail', async () => connectors.mailerOf(company).check(call)),
       ])),
       contacts.length > 0
-        ? said('contacts', true, `${contacts.length} to tell when something fails; a test notice shows whether it arrives`)
-        : said('contacts', operatorEmail !== undefined, 'nobody of the company is told when something fails: set notify'),
+        ? said(
+            'contacts',
+            true,
+            `${contacts.length} for notices about failures${open}; a test notice shows whether notices arrive`,
+          )
+        : said('contacts', operatorEmail !== undefined, 'nobody in the company gets notices about failures: set notify'),
       enabled.length > 0
         ? said('rules', true, `${enabled.length} can be used`)
         : said('rules', false, 'none can be used: make or enable one'),
-      ...(pauses ?? []).map(({ what }) => said('pauses', false, `${what} is paused: what needs it waits`)),
+      ...(pauses ?? []).map(({ what }) => said('pauses', false, `${what} is paused: actions that need it wait`)),
     ];
   };
 }

@@ -1,4 +1,4 @@
-/** Several effects that follow each other, each as its own activity does it. */
+/** Runs several effects in order, each like its own activity. */
 
 import { ApplicationFailure } from '@temporalio/common';
 import {
@@ -11,13 +11,13 @@ import {
   type SomeOf,
 } from '../contract/activities.js';
 
-/** Milliseconds within which a further effect is begun, so that it has a second for its call before the activity has to end. */
+/** No effect begins after this time, so that each has at least a second before the activity must end. */
 const longestRowMs = 700;
 
 export function doEffects(effects: EffectActivities): Activities['doEffects'] {
   return async ([first, ...others]) => {
     const begun = performance.now();
-    let last = await tryOne(first, begun);
+    let last = await tryOne(first);
     const outcomes: SomeOf<EffectOutcome> = [last];
     for (const input of others) {
       if ('failure' in last || performance.now() - begun > longestRowMs) break;
@@ -27,7 +27,7 @@ export function doEffects(effects: EffectActivities): Activities['doEffects'] {
     return outcomes;
   };
 
-  async function tryOne(input: EffectInput, begun: number): Promise<EffectOutcome> {
+  async function tryOne(input: EffectInput, begun?: number): Promise<EffectOutcome> {
     try {
       return await effects[effectActivities[input.action.action]](input as never, begun);
     } catch (error) {

@@ -1,8 +1,9 @@
-/** What all effects have in common: settings as they stand now, a call under the action's key, the report of a failure. */
+/** Shared by all effects: they read the current settings, make one call under the action's key, and report a failure. */
 
 import { activityInfo } from '@temporalio/activity';
 import { idempotencyKey } from '../chain/chain.js';
 import { type Connector, type Pause, pauseOf, pauseText } from '../chain/pause.js';
+import { timesIn } from '../chain/timestamp/local.js';
 import type { Call } from '../connectors/call.js';
 import type { Connectors } from '../connectors/connectors.js';
 import type { ActionRef, EffectResult } from '../contract/activities.js';
@@ -15,25 +16,26 @@ import type { CompanySettings } from '../store/settings.js';
 import type { Store } from '../store/store.js';
 import { effectFailure, mistake, notTried, useOrdinary } from './failure.js';
 import type { InFlight } from './in-flight.js';
+import { assertFirstAttempt } from './local-try.js';
 import { stopwatch } from './stopwatch.js';
 
-/** What the activities work with; made once by each worker. */
 export interface Deps extends DeliveryDeps {
-  store: Pick<Store, 'settings' | 'companies' | 'rules' | 'pauses' | 'causes' | 'usage'>;
+  store: Pick<Store, 'settings' | 'companies' | 'rules' | 'pauses' | 'causes' | 'notices' | 'contacts' | 'usage'>;
   connectors: Connectors;
   inFlight: InFlight;
-  tracing?: Tracing; // absent: nothing is traced
-  /** Failures for the same reason within this time become one notice, after a first one at once; 0: a notice for each. */
+  tracing?: Tracing; // absent: no tracing
+  /** Within this time, failures with the same reason share one notice, after the first; 0: one notice each. */
   noticeDigestSeconds: number;
 }
 
 /**
- * Makes the activity of an effect. It throws ApplicationFailures: those of `readActionContext`, `InFlight.run`, `effectFailure`,
- * `Paused`, and under `onUnknown: "hold"` also `UseOrdinary` and, where an earlier attempt was lost, `OutcomeUnknown`.
- * @param act - does it with one call of the connector; may throw an ApplicationFailure of its own.
+ * Makes the activity of an effect. It throws the ApplicationFailures of `readActionContext`, `InFlight.run` and
+ * `effectFailure`, and `Paused`. Under `onUnknown: "hold"` it also throws `UseOrdinary`, and `OutcomeUnknown` if an earlier
+ * attempt was lost.
+ * @param act - makes one call of the connector; may throw its own ApplicationFailure.
  */
 export function effectActivity<Input extends ActionRef>(
-  deps: Pick<Deps, 'store' | 'inFlight' | 'log'>,
+  deps: Pick<Deps, 'store' | 'inFlight' | 'log' | 'client'>,
   connector: Connector,
   act: (input: Input, company: Company, call: Call) => Promise<{ recipients?: number } | undefined>,
 ): (input: Input, begun?: number) => Promise<EffectResult> {
@@ -41,16 +43,18 @@ export function effectActivity<Input extends ActionRef>(
     const elapsed = stopwatch();
     const { attempt, isLocal } = activityInfo();
     const result = () => ({ attempts: attempt, tookMs: elapsed() });
+    if (activityBegun === undefined) await assertFirstAttempt(deps, input); // The first effect of a row asks for all.
     const context = await readActionContext(deps, input, activityBegun);
     if ('skipped' in context) return { ...result(), skipped: context.skipped };
     const { company, rule, pauses } = context;
     const once = rule.onUnknown === 'hold';
-    // Temporal repeats it only where it was lost: a person has to look what it did. A pause would say that nothing was tried.
+    // A second attempt means that the first was lost: a person must check its result. Comes before the check for pauses,
+    // because `Paused` says that nothing was tried.
     if (once && attempt > 1) {
-      const lost = 'whether it was done is not known: a worker was lost while it was being done; look before you retry';
+      const lost = 'it may have been done: a worker was lost during the effect; look before you retry';
       throw notTried('OutcomeUnknown', lost, { unknown: true });
     }
-    assertNotPaused(pauses, connector);
+    assertNotPaused(pauses, connector, company);
     if (once && isLocal) throw useOrdinary('the rule says onUnknown: "hold"', false);
     try {
       const call = { idempotencyKey: idempotencyKey(input, input.index, input.mends), timeoutMs: callTimeoutMs(activityBegun) };
@@ -62,10 +66,10 @@ export function effectActivity<Input extends ActionRef>(
   };
 }
 
-/** Reading and one call fit into an activity's 30 seconds, so that a database that hangs does not look like a lost effect. */
+/** Reading and one call must fit into the activity's 30 seconds: otherwise a slow database looks like a lost effect. */
 const longestReadMs = 8_000;
 
-/** @throws ApplicationFailure `ConfigurationMistake` where the company is gone, `NotTried` where the settings cannot be read. */
+/** @throws ApplicationFailure: `ConfigurationMistake` if the company is gone, `NotTried` if the settings cannot be read. */
 export async function readActionContext(
   { store, log }: Pick<Deps, 'store' | 'log'>,
   { companyId, relayId }: ActionRef,
@@ -74,7 +78,7 @@ export async function readActionContext(
   const read = async () => {
     const settings = await store.settings.of(companyId);
     if (settings?.rules.get(relayId)?.enabled && settings.pauses.length === 0) return { settings };
-    // What keeps the effect from being tried may have been changed by another process a moment ago.
+    // Another process may have just removed the obstacle: read its changes.
     await store.settings.refresh();
     const now = await store.settings.of(companyId);
     return { settings: now, skipped: now && (await skipReason(store, { companyId, relayId }, now.rules.get(relayId))) };
@@ -94,18 +98,18 @@ export async function readActionContext(
     const why = unreadable ? error.message : "the relay's own database does not answer: see `relay health`";
     throw notTried('NotTried', why);
   });
-  // Of a deleted company, the id is given again only to who asks for that.
-  const again = 'make it again with --reuse-id, then retry; or cancel the chain';
+  // `--reuse-id`: without it, the id of a deleted company is refused.
+  const again = 'create it again with --reuse-id, then retry; or cancel the chain';
   if (!settings) throw mistake('ConfigurationMistake', `there is no company ${companyId} any more: ${again}`);
   const { company, pauses } = settings;
   if (skipped !== undefined) return { skipped };
   const rule = settings.rules.get(relayId);
   if (rule) return { company, rule, pauses };
   const lost = `the database does not know rule ${relayId}, which nobody deleted: was it restored from a backup?`;
-  throw mistake('ConfigurationMistake', `${lost} Make the rule again with this id and its token, then retry`);
+  throw mistake('ConfigurationMistake', `${lost} Create the rule again with this id and its token, then retry`);
 }
 
-/** Why nothing is done for a rule that is disabled, or was deleted; undefined for one that the database has lost, too. */
+/** Why the action is skipped: its rule is disabled or deleted. Undefined also if the database has lost the rule. */
 export async function skipReason(
   { rules }: Pick<Deps['store'], 'rules'>,
   { companyId, relayId }: Pick<ActionRef, 'companyId' | 'relayId'>,
@@ -115,12 +119,12 @@ export async function skipReason(
   return (await rules.wasDeleted(companyId, relayId)) ? `there is no rule ${relayId} any more` : undefined;
 }
 
-export function assertNotPaused(pauses: readonly Pause[], connector: Connector): void {
+export function assertNotPaused(pauses: readonly Pause[], connector: Connector, { timeZone }: Pick<Company, 'timeZone'>): void {
   const pause = pauseOf(pauses, connector);
-  if (pause) throw notTried('Paused', pauseText(pause), { paused: connector });
+  if (pause) throw notTried('Paused', pauseText(pause, timesIn(timeZone)), { paused: connector });
 }
 
-/** Milliseconds for one call: what an activity that began then has left, less what answering takes; at most 20 seconds. */
+/** Milliseconds for one call: the activity's remaining time, minus 300 ms to answer; at most 20 seconds. */
 export function callTimeoutMs(begun = performance.now()): number {
   return Math.min(begun + activityInfo().startToCloseTimeoutMs - 300 - performance.now(), 20_000);
 }

@@ -1,17 +1,12 @@
-/** The `ApplicationFailure`s of the activities, as workflows and the Web UI read them. */
-
 import { ApplicationFailure, activityInfo } from '@temporalio/activity';
+import { waitsTooLong } from '../chain/backoff.js';
 import type { Connector } from '../chain/pause.js';
-import { waitsTooLong } from '../chain/retry.js';
 import { ConnectorError } from '../connectors/call.js';
 import type { ActionRef, FailureDetails } from '../contract/activities.js';
 
 const failureTypes: Record<Connector, string> = { platform: 'PlatformError', ticketing: 'TicketingError', mail: 'MailError' };
 
-/**
- * @param options.once - for `onUnknown: "hold"`: Temporal repeats nothing, and a call without an answer is `OutcomeUnknown`.
- * @throws the error itself where it is not a ConnectorError.
- */
+/** @param options.once - for `onUnknown: "hold"`: Temporal does not retry; a lost answer is `OutcomeUnknown`. */
 export function effectFailure(
   connector: Connector,
   error: unknown,
@@ -25,7 +20,7 @@ export function effectFailure(
   const unknown = kind === 'unknown' || (once && unanswered === true);
   const retryable = kind !== 'permanent' && !(unknown && once);
   const details: FailureDetails = { retryable, unknown: unknown || undefined, status, retryAfterSeconds, attempt };
-  // Every attempt so far may have waited as long as this `Retry-After` asks for.
+  // An estimate: every attempt so far waited this long.
   const waitedSeconds = attempt * (retryAfterSeconds ?? 0);
   return ApplicationFailure.create({
     type: unknown ? 'OutcomeUnknown' : failureTypes[connector],
@@ -36,15 +31,12 @@ export function effectFailure(
   });
 }
 
-/** What is wrong in the data or the settings has to be mended before another attempt can help. */
+/** Another attempt helps only after a correction of the data or the settings. */
 export function mistake(type: 'DataMistake' | 'ConfigurationMistake', message: string): ApplicationFailure {
   return finalFailure(type, message, { attempt: activityInfo().attempt });
 }
 
-/**
- * This attempt tried nothing and does not count. `Paused`: the workflow waits until the pause is over. `NotTried`: it tries again
- * in a while. `OutcomeUnknown`: nobody knows how an earlier attempt ended.
- */
+/** Nothing was tried, and the attempt does not count. docs/operating.md says what the workflow does for each type. */
 export function notTried(
   type: 'Paused' | 'NotTried' | 'OutcomeUnknown' | 'UseOrdinary',
   message: string,
@@ -53,7 +45,7 @@ export function notTried(
   return finalFailure(type, message, { ...facts, attempt: activityInfo().attempt - 1 });
 }
 
-/** The workflow schedules an ordinary activity instead of this local one: through the budget, or once if not `retryable`. */
+/** Asks for an ordinary activity instead of this local one. `retryable`: with retries within the budget. */
 export function useOrdinary(why: string, retryable: boolean): ApplicationFailure {
   return notTried('UseOrdinary', `not tried as a local activity: ${why}`, { retryable });
 }

@@ -1,43 +1,42 @@
-/** Bounds on the calls of one company under way in a worker, so that one whose systems are slow leaves slots to the others. */
+/** Limits the calls of one company under way in a worker, so that a slow system leaves slots to other companies. */
 
-import { activityInfo } from '@temporalio/activity';
+import { ApplicationFailure, activityInfo } from '@temporalio/activity';
 import type { Connector } from '../chain/pause.js';
 import { ConnectorError } from '../connectors/call.js';
 import { Shares } from '../service/shares.js';
 import type { Log, Metrics } from '../service/telemetry.js';
 import { notTried, useOrdinary } from './failure.js';
 
-/** Calls of one company under way in one worker: a quarter of its slots. */
-const mostOfCompany = 100;
-/** Of these in local tries, each of which also holds a slot for workflow tasks while it waits for its answer. */
-const mostLocal = 50;
-/** How long a system that did not answer in time is not tried locally, in milliseconds. */
-const silentMs = 30_000;
+const mostOfCompany = 100; // calls of one company in one worker: a quarter of its slots
+const mostLocal = 50; // local tries among them; each also holds a workflow task slot
+const mostNotices = 20; // notices of one company in one worker, apart from its effects
+const silentMs = 30_000; // after a time-out, a system gets no local tries for this long
 
-/** How often a company at its bound is logged. */
-const saidEveryMs = 60_000;
+const saidEveryMs = 60_000; // at most one log line a minute for a company at its limit
 
 export class InFlight {
   readonly #said = new Shares(1, saidEveryMs);
   readonly #companies = new Map<string, { all: number; local: number }>();
-  /** Until when no local try is made, in milliseconds of `performance.now()`, by company and connector. */
+  /** The end of the time without local tries, by company and connector. In milliseconds of `performance.now()`. */
   readonly #silentUntil = new Map<string, number>();
 
   constructor(private readonly told: { log: Log; metrics: Pick<Metrics, 'boundsMet'> }) {}
 
-  /** @throws ApplicationFailure instead of making the call, `NotTried` or, where a local try may not be one, `UseOrdinary`. */
-  async run<Result>(companyId: string, connector: Connector, call: () => Promise<Result>): Promise<Result> {
+  /** @throws ApplicationFailure at the limit: `NotTried` (retryable for notices), or `UseOrdinary` for a local try. */
+  async run<Result>(companyId: string, connector: Connector | 'notices', call: () => Promise<Result>): Promise<Result> {
     const { isLocal } = activityInfo();
-    const company = this.#companies.get(companyId) ?? { all: 0, local: 0 };
-    if (company.all >= mostOfCompany) {
+    const [share, most] = connector === 'notices' ? [`${companyId}/notices`, mostNotices] : [companyId, mostOfCompany];
+    const company = this.#companies.get(share) ?? { all: 0, local: 0 };
+    if (company.all >= most) {
       this.#tell(companyId);
-      throw notTried('NotTried', `${mostOfCompany} calls of the company are under way, as many as may be at once`);
+      const why = `${most} ${connector === 'notices' ? connector : 'calls'} of the company are under way, the most allowed at once`;
+      throw connector === 'notices' ? ApplicationFailure.retryable(why, 'NotTried') : notTried('NotTried', why);
     }
     const system = `${companyId}/${connector}`;
-    if (isLocal && company.local >= mostLocal) throw useOrdinary('the company has as many local tries under way as it may', true);
+    if (isLocal && company.local >= mostLocal) throw useOrdinary('the company has reached its limit of local tries', true);
     if (isLocal && (this.#silentUntil.get(system) ?? 0) > performance.now())
       throw useOrdinary(`the ${connector} of the company did not answer a moment ago`, true);
-    this.#companies.set(companyId, company);
+    this.#companies.set(share, company);
     company.all += 1;
     if (isLocal) company.local += 1;
     try {
@@ -50,13 +49,13 @@ export class InFlight {
     } finally {
       company.all -= 1;
       if (isLocal) company.local -= 1;
-      if (company.all === 0) this.#companies.delete(companyId);
+      if (company.all === 0) this.#companies.delete(share);
     }
   }
 
   #tell(companyId: string): void {
     const bound = 'calls';
     this.told.metrics.boundsMet.inc({ bound });
-    if (this.#said.take(companyId)) this.told.log.warn({ bound, companyId }, 'a bound is met: effects wait');
+    if (this.#said.take(companyId)) this.told.log.warn({ bound, companyId }, 'a limit is reached: effects wait');
   }
 }

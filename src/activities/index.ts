@@ -1,4 +1,4 @@
-/** All activities of a worker. Every attempt is observed; of several effects in one activity, that at each. */
+/** All activities of a worker. Metrics, log and traces see every attempt; in `doEffects`, every effect. */
 
 import type { Activities } from '../contract/activities.js';
 import { awaitDelayed } from './await-delayed.js';

@@ -1,4 +1,4 @@
-/** Reads a mended action by the schemas of the request, which have no place in a workflow. */
+/** Reads an edited action with the request's schemas, which are not in the workflow bundle. */
 
 import type { ChainAction } from '../chain/chain.js';
 import { mendAction as mended } from '../chain/mend.js';

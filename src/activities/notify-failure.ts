@@ -1,15 +1,19 @@
-/** Telling people: what happened is handed to a notifier, and each notice that it decides on is delivered. */
+/** Hands failures and recoveries to a notifier. Delivers notices. */
 
 import { setTimeout } from 'node:timers/promises';
 import { activityInfo } from '@temporalio/activity';
+import { isGrpcServiceError } from '@temporalio/client';
 import type { Activities } from '../contract/activities.js';
 import { type ChainNotice, deliveryId } from '../contract/notices.js';
 import { deliver } from '../notices/deliver.js';
 import { handToNotifier, type NewsOf, newsOf } from '../notices/start.js';
 import type { Deps } from './effect.js';
 
-/** Attempts to reach the notifier, before the notice is delivered by itself. */
-const handOverAttempts = 3;
+/** Attempts to reach the notifier, over about 20 minutes; then the notice is delivered without it. */
+const handOverAttempts = 9;
+
+/** Temporal is overloaded. One delivery for each chain would increase the load. */
+const isOverloaded = (error: unknown) => isGrpcServiceError(error) && error.code === 8; // RESOURCE_EXHAUSTED
 
 export function notifyFailure(deps: Deps): Activities['notifyFailure'] {
   return async (input) => {
@@ -23,10 +27,10 @@ export function notifyFailure(deps: Deps): Activities['notifyFailure'] {
       await kept;
       return notifier;
     } catch (error) {
-      if (attempt < handOverAttempts) throw error;
+      if (attempt < handOverAttempts || isOverloaded(error)) throw error;
       deps.log.warn(
         { err: error, workflowId: deliveryId(notice) },
-        'a notifier cannot be reached: its notice is delivered by itself',
+        'a notifier cannot be reached: the notice is delivered without it',
       );
       deps.metrics.troubles.inc({ kind: notice.kind });
       await deliver(deps, notice, deliveryId(notice));
@@ -35,10 +39,9 @@ export function notifyFailure(deps: Deps): Activities['notifyFailure'] {
   };
 }
 
-/** No chain waits longer for a row. */
 const keepingMs = 2_000;
 
-/** Notes in the store why the action is held, or that it is not any more. Never rejects: what is missed, temporal/causes.ts finds. */
+/** Stores why the action is held, or that its hold has ended. Never rejects: temporal/causes.ts corrects the store later. */
 async function keepCause({ store, log }: Deps, { kind, at }: ChainNotice, { cause, member }: NewsOf): Promise<void> {
   const { id: causeId, companyId, reason } = cause;
   const keep = async () => {
@@ -51,13 +54,12 @@ async function keepCause({ store, log }: Deps, { kind, at }: ChainNotice, { caus
     throw new Error('no answer in time');
   });
   await Promise.race([keep(), late]).catch((err: unknown) => {
-    log.warn({ err, companyId, chainId: member.chainId, causeId }, 'why an action is held could not be noted');
+    log.warn({ err, companyId, chainId: member.chainId, causeId }, 'the cause of a held action could not be stored');
   });
   patience.abort();
   await late.catch(() => {});
 }
 
-/** Brings a notice to everybody whom it concerns, under the key of its workflow. */
 export function deliverNotice(deps: Deps): Activities['deliverNotice'] {
   return (notice) => deliver(deps, notice, activityInfo().workflowExecution?.workflowId ?? '');
 }

@@ -1,6 +1,6 @@
-/** What the metrics and the log are told of attempts at activities. */
+/** Metrics, log and traces of activity attempts. */
 
-import { activityInfo } from '@temporalio/activity';
+import { ApplicationFailure, activityInfo } from '@temporalio/activity';
 import type { ActionRef, EffectResult } from '../contract/activities.js';
 import { failureType } from '../service/telemetry.js';
 import type { Deps } from './effect.js';
@@ -9,7 +9,7 @@ import { stopwatch } from './stopwatch.js';
 type Observers = Pick<Deps, 'log' | 'metrics' | 'tracing'>;
 type Run = (...input: unknown[]) => Promise<unknown>;
 
-/** Counts every attempt. @param tell - gets the activity's name, its input, and its result or failure. */
+/** Counts every attempt, and adds its duration to a failure. @param tell - called with the result of each attempt. */
 export function observed<Activities extends object>(
   { metrics }: Pick<Observers, 'metrics'>,
   activities: Activities,
@@ -29,6 +29,7 @@ export function observed<Activities extends object>(
         return result;
       } catch (error) {
         ended(failureType(error));
+        if (error instanceof ApplicationFailure && error.details?.[0]) Object.assign(error.details[0], { tookMs: elapsed() });
         throw error;
       }
     },
@@ -38,7 +39,6 @@ export function observed<Activities extends object>(
 
 const isSkipped = (result: unknown) => (result as Partial<EffectResult> | undefined)?.skipped !== undefined;
 
-/** Of effects also one line of the log for each attempt, how long after its time each was done, and a span where it is traced. */
 export function observedEffects<Activities extends object>(deps: Observers, activities: Activities): Activities {
   const { log, metrics, tracing } = deps;
   return observed(deps, activities, (activity, input, result, ms) => {

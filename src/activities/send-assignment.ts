@@ -1,5 +1,3 @@
-/** Sends an assignment to groups of workers. */
-
 import type { Activities } from '../contract/activities.js';
 import { type Deps, effectActivity } from './effect.js';
 

@@ -1,5 +1,3 @@
-/** Sends one message to one recipient. */
-
 import { createHash } from 'node:crypto';
 import { activityInfo } from '@temporalio/activity';
 import { z } from 'zod';
@@ -27,11 +25,10 @@ export function sendEmail(deps: Deps): Activities['sendEmail'] {
   });
 }
 
-/** Workflows whose input is kept, since an e-mail goes to many at once. */
-const mostInputs = 10;
+const mostInputs = 10; // a cache: one e-mail goes to many recipients
 const answerTimeoutMs = 5_000;
 
-/** Reads the contents of an e-mail from the input of its workflow, and from the workflow how they were mended. */
+/** Reads an e-mail from the input of its workflow. If the e-mail was edited, asks the workflow. */
 function contentsReader({ client }: Pick<Deps, 'client'>): (email: ActionRef) => Promise<EmailContents> {
   const inputs = new Map<string, Promise<Chain>>();
   const changes = new Map<string, Promise<Fields | null>>();
@@ -54,7 +51,7 @@ function contentsReader({ client }: Pick<Deps, 'client'>): (email: ActionRef) =>
     if (answers.size > mostInputs) answers.delete(oldest);
     return answer.catch(() => {
       answers.delete(of);
-      throw notTried('NotTried', 'Temporal does not answer what the e-mail says: see `relay health`');
+      throw notTried('NotTried', 'Temporal does not return the contents of the e-mail: see `relay health`');
     });
   }
 }
@@ -62,7 +59,7 @@ function contentsReader({ client }: Pick<Deps, 'client'>): (email: ActionRef) =>
 const text = z.coerce.string();
 const contentsSchema = z.object({ subject: text, body: text, bodyHtml: text });
 
-/** Derived from workflow id, index and recipient, so that a second copy can be told from a second message. */
+/** Identifies copies of the same message, by workflow id, action, recipient and number of edits. */
 export function messageId(ref: Pick<ActionRef, 'companyId' | 'chainId' | 'index' | 'mends'>, recipient: string): string {
   const key = [chainWorkflowId(ref), ref.index, addressOf(recipient), ...(ref.mends ? [`m${ref.mends}`] : [])].join('\n');
   return `${createHash('sha256').update(key).digest('hex').slice(0, 40)}@relay.invalid`;

@@ -1,59 +1,84 @@
-/** Steers a batch of the chains of a bulk order: asks each for its status and signals the actions that are meant. */
+/** Steers a batch of a bulk order's chains: signals the selected actions and reads how they ended. */
 
+import { setTimeout } from 'node:timers/promises';
 import { activityInfo, Context } from '@temporalio/activity';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { z } from 'zod';
+import type { ActionStatus } from '../chain/action-status.js';
+import { isRetry } from '../chain/allowed-verbs.js';
 import { chainOfWorkflow } from '../chain/chain.js';
-import { isRetry } from '../chain/outcome.js';
-import { usesRoom } from '../chain/room.js';
+import { type ActionState, actionStates, isToRedo, type Outcomes } from '../chain/outcome.js';
+import type { Issue } from '../chain/request.js';
+import { cutShort } from '../chain/text.js';
 import type { Activities } from '../contract/activities.js';
-import { actionsMeant, addProgress, type BulkOrder, noProgress } from '../contract/bulk.js';
+import { actionsMeant, addProgress, type BulkOrder, meansFailed, mostAttempts, noProgress } from '../contract/bulk.js';
 import type { BulkProgress } from '../contract/chain-resource.js';
 import { signalOf, statusQuery } from '../contract/messages.js';
-import { Problem } from '../contract/problem.js';
+import { Problem, Rejection } from '../contract/problem.js';
 import type { Store } from '../store/store.js';
 import { heldForCause } from '../temporal/bulk.js';
-import { correctAction } from '../temporal/mend.js';
+import { correctAction, readAccepted } from '../temporal/mend.js';
 import { describeChain, isBusy } from '../temporal/read.js';
+import { admitRecipients } from '../temporal/recipients.js';
 import { retryChain } from '../temporal/steer.js';
 import type { Deps } from './effect.js';
 
 interface SteeringDeps extends Pick<Deps, 'client' | 'log'> {
-  store: { causes: Pick<Store['causes'], 'heldFor'>; usage: Pick<Store['usage'], 'add'> };
+  store: {
+    causes: Pick<Store['causes'], 'heldFor'>;
+    settings: Pick<Store['settings'], 'of'>;
+    usage: Pick<Store['usage'], 'of' | 'add' | 'settle'>;
+  };
 }
 
-/** For each chain. One that has a workflow task under way, in which an effect may be tried, is waited for. */
-const answerTimeoutMs = 10_000;
-/** For all that a chain is asked and told; less than the heartbeat timeout of workflows/bulk-steering.ts. */
+const answerTimeoutMs = 10_000; // the limit for one chain: a workflow task under way may try an effect first
+/** The limit for all calls about one chain. Shorter than the heartbeat timeout in workflows/bulk-steering.ts. */
 const chainTimeoutMs = 20_000;
-/** After so many, chains that do not answer count as failed. */
-const mostAttempts = 5;
+/** The time for the steered actions to end or fail. A local try takes 2 seconds at most. */
+const outcomeTimeoutMs = 3_000;
+const mostRefusals = 10; // the most reasons in the report of one chain
 
-/** What an attempt leaves to the next by its heartbeat: how many actions it has steered in each chain. */
-const steeredSchema = z.record(z.string(), z.number());
+/** The result for one chain: steered actions, refused actions, the first reasons, and the states a moment later. */
+const outcomeSchema = z.object({
+  actions: z.number(),
+  refused: z.number(),
+  refusals: z.array(z.string()),
+  states: z.array(z.enum(actionStates)).default([]),
+});
+type Outcome = z.infer<typeof outcomeSchema>;
+const outcomesSchema = z.record(z.string(), outcomeSchema); // keyed by workflow id; stored in the heartbeat for the next attempt
+const steeredOnly = (actions: number): Outcome => ({ actions, refused: 0, refusals: [], states: [] });
 
 export function steerChains({ client, log, store }: SteeringDeps): Activities['steerChains'] {
   return async ({ order, workflowIds }) => {
     const { attempt, heartbeatDetails } = activityInfo();
     const { bulkId, verb } = order;
     const heldOf = await heldForCause(store, order.companyId, order.actions);
-    const steered = steeredSchema.safeParse(heartbeatDetails).data ?? {};
+    const outcomes = outcomesSchema.safeParse(heartbeatDetails).data ?? {};
+    // If the database does not answer, uses the counts of this process.
+    if (order.correction) await store.usage.settle(workflowIds.map(companyOf)).catch(() => {});
     const settled = await Promise.allSettled(
       workflowIds.map(async (workflowId) => {
-        steered[workflowId] ??= await client.withDeadline(Date.now() + chainTimeoutMs, () =>
+        outcomes[workflowId] ??= await client.withDeadline(Date.now() + chainTimeoutMs, () =>
           steer({ client, store, heldOf }, workflowId, order),
         );
-        Context.current().heartbeat(steered satisfies z.infer<typeof steeredSchema>);
-        return steered[workflowId];
+        Context.current().heartbeat(outcomes satisfies z.infer<typeof outcomesSchema>);
+        return outcomes[workflowId];
       }),
     );
-    const refused = settled.find((result) => result.status === 'rejected');
-    if (refused && attempt < mostAttempts) throw refused.reason;
+    const rejected = settled.find((result) => result.status === 'rejected');
+    if (rejected && attempt < mostAttempts) throw rejected.reason;
     return settled
       .map((result, place): BulkProgress => {
         const workflowId = workflowIds[place] ?? '';
-        if (result.status === 'fulfilled')
-          return { ...noProgress, done: 1, ...(result.value > 0 ? { steered: 1, actions: result.value } : { unchanged: 1 }) };
+        if (result.status === 'fulfilled') {
+          const { actions, refused, refusals, states } = result.value;
+          const [steered, unchanged] = [actions > 0 ? 1 : 0, actions + refused > 0 ? 0 : 1];
+          const failures = refusals.map((error) => ({ workflowId, error }));
+          const outcomes: Outcomes = {};
+          for (const state of states) outcomes[state] = (outcomes[state] ?? 0) + 1;
+          return { ...noProgress, done: 1, steered, actions, unchanged, refused, outcomes, failures };
+        }
         log.warn({ err: result.reason, workflowId, bulkId, verb }, 'a chain could not be steered');
         const error = result.reason instanceof Error ? result.reason.message : String(result.reason);
         return { ...noProgress, done: 1, failed: 1, failures: [{ workflowId, error }] };
@@ -62,45 +87,94 @@ export function steerChains({ client, log, store }: SteeringDeps): Activities['s
   };
 }
 
+function companyOf(workflowId: string): string {
+  return chainOfWorkflow(workflowId)?.companyId ?? '';
+}
+
 async function steer(
   { client, store, heldOf }: Pick<SteeringDeps, 'client' | 'store'> & { heldOf: Awaited<ReturnType<typeof heldForCause>> },
   workflowId: string,
-  { verb, actions, by, bulkId, correction }: BulkOrder,
-): Promise<number> {
+  { verb, actions, by, bulkId, correction, recipientsPerDay = Number.POSITIVE_INFINITY }: BulkOrder,
+): Promise<Outcome> {
   const handle = client.workflow.getHandle(workflowId);
   const description = await describeChain(client, workflowId, Date.now() + answerTimeoutMs);
   const status = description?.status.name;
-  const isOpen = status === 'RUNNING' || (actions.failed === true && status === 'FAILED');
+  const isOpen = status === 'RUNNING' || (status === 'FAILED' && meansFailed(actions, true));
   const { attempt, scheduledTimestampMs } = activityInfo();
-  if (!description || (!isOpen && attempt === 1)) return 0;
+  if (!description || (!isOpen && attempt === 1)) return steeredOnly(0);
   if (isBusy(description)) throw new Error(`${workflowId} was busy with a workflow task`);
   try {
     const view = await handle.query(statusQuery);
-    // What an attempt has done whose worker was lost: its last heartbeat may have been lost too.
+    // An earlier attempt may have steered this chain: its last heartbeat can be lost.
     const bulk = `${by} (bulk ${bulkId})`;
-    const done = view.actions.filter(({ steered }) => steered?.some(({ by }) => by === bulk)).length;
+    const isSteered = ({ steered }: ActionStatus) => steered?.some(({ by }) => by === bulk) ?? false;
+    const done = view.actions.filter(isSteered).length;
     const cancelled = (description.closeTime?.getTime() ?? 0) > scheduledTimestampMs && status === 'CANCELLED';
-    if (!isOpen) return verb === 'cancel' && cancelled ? view.actions.filter(({ state }) => state === 'cancelled').length : done;
-    if (view.historyFull && usesRoom(verb)) return done;
+    const inCancelled = view.actions.filter(({ state }) => state === 'cancelled').length;
+    if (!isOpen) return steeredOnly(verb === 'cancel' && cancelled ? inCancelled : done);
     const { companyId, chainId } = chainOfWorkflow(workflowId) ?? { companyId: '', chainId: '' };
-    const { indexes, whole } = actionsMeant(verb, actions, view.actions, heldOf(chainId));
-    if (whole) await handle.cancel();
-    if (whole) return done + indexes.length;
-    const chain = { chainId: workflowId, workflowId };
-    let steered = 0;
+    const chain = { ...view, chainId, workflowId, closedAt: description.closeTime?.toISOString() };
+    const { indexes, whole } = actionsMeant(verb, actions, chain, heldOf(chainId));
+    if (whole) {
+      await handle.cancel();
+      return addStates(steeredOnly(done + indexes.length), ({ index }) => indexes.includes(index));
+    }
+    const accepted = correction && indexes.length > 0 ? await readAccepted(client, chain) : [];
+    const admit = admitRecipients(store, recipientsPerDay);
+    const outcome = steeredOnly(done);
     for (const index of indexes) {
       const action = view.actions.find((action) => action.index === index);
-      const mended = action && correction ? await correctAction(client, chain, action, correction) : undefined;
-      if (verb === 'mend' && !mended?.changes) continue;
-      const steering = { index, by: bulk, fields: mended?.changes };
-      if (isRetry(verb) && actions.failed) await retryChain(client, chain, steering, verb);
-      else await handle.signal(signalOf(verb), steering);
-      if (mended?.recipients) store.usage.add(companyId, { actions: 0, recipients: mended.recipients });
-      steered += 1;
+      const mended = action && correction ? await correctAction(client, chain, action, correction, accepted) : undefined;
+      const { changes, problem, recipients = [] } = mended ?? {};
+      if (verb === 'mend' && !changes && !problem) continue;
+      const refusal = problem ?? (recipients.length > 0 ? await refusalOf(admit(companyId, recipients)) : undefined);
+      if (refusal !== undefined) {
+        outcome.refused += 1;
+        if (outcome.refused <= mostRefusals) outcome.refusals.push(cutShort(`action ${index}: ${refusal}`, 300));
+        continue;
+      }
+      const steering = { index, by: bulk, fields: changes };
+      try {
+        if (isRetry(verb) && meansFailed(actions, status === 'FAILED')) await retryChain(client, chain, steering, verb);
+        else await handle.signal(signalOf(verb), steering);
+      } catch (error) {
+        if (recipients.length > 0) store.usage.add(companyId, { actions: 0, recipients: recipients.length }, -1);
+        throw error;
+      }
+      outcome.actions += 1;
     }
-    return done + steered;
+    return outcome.actions > 0 ? addStates(outcome, isSteered) : outcome;
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError || error instanceof Problem) return 0;
+    if (error instanceof WorkflowNotFoundError || error instanceof Problem) return steeredOnly(0);
     throw error;
   }
+
+  /** Waits until the steered actions have ended or failed again. If the chain does not answer, the order still succeeds. */
+  async function addStates(outcome: Outcome, isSteered: (action: ActionStatus) => boolean): Promise<Outcome> {
+    const until = Date.now() + outcomeTimeoutMs;
+    for (let pauseMs = 50; ; pauseMs *= 2) {
+      const now = await describeChain(client, workflowId, until).catch(() => undefined);
+      const view = now && !isBusy(now) ? await handle.query(statusQuery).catch(() => undefined) : undefined;
+      const steered = view?.actions.filter(isSteered) ?? [];
+      const isDone = steered.length >= outcome.actions && steered.every(({ state }) => !movingStates.includes(state));
+      if (isDone || Date.now() + pauseMs > until) {
+        const again = isRetry(verb) ? steered.filter(({ state }) => state === 'needs-attention' || isToRedo(state)) : [];
+        const failures = again.map(({ index, error }) => cutShort(`action ${index} failed again: ${error?.message ?? ''}`, 300));
+        const refusals = [...outcome.refusals, ...failures].slice(0, mostRefusals);
+        const unseen = Array.from({ length: Math.max(0, outcome.actions - steered.length) }, () => 'running' as const);
+        return { ...outcome, refusals, states: [...steered.map(({ state }) => state), ...unseen] };
+      }
+      await setTimeout(pauseMs);
+    }
+  }
+}
+
+const movingStates: readonly ActionState[] = ['pending', 'running', 'scheduled'];
+
+async function refusalOf(admitted: Promise<Issue[]>): Promise<string | undefined> {
+  const [issue] = await admitted.catch((error: unknown) => {
+    if (error instanceof Rejection) return [{ detail: error.detail }];
+    throw error;
+  });
+  return issue?.detail;
 }

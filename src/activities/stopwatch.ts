@@ -1,4 +1,4 @@
-/** @returns how many milliseconds have passed since, which no clock that is set changes. */
+/** @returns the elapsed milliseconds, by the monotonic clock. */
 export function stopwatch(): () => number {
   const begun = performance.now();
   return () => Math.round(performance.now() - begun);

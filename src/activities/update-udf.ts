@@ -1,5 +1,3 @@
-/** Sets a user-defined field of a ticket, a timestamp in the wanted format and the company's zone. */
-
 import { fieldValue } from '../chain/actions.js';
 import type { Activities } from '../contract/activities.js';
 import { type Deps, effectActivity } from './effect.js';

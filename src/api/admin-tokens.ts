@@ -1,4 +1,4 @@
-/** `/admin/tokens`: named tokens of operators, each of which opens everything, so that the audit log tells them apart. */
+/** `/admin/tokens`: one named admin token for each operator, so that the audit log can name them. */
 
 import { adminTokensResponse, createdAdminTokenResponse, newAdminTokenRequest } from '../contract/credential.js';
 import { Problem } from '../contract/problem.js';
@@ -8,12 +8,12 @@ import { type Route, route } from './route.js';
 
 export function adminTokenRoutes({ adminTokens }: Pick<Store, 'adminTokens'>): Route[] {
   return [
-    route('GET /admin/tokens', 'listAdminTokens', 'List the tokens of operators', {
-      answers: { 200: ['By name; never the tokens themselves.', adminTokensResponse] },
+    route.admin('GET /admin/tokens', 'listAdminTokens', 'List the tokens of operators', {
+      answers: { 200: ['Sorted by name, without the secrets.', adminTokensResponse] },
       handle: async (c) => c.json({ adminTokens: await adminTokens.list() }),
     }),
-    route('POST /admin/tokens', 'createAdminToken', 'Make a token for an operator', {
-      description: 'It does what `RELAY_ADMIN_TOKEN` does, under its name. The answer is the only time that it is shown.',
+    route.admin('POST /admin/tokens', 'createAdminToken', 'Create a token for an operator', {
+      description: 'It has the same permissions as `RELAY_ADMIN_TOKEN`, under its own name. Only this answer shows it.',
       body: newAdminTokenRequest,
       answers: { 201: ['The token.', createdAdminTokenResponse] },
       problems: ['key-name-taken'],
@@ -23,9 +23,9 @@ export function adminTokenRoutes({ adminTokens }: Pick<Store, 'adminTokens'>): R
         return c.json(made, 201, { 'Cache-Control': 'no-store' });
       },
     }),
-    route('DELETE /admin/tokens/:adminTokenId', 'deleteAdminToken', 'Delete the token of an operator', {
-      description: 'It ends at once, and with it the sessions that it began.',
-      answers: { 204: ['It is gone.'] },
+    route.admin('DELETE /admin/tokens/:adminTokenId', 'deleteAdminToken', 'Delete the token of an operator', {
+      description: 'The token and its sessions become invalid immediately.',
+      answers: { 204: ['It is deleted.'] },
       async handle(c, { adminTokenId, actor }) {
         found(await adminTokens.delete(adminTokenId, actor), `admin token ${adminTokenId}`);
         return c.body(null, 204);

@@ -1,5 +1,3 @@
-/** The HTTP API, put together. */
-
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { z } from 'zod';
 import { dryRunSchema } from '../contract/dry-run.js';
@@ -14,11 +12,12 @@ import { codecCors, codecRoutes } from './codec.js';
 import { type CompanyOptions, companyRoutes } from './companies.js';
 import { composeRoutes } from './compose.js';
 import { consoleRoutes } from './console.js';
+import { contactRoutes } from './contacts.js';
 import { docsRoutes } from './docs.js';
 import { dryRun } from './dry-run.js';
 import { type Ask, eventRoutes } from './events.js';
 import { reportFailures } from './failed-authentications.js';
-import { holdRoutes } from './hold.js';
+import { holdRoutes, sayOnPage } from './hold.js';
 import { limitFailures, noteBounds } from './limits.js';
 import { auditRoutes, encryptionRoutes, operatingRoutes } from './operating.js';
 import { answerProblems } from './problems.js';
@@ -27,11 +26,12 @@ import { rejectedRoutes } from './rejected.js';
 import { Rejections } from './rejections.js';
 import { type DryRun, relayRoute } from './relay.js';
 import { logRequests, traceRequests } from './request-log.js';
-import { type ApiOptions, appOf, type Route, route } from './route.js';
+import { type ApiOptions, appOf, type Route, routeFor } from './route.js';
 import { ruleRoutes } from './rules.js';
 import { sayOnSignInPage, sessionRoutes } from './session.js';
+import { webUiRoutes } from './web-ui.js';
 
-/** How long Temporal has to answer all that a request about chains asks of it. */
+/** Time limit of all calls to Temporal during one request. */
 const temporalTimeoutMs = 10_000;
 
 export function createApi(options: ApiOptions): Hono {
@@ -48,10 +48,12 @@ export function createApi(options: ApiOptions): Hono {
     .use(logRequests(log))
     .use(noteBounds(metrics, log))
     .use('/sign-in', sayOnSignInPage)
+    .use('/hold/*', sayOnPage)
+    .use('/confirm/*', sayOnPage)
     .use(limitFailures(limits))
     .use(reportFailures(options))
     .use('/metrics', scraped)
-    .use('/codec/*', codecCors(options.links))
+    .use('/codec/*', codecCors(options))
     .use('/chains/*', inTime)
     .use('/co/:companyId/chains/*', inTime)
     .use('/co/:companyId/causes/*', inTime)
@@ -67,36 +69,37 @@ export function createApi(options: ApiOptions): Hono {
     );
 }
 
-/** @param ask - the whole API, for what routes ask of others. */
+/** @param ask - the whole API, for routes that call other routes. */
 export function apiRoutes(options: ApiOptions, callers = new Callers(options), ask: Ask = () => new Response()): Route[] {
   const { client, log } = options;
   const rejections = new Rejections({ ...options, notices: ruleNotices(client, log) });
   options.closers?.add('the refused requests', () => rejections.settled());
   const quotas = new Quotas(options);
-  const isInsider = async (c: Context<Authenticated>) => (await callers.of(c)) !== undefined;
+  const callerOf = (c: Context<Authenticated>) => callers.of(c);
   const dry: DryRun = {
     schema: dryRunSchema,
-    of: async (c, request) => dryRun(options, { ...request, valuesShown: await isInsider(c) }),
+    of: async (c, request) => dryRun(options, { ...request, valuesShown: (await callerOf(c)) !== undefined }),
   };
-  const routes = [
-    relayRoute(options, rejections, quotas, dry, isInsider),
+  const asked = [
+    relayRoute(options, rejections, quotas, dry, callerOf),
     ...rejectedRoutes(options, rejections, quotas),
-    ...composeRoutes(options), // Before the chains, of which `compose` could be an id.
+    ...composeRoutes(options), // Added before the chains: `compose` would match as a chain id.
     ...chainRoutes(options, quotas),
-    ...causeRoutes(options),
-    ...eventRoutes(ask, options.stop),
+    ...causeRoutes(options, rejections),
     ...adminRoutes(options),
     ...operatingRoutes(options),
     ...codecRoutes(options),
-    ...sessionRoutes(callers),
+    ...sessionRoutes(callers, options.limits),
     ...consoleRoutes(callers),
+    ...webUiRoutes(callers, options.webUi),
     ...holdRoutes(options),
+    ...contactRoutes(options),
     ...serviceRoutes(options),
   ];
+  const routes = [...asked, ...eventRoutes(ask, asked, options.stop)];
   return [...routes, ...docsRoutes(options, routes)];
 }
 
-/** All that is for the holder of the admin token, and about what is stored. */
 export function adminRoutes(options: CompanyOptions): Route[] {
   const { store } = options;
   return [
@@ -111,19 +114,21 @@ export function adminRoutes(options: CompanyOptions): Route[] {
 function serviceRoutes(options: ApiOptions): Route[] {
   const health = healthRoutes(options);
   const ofHealth = (path: string, id: string, summary: string, answers: Route['answers'], access: Access = 'public'): Route =>
-    route(`GET ${path}`, id, summary, { access, answers, handle: (c) => health.fetch(c.req.raw) });
+    routeFor(access)(`GET ${path}`, id, summary, { answers, handle: (c) => health.fetch(c.req.raw) });
   const readiness = (...status: string[]) => z.object({ status: z.enum(status), temporal: z.string(), database: z.string() });
   return [
-    ofHealth('/healthz', 'getHealth', 'Whether the process is alive', { 200: ['It is.', z.object({ status: z.literal('ok') })] }),
-    ofHealth('/readyz', 'getReadiness', 'Whether Temporal and the database can be reached', {
-      200: ['Both can.', readiness('ready')],
-      503: ['One cannot, or the process is stopping.', readiness('not ready', 'stopping')],
+    ofHealth('/healthz', 'getHealth', 'Check whether the process is alive', {
+      200: ['The process is alive.', z.object({ status: z.literal('ok') })],
+    }),
+    ofHealth('/readyz', 'getReadiness', 'Check whether Temporal and the database can be reached', {
+      200: ['Both can be reached.', readiness('ready')],
+      503: ['One of them cannot be reached, or the process is stopping.', readiness('not ready', 'stopping')],
     }),
     ofHealth(
       '/metrics',
       'getMetrics',
-      'What the process has counted, for Prometheus: to the admin token, and without it to whoever asks on the same machine',
-      { 200: ['In the text format of Prometheus.', 'text/plain'] },
+      'Read the metrics of the process for Prometheus',
+      { 200: ['The text format of Prometheus. Requests from the same machine need no token.', 'text/plain'] },
       'admin or this machine',
     ),
   ];

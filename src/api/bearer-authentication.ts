@@ -1,11 +1,11 @@
 /**
- * Who asks: an operator by an admin token, or a company by a key of it; as a bearer token, or by the cookie of a session that one
- * of them began. Senders of chains are in relay-authentication.ts.
+ * Authenticates operators (admin token) and companies (key), with a bearer token or a session cookie. Senders of chains:
+ * relay-authentication.ts.
  */
 
 import { timingSafeEqual } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
-import { deleteCookie, getSignedCookie, setSignedCookie } from 'hono/cookie';
+import { deleteCookie, getCookie, getSignedCookie, setSignedCookie } from 'hono/cookie';
 import type { Links } from '../chain/chain.js';
 import type { Caller } from '../contract/audit.js';
 import { hashOf, isMistyped, roles } from '../contract/credential.js';
@@ -18,11 +18,14 @@ import type { Store } from '../store/store.js';
 
 /** The environment of Hono handlers behind a guard: `c.get('actor')`. */
 export interface Authenticated {
-  /** `trustedOrigin`: another origin of which the pages may use a session for this request. `traceparent`: see service/tracing.ts. */
-  Variables: { actor: Caller; trustedOrigin?: string; traceparent?: string };
+  /**
+   * `trustedOrigin`: pages of this origin, too, may send the request with a session. `signInAt`: the sign-in page in a 401;
+   * default: `/sign-in`. `traceparent`: see service/tracing.ts.
+   */
+  Variables: { actor: Caller; trustedOrigin?: string; signInAt?: string; traceparent?: string };
 }
 
-/** Who may call a route. `relay tokens` are in the body, and the route itself authenticates them (relay-authentication.ts). */
+/** The callers that a route accepts. `relay tokens`: the route itself checks the tokens in the body (relay-authentication.ts). */
 export type Access =
   | 'public'
   | 'relay tokens'
@@ -31,7 +34,7 @@ export type Access =
   | 'admin'
   | 'admin or this machine';
 
-/** Lets only these callers pass; answers 401 to everybody else, and 403 to the company's keys that may do less. */
+/** Answers 401 to other callers, and 403 to company keys with a role that is too low. */
 export type Guard = (access: Access) => MiddlewareHandler<Authenticated>;
 
 export function createGuard(callers: Pick<Callers, 'of'>): Guard {
@@ -39,13 +42,8 @@ export function createGuard(callers: Pick<Callers, 'of'>): Guard {
     const isOpen = access === 'public' || access === 'relay tokens' || (access === 'admin or this machine' && isLocal(c));
     if (!isOpen) {
       const actor = c.get('actor') ?? (await callers.of(c));
-      if (!actor)
-        throw unauthorized(
-          access === 'admin' || access === 'admin or this machine'
-            ? 'the admin token'
-            : 'the admin token or a key of this company',
-          c,
-        );
+      const isForAdmins = access === 'admin' || access === 'admin or this machine';
+      if (!actor) throw unauthorized(isForAdmins ? 'the admin token' : 'the admin token or a key of this company', c);
       if (actor.kind === 'key') assertAllowed(actor, access, c.req.method);
       c.set('actor', actor);
     }
@@ -63,49 +61,57 @@ function assertAllowed({ name, role }: Extract<Caller, { kind: 'key' }>, access:
 
 export const sessionCookie = 'relay-session';
 
-/** What tells callers apart. */
 export interface CallersOptions {
   adminToken: string;
-  /** RELAY_SECRET, if there is one; of several the first counts. */
+  /** RELAY_SECRET. If there are several, only the first one is used. */
   secret?: string;
   store: Pick<Store, 'keys' | 'adminTokens' | 'sessions'>;
   links: Pick<Links, 'api'>;
-  /** Which addresses have failed too often. */
+  /** Tells whether an address has failed too often. */
   limits?: { failing(c: Context): Promise<object | undefined> };
+}
+
+/** The limit of parallel lookups for addresses that have failed too often. */
+const mostLookedUp = 4;
+
+/** A text that cannot be a key or admin token needs no query. */
+function isLookedUp(credential: string): boolean {
+  return /^rl[ka]_/.test(credential) && !isMistyped(credential);
 }
 
 export class Callers {
   readonly #store: CallersOptions['store'];
   readonly #adminHash: Buffer;
-  /** Another RELAY_ADMIN_TOKEN or first RELAY_SECRET ends every session. */
-  readonly #signingKey: Uint8Array<ArrayBuffer>;
-  /** Its prefix makes browsers refuse a cookie that another host or a connection in clear has set. */
+  /** A new RELAY_ADMIN_TOKEN or first RELAY_SECRET ends every session. */
+  readonly #endsSessions: string;
+  #signing: Promise<Uint8Array<ArrayBuffer>> | undefined;
+  /** Browsers accept a cookie with this prefix only from this host, over https. */
   readonly #prefix: 'host' | undefined;
   readonly #limits: CallersOptions['limits'];
-  #ofFailing: Promise<unknown> = Promise.resolve();
+  /** For failing addresses: the number of running lookups, and the queue of waiting ones. */
+  #lookingUp = 0;
+  readonly #waiting: (() => void)[] = [];
 
   constructor({ adminToken, secret = '', store, links, limits }: CallersOptions) {
     if (adminToken === '') throw new Error('The admin token must not be empty: set RELAY_ADMIN_TOKEN');
     this.#store = store;
     this.#limits = limits;
     this.#adminHash = hashOf(adminToken);
-    this.#signingKey = new Uint8Array(deriveKey(`${secret.split(',')[0]}\n${adminToken}`, 'session'));
+    this.#endsSessions = `${secret.split(',')[0]}\n${adminToken}`;
     this.#prefix = links.api.startsWith('https:') ? 'host' : undefined;
   }
 
-  /** Who asks, by bearer token or session: an operator, or the company in the path (`:companyId`); undefined for anybody else. */
+  /** @returns an operator, or a key of the company in the path (`:companyId`); undefined: neither of them */
   async of(c: Context<Authenticated>): Promise<Caller | undefined> {
     const bearer = bearerOf(c);
     const usesSession = c.req.header('Authorization') === undefined;
-    const actor = usesSession ? await this.inSession(c) : bearer && (await this.#holdingInTurn(c, bearer));
+    const actor = usesSession ? await this.inSession(c) : bearer && (await this.holding(c, bearer));
     return actor && (actor.kind === 'admin' || actor.companyId === c.req.param('companyId')) ? actor : undefined;
   }
 
-  /** Whose this admin token or key is. */
-  async holding(credential: string): Promise<Caller | undefined> {
-    if (timingSafeEqual(hashOf(credential), this.#adminHash)) return { kind: 'admin' };
-    // What is none of ours is looked for nowhere.
-    if (!/^rl[ka]_/.test(credential) || isMistyped(credential)) return undefined;
+  async #find(credential: string): Promise<Caller | undefined> {
+    if (this.#isAdmin(credential)) return { kind: 'admin' };
+    if (!isLookedUp(credential)) return undefined;
     const { keys, adminTokens } = this.#store;
     if (credential.startsWith('rla_')) {
       const token = await adminTokens.authenticate(credential);
@@ -115,15 +121,25 @@ export class Callers {
     return key && { kind: 'key', ...key };
   }
 
-  /** Those of addresses that have failed too often are looked up one after the other: they take one connection to the database. */
-  async #holdingInTurn(c: Context<Authenticated>, credential: string): Promise<Caller | undefined> {
-    if (!(await this.#limits?.failing(c))) return this.holding(credential);
-    const found = this.#ofFailing.then(() => this.holding(credential));
-    this.#ofFailing = found.catch(() => undefined);
-    return found;
+  /** Finds the owner of a token or key. Limits parallel lookups for addresses that have failed too often. */
+  async holding(c: Context<Authenticated>, credential: string): Promise<Caller | undefined> {
+    if (this.#isAdmin(credential) || !isLookedUp(credential) || !(await this.#limits?.failing(c))) return this.#find(credential);
+    if (this.#lookingUp < mostLookedUp) this.#lookingUp += 1;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      return await this.#find(credential);
+    } finally {
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.#lookingUp -= 1;
+    }
   }
 
-  /** Who is signed in. @throws Problem 403 where the page of another site would change something in their name. */
+  #isAdmin(credential: string): boolean {
+    return timingSafeEqual(hashOf(credential), this.#adminHash);
+  }
+
+  /** @throws Problem 403 if a page of another site sends a change */
   async inSession(c: Context<Authenticated>): Promise<Caller | undefined> {
     const sessionId = await this.#sessionId(c);
     const actor = sessionId && (await this.#store.sessions.use(sessionId));
@@ -137,7 +153,7 @@ export class Callers {
     const options = { httpOnly: true, sameSite: 'Lax', maxAge: longestSessionHours * 3600, path: '/' } as const;
     const prefixed = this.#prefix && { prefix: this.#prefix, secure: true };
     const sessionId = await this.#store.sessions.begin(actor);
-    await setSignedCookie(c, sessionCookie, sessionId, this.#signingKey, { ...options, ...prefixed });
+    await setSignedCookie(c, sessionCookie, sessionId, await this.#signingKey(), { ...options, ...prefixed });
   }
 
   async signOut(c: Context<Authenticated>): Promise<void> {
@@ -146,18 +162,31 @@ export class Callers {
     deleteCookie(c, sessionCookie, this.#prefix && { prefix: this.#prefix, secure: true });
   }
 
-  #sessionId(c: Context<Authenticated>): Promise<string | undefined | false> {
-    return getSignedCookie(c, this.#signingKey, sessionCookie, this.#prefix);
+  async #sessionId(c: Context<Authenticated>): Promise<string | undefined | false> {
+    if (getCookie(c, sessionCookie, this.#prefix) === undefined) return undefined;
+    return getSignedCookie(c, await this.#signingKey(), sessionCookie, this.#prefix);
+  }
+
+  /** Includes a random key of the store: otherwise an admin token could be guessed from a signature. */
+  #signingKey(): Promise<Uint8Array<ArrayBuffer>> {
+    this.#signing ??= this.#store.sessions.signingKey().then(
+      (stored) => new Uint8Array(deriveKey(`${stored}\n${this.#endsSessions}`, 'session')),
+      (error: unknown) => {
+        this.#signing = undefined; // The next request tries it again.
+        throw error;
+      },
+    );
+    return this.#signing;
   }
 }
 
-/** Browsers send one of the two headers with whatever a page asks for; the cookie goes with it also from pages of other sites. */
+/** Pages of other sites can send the cookie, too, but browsers then add one of these two headers. */
 export function assertOwnPage(c: Context<Authenticated>): void {
   const origin = c.req.header('Origin');
   if (origin !== undefined && origin === c.get('trustedOrigin')) return;
   const site = c.req.header('Sec-Fetch-Site') ?? (isHere(origin, c.req.header('Host')) ? 'same-origin' : 'none of ours');
   if (site === 'same-origin') return;
-  throw new Problem('foreign-page', 'By the cookie of a session, only a page of the relay itself may change something.');
+  throw new Problem('foreign-page', 'With a session cookie, only pages of the relay can make changes.');
 }
 
 function isHere(origin: string | undefined, host: string | undefined): boolean {
@@ -168,8 +197,11 @@ export function unauthorized(needed: string, c: Context<Authenticated>): Problem
   const headers = { 'WWW-Authenticate': 'Bearer realm="relay"' };
   const given = c.req.header('Authorization') ?? c.req.header('Cookie') ?? (c.req.method === 'POST' || undefined);
   const refusal: Refusal = { reason: given === undefined ? 'no credential' : 'wrong credential' };
-  return new Problem('unauthorized', `This needs ${needed}: Authorization: Bearer …, or sign in at /sign-in`, {
-    headers,
-    refusal,
-  });
+  const detail = `This needs ${needed}: Authorization: Bearer …, or sign in at ${c.get('signInAt') ?? '/sign-in'}`;
+  return new Problem('unauthorized', detail, { headers, refusal });
+}
+
+/** Keys get no link to Temporal's Web UI, because it decodes for operators only. */
+export function linksFor(actor: Caller | undefined, { api, webUi }: Links): Links {
+  return actor?.kind === 'admin' ? { api, webUi } : { api };
 }

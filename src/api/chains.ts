@@ -1,8 +1,9 @@
-/** The chain resource: lists of chains, how one stands, and the ways to steer one or many. */
+/** Chains: list, read and steer them, one or many. */
 
 import { z } from 'zod';
+import { bulkVerbs, steeringVerbs } from '../chain/allowed-verbs.js';
 import { companyIdPattern, maxDelaySeconds } from '../chain/chain.js';
-import { bulkVerbs, steeringVerbs } from '../chain/outcome.js';
+import type { Caller } from '../contract/audit.js';
 import {
   type Bulk,
   bulkPreviewSchema,
@@ -21,83 +22,104 @@ import { chainCursor, chainFilterSchema, countChains, listChains } from '../temp
 import { readFields } from '../temporal/mend.js';
 import { readChain } from '../temporal/read.js';
 import { cancelChain, steerAction } from '../temporal/steer.js';
+import { linksFor } from './bearer-authentication.js';
 import { invalid, pageQuery, readTexts } from './input.js';
 import { found, notFound } from './problems.js';
 import type { Quotas } from './quotas.js';
-import { type ApiOptions, type Route, route } from './route.js';
+import { type ApiOptions, type Route, route, routeFor } from './route.js';
+
+const chainIdPattern = /^[\w-]{1,128}$/;
 
 const listQuery = chainFilterSchema.extend({
-  paused: z.literal('true').optional().describe('Only those of which an action waits for the end of a pause.'),
+  paused: z.literal('true').optional().describe('Only chains with an action that a pause delays.'),
   ...pageQuery(chainCursor).shape,
 });
 
 const rescheduleSchema = z
   .strictObject({
-    seconds: z.number().min(0).max(maxDelaySeconds).describe('From now. Needed to `reschedule`, and for nothing else.'),
+    seconds: z.number().min(0).max(maxDelaySeconds).describe('From now. Only for `reschedule`, which requires it.'),
   })
   .meta({ id: 'Reschedule' });
 
+const sameAssignment = z.array(z.int());
 const anyFields = z.record(z.string(), z.unknown());
 const mendRequest = z
   .strictObject({
     fields: anyFields.describe(
-      'The fields that change, by their names in the request, with their new values; `null` removes one. `action` and `relayId`' +
-        ' stay, `delayInSeconds` too unless it was blank.',
+      'The new values of the fields that change, by their names in the request; `null` removes a field. `action`, `relayId` ' +
+        'and a `delayInSeconds` that was not blank cannot change.',
     ),
     confirmUnknown: z
       .boolean()
       .optional()
-      .describe('Needed where nobody knows whether the last try took effect: the mended action is another effect.'),
+      .describe('Required if the outcome of the last attempt is unknown: the edited action runs as a new one.'),
+    allActions: z
+      .boolean()
+      .optional()
+      .describe(
+        'Only for `platformAssignmentId`: also edit all other actions of the chain that have not ended and have the same assignment.',
+      ),
   })
   .meta({ id: 'Mend' });
 const fieldsSchema = z
   .object({
     chainId: z.string(),
     index: z.int(),
-    fields: anyFields.describe('As they stand, without the token.'),
-    sent: anyFields.optional().describe('As they had been sent, where it was mended.'),
+    fields: anyFields.describe('The current fields, without the token.'),
+    sent: anyFields.optional().describe('The fields of the request, if they were edited since.'),
+    sameAssignment: sameAssignment.describe('Other actions that have not ended and have the same `platformAssignmentId`.'),
   })
   .meta({ id: 'ActionFields' });
 const steeredAnswer = z.object({
   chainId: z.string(),
   index: z.int(),
   accepted: z.string(),
-  reopened: z.literal(true).optional().describe('The chain had closed, and has been opened again.'),
+  reopened: z.literal(true).optional().describe('The chain was closed and is open again.'),
+  sameAssignment: sameAssignment
+    .optional()
+    .describe('After an edit of `platformAssignmentId`: other actions that keep the old one. `allActions` edits them too.'),
 });
 
 const filterSchema = chainFilterSchema.extend({
   status: z
-    .enum(
-      ['running', 'needs-attention', 'failed'],
-      'must be running, needs-attention, or for retry and mend failed: what has ended otherwise cannot be steered',
-    )
+    .enum(['running', 'needs-attention', 'failed'], 'must be running or needs-attention; for retry and mend also failed')
     .optional(),
-  causeId: z.string().max(64).optional().describe('What is held for this cause of the company, which must be named too.'),
+  causeId: z.string().max(64).optional().describe('Only actions with this cause. Requires the company.'),
+  chainIds: z
+    .array(z.string().regex(chainIdPattern, 'must be the id of a chain'))
+    .min(1)
+    .max(1000)
+    .optional()
+    .describe(
+      'Only these chains. Requires the company. Without `status`, `retry` and `mend` affect the actions that need attention in open ' +
+        'chains, and the failed actions in failed chains.',
+    ),
 });
 const bulkRequest = z
   .strictObject({
     verb: z
       .enum(bulkVerbs)
       .describe(
-        '`retry`, `mend` and `skip` what needs attention, `retry` and `mend` also what has failed (`status: "failed"`: the chains are opened ' +
-          'again), `runNow` what is scheduled, `cancel` what has not ended; of a chain of which nothing else is left, the whole.',
+        '`retry`, `mend` and `skip` affect actions that need attention; with `status: "failed"`, `retry` and `mend` affect failed actions ' +
+          'and open their chains again. `runNow` affects scheduled actions, `cancel` affects open actions. If nothing else is left of ' +
+          'a chain, `cancel` cancels the whole chain.',
       ),
     filter: filterSchema
       .default({})
-      .describe('Which chains; `assignmentId`, `relayId` and `reason` also choose among the actions of these chains.'),
-    correction: correctionSchema.optional().describe('Of `mend`, and only of that: what is changed in each action.'),
-    confirm: z.int().min(1).optional().describe('The `count` that was answered. Absent: nothing is done, only counted.'),
+      .describe('Which chains. `assignmentId`, `relayId` and `reason` also select the actions of these chains.'),
+    correction: correctionSchema.optional().describe('Only for `mend`, which requires it: the edit of each action.'),
+    confirm: z.int().min(1).optional().describe('The `count` of the preview. Without it, the request only counts.'),
   })
   .meta({ id: 'BulkRequest' });
 const anyBulkRequest = bulkRequest
-  .extend({ filter: filterSchema.extend({ companyId: z.string().max(64).optional() }).default({}) })
+  .extend({ filter: filterSchema.extend({ companyId: z.string().regex(companyIdPattern).optional() }).default({}) })
   .meta({ id: 'AnyBulkRequest' });
 
 export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
   const { client, links, store } = options;
   const steering = { ...options, admit: quotas.admit };
-  const chainOf = async (companyId: string, chainId: string): Promise<ChainResource> => {
-    const chain = /^[\w-]{1,128}$/.test(chainId) ? await readChain(client, links, companyId, chainId) : undefined;
+  const chainOf = async (companyId: string, chainId: string, actor?: Caller): Promise<ChainResource> => {
+    const chain = chainIdPattern.test(chainId) ? await readChain(client, linksFor(actor, links), companyId, chainId) : undefined;
     if (chain) return chain;
     throw notFound((await store.companies.get(companyId)) ? `chain ${chainId}` : `company ${companyId}`);
   };
@@ -106,62 +128,59 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
     const action = chain.actions.find((action) => String(action.index) === index);
     return { chain, action: found(action, `action ${index} in chain ${chainId}`) };
   };
-  const list = async (companyId: string | undefined, query: z.infer<typeof listQuery>) => {
+  const list = async (companyId: string | undefined, query: z.infer<typeof listQuery>, actor: Caller) => {
     const { paused, limit, cursor, ...filter } = query;
     if (companyId !== undefined && !companyIdPattern.test(companyId)) throw notFound(`company ${companyId}`);
-    return listChains(client, links, { filter, companyId, more: paused ? ['RelayPaused = true'] : [], limit, cursor });
+    const more = paused ? ['RelayPaused = true'] : [];
+    return listChains(client, linksFor(actor, links), { filter, companyId, more, limit, cursor });
   };
   return [
-    // First, since `bulk` could be the id of a chain.
-    ...bulkRoutesAt('/co/:companyId', ['steerChains', 'Steer many chains at once'], 'getBulk', bulkRequest, options, quotas),
-    ...bulkRoutesAt(
-      '',
-      ['steerAllChains', 'Steer many chains across companies'],
-      'getBulkOfAll',
-      anyBulkRequest,
-      options,
-      quotas,
-    ),
-    route('GET /co/:companyId/chains', 'listChains', 'List the chains of a company', {
+    // Add it before the other routes: `bulk` would match as a chain id.
+    ...bulkRoutesAt('/co/:companyId', options, quotas),
+    ...bulkRoutesAt('', options, quotas),
+    route.company('GET /co/:companyId/chains', 'listChains', 'List the chains of a company', {
       use: 'lists',
-      description: 'Open chains first, the newest first, then closed ones. It needs no worker, and is a moment behind.',
+      description:
+        'Open chains first, then closed ones, the newest first. It needs no worker. New changes appear after a moment.',
       query: listQuery,
       answers: { 200: ['Each chain once.', chainListSchema] },
       problems: ['temporal-unavailable'],
-      handle: async (c, { companyId, query }) => c.json(await list(companyId, query)),
+      handle: async (c, { companyId, query, actor }) => c.json(await list(companyId, query, actor)),
     }),
-    route('GET /co/:companyId/chains/counts', 'countChains', 'Count the chains of a company by status', {
+    route.company('GET /co/:companyId/chains/counts', 'countChains', 'Count the chains of a company by status', {
       use: 'lists',
       query: chainFilterSchema.omit({ status: true }),
-      answers: { 200: ['How many there are.', chainCountsSchema] },
+      answers: { 200: ['The number of chains by status.', chainCountsSchema] },
       problems: ['temporal-unavailable'],
       async handle(c, { companyId, query }) {
         found(companyIdPattern.test(companyId), `company ${companyId}`);
         return c.json(await countChains(client, query, companyId));
       },
     }),
-    route('GET /chains', 'listAllChains', 'List the chains of all companies', {
+    route.admin('GET /chains', 'listAllChains', 'List the chains of all companies', {
       query: listQuery.extend({ companyId: z.string().optional().describe('Only of this company.') }),
       answers: { 200: ['Each chain once.', chainListSchema] },
       problems: ['not-found', 'temporal-unavailable'],
-      handle: async (c, { query: { companyId, ...query } }) => c.json(await list(companyId, query)),
+      handle: async (c, { query: { companyId, ...query }, actor }) => c.json(await list(companyId, query, actor)),
     }),
-    route('GET /co/:companyId/chains/:chainId', 'getChain', 'Read a chain', {
+    route.company('GET /co/:companyId/chains/:chainId', 'getChain', 'Read a chain', {
       use: 'reads',
-      answers: { 200: ['The chain and its actions as they stand.', chainSchema] },
-      handle: async (c, { companyId, chainId }) => c.json(await chainOf(companyId, chainId)),
+      answers: { 200: ['The current state of the chain and its actions.', chainSchema] },
+      handle: async (c, { companyId, chainId, actor }) => c.json(await chainOf(companyId, chainId, actor)),
     }),
-    route('POST /co/:companyId/chains/:chainId/cancel', 'cancelChain', 'Cancel a chain', {
+    route.company('POST /co/:companyId/chains/:chainId/cancel', 'cancelChain', 'Cancel a chain', {
       use: 'steering',
-      description: 'An effect under way is awaited and its outcome recorded; what has not run becomes `cancelled`.',
-      answers: { 202: ['It is being cancelled.', z.object({ chainId: z.string(), cancelling: z.literal(true) })] },
+      description: 'An action that runs at the moment ends first, and its outcome is recorded. The others become `cancelled`.',
+      answers: {
+        202: ['The cancellation is sent to the chain.', z.object({ chainId: z.string(), cancelling: z.literal(true) })],
+      },
       problems: ['already-ended'],
       async handle(c, { companyId, chainId, actor }) {
         await cancelChain(options, companyId, await chainOf(companyId, chainId), actor);
         return c.json({ chainId, cancelling: true }, 202);
       },
     }),
-    route('GET /co/:companyId/chains/:chainId/actions/:index/fields', 'getFields', 'Read the fields of an action', {
+    route.company('GET /co/:companyId/chains/:chainId/actions/:index/fields', 'getFields', 'Read the fields of an action', {
       use: 'reads',
       answers: { 200: ['By their names in the request.', fieldsSchema] },
       problems: ['not-steerable', 'temporal-unavailable'],
@@ -170,54 +189,56 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
         return c.json({ chainId, index: action.index, ...(await readFields(client, chain, action)) });
       },
     }),
-    route('GET /co/:companyId/chains/:chainId/actions/:index/notice', 'getNotice', 'Read what a notice says of an action', {
+    route.company('GET /co/:companyId/chains/:chainId/actions/:index/notice', 'getNotice', 'Read the notice of an action', {
       use: 'reads',
-      description: 'Of one that needs attention, has failed or is partly failed, as it stands. Nobody is told by it.',
-      answers: { 200: ['In words.', noticeTextSchema] },
-      async handle(c, { companyId, chainId, index }) {
+      description: 'The current text for an action that needs attention, failed or partly failed. Reading it sends nothing.',
+      answers: { 200: ['The text of the notice.', noticeTextSchema] },
+      async handle(c, { companyId, chainId, index, actor }) {
         const { chain, action } = await actionOf(companyId, chainId, index);
         const { relayId } = action;
         const { company, rules } = (await store.settings.of(companyId)) ?? {};
         const context = {
           companyName: company?.name ?? companyId,
           ruleName: rules?.get(relayId)?.name ?? relayId,
-          links,
+          timeZone: company?.timeZone ?? 'UTC',
+          links: linksFor(actor, links),
           namespace: client.options.namespace,
         };
         const words = standingWords({ ...chain, companyId, relayId, index: action.index }, context);
         return c.json(found(words, `notice of action ${index}: it is ${action.state}`));
       },
     }),
-    // Before the other verbs.
-    route('POST /co/:companyId/chains/:chainId/actions/:index/mend', 'mendAction', 'Mend an action and try it again', {
+    // Add it before the route of the other verbs, which would match.
+    route.company('POST /co/:companyId/chains/:chainId/actions/:index/mend', 'mendAction', 'Edit an action and retry it', {
       use: 'steering',
       description:
-        'Of an action that needs attention, has failed or is partly failed: its fields are changed, all are checked as those of a ' +
-        'request are, and it is tried again, as by `retry`. Its effect gets a key of its own; who has a copy of an e-mail gets no other.',
+        'Changes fields of an action that needs attention, failed or is partly failed, validates the action like a request, and ' +
+        'retries it. It gets a new idempotency key. Recipients that already have the e-mail do not get it again.',
       rawBody: mendRequest,
-      answers: { 202: ['It has been passed on to the chain.', steeredAnswer] },
+      answers: { 202: ['The decision is sent to the chain.', steeredAnswer] },
       problems: ['invalid-body', 'already-ended', 'not-steerable', 'not-confirmed', 'quota-exceeded', 'temporal-unavailable'],
       async handle(c, { companyId, chainId, index, actor }) {
         const { chain, action } = await actionOf(companyId, chainId, index);
         const asked = await readTexts(c, mendRequest);
+        const moves = 'platformAssignmentId' in asked.fields && !asked.allActions;
+        const left = moves ? (await readFields(client, chain, action)).sameAssignment : [];
         const reopened = await steerAction(steering, companyId, chain, action, { verb: 'mend', ...asked }, actor);
-        return c.json({ chainId, index: action.index, accepted: 'mend', reopened: reopened || undefined }, 202);
+        const more = { reopened: reopened || undefined, ...(left.length > 0 && { sameAssignment: left }) };
+        return c.json({ chainId, index: action.index, accepted: 'mend', ...more }, 202);
       },
     }),
-    route('POST /co/:companyId/chains/:chainId/actions/:index/:verb', 'steerAction', 'Steer one action', {
+    route.company('POST /co/:companyId/chains/:chainId/actions/:index/:verb', 'steerAction', 'Steer one action', {
       use: 'steering',
       description:
-        'To `retry` an action that failed, or an e-mail that missed somebody, is possible also when the chain has closed: ' +
-        'it is opened again, and what stood behind that action and was not run for that follows it.',
+        '`retry` also works in a closed chain, for an action that failed or is partly failed. The chain opens again, and actions ' +
+        'that did not run because of the failure run after it.',
       rawBody: rescheduleSchema.optional(),
-      answers: {
-        202: ['It has been passed on to the chain.', steeredAnswer],
-      },
+      answers: { 202: ['The decision is sent to the chain.', steeredAnswer] },
       problems: ['invalid-body', 'already-ended', 'not-steerable', 'temporal-unavailable'],
       async handle(c, { companyId, chainId, index, verb: asked, actor }) {
         const { chain, action } = await actionOf(companyId, chainId, index);
         const verb = steeringVerbs.find((verb) => verb === asked);
-        if (!verb) throw new Problem('not-found', `There is no ${asked}; there are ${steeringVerbs.join(', ')}.`);
+        if (!verb) throw new Problem('not-found', `${asked} is not possible; use one of ${steeringVerbs.join(', ')}.`);
         const body = verb === 'reschedule' ? rescheduleSchema.safeParse(await c.req.json().catch(() => undefined)) : undefined;
         if (body?.error)
           throw new Problem('invalid-body', 'Send {"seconds": 600}: how many seconds from now the action is to run.');
@@ -229,39 +250,38 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
   ];
 }
 
-/** Many chains at once are counted first; confirmed by that count, it is done. */
-function bulkRoutesAt(
-  base: '/co/:companyId' | '',
-  [steer, summary]: [id: string, summary: string],
-  read: string,
-  body: z.ZodType<z.infer<typeof anyBulkRequest>>,
-  options: ApiOptions,
-  quotas: Quotas,
-): Route[] {
-  const find = async (bulkId: string, companyId: string | undefined): Promise<Bulk> =>
-    found(/^[\w-]{1,64}$/.test(bulkId) && (await readBulk(options, bulkId, companyId)), `bulk ${bulkId}`);
-  /** What it asks of chains and actions. */
+function bulkRoutesAt(base: '/co/:companyId' | '', options: ApiOptions, quotas: Quotas): Route[] {
+  const ofAll = base === '';
+  const body: z.ZodType<z.infer<typeof anyBulkRequest>> = ofAll ? anyBulkRequest : bulkRequest;
+  const summary = ofAll ? 'Steer many chains across companies' : 'Steer many chains at once';
+  const bulkRoute = routeFor(ofAll ? 'admin' : 'admin or company key');
+  const find = async (bulkId: string, companyId: string | undefined, actor: Caller): Promise<Bulk> => {
+    const links = linksFor(actor, options.links);
+    return found(/^[\w-]{1,64}$/.test(bulkId) && (await readBulk({ ...options, links }, bulkId, companyId)), `bulk ${bulkId}`);
+  };
   const causeOf = async (companyId = '', causeId: string) => {
     const cause = await options.store.causes.get(companyId, causeId);
     return { reason: found(cause, `cause ${causeId} of company ${companyId}`).reason, causeId };
   };
   return [
-    route(`POST ${base}/chains/bulk`, steer, summary, {
+    bulkRoute(`POST ${base}/chains/bulk`, ofAll ? 'steerAllChains' : 'steerChains', summary, {
       use: 'lists',
       description:
-        'Without `confirm` nothing is done: the answer says how many chains it would concern, and shows the first ten. With' +
-        ' that count as `confirm` it is done, in the background.',
+        'Without `confirm` nothing is done: the answer has the number of chains and the first ten. With that number as `confirm`, the order ' +
+        'runs in the background.',
       body,
       answers: {
-        200: ['What it would concern.', bulkPreviewSchema],
-        202: ['It is being done.', bulkSchema, { Location: 'Where to see how far it is.' }],
+        200: ['The preview.', bulkPreviewSchema],
+        202: ['The order runs.', bulkSchema, { Location: 'The path of its progress.' }],
       },
       problems: ['not-found', 'count-changed', 'bulk-running', 'quota-exceeded', 'temporal-unavailable'],
       async handle(c, { actor, body: { verb, filter, correction, confirm } }) {
         const inPath = c.req.param('companyId');
         const { companyId = inPath, causeId, ...rest } = filter;
         if ((verb === 'mend') !== (correction !== undefined))
-          throw invalid([{ pointer: '/correction', detail: verb === 'mend' ? 'is required' : 'is for mend alone' }]);
+          throw invalid([{ pointer: '/correction', detail: verb === 'mend' ? 'is required' : 'is only for mend' }]);
+        if (filter.chainIds && companyId === undefined)
+          throw invalid([{ pointer: '/filter/companyId', detail: 'is required with chainIds' }]);
         const cause = causeId === undefined ? undefined : await causeOf(companyId, causeId);
         const request = { verb, filter: { ...rest, ...cause }, companyId, correction };
         const chains = await findChains(options, request);
@@ -269,24 +289,25 @@ function bulkRoutesAt(
         const first = chains.slice(0, 10);
         if (confirm === undefined)
           return c.json(bulkPreviewSchema.parse({ verb, count, first, mends: await previewMends(options, request, first) }));
-        // Of two that come at the same moment both may be steered; the operator knows what runs.
+        // Does not apply to admins. Two requests at the same moment may both pass.
         if (actor.kind === 'key' && (await isSteeringMany(options, actor.companyId))) {
-          const running = `Company ${companyId} steers many chains already. Wait until that has ended.`;
+          const running = `Company ${companyId} has a bulk order that is still running. Wait until it has ended.`;
           throw new Problem('bulk-running', running, { headers: { 'Retry-After': '10' }, bound: 'bulk' });
         }
-        const changed = `This concerns ${count} chains now, not ${confirm}. Look again, then confirm with ${count}.`;
+        const changed = `The number of chains is now ${count}, not ${confirm}. Check them again, then confirm with ${count}.`;
         if (confirm !== count) throw new Problem('count-changed', changed);
-        // How many it adds is not known before; they are counted where they are added.
+        // Only checks that some recipients are left today: each edit later counts its new recipients.
         if (companyId !== undefined && correction?.field === 'emails') await quotas.assertRecipientsLeft(companyId, 1);
-        const bulkId = await steerChains(options, request, chains, actor);
+        const { recipientsPerDay } = quotas;
+        const bulkId = await steerChains({ ...options, recipientsPerDay }, request, chains, actor);
         c.header('Location', `${c.req.path}/${bulkId}`);
-        return c.json(await find(bulkId, inPath), 202);
+        return c.json(await find(bulkId, inPath, actor), 202);
       },
     }),
-    route(`GET ${base}/chains/bulk/:bulkId`, read, 'Read how far the steering of many chains is', {
+    bulkRoute(`GET ${base}/chains/bulk/:bulkId`, ofAll ? 'getBulkOfAll' : 'getBulk', 'Read the progress of a bulk order', {
       use: 'reads',
-      answers: { 200: ['How far it is.', bulkSchema] },
-      handle: async (c, { bulkId }) => c.json(await find(bulkId, c.req.param('companyId'))),
+      answers: { 200: ['The progress.', bulkSchema] },
+      handle: async (c, { bulkId, actor }) => c.json(await find(bulkId, c.req.param('companyId'), actor)),
     }),
   ];
 }

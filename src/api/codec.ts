@@ -1,6 +1,6 @@
 /**
- * Temporal's codec-server protocol: its Web UI and its command lines hold no keys, and have what they show decoded here, and what
- * people type encoded. For operators only, and for the pages of one other origin, that of the Web UI.
+ * A codec server for Temporal's Web UI and command line, which have no keys: it decodes and encodes their payloads. Only for
+ * operators, and for pages of the Web UI's origin.
  */
 
 import type { PayloadCodec } from '@temporalio/common';
@@ -8,7 +8,6 @@ import proto from '@temporalio/proto';
 import type { MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
 import { z } from 'zod';
-import type { Links } from '../chain/chain.js';
 import { DecryptionError } from '../contract/encryption.js';
 import { payloadCodec } from '../service/payloads.js';
 import { invalid } from './input.js';
@@ -18,14 +17,14 @@ const { Payloads } = proto.temporal.api.common.v1;
 const payload = z.object({ metadata: z.record(z.string(), z.base64()).optional(), data: z.base64().optional() });
 const payloadsSchema = z
   .object({ payloads: z.array(payload).max(1000, 'must have at most 1000 elements').default([]) })
-  .meta({ id: 'Payloads', description: 'As Temporal writes them in JSON: bytes in base64.' });
-/** Temporal takes payloads of 2 MiB, which base64 makes longer. */
+  .meta({ id: 'Payloads', description: "In Temporal's JSON form: bytes in base64." });
+/** Temporal's limit is 2 MiB. Base64 makes it longer. */
 const maxBodyBytes = 4 * 1024 * 1024;
 
 export function codecRoutes({ keyring }: Pick<ApiOptions, 'keyring'>): Route[] {
   const codec = payloadCodec(keyring);
   const codecRoute = (path: keyof PayloadCodec & string, summary: string) =>
-    route(`POST /codec/${path}`, `${path}Payloads`, summary, {
+    route.admin(`POST /codec/${path}`, `${path}Payloads`, summary, {
       body: payloadsSchema,
       maxBodyBytes,
       answers: { 200: ['The same payloads in the same order.', payloadsSchema, { 'Cache-Control': 'no-store' }] },
@@ -41,18 +40,19 @@ export function codecRoutes({ keyring }: Pick<ApiOptions, 'keyring'>): Route[] {
       },
     });
   return [
-    codecRoute('decode', 'Decrypt payloads of Temporal; those that are not encrypted stay as they are'),
-    codecRoute('encode', 'Encrypt payloads for Temporal, where the relay has keys'),
+    codecRoute('decode', 'Decrypt payloads of Temporal; payloads that are not encrypted stay the same'),
+    codecRoute('encode', 'Encrypt payloads for Temporal, if the relay has keys'),
   ];
 }
 
-/** Answers the browser whether a page of the Web UI may read what it asks here; those of other origins may not. */
-export function codecCors({ webUi }: Links): MiddlewareHandler {
+/** CORS: only pages of the Web UI can read the answers, including a 401 with the sign-in address. */
+export function codecCors({ links, webUi }: Pick<ApiOptions, 'links' | 'webUi'>): MiddlewareHandler {
   const allowHeaders = ['Authorization', 'Content-Type', 'X-Namespace'];
   const origin = webUi === undefined ? [] : [new URL(webUi).origin];
   const answer = cors({ origin, credentials: true, allowMethods: ['POST'], allowHeaders, maxAge: 600 });
   return (c, next) => {
     c.set('trustedOrigin', origin[0]);
+    c.set('signInAt', `${links.api}${webUi === undefined ? '/sign-in' : '/web-ui/workflows'}`);
     return answer(c, next);
   };
 }

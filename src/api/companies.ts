@@ -1,4 +1,4 @@
-/** `/admin/companies`: who uses the relay, with which settings, and the keys with which they read and steer their own chains. */
+/** `/admin/companies`: the companies, their settings and their keys. */
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Context } from 'hono';
@@ -25,11 +25,13 @@ import { mergePatch, redact, replaceKeepingSecrets } from '../contract/secrets.j
 import type { UsedId } from '../store/companies.js';
 import { findChains, mostChains, steerChains } from '../temporal/bulk.js';
 import { countOpenChains, eraseClosed, remainsOf } from '../temporal/erase.js';
+import { addressesSetBy } from './addresses.js';
+import { linksFor } from './bearer-authentication.js';
 import { invalid, pageQuery, parseAs, readObject } from './input.js';
 import { found, limitReached, notFound } from './problems.js';
 import { type ApiOptions, type Route, route } from './route.js';
 
-/** What a company may change of itself; its connections are the operator's to allow. */
+/** The settings that a company key may change. Only the operator sets connections. */
 const ownSettings = ['name', 'timeZone', 'notify', 'noticeLinks'];
 
 export type CompanyOptions = Pick<ApiOptions, 'store' | 'client' | 'links' | 'taskQueue' | 'operatorEmail'>;
@@ -41,35 +43,29 @@ export function companyRoutes(options: CompanyOptions): Route[] {
     const { notify } = settings;
     const leaking = (['platform', 'ticketing'] as const).filter((name) => {
       const system = settings[name];
-      // What was set when this was allowed may stay until somebody changes it.
+      // A stored setting that leaks stays valid until the next change.
       return system && leaksAuth(system) && !isDeepStrictEqual(system, stored?.[name]);
     });
-    if (leaking.length > 0)
-      throw invalid(
-        leaking.map((name) => ({
-          pointer: `/${name}/baseUrl`,
-          detail: 'must be https, since auth is sent there (or set allowPlainText to true)',
-        })),
-      );
+    const leaks = 'must be https, since auth is sent there (or set allowPlainText to true)';
+    if (leaking.length > 0) throw invalid(leaking.map((name) => ({ pointer: `/${name}/baseUrl`, detail: leaks })));
     if (operatorEmail !== undefined || (notify && hasContact(notify))) return { companyId, ...settings };
-    const detail =
-      'must name somebody to tell when something fails: emails or webhookUrl (or the operator sets RELAY_OPERATOR_EMAIL)';
+    const detail = 'must name a contact for failures: emails or webhookUrl (or the operator sets RELAY_OPERATOR_EMAIL)';
     throw invalid([{ pointer: '/notify', detail }]);
   };
-  /** @returns the id of the bulk that does it; undefined: there is nothing to cancel after all. @throws Problem company-in-use */
+  /** Cancels the open chains. @returns the bulk order's id; undefined: no chain is open. @throws Problem company-in-use */
   const cancelOpen = async (companyId: string, open: number, isMeant: boolean, actor: Actor) => {
     const said = `Company ${companyId} has ${open === 1 ? '1 open chain' : `${open} open chains`}.`;
-    const how = 'Wait until they have ended, or cancel them with ?cancelChains=true (--cancel-chains).';
+    const how = 'Wait until they end, or cancel them with ?cancelChains=true (--cancel-chains).';
     if (!isMeant) throw new Problem('company-in-use', `${said} ${how}`);
-    const most = `No more than ${mostChains} are cancelled at once: begin with relay bulk cancel ${companyId} --until <time>.`;
+    const most = `At most ${mostChains} can be cancelled at once: start with relay bulk cancel ${companyId} --until <time>.`;
     if (open > mostChains) throw new Problem('company-in-use', `${said} ${most}`);
     const request = { verb: 'cancel', filter: {}, companyId } as const;
     const chains = await findChains(options, request);
     return chains.length > 0 ? steerChains(options, request, chains, actor) : undefined;
   };
-  const location = { Location: 'The path of what was made.' };
+  const location = { Location: 'The path of the new resource.' };
   return [
-    route('GET /admin/companies', 'listCompanies', 'List the companies', {
+    route.admin('GET /admin/companies', 'listCompanies', 'List the companies', {
       query: pageQuery(companyIdPattern),
       answers: { 200: ['By company id.', companiesResponse] },
       async handle(c, { query }) {
@@ -77,42 +73,42 @@ export function companyRoutes(options: CompanyOptions): Route[] {
         return c.json({ companies: items.map(shown), nextCursor });
       },
     }),
-    route('GET /co/:companyId', 'getCompanyFacts', 'Read what every key of a company may know of it', {
-      access: 'admin or company key',
+    route.company('GET /co/:companyId', 'getCompanyFacts', 'Read the basic facts of a company', {
       use: 'reads',
-      answers: { 200: ['Its name and time zone, its rules by name, and what is paused.', companyFactsSchema] },
-      async handle(c, { companyId }) {
+      answers: { 200: ['Its name, time zone, rules and pauses. Every key of the company can read them.', companyFactsSchema] },
+      async handle(c, { companyId, actor }) {
         const { company, rules, pauses } = found(await settings.of(companyId), `company ${companyId}`);
-        const webUi = companyLink(links, companyId);
+        const webUi = companyLink(linksFor(actor, links), companyId);
         return c.json(companyFactsSchema.parse({ ...company, rules: [...rules.values()], pauses, webUi }));
       },
     }),
-    route('PUT /admin/companies/:companyId', 'putCompany', 'Make or change a company', {
-      access: 'admin',
+    route.admin('PUT /admin/companies/:companyId', 'putCompany', 'Create or change a company', {
       description:
-        'What is left out stays as it is, and `null` removes it. A section that is given replaces the stored one, except for' +
-        ' its secrets: they are write-only, shown as `***`, kept where they are left out, and removed by `null`.',
+        'Missing settings stay the same; `null` removes a setting. A section replaces the stored one, except for its secrets: they are ' +
+        'write-only, shown as `***`, kept if they are missing, and removed by `null`.',
       query: z.object({
         reuseId: z
           .literal('true')
           .optional()
           .describe(
-            'Make it although a company of this id was deleted: what Temporal keeps of its chains, see `remains`, will be seen.',
+            'Create it even if a company with this id was deleted. It can see the old chains that Temporal still keeps (`remains`).',
           ),
       }),
       rawBody: companyRequest,
       answers: {
         200: ['The company is changed.', companySchema, location],
-        201: ['The company is made.', madeCompanyResponse, location],
+        201: ['The company is created.', madeCompanyResponse, location],
       },
       problems: ['invalid-body', 'invalid-company-id', 'company-id-used', 'temporal-unavailable'],
       async handle(c, { companyId, actor, query: { reuseId } }) {
         if (!companyIdPattern.test(companyId))
           throw new Problem('invalid-company-id', 'A company id is 1 to 64 letters, digits, _ or -.');
         const read = await readSettings(c, companyRequest);
+        const given = await readObject(c);
         const change = (stored: StoredCompany | undefined, usedId: UsedId) => {
           assertUnused(companyId, usedId, reuseId !== undefined);
-          return checked(companyId, read(stored, stored && settingsOf(stored)), stored);
+          const settings = checked(companyId, read(stored, stored && settingsOf(stored)), stored);
+          return { ...settings, setByCompany: addressesSetBy(actor, given, settings, stored) };
         };
         const remains = reuseId && (await remainsOf(client, companyId));
         const { company, created } = await companies.put(companyId, change, actor);
@@ -120,38 +116,41 @@ export function companyRoutes(options: CompanyOptions): Route[] {
         return created ? c.json({ ...shown(company), remains }, 201, location) : c.json(shown(company), 200, location);
       },
     }),
-    route('PATCH /admin/companies/:companyId', 'changeCompany', 'Change a company', {
+    route.manager('PATCH /admin/companies/:companyId', 'changeCompany', 'Change a company', {
       description:
-        'A JSON merge patch (RFC 7396): what is left out stays as it is, also within a section, and `null` removes it.' +
-        ' Secrets are kept as with PUT; `auth` of another `type` begins anew. A key of the company may change its `name`,' +
-        ' `timeZone`, `notify` and `noticeLinks`.',
+        'A JSON merge patch (RFC 7396): missing settings stay the same, also within a section; `null` removes a setting. Secrets are kept ' +
+        'as with PUT; an `auth` of another `type` replaces the old one. A key of the company can change `name`, `timeZone`, `notify` ' +
+        'and `noticeLinks`.',
       rawBody: companyPatch,
-      answers: { 200: ['The company as it is now.', companySchema] },
-      problems: ['invalid-body'],
+      answers: { 200: ['The changed company.', companySchema] },
+      problems: ['invalid-body', 'limit-reached'],
       async handle(c, { companyId, actor }) {
         const read = await readSettings(c, companyRequest, mergePatch);
-        const foreign = actor.kind === 'key' && Object.keys(await readObject(c)).find((field) => !ownSettings.includes(field));
-        if (foreign)
-          throw new Problem(
-            'forbidden',
-            `With a key, ${ownSettings.join(', ')} can be changed: ${foreign} needs an admin token.`,
-          );
-        const change = (stored?: StoredCompany) => checked(companyId, read(found(stored, `company ${companyId}`)), stored);
+        const given = await readObject(c);
+        const foreign = actor.kind === 'key' && Object.keys(given).find((field) => !ownSettings.includes(field));
+        const allowed = `With a key, ${ownSettings.join(', ')} can be changed`;
+        if (foreign) throw new Problem('forbidden', `${allowed}: ${foreign} needs an admin token.`);
+        const change = (stored?: StoredCompany) => {
+          const settings = checked(companyId, read(found(stored, `company ${companyId}`)), stored);
+          return { ...settings, setByCompany: addressesSetBy(actor, given, settings, stored) };
+        };
         const { company } = await companies.put(companyId, change, actor);
         return c.json(shown(company));
       },
     }),
-    route('GET /admin/companies/:companyId', 'getCompany', 'Read a company', {
-      answers: { 200: ['The company, its secrets as `***`.', companySchema] },
+    route.manager('GET /admin/companies/:companyId', 'getCompany', 'Read a company', {
+      answers: { 200: ['The company. Secrets are shown as `***`.', companySchema] },
       handle: async (c, { companyId }) => c.json(shown(found(await companies.get(companyId), `company ${companyId}`))),
     }),
-    route('DELETE /admin/companies/:companyId', 'deleteCompany', 'Delete a company with all that is stored of it', {
-      access: 'admin',
+    route.admin('DELETE /admin/companies/:companyId', 'deleteCompany', 'Delete a company with all its stored data', {
       description:
-        'Its settings, secrets, rules, tokens, keys, sessions, pauses, refused requests, causes and counts; the audit stays. Not while it' +
-        ' has open chains, unless they are to be cancelled, which is done in the background.',
+        'Deletes its settings, secrets, rules, tokens, keys, sessions, pauses, refused requests, causes and counts; the audit log stays. ' +
+        'A company with open chains is deleted only with `cancelChains`, which cancels them in the background.',
       query: z.object({ cancelChains: z.literal('true').optional().describe('Cancel its open chains.') }),
-      answers: { 200: ['It is gone, but for what Temporal keeps.', deletedCompanyResponse], 204: ['It is gone.'] },
+      answers: {
+        200: ['It is deleted. Temporal still keeps some of its data.', deletedCompanyResponse],
+        204: ['It is deleted.'],
+      },
       problems: ['company-in-use', 'temporal-unavailable'],
       async handle(c, { companyId, actor, query: { cancelChains } }) {
         found(await companies.get(companyId), `company ${companyId}`);
@@ -162,31 +161,27 @@ export function companyRoutes(options: CompanyOptions): Route[] {
         return remains ? c.json({ remains, bulkId }) : c.body(null, 204);
       },
     }),
-    route('POST /admin/companies/:companyId/erase', 'eraseCompany', 'Erase what Temporal keeps of a deleted company', {
-      access: 'admin',
+    route.admin('POST /admin/companies/:companyId/erase', 'eraseCompany', 'Erase what Temporal keeps of a deleted company', {
       description:
-        'Deletes histories of runs that have closed, some hundred at most: chains, delayed actions, notices, bulks. To be repeated' +
-        ' while some were `erased` and some are `closed`.',
-      answers: { 200: ['What was done and what is left.', erasedResponse] },
+        'Deletes some hundred histories of closed runs: chains, delayed actions, notices, bulk orders. Repeat it while `erased` and ' +
+        '`closed` are not 0.',
+      answers: { 200: ['How many were erased, and what is left.', erasedResponse] },
       problems: ['company-in-use', 'temporal-unavailable'],
       async handle(c, { companyId, actor }) {
-        if (await companies.get(companyId))
-          throw new Problem(
-            'company-in-use',
-            `There is a company ${companyId}: what Temporal keeps of it is erased once it is deleted.`,
-          );
+        const exists = `Company ${companyId} exists: delete it first, then erase what Temporal keeps of it.`;
+        if (await companies.get(companyId)) throw new Problem('company-in-use', exists);
         found(await companies.wasDeleted(companyId), `company ${companyId}, and none was deleted`);
         const erased = await eraseClosed(client, companyId);
         if (erased > 0) await audit.record({ actor, action: 'company.erase', companyId, details: { runs: erased } });
         return c.json({ erased, remains: await remainsOf(client, companyId) });
       },
     }),
-    route('GET /admin/companies/:companyId/keys', 'listKeys', 'List the keys of a company', {
-      answers: { 200: ['By name; never the keys themselves.', keysResponse] },
+    route.manager('GET /admin/companies/:companyId/keys', 'listKeys', 'List the keys of a company', {
+      answers: { 200: ['Sorted by name, without the secrets.', keysResponse] },
       handle: async (c, { companyId }) => c.json({ keys: found(await keys.list(companyId), `company ${companyId}`) }),
     }),
-    route('POST /admin/companies/:companyId/keys', 'createKey', 'Make a key', {
-      description: 'The answer is the only time that it is shown. One that a key makes ends with that key, or earlier.',
+    route.manager('POST /admin/companies/:companyId/keys', 'createKey', 'Create a key', {
+      description: 'Only this answer shows the key. A key that another key created expires with that key, or earlier.',
       body: newKeyRequest,
       answers: { 201: ['The key.', createdKeyResponse] },
       problems: ['key-name-taken', 'limit-reached'],
@@ -198,8 +193,8 @@ export function companyRoutes(options: CompanyOptions): Route[] {
         return c.json(made, 201, { 'Cache-Control': 'no-store' });
       },
     }),
-    route('DELETE /admin/companies/:companyId/keys/:keyId', 'deleteKey', 'Delete a key', {
-      answers: { 204: ['It is gone.'] },
+    route.manager('DELETE /admin/companies/:companyId/keys/:keyId', 'deleteKey', 'Delete a key', {
+      answers: { 204: ['It is deleted.'] },
       async handle(c, { companyId, keyId, actor }) {
         found(await keys.delete(companyId, keyId, actor), `key ${keyId} of company ${companyId}`);
         return c.body(null, 204);
@@ -212,24 +207,24 @@ function shown(company: StoredCompany): StoredCompany {
   return redact(companySchema, company);
 }
 
-/** In Temporal, a company is known by its id alone, and some stores of its lists do not tell cases apart. @throws Problem 409 */
+/** Two companies' ids may not differ only in case: some visibility stores ignore case. @throws Problem 409 */
 function assertUnused(companyId: string, { by, deletedAt }: UsedId, reuse: boolean): void {
-  if (by !== undefined)
-    throw new Problem('company-id-used', `There is a company ${by}, and ids must differ in more than case: choose another id.`);
+  const similar = `A company ${by} exists, and ids must differ in more than upper and lower case: choose another id.`;
+  if (by !== undefined) throw new Problem('company-id-used', similar);
   if (deletedAt === undefined || reuse) return;
-  const detail = `A company ${companyId} was deleted at ${deletedAt}, and this one would see its chains: choose another id`;
-  const same = 'say ?reuseId=true (--reuse-id) where it is the same company again';
-  throw new Problem('company-id-used', `${detail}, or ${same}. relay companies erase ${companyId} deletes what is left of them.`);
+  const detail = `A company ${companyId} was deleted at ${deletedAt}, and the new one could see its chains: choose another id`;
+  const same = 'use ?reuseId=true (--reuse-id) if it is the same company';
+  throw new Problem('company-id-used', `${detail}, or ${same}. relay companies erase ${companyId} deletes these chains.`);
 }
 
-/** What a request may leave as it is. */
-function settingsOf({ companyId, name, createdAt, updatedAt, ...settings }: StoredCompany): object {
+/** The optional settings. */
+function settingsOf({ companyId, name, setByCompany, createdAt, updatedAt, ...settings }: StoredCompany): object {
   return settings;
 }
 
 /**
- * Reads a body that changes settings: what it comes to, secrets above all, depends on what is stored.
- * @returns what makes the settings to be stored of those that are; it throws a Problem 400 that names all mistakes.
+ * Reads a body with settings. Its meaning depends on the stored settings: a masked secret stays the same.
+ * @returns a function from the stored settings to the new ones. It throws a Problem 400 with all mistakes.
  */
 export async function readSettings<Schema extends z.ZodType>(
   c: Context,

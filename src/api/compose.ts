@@ -1,18 +1,18 @@
-/** `/co/{companyId}/chains/compose`: for whoever writes a chain. It is read as a request is, and told what it would come to; nothing is done. */
+/** `/co/{companyId}/chains/compose`: validates a draft and shows its effects, without any effect. */
 
 import type { z } from 'zod';
 import { fieldValue } from '../chain/actions.js';
-import type { ChainAction } from '../chain/chain.js';
+import { type ChainAction, chainWorkflowId } from '../chain/chain.js';
 import { type Fields, fixedFields } from '../chain/fields.js';
 import { hintsOn } from '../chain/hints.js';
 import { type Issue, jsonPointer, readRequest } from '../chain/request.js';
 import { type Played, playThrough, remarkOn } from '../chain/scenario.js';
+import { fieldsOf } from '../chain/sent.js';
 import { fillIn, sampleOf, valuesFrom, variables, variablesIn } from '../chain/variables.js';
 import type { Company } from '../contract/company.js';
 import { type Composed, type Composer, composedSchema, composeRequest, composerSchema } from '../contract/dry-run.js';
 import type { CompanySettings } from '../store/settings.js';
-import { readFields } from '../temporal/mend.js';
-import { readChain } from '../temporal/read.js';
+import { readAccepted } from '../temporal/mend.js';
 import { type AssignmentReader, assignmentReader, dryRun } from './dry-run.js';
 import { readTexts } from './input.js';
 import { found } from './problems.js';
@@ -21,7 +21,7 @@ import { type ApiOptions, type Route, route } from './route.js';
 
 type Asked = z.infer<typeof composeRequest>;
 
-/** An example is about one assignment and waits for seconds, so that it can be watched: here as a webhook would have it. */
+/** The examples have a fixed assignment and short delays. A webhook has a variable and longer delays. */
 function forEveryEvent(element: Fields & { platformAssignmentId?: string; delayInSeconds?: string }): Fields {
   const { platformAssignmentId: id, delayInSeconds: delay } = element;
   const general: Fields = id === undefined ? element : JSON.parse(JSON.stringify(element).replaceAll(id, '${assignment_id}'));
@@ -51,19 +51,19 @@ const composer: Composer = {
 export function composeRoutes(options: ApiOptions): Route[] {
   const { store } = options;
   return [
-    route('GET /co/:companyId/chains/compose', 'getComposer', 'Read what chains are composed of', {
+    route.company('GET /co/:companyId/chains/compose', 'getComposer', 'Read the available actions, fields and variables', {
       use: 'reads',
       answers: { 200: ['The actions with their fields, and the variables of the platform.', composerSchema] },
       handle: (c) => c.json(composer),
     }),
-    route('POST /co/:companyId/chains/compose', 'composeChain', 'Try a chain that is being written', {
+    route.company('POST /co/:companyId/chains/compose', 'composeChain', 'Try a chain without running it', {
       use: 'reads',
       description:
-        'Reads the actions as a request is read, but for tokens, which it needs not, with the variables of the webhook filled in; names ' +
-        'what is wrong, and tells what would become of each action. Nothing is sent or kept.',
+        'Validates the actions like a request, but without tokens, and with sample values for the variables of the webhook. The answer ' +
+        'lists the mistakes and the result of each action. Nothing is sent or stored.',
       rawBody: composeRequest,
-      answers: { 200: ['What it would come to.', composedSchema] },
-      problems: ['invalid-body', 'not-found', 'not-steerable', 'temporal-unavailable'],
+      answers: { 200: ['The mistakes, or the outcome of each action.', composedSchema] },
+      problems: ['invalid-body', 'not-found', 'temporal-unavailable'],
       async handle(c, { companyId }) {
         const asked = await readTexts(c, composeRequest);
         const settings = found(await store.settings.of(companyId), `company ${companyId}`);
@@ -88,7 +88,7 @@ async function compose(options: ApiOptions, { company, rules }: CompanySettings,
     variables: Object.fromEntries(names.map((name) => [name, filling(name) ?? ''])),
     timestamps: filled.flatMap((element, index) => timestampOf(element, index, timeZone)),
   };
-  // Whoever may ask for this needs no token, but the actions are not valid without one.
+  // The schema requires a token, but this route needs none.
   const read = readRequest(filled.map((element) => ({ ...element, relayAccessToken: '' })));
   if (!read.ok) return { problems: read.problems, warnings: read.mistakes, ...ofAll };
   const { actions, warnings } = read;
@@ -106,35 +106,37 @@ async function compose(options: ApiOptions, { company, rules }: CompanySettings,
   const { retryBudgetSeconds } = options;
   const told = await dryRun(options, {
     ...request,
-    assignmentOf: async () => ({ assignment: known }),
+    async assignmentOf(id) {
+      const answer = await assignmentOf(id);
+      return 'error' in answer && !answer.retryable ? answer : { assignment: known };
+    },
     forecast(actions, facts) {
       played = playThrough(actions, facts, { scenario, assignment: known, retryBudgetSeconds });
       remark = remarkOn(scenario, actions, played);
       return played;
     },
   });
-  // What a condition sees now is not what it sees as the scenario goes.
+  // Leaves out the conditions' results of now: a scenario has its own.
   const results = told.actions.map(({ condition: _, ...action }, place) => ({ ...action, ...played[place] }));
   return { problems: [], warnings, ...ofAll, actions: results, remark };
 }
 
-/** What the relay would not let in. */
 function unknownRules(rules: CompanySettings['rules'], actions: readonly ChainAction[]): Issue[] {
   return actions
     .filter(({ relayId }) => !rules.has(relayId))
     .map(({ index, relayId }) => ({
       pointer: jsonPointer([index, 'relayId']),
-      detail: `names ${relayId}, which is no rule of this company`,
+      detail: `names ${relayId}, which is not a rule of this company`,
     }));
 }
 
-/** What the webhook filled in for a chain that came. */
-async function pastEvent({ client, links }: ApiOptions, companyId: string, chainId: string, elements: readonly Fields[]) {
-  const chain = /^[\w-]{1,128}$/.test(chainId) ? await readChain(client, links, companyId, chainId) : undefined;
-  const { actions } = found(chain, `chain ${chainId}`);
-  const sent: Fields[] = [];
-  if (chain) for (const action of actions.slice(0, elements.length)) sent.push((await readFields(client, chain, action)).fields);
+/** Finds the values that the webhook filled in for a past chain. */
+async function pastEvent({ client }: ApiOptions, companyId: string, chainId: string, elements: readonly Fields[]) {
+  const isId = /^[\w-]{1,128}$/.test(chainId);
+  const actions = isId ? await readAccepted(client, { workflowId: chainWorkflowId({ companyId, chainId }) }) : [];
+  found(actions[0], `chain ${chainId}`);
   const [assignmentId] = actions.flatMap((action) => action.assignmentId ?? []);
+  const sent = actions.slice(0, elements.length).map(fieldsOf);
   return { ...(assignmentId !== undefined && { assignment_id: assignmentId }), ...valuesFrom(elements, sent) };
 }
 

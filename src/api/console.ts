@@ -1,6 +1,6 @@
 /**
- * The console for people: one page, whose script shows what its address says and asks this API for the rest, by the session of
- * whoever looks. `npm run build` has put script and style into dist/console, named by what is in them.
+ * Serves the console: one page for all addresses. Its script calls this API with the session. `npm run build` writes script and
+ * style to dist/console; their names contain a hash of the content.
  */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -25,15 +25,14 @@ const assets = new Map(
 const assetOf = (kind: string) => [...assets.keys()].find((name) => name.endsWith(`.${kind}`)) ?? '';
 
 const addresses: [path: string, id: string, summary: string][] = [
-  ['/companies', 'getCompaniesPage', 'The page on which operators choose a company'],
-  ['/companies/:companyId', 'getCompanyPage', 'The page of what needs attention in a company'],
-  ['/companies/:companyId/:page', 'getConsolePage', 'A page about a company, such as its chains'],
-  ['/companies/:companyId/:page/:item', 'getItemPage', 'A page about one cause, chain, assignment, rule or refused request'],
-  ['/companies/*', 'getNoPage', 'The same with a slash at its end, or the page that says that there is none'],
+  ['/companies', 'getCompaniesPage', 'Open the page where operators choose a company'],
+  ['/companies/:companyId', 'getCompanyPage', 'Open the page of problems of a company'],
+  ['/companies/:companyId/:page', 'getConsolePage', 'Open a page of a company, such as its chains'],
+  ['/companies/:companyId/:page/:item', 'getItemPage', 'Open the page of a cause, chain, assignment, rule or refused request'],
+  ['/companies/*', 'getNoPage', 'Open such a page with a slash at the end, or the page "not found"'],
 ];
 
 export function consoleRoutes(callers: Pick<Callers, 'inSession'>): Route[] {
-  /** @param shown - what whoever is signed in gets to see. */
   const signedIn = (shown: (c: Context<Authenticated>, home: string) => Response | Promise<Response>) => {
     return async (c: Context<Authenticated>) => {
       const actor = await callers.inSession(c);
@@ -43,22 +42,19 @@ export function consoleRoutes(callers: Pick<Callers, 'inSession'>): Route[] {
       return shown(c, actor.kind === 'admin' ? '/companies' : `/companies/${actor.companyId}`);
     };
   };
-  const leads = { 302: ['To `/sign-in`: nobody is signed in.'] } as const;
+  const leads = { 302: ['To `/sign-in`, without a session.'] } as const;
   return [
-    route('GET /', 'getHome', 'The way to the console', {
-      access: 'public',
-      answers: { 302: ['To the pages of whoever is signed in, or to `/sign-in`.'] },
+    route.anyone('GET /', 'getHome', 'Go to the console', {
+      answers: { 302: ['To the start page of the session, or to `/sign-in`.'] },
       handle: signedIn((c, home) => c.redirect(home)),
     }),
     ...addresses.map(([path, id, summary]) =>
-      route(`GET ${path}`, id, summary, {
-        access: 'public',
+      route.anyone(`GET ${path}`, id, summary, {
         answers: { 200: ['A page.', 'text/html'], ...leads },
         handle: signedIn(sendConsole),
       }),
     ),
-    route('GET /assets/:file', 'getAsset', "The console's script and style", {
-      access: 'public',
+    route.anyone('GET /assets/:file', 'getAsset', "Read the console's script or style", {
       answers: { 200: ['The file, which never changes under this name.', 'text/plain'] },
       handle(c, { file }) {
         const { type, gzipped } = found(assets.get(file), `file ${file}`);
@@ -80,10 +76,10 @@ const policy =
 
 function sendConsole(c: Context) {
   c.header('Content-Security-Policy', policy);
-  c.header('Referrer-Policy', 'same-origin'); // With no-referrer, a browser would not say either that a form came from here.
+  c.header('Referrer-Policy', 'same-origin'); // `no-referrer` would make browsers hide the origin of a form.
   const head = html`<link rel="stylesheet" href="/assets/${assetOf('css')}">
 <script type="module" src="/assets/${assetOf('js')}"></script>`;
-  const main = html`<noscript>The console needs JavaScript. Without it, everything can be done with the <code>relay</code> command
-and the <a href="/docs">API</a>.</noscript>`;
+  const main = html`<noscript>The console needs JavaScript. Without it, use the <code>relay</code> command
+or the <a href="/docs">API</a>.</noscript>`;
   return c.html(wholePage({ title: 'Relay', main }, head));
 }

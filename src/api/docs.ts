@@ -1,4 +1,4 @@
-/** The API's own documentation: the OpenAPI document, a page made of it for people, and a page for each type of problem. */
+/** The documentation of the API: the OpenAPI document, `/docs` made from it, and a page for each type of problem. */
 
 import { html } from 'hono/html';
 import { z } from 'zod';
@@ -20,26 +20,23 @@ import { type Html, inline, json, prose, sendPage } from './page.js';
 import { found } from './problems.js';
 import { type ApiOptions, type Route, route } from './route.js';
 
-/** @param others - the other routes of the API; the document has these too. */
+/** @param others - the other routes, for the document */
 export function docsRoutes({ links }: Pick<ApiOptions, 'links'>, others: readonly Route[]): Route[] {
   const page: Route['answers'] = { 200: ['A page.', 'text/html'] };
   const routes: Route[] = [
-    route('GET /openapi.json', 'getOpenApi', 'This description of the API, for programs', {
-      access: 'public',
+    route.anyone('GET /openapi.json', 'getOpenApi', 'Read the OpenAPI document', {
       answers: { 200: ['OpenAPI 3.1.', z.looseObject({ openapi: z.string() })] },
       handle: (c) => c.json(document),
     }),
-    route('GET /docs', 'getDocs', 'This description of the API, for people', {
-      access: 'public',
+    route.anyone('GET /docs', 'getDocs', 'Read the documentation of the API', {
       answers: page,
       handle: (c) => sendPage(c, docsPage(document, all)),
     }),
-    route('GET /problems/:slug', 'getProblemType', 'What a type of problem means, and what to do about it', {
-      access: 'public',
+    route.anyone('GET /problems/:slug', 'getProblemType', 'Read what a problem type means, and what to do', {
       answers: page,
       handle(c, { slug }) {
         const type = problemTypeList.find((type) => type.slug === slug);
-        return sendPage(c, problemPage(found(type, `type of problem ${slug}`)));
+        return sendPage(c, problemPage(found(type, `problem type ${slug}`)));
       },
     }),
   ];
@@ -60,9 +57,9 @@ ${prose(document.info.description)}
       .filter((route) => tagOf(route) === name)
       .map((route) => html`<li><a href="#${route.id}">${heading(route)}</a> ${route.summary}</li>`)}</ul>`,
   )}
-<h2>Further down</h2><ul class="plain"><li><a href="#schemas">Schemas</a></li><li><a href="#problems">Problems</a></li></ul></nav>
+<h2>More</h2><ul class="plain"><li><a href="#schemas">Schemas</a></li><li><a href="#problems">Problems</a></li></ul></nav>
 <h2>Endpoints</h2>
-<p>Beside its own, every endpoint may answer with these problems: ${problems(everywhere)}</p>
+<p>Every endpoint may also answer with these problems: ${problems(everywhere)}</p>
 ${routes.map((route) => {
   const described = document.paths[pathOf(route)]?.[route.method];
   return described && endpoint(route, described);
@@ -83,14 +80,14 @@ Its <code>type</code> is the path of a page that says what to do.</p>
 }
 
 const accessTexts: Record<Access, string> = {
-  public: 'Open to everybody.',
+  public: 'Needs no token.',
   'relay tokens':
     'Needs relayId and relayAccessToken in every action. ' +
     'A dry run shows more with the admin token or a key of the company as Authorization: Bearer …',
   'admin or company key': 'Needs the admin token or a key of the company as Authorization: Bearer …',
   'admin or manage key': 'Needs the admin token, or a key of the company with the role `manage`, as Authorization: Bearer …',
   admin: 'Needs the admin token as Authorization: Bearer …',
-  'admin or this machine': 'Needs the admin token as Authorization: Bearer …, or nothing from the machine that it runs on.',
+  'admin or this machine': 'Needs the admin token as Authorization: Bearer …, except from the same machine.',
 };
 
 function endpoint(route: Route, { parameters, requestBody, responses }: DescribedOperation): Html {
@@ -102,7 +99,7 @@ function endpoint(route: Route, { parameters, requestBody, responses }: Describe
 ${prose(route.description ?? '')}
 <p class="soft">${accessTexts[route.access]}</p>
 ${parameters.length > 0 && html`<h4>Parameters</h4><table>${parameters.map(parameterRow)}</table>`}
-${body && html`<h4>Body${requestBody?.required ? '' : ' (may be absent)'}</h4>`}
+${body && html`<h4>Body${requestBody?.required ? '' : ' (optional)'}</h4>`}
 ${body && html`<p><code>application/json</code>: ${typeOf(body)}</p>${tablesOf(body)}`}
 ${Object.entries(route.examples ?? {}).map(
   ([name, { summary, value }]) =>
@@ -131,7 +128,7 @@ function heading(route: Route): Html {
   return html`<code><span class="method">${route.method}</span> ${pathOf(route)}</code>`;
 }
 
-/** `400 invalid-body · 404 not-found`, with links. */
+/** For example `400 invalid-body · 404 not-found`, with links. */
 function problems(slugs: readonly ProblemSlug[]): Html {
   return joined(
     slugs.map((slug) => html`${problemTypes[slug].status} <a href="/problems/${slug}"><code>${slug}</code></a>`),
@@ -139,12 +136,12 @@ function problems(slugs: readonly ProblemSlug[]): Html {
   );
 }
 
-/** Such as `array of string, at most 50`. */
+/** For example `array of string, at most 50`. */
 function typeOf(schema: Schema): Html {
   return html`${words(schema)}${limits(schema)}`;
 }
 
-/** The fields of the objects in it, a table for each. */
+/** A table of fields for each object in the schema. */
 function tablesOf(schema: Schema): Html {
   const parts = schema.type === 'array' ? [schema.items] : alternativesOf(schema);
   const fields = Object.entries(schema.properties ?? {}).map(([name, field]) => [name, asSchema(field)] as const);
@@ -180,7 +177,7 @@ function alternativesOf({ anyOf = [], oneOf = [] }: Schema): Schema[] {
   return [...anyOf, ...oneOf].map(asSchema);
 }
 
-/** JSON Schema knows `true` too, and several schemas for the items of an array; zod writes neither here. */
+/** JSON Schema also allows `true`, and arrays of schemas for `items`. zod writes neither. */
 function asSchema(schema: Schema['items'] | Schema['not']): Schema {
   return typeof schema === 'object' && !Array.isArray(schema) ? schema : {};
 }
@@ -189,7 +186,6 @@ function joined(parts: Html[], by = ' or '): Html {
   return html`${parts.map((part, place) => html`${place > 0 ? by : ''}${part}`)}`;
 }
 
-/** What a problem type means, what to do, and what such a problem looks like. */
 function problemPage(type: (typeof problemTypeList)[number]): { title: string; main: Html } {
   const { slug, status, title, meaning, whatToDo } = type;
   const main = html`<h1>${title}</h1>
@@ -197,6 +193,6 @@ function problemPage(type: (typeof problemTypeList)[number]): { title: string; m
 <section><h3>What it means</h3><p>${inline(meaning)}</p></section>
 <section><h3>What to do</h3><p>${inline(whatToDo)}</p></section>
 <section><h3>Example</h3>${json(problemExample(type))}</section>
-<p><a href="/docs#problems">All types of problems</a> · <a href="/docs">The API</a></p>`;
+<p><a href="/docs#problems">All problem types</a> · <a href="/docs">The API</a></p>`;
   return { title: `${title} (${status})`, main };
 }

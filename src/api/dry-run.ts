@@ -1,15 +1,16 @@
 /**
- * The dry run: what a chain would do, action by action, with no effect. What the platform says is shown only to those who may
- * read the company's chains: others learn whether a condition holds, which they could learn by a chain of their own as well.
+ * The dry run: the results of each action, without any effect. Only callers who may read the company's chains see the platform's
+ * answers. Senders see whether a condition holds, because a real chain would tell them too.
  */
 
 import { actionDefinitions } from '../chain/actions.js';
-import { actionFacts, type ChainAction, dueAt } from '../chain/chain.js';
+import { actionFacts, type ChainAction, connectorOf, connectorsOf, dueAt } from '../chain/chain.js';
 import { asksIncomingValue, conditionText, evaluateCondition } from '../chain/condition.js';
 import type { ActionDefinition } from '../chain/define-action.js';
 import { type Facts, type Forecast, forecastChain } from '../chain/forecast.js';
 import { type Pause, pauseOf, pauseText } from '../chain/pause.js';
 import type { Issue } from '../chain/request.js';
+import { timesIn } from '../chain/timestamp/local.js';
 import { ConnectorError } from '../connectors/call.js';
 import type { Company } from '../contract/company.js';
 import type { DryRun } from '../contract/dry-run.js';
@@ -22,18 +23,18 @@ interface DryRunRequest {
   companyId: string;
   actions: readonly ChainAction[];
   warnings: Issue[];
-  /** Whether the caller may see what the platform said. */
+  /** Whether the caller may see the answers of the platform. */
   valuesShown: boolean;
-  /** Answers instead of the platform. */
+  /** Default: reads the assignment from the platform. */
   assignmentOf?: AssignmentReader;
-  /** Default: what would become of each if its time had come now. */
+  /** Default: predicts the actions as if they were due now. */
   forecast?: (actions: readonly ChainAction[], facts: readonly Facts[]) => Forecast[];
 }
 
-/** How long the platform has to answer for all assignments together. */
+/** time limit for reading all assignments */
 const platformTimeMs = 15_000;
 
-/** @throws Problem 404 where the company is gone. */
+/** @throws Problem not-found */
 export async function dryRun(
   { store, connectors }: Pick<ApiOptions, 'store' | 'connectors'>,
   { companyId, actions, warnings, valuesShown, assignmentOf: given, forecast = forecastChain }: DryRunRequest,
@@ -49,7 +50,9 @@ export async function dryRun(
   for (const action of actions) {
     const rule = rules[relayIds.indexOf(action.relayId)];
     const condition = await evaluate(action, assignmentOf, valuesShown);
-    looks.push({ action, rule, condition, ...previewOf(action, company, connectors) });
+    const preview = previewOf(action, company, connectors);
+    const missing = preview.obstacle === undefined && (await missingAssignment(action, condition, assignmentOf, valuesShown));
+    looks.push({ action, rule, condition, ...preview, ...(missing && { obstacle: missing }) });
   }
   const forecasts = forecast(actions, looks);
   const looked = looks.map(({ action, rule, condition, effect }, place): DryRun['actions'][number] => {
@@ -59,8 +62,8 @@ export async function dryRun(
       ...actionFacts(action),
       runAt: new Date(dueAt({ receivedAt }, action)).toISOString(),
       ...forecast,
-      // The words of whoever paused are for those who may read the company's chains.
-      paused: pause && pauseText(valuesShown ? pause : { ...pause, reason: undefined }),
+      // Senders do not see the reason of a pause.
+      paused: pause && pauseText(valuesShown ? pause : { ...pause, reason: undefined }, timesIn(company.timeZone)),
       condition: action.condition && {
         text: conditionText(action.condition),
         ...(condition && 'error' in condition ? { error: condition.error } : condition),
@@ -75,13 +78,13 @@ export async function dryRun(
 type PlatformAnswer = { assignment: Record<string, unknown> } | { error: string; retryable: boolean };
 export type AssignmentReader = (id: string) => Promise<PlatformAnswer>;
 
-/** Asks for each assignment once, and for one after the other as a chain would. */
+/** Asks the platform for each assignment once, one after the other. */
 export function assignmentReader(connectors: Connectors, company: Company): AssignmentReader {
   const answers = new Map<string, PlatformAnswer>();
   const deadline = Date.now() + platformTimeMs;
   const ask = async (id: string): Promise<PlatformAnswer> => {
     const timeoutMs = deadline - Date.now();
-    if (timeoutMs <= 0) return { error: 'not asked: the platform was too slow with the assignments before', retryable: true };
+    if (timeoutMs <= 0) return { error: 'not read: the platform was too slow for the assignments before', retryable: true };
     try {
       return { assignment: await connectors.platformOf(company).getAssignment(id, { timeoutMs }) };
     } catch (error) {
@@ -96,7 +99,7 @@ export function assignmentReader(connectors: Connectors, company: Company): Assi
   };
 }
 
-const hiddenError = 'the assignment could not be read from the platform; the admin token or a company key shows why';
+const hiddenError = 'the assignment could not be read from the platform; use the admin token or a company key to see why';
 
 async function evaluate(action: ChainAction, assignmentOf: AssignmentReader, valuesShown: boolean): Promise<Facts['condition']> {
   const { condition, assignmentId } = action;
@@ -106,11 +109,25 @@ async function evaluate(action: ChainAction, assignmentOf: AssignmentReader, val
   if (!answer) return undefined;
   if ('error' in answer) return valuesShown ? answer : { ...answer, error: hiddenError };
   const { holds, reason } = evaluateCondition(condition, answer.assignment);
-  // What came with the request is no news to its sender.
+  // The sender knows the values of its own request.
   return valuesShown || ofRequest ? { holds, reason } : { holds };
 }
 
-/** What the action would do, or why it could not even be attempted, as where a system is missing from the settings. */
+/** A send to a missing assignment fails. An outage is no obstacle: the relay would retry. */
+async function missingAssignment(
+  { action: name, assignmentId }: ChainAction,
+  condition: Facts['condition'],
+  assignmentOf: AssignmentReader,
+  valuesShown: boolean,
+): Promise<string | undefined> {
+  if (connectorOf[name] !== 'platform' || assignmentId === undefined || (condition && !('holds' in condition && condition.holds)))
+    return undefined;
+  const answer = await assignmentOf(assignmentId);
+  if (!('error' in answer) || answer.retryable) return undefined;
+  return valuesShown ? answer.error : hiddenError;
+}
+
+/** @returns the effect of the action; `obstacle`: why it could not start, such as a missing system in the settings */
 function previewOf(
   action: ChainAction,
   company: Company,
@@ -119,8 +136,9 @@ function previewOf(
   const definition: ActionDefinition | undefined = actionDefinitions.find(({ name }) => name === action.action);
   if (!definition || action.invalidData !== undefined) return {};
   try {
-    if (definition.system === 'platform') connectors.platformOf(company);
-    if (definition.system === 'ticketing') connectors.ticketingOf(company);
+    const connector = connectorOf[action.action];
+    if (connector === 'platform') connectors.platformOf(company);
+    if (connector === 'ticketing') connectors.ticketingOf(company);
     return definition.preview(action, company.timeZone);
   } catch (error) {
     if (error instanceof ConnectorError) return { obstacle: error.message };
@@ -128,9 +146,7 @@ function previewOf(
   }
 }
 
-/** The pause that keeps the action from what it needs. */
+/** The current pause of the action's system. */
 function pauseFor(action: ChainAction, pauses: readonly Pause[]): Pause | undefined {
-  const asks = action.condition && !asksIncomingValue(action.condition);
-  const system = actionDefinitions.find(({ name }) => name === action.action)?.system;
-  return (asks && pauseOf(pauses, 'platform')) || (system && pauseOf(pauses, system));
+  return connectorsOf(action).flatMap((connector) => pauseOf(pauses, connector) ?? [])[0];
 }

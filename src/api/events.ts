@@ -1,26 +1,27 @@
 /**
- * `/co/{companyId}/events`: what other paths answer, sent whenever it changes (server-sent events). All who look at the same share
- * one question, which is asked in the name of one of them.
+ * `/co/{companyId}/events`: server-sent events with the answers of other paths, sent after every change. All watchers of a path
+ * share one poll; each poll uses the credentials of one of them.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from 'hono';
-import { streamSSE } from 'hono/streaming';
+import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import { z } from 'zod';
 import type { Caller } from '../contract/audit.js';
 import { Problem } from '../contract/problem.js';
 import { nextPauseMs, type Rhythm } from '../contract/rhythm.js';
 import { type Route, route } from './route.js';
 
-/** Sends a request through the whole API. */
+/** Requests a path as an HTTP client would. */
 export type Ask = (request: Request, env: Context['env']) => Response | Promise<Response>;
 
 const rhythm: Rhythm = { shortestMs: 2_000, longestMs: 10_000 };
-/** Less than the server gives to an answer (`answerTimeoutMs`). Whoever still looks then asks for another stream. */
+/** Shorter than the `answerTimeoutMs` of the server. Then the client opens another stream. */
 const streamMs = 45_000;
 const aliveMs = 15_000;
 const mostPaths = 10;
-/** Of a company at one process. */
+const mostLetters = 2000;
+/** for each company, in this process */
 const mostStreams = 100;
 
 interface Looker {
@@ -30,7 +31,7 @@ interface Looker {
   end(): void;
 }
 
-/** What one path answers to all who look at it. */
+/** The answer of one path, for all its watchers. */
 class View {
   readonly lookers = new Set<Looker>();
   #body: string | undefined;
@@ -40,7 +41,7 @@ class View {
     if (this.#body !== undefined) looker.tell(this.#body);
   }
 
-  /** Asks until nobody looks any more. */
+  /** Polls as long as a page watches the path. */
   async watch(): Promise<void> {
     for (let pauseMs = rhythm.shortestMs; ; ) {
       const [looker] = this.lookers;
@@ -52,7 +53,7 @@ class View {
         this.#body = body;
         for (const each of this.lookers) each.tell(body);
       }
-      // The next question is another's: nobody's share of them is used up alone.
+      // The watchers take turns: each poll uses the credentials of the next one, and so its rate limit.
       if (this.lookers.delete(looker)) {
         if (answer.status === 401 || answer.status === 403) looker.end();
         else this.lookers.add(looker);
@@ -64,12 +65,47 @@ class View {
   }
 }
 
-/** @param stop - of the process: streams end with it. */
-export function eventRoutes(ask: Ask, stop?: AbortSignal): Route[] {
+/** For slow clients: a newer body of a path replaces an older one that still waits. */
+class Outbox {
+  /** Bodies by path; undefined: an `alive` event. */
+  readonly #waiting = new Map<string | undefined, string>();
+  #isSending = false;
+
+  constructor(private readonly stream: SSEStreamingApi) {}
+
+  /** @param path - undefined: an `alive` event */
+  put(path: string | undefined, body = '{}'): void {
+    this.#waiting.set(path, body);
+    if (!this.#isSending) void this.#send();
+  }
+
+  async #send(): Promise<void> {
+    this.#isSending = true;
+    for (const [path, body] of this.#waiting) {
+      this.#waiting.delete(path);
+      const answer = path !== undefined && { event: 'answer', data: `{"path":${JSON.stringify(path)},"body":${body}}` };
+      await this.stream.writeSSE(answer || { event: 'alive', data: body });
+    }
+    this.#isSending = false;
+  }
+}
+
+/** Matches GET paths with JSON answers. Captures the company. Percent-encoding in ids could hide another path. */
+function pathsTold(routes: readonly Route[]): RegExp {
+  const root = '/co/:companyId';
+  const isTold = ({ method, path, answers }: Route) =>
+    method === 'get' && path.startsWith(root) && typeof answers[200]?.[1] === 'object';
+  const ends = routes.filter(isTold).map(({ path }) => path.slice(root.length).replaceAll(/:\w+/g, '[\\w-]+'));
+  return new RegExp(`^/co/([\\w-]+)(?:${ends.join('|')})(?:\\?[^#\\s]*)?$`);
+}
+
+/** @param routes - the paths that can be watched. @param stop - ends all streams. */
+export function eventRoutes(ask: Ask, routes: readonly Route[], stop?: AbortSignal): Route[] {
+  const told = pathsTold(routes);
   const views = new Map<string, View>();
   const streams = new Map<string, number>();
 
-  /** @returns how to look no more. */
+  /** @returns a function that ends the watching. */
   function look(key: string, looker: Looker): () => void {
     const known = views.get(key);
     const view = known ?? new View();
@@ -82,33 +118,32 @@ export function eventRoutes(ask: Ask, stop?: AbortSignal): Route[] {
   }
 
   return [
-    route('GET /co/:companyId/events', 'watch', 'Be told what other paths answer, whenever it changes', {
-      access: 'admin or company key',
+    route.company('GET /co/:companyId/events', 'watch', 'Watch other paths for changes', {
       use: 'reads',
       description:
-        'Server-sent events. `answer` has `{"path", "body"}`: what a GET of the path answers, at first and whenever it has' +
-        ` changed; \`alive\` comes every ${aliveMs / 1000} seconds. After ${streamMs / 1000} seconds comes \`end\`: ask again.`,
+        'Server-sent events. `answer` has `{"path", "body"}`: the answer of a GET of the path, at the start and after every change' +
+        `; \`alive\` comes every ${aliveMs / 1000} seconds. After ${streamMs / 1000} seconds comes \`end\`: open the stream again.`,
       query: z.object({
         path: z
           .string()
-          .max(2000)
-          .describe(`A path of the company that GET answers with JSON, with its query. Up to ${mostPaths}, each by a \`path\`.`),
+          .max(mostLetters)
+          .describe(
+            `A GET path of the company that answers with JSON, with its query. Repeat \`path\` for up to ${mostPaths} paths.`,
+          ),
       }),
       answers: { 200: ['The events.', 'text/event-stream'] },
       problems: ['rate-limited'],
       handle(c, { companyId }) {
         const paths = [...new Set(c.req.queries('path'))];
-        const isOfCompany = (path: string) => {
-          const { origin, pathname, search } = new URL(path, 'http://relay');
-          const isWhole = origin === 'http://relay' && pathname + search === path;
-          return isWhole && (pathname === `/co/${companyId}` || pathname.startsWith(`/co/${companyId}/`));
-        };
+        const isTold = (path: string) => path.length <= mostLetters && told.exec(path)?.[1] === companyId;
         if (paths.length > mostPaths) throw new Problem('invalid-query', `path must be given at most ${mostPaths} times.`);
-        if (!paths.every(isOfCompany) || paths.some((path) => path.startsWith(`/co/${companyId}/events`)))
-          throw new Problem('invalid-query', `path must be a path below /co/${companyId}, such as /co/${companyId}/chains.`);
+        if (!paths.every(isTold)) {
+          const example = `such as /co/${companyId}/chains?limit=20`;
+          throw new Problem('invalid-query', `path must be a GET path of the company that answers with JSON, ${example}.`);
+        }
         const open = (by: number) => streams.set(companyId, (streams.get(companyId) ?? 0) + by);
         if ((streams.get(companyId) ?? 0) >= mostStreams) {
-          const detail = `Company ${companyId} has ${mostStreams} streams of events open at this process: ask for paths by themselves.`;
+          const detail = `Company ${companyId} has ${mostStreams} event streams open at this process: close one, or read the paths one by one.`;
           throw new Problem('rate-limited', detail, { headers: { 'Retry-After': '60' }, bound: 'event-streams' });
         }
         const headers = new Headers();
@@ -124,14 +159,15 @@ export function eventRoutes(ask: Ask, stop?: AbortSignal): Route[] {
           const ended = new Promise<void>((resolve) => {
             end = resolve;
           });
+          const outbox = new Outbox(stream);
           const looks = paths.map((path) =>
             look(`${roleOf(actor)} ${path}`, {
               ask: async () => ask(new Request(new URL(path, c.req.url), { headers }), env),
-              tell: (body) => void stream.writeSSE({ event: 'answer', data: `{"path":${JSON.stringify(path)},"body":${body}}` }),
+              tell: (body) => outbox.put(path, body),
               end,
             }),
           );
-          const alive = setInterval(() => void stream.writeSSE({ event: 'alive', data: '{}' }), aliveMs);
+          const alive = setInterval(() => outbox.put(undefined), aliveMs);
           const late = setTimeout(end, streamMs);
           stream.onAbort(end);
           stop?.addEventListener('abort', end);
@@ -141,7 +177,7 @@ export function eventRoutes(ask: Ask, stop?: AbortSignal): Route[] {
           clearInterval(alive);
           clearTimeout(late);
           open(-1);
-          await stream.writeSSE({ event: 'end', data: '{}' }); // A browser drops what has no data.
+          await stream.writeSSE({ event: 'end', data: '{}' }); // Browsers ignore events without data.
         });
       },
     }),

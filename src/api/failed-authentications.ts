@@ -1,4 +1,4 @@
-/** Tells the operator of failed authentications: each is counted by its reason, and some of each address are logged. */
+/** Counts failed authentications by reason, and logs some of them for each address. */
 
 import type { MiddlewareHandler } from 'hono';
 import { companyIdPattern, relayIdPattern } from '../chain/chain.js';
@@ -7,9 +7,9 @@ import { Problem, type Refusal } from '../contract/problem.js';
 import { addressGroup, clientAddress } from '../service/client-address.js';
 import type { Log, Metrics } from '../service/telemetry.js';
 
-/** The lines a minute of one address. */
+/** the most log lines a minute for one address */
 const mostLines = 5;
-/** The addresses that are told apart in one minute; those beyond share their lines. */
+/** the most addresses a minute with their own log lines; the others share them */
 const mostAddresses = 1000;
 
 export function reportFailures({
@@ -50,7 +50,7 @@ export function reportFailures({
       {
         address: group,
         reason,
-        // Whoever is not let in could write anything there, even a token.
+        // A stranger could send any text as an id, even a token.
         ...(companyId !== undefined && companyIdPattern.test(companyId) && { companyId }),
         ...(relayId !== undefined && relayIdPattern.test(relayId) && { relayId }),
       },

@@ -1,6 +1,6 @@
 /**
- * Guesses at the token of one rule, from however many addresses: beyond some, their 401 comes slowly. Right tokens never wait, so
- * nobody can lock their sender out. Counted by the rule that a request names, whether or not there is one: waiting tells nothing.
+ * Slows down guesses at the token of one rule, also from many addresses: after some wrong tokens, the 401 comes late. Right tokens
+ * never wait, so nobody can lock a sender out. Unknown rules count in the same way, so the delay reveals nothing.
  */
 
 import { setTimeout } from 'node:timers/promises';
@@ -10,11 +10,11 @@ import { Shares } from '../service/shares.js';
 import type { Log } from '../service/telemetry.js';
 import type { Credentials } from '../store/credentials.js';
 
-const atOnce = 120; // wrong tokens of a rule; then one every
+const atOnce = 120; // wrong tokens of a rule that get no delay; then one more every `everyMs`
 const everyMs = 1000;
 const longestMs = 5000;
-const mostWaiting = 500; // answers of a process; further ones do not wait
-const saidEveryMs = 3_600_000; // of a rule
+const mostWaiting = 500; // the most delayed answers at a time; further ones are not delayed
+const saidEveryMs = 3_600_000; // at most one log line an hour for a rule
 
 export class Guesses {
   readonly #shares = new Shares(atOnce, everyMs);
@@ -26,21 +26,21 @@ export class Guesses {
     private readonly sleep: (ms: number) => Promise<unknown> = setTimeout,
   ) {}
 
-  /** Resolves when these credentials, none of which was ever right, may be refused. */
+  /** Resolves when the 401 for these wrong credentials may be sent. */
   async slowDown(companyId: string, wrong: readonly Credentials[]): Promise<void> {
-    // What the relay has made cannot be guessed, and an id that no rule can have needs no guarding.
+    // Tokens that the relay created are too long to guess.
     const guesses = wrong.filter(
       ({ relayId, relayAccessToken }) => relayIdPattern.test(relayId) && isTakenOver(relayAccessToken),
     );
     await this.#wait(companyId, new Set(guesses.map(({ relayId }) => relayId)));
   }
 
-  /** Whether no further guess is compared for an address that has failed too often: so many wait that the next would not. */
+  /** No more answers can be delayed: do not compare tokens from failing addresses. */
   get isFull(): boolean {
     return this.#waiting >= mostWaiting;
   }
 
-  /** The same for a wrong token whose rule is not looked at, since its address has failed too often. */
+  /** For a wrong token from an address that failed too often. The relay then does not read the rule. */
   async slowDownAny(companyId: string): Promise<void> {
     await this.#wait(companyId, ['any']);
   }
@@ -54,7 +54,7 @@ export class Guesses {
       this.#shares.take(rule, longestMs);
       longest = Math.max(longest, Math.min(waitMs, longestMs));
       if (waitMs > 0 && this.#said.take(rule))
-        this.log.warn({ companyId, relayId }, 'many wrong tokens for a rule: somebody may be guessing; they are answered slowly');
+        this.log.warn({ companyId, relayId }, 'many wrong tokens for a rule: somebody may be guessing; answers are delayed');
     }
     if (longest === 0 || this.isFull) return;
     this.#waiting += 1;

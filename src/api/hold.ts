@@ -1,21 +1,24 @@
 /**
- * `/hold`: deciding about one held action by the link of a notice, without a key. Opening the link decides nothing, so that what
- * looks at mail before people do does no harm: it is exchanged for a cookie of that one hold, at an address without the link.
+ * `/hold`: decide about one held action with the link of a notice, without a key. Opening the link decides nothing, because mail
+ * scanners open links too. It sets a cookie for that one action and redirects to an address without the link.
  */
 
-import type { Context } from 'hono';
+import type { Context, MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import { html } from 'hono/html';
 import type { StatusCode } from 'hono/utils/http-status';
 import { z } from 'zod';
+import type { Steered } from '../chain/action-status.js';
+import { refusalOf, verbsFor } from '../chain/allowed-verbs.js';
 import { hasEnded } from '../chain/outcome.js';
-import { actionTitle, shownTime } from '../chain/web-ui.js';
+import { timesIn } from '../chain/timestamp/local.js';
+import { actionTitle } from '../chain/web-ui.js';
 import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
+import type { Company } from '../contract/company.js';
 import { contactMark, HoldLinks, type HoldRef } from '../contract/hold-link.js';
+import { decidersOf } from '../contract/notify.js';
 import { Problem } from '../contract/problem.js';
 import { isHeldBehind, whatWasWrong } from '../notices/chain-words.js';
-import { contactsOf } from '../notices/channels.js';
-import type { Log } from '../service/telemetry.js';
 import { readChain } from '../temporal/read.js';
 import { steerAction } from '../temporal/steer.js';
 import { type Authenticated, assertOwnPage } from './bearer-authentication.js';
@@ -27,31 +30,36 @@ import { type ApiOptions, type Route, route } from './route.js';
 const cookie = 'relay-hold';
 const cookieSeconds = 3600;
 const decisionSchema = z.object({ decision: z.enum(['retry', 'skip']) });
-const asked = z.object({ asked: z.enum(['retry', 'skip']).optional().describe('What was decided a moment ago.') });
+const askedQuery = z.object({
+  asked: z.enum(['retry', 'skip']).optional().describe('The decision that was just sent.'),
+  after: z.string().max(40).optional().describe('The time of the previous decision.'),
+});
+type Asked = z.infer<typeof askedQuery>;
 
-/** What stands at the address: a hold to decide about, or why there is none. */
+type Whose = Pick<Company, 'name' | 'timeZone'>;
+
+/** The content of the page: the held action, or the reason why no decision is possible. */
 type Standing =
-  | { name: string; contact: string; chain: ChainResource; action: ActionResource; over?: undefined }
-  | { name?: string; over: string; status: 200 | 401 | 410 | 503; chain?: ChainResource; action?: ActionResource };
+  | { company: Whose; contact: string; chain: ChainResource; action: ActionResource; last?: Steered; over?: undefined }
+  | { company?: Whose; over: string; status: 200 | 401 | 410 | 503; chain?: ChainResource; action?: ActionResource };
 
 const foreign = {
-  over: 'This is no link of a notice, or not all of it. Open the link in the notice, in full.',
+  over: 'This is not a link of a notice, or it is incomplete. Open the whole link of the notice.',
   status: 401,
 } as const;
 const without = {
-  over: 'This page is for who came by the link of a notice within the hour. Open the link again.',
+  over: 'This page opens only with the link of a notice, and for one hour. Open the link again.',
   status: 401,
 } as const;
-const expired = { over: 'The time in which this link could be used is over.', status: 410 } as const;
+const expired = { over: 'This link has expired.', status: 410 } as const;
 
 export function holdRoutes(options: ApiOptions): Route[] {
-  const { client, links, store, limits, log, secret, operatorEmail } = options;
+  const { client, links, store, limits, secret, operatorEmail } = options;
   const signed = new HoldLinks(secret);
   const secure = links.api.startsWith('https:') ? ({ prefix: 'secure', secure: true } as const) : {};
   const pathOf = ({ companyId, chainId, index }: Pick<HoldRef, 'companyId' | 'chainId' | 'index'>) =>
     `/hold/${companyId}/${chainId}/${index}`;
 
-  /** The hold of the path, if the cookie is of it. */
   const heldAt = (c: Context): HoldRef | undefined => {
     const held = signed.read(getCookie(c, cookie, secure.prefix) ?? '');
     return held && pathOf(held) === c.req.path ? held : undefined;
@@ -62,38 +70,42 @@ export function holdRoutes(options: ApiOptions): Route[] {
     const { companyId, chainId, index, at, until } = held;
     const company = await store.companies.get(companyId);
     if (!company) return expired;
-    const { name } = company;
     if (company.noticeLinks === false)
-      return { name, over: `${name} has switched deciding by the links of notices off.`, status: 410 };
-    if (Date.now() > until * 1000) return { name, ...expired };
+      return { company, over: `${company.name} does not allow decisions by the links of notices.`, status: 410 };
+    if (Date.now() > until * 1000) return { company, ...expired };
     const chain = await readChain(client, links, companyId, chainId);
     const action = chain?.actions.find((action) => action.index === index);
-    if (!chain || !action) return { name, over: 'The chain is not there any more.', status: 410 };
+    if (!chain || !action) return { company, over: 'The chain does not exist any more.', status: 410 };
     const rule = await store.rules.get(companyId, action.relayId);
     const notify = [rule?.notify, company.notify, operatorEmail === undefined ? undefined : { emails: [operatorEmail] }];
-    const contact = notify.flatMap((to) => (to ? contactsOf(to) : [])).find((contact) => contactMark(contact) === held.contact);
-    if (contact === undefined) return { name, over: 'Whom this link was sent to is no contact any more.', status: 410 };
-    const facts = { name, chain, action };
+    const contact = notify.flatMap((to) => (to ? decidersOf(to) : [])).find((contact) => contactMark(contact) === held.contact);
+    if (contact === undefined)
+      return { company, over: 'The contact that received this link is not a contact any more.', status: 410 };
+    const facts = { company, chain, action };
     if (chain.partial)
-      return { ...facts, over: 'How it stands cannot be said at the moment. Look again in a minute.', status: 503 };
-    const over = howItEnded(action, at);
-    return over === undefined ? { ...facts, contact } : { ...facts, over, status: 200 };
+      return { ...facts, over: 'The state of the action is not known at the moment. Look again in a minute.', status: 503 };
+    const last = action.steered?.findLast((steered) => steered.at > at);
+    const over = howItEnded(action, last, company) ?? refusalOf('skip', chain, action)?.detail;
+    return over === undefined ? { ...facts, contact, ...(last && { last }) } : { ...facts, over, status: 200 };
   };
 
-  /** For each hold, whoever has its link. @throws Problem rate-limited */
+  /** Limits the requests about a held action, by all readers of its link together. @throws Problem rate-limited */
   const count = async (c: Context, use: Use) => {
     const { exceeded, headers } = await limits.ofUse(use, c.req.path);
-    if (exceeded) throw new Problem('rate-limited', 'Too many look at this in a minute. Nothing was done.', { headers });
+    if (exceeded)
+      throw new Problem('rate-limited', 'There were too many requests for this page within a minute. Nothing was done.', {
+        headers,
+      });
   };
 
   return [
-    route('GET /hold/:link', 'openHold', 'Open the link of a notice', {
-      access: 'public',
-      description: 'Decides nothing. It leads to the page of that hold, with a cookie that opens that page alone.',
+    route.anyone('GET /hold/:link', 'openHold', 'Open the link of a notice', {
+      onPage: true,
+      description: 'It decides nothing. It redirects to the page of the action, with a cookie for that page only.',
       answers: {
-        303: ['The page of the hold.'],
-        401: ['It is no link of a notice.', 'text/html'],
-        410: ['Its time is over.', 'text/html'],
+        303: ['The page of the action.'],
+        401: ['It is not a link of a notice.', 'text/html'],
+        410: ['The link has expired.', 'text/html'],
       },
       async handle(c) {
         const link = c.req.param('link') ?? '';
@@ -106,42 +118,44 @@ export function holdRoutes(options: ApiOptions): Route[] {
         return c.redirect(path, 303);
       },
     }),
-    route('GET /hold/:companyId/:chainId/:index', 'getHold', 'The page on which to decide about a held action', {
-      access: 'public',
-      description: 'For who came by the link of a notice.',
-      query: asked,
+    route.anyone('GET /hold/:companyId/:chainId/:index', 'getHold', 'Open the page of a held action', {
+      onPage: true,
+      description: 'Needs the cookie of the link of a notice.',
+      query: askedQuery,
       answers: {
-        200: ['What is held and why, or what became of it.', 'text/html'],
-        401: ['There is no cookie of a link.', 'text/html'],
-        410: ['The link is of no use any more.', 'text/html'],
+        200: ['The action, and the decision or its result.', 'text/html'],
+        401: ['The cookie is missing.', 'text/html'],
+        410: ['The link is not valid any more.', 'text/html'],
       },
       problems: ['rate-limited', 'temporal-unavailable'],
-      handle: (c, { query }) =>
-        asPage(c, log, async () => {
-          const held = heldAt(c);
-          if (held) await count(c, 'reads');
-          return sendStanding(c, await standingOf(held), query.asked);
-        }),
-    }),
-    route('POST /hold/:companyId/:chainId/:index', 'decideHold', 'Retry or skip a held action by the form of that page', {
-      access: 'public',
-      answers: {
-        303: ['The page again, which says what became of it.'],
-        200: ['The hold is over.', 'text/html'],
-        401: ['There is no cookie of a link.', 'text/html'],
-        410: ['The link is of no use any more.', 'text/html'],
+      async handle(c, { query }) {
+        const held = heldAt(c);
+        if (held) await count(c, 'reads');
+        return sendStanding(c, await standingOf(held), query);
       },
-      problems: [
-        'foreign-page',
-        'invalid-body',
-        'body-too-large',
-        'already-ended',
-        'not-steerable',
-        'rate-limited',
-        'temporal-unavailable',
-      ],
-      handle: (c, { companyId }) =>
-        asPage(c, log, async () => {
+    }),
+    route.anyone(
+      'POST /hold/:companyId/:chainId/:index',
+      'decideHold',
+      'Retry or skip a held action with the form of that page',
+      {
+        onPage: true,
+        answers: {
+          303: ['The page again, with the result.'],
+          200: ['The action is no longer held.', 'text/html'],
+          401: ['The cookie is missing.', 'text/html'],
+          410: ['The link is not valid any more.', 'text/html'],
+        },
+        problems: [
+          'foreign-page',
+          'invalid-body',
+          'body-too-large',
+          'already-ended',
+          'not-steerable',
+          'rate-limited',
+          'temporal-unavailable',
+        ],
+        async handle(c, { companyId }) {
           assertOwnPage(c);
           const held = heldAt(c);
           if (held) await count(c, 'steering');
@@ -149,41 +163,34 @@ export function holdRoutes(options: ApiOptions): Route[] {
           if (standing.over !== undefined) return sendStanding(c, standing);
           const { data } = decisionSchema.safeParse(await c.req.parseBody());
           if (!data) throw new Problem('invalid-body', 'decision must be retry or skip.');
-          const { chain, action, contact } = standing;
+          const { chain, action, contact, last } = standing;
           const actor = { kind: 'link', companyId, contact } as const;
           await steerAction(options, companyId, chain, action, { verb: data.decision }, actor);
-          return c.redirect(`${c.req.path}?asked=${data.decision}`, 303);
-        }),
-    }),
+          return c.redirect(`${c.req.path}?${new URLSearchParams({ asked: data.decision, after: last?.at ?? '' })}`, 303);
+        },
+      },
+    ),
   ];
 }
 
-/** For people: whatever is wrong as a page, too. */
-async function asPage(c: Context<Authenticated>, log: Log, answer: () => Promise<Response>): Promise<Response> {
-  try {
-    return await answer();
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    const { problem, isExpected } = problemOf(error);
-    if (!isExpected) log.error({ err: error }, 'a page could not be shown');
-    const { title, detail, more } = problem;
-    for (const [name, value] of Object.entries(more.headers ?? {})) c.header(name, value);
-    c.header('Cache-Control', 'no-store');
-    c.status(problem.status as StatusCode);
-    return sendPage(c, { title, main: html`<h1>${title}</h1><p role="status">${detail}</p>` });
-  }
+/** Shows errors as a page. Must wrap the middleware that answers 429 instead of 401. */
+export const sayOnPage: MiddlewareHandler = async (c, next) => {
+  await next();
+  if (!c.error) return;
+  const { status, title, detail } = problemOf(c.error).problem;
+  c.status(status as StatusCode);
+  c.res = await sendPage(c, { title, main: html`<h1>${title}</h1><p role="status">${detail}</p>` });
+};
+
+/** @param last - the last decision since the notice. @returns undefined if the action needs attention now. */
+function howItEnded({ state, reason }: ActionResource, last: Steered | undefined, { timeZone }: Whose): string | undefined {
+  if (state === 'needs-attention') return undefined;
+  const now = hasEnded(state) ? `It is ${state}${reason ? `: ${reason}` : ''}.` : 'It is being tried now.';
+  return `${last ? decided(last, timeZone) : 'It is not held any more.'} ${now}`;
 }
 
-/** @param at - when the hold was told. @returns what became of it since; undefined: it is held as it was. */
-function howItEnded({ state, steered = [], error, reason }: ActionResource, at: string): string | undefined {
-  const decision = steered.find((steered) => steered.at > at);
-  const decided = decision && `${verbs[decision.verb]} by ${decision.by}, ${shownTime(decision.at)}.`;
-  if (state === 'needs-attention') {
-    if (!decided) return undefined;
-    return `${decided} It has failed again: ${error?.message ?? 'nothing was said'}. A further notice says so.`;
-  }
-  const now = hasEnded(state) ? `It is ${state}${reason ? `: ${reason}` : ''}.` : 'It is being tried now.';
-  return `${decided ?? 'It is not held any more.'} ${now}`;
+function decided({ verb, by, at }: Steered, timeZone: string): string {
+  return `${verbs[verb]} by ${by}, ${timesIn(timeZone)(at)}.`;
 }
 
 const verbs = {
@@ -192,63 +199,67 @@ const verbs = {
   cancel: 'Cancelled',
   runNow: 'Run',
   reschedule: 'Moved',
-  mend: 'Mended',
+  mend: 'Edited',
 } as const;
 
-/** How soon the page looks again for what became of a decision, in seconds. */
+/** The page reloads after this time: then the decision has usually had its effect. */
 const refreshSeconds = 3;
 
-function sendStanding(c: Context<Authenticated>, standing: Standing, asked?: 'retry' | 'skip') {
-  const { name, chain, action, over } = standing;
-  const isPassedOn = over === undefined && asked !== undefined;
+function sendStanding(c: Context<Authenticated>, standing: Standing, { asked, after = '' }: Asked = {}) {
+  const { company, chain, action, over } = standing;
+  const last = over === undefined ? standing.last : undefined;
+  const isPassedOn = over === undefined && asked !== undefined && (last?.at ?? '') <= after;
   const isTried = action !== undefined && !hasEnded(action.state) && action.state !== 'needs-attention';
   const goesOn = chain?.actions.some(({ state }) => state === 'running');
   const isUnderWay = isPassedOn || (asked !== undefined && (isTried || goesOn));
   c.status(over === undefined ? 200 : standing.status);
   c.header('Cache-Control', 'no-store');
   if (isUnderWay) c.header('Refresh', String(refreshSeconds));
-  const title = over === undefined ? 'Held: retry or skip?' : 'Nothing to decide';
+  const held = last ? 'It failed again: retry or skip?' : 'Held: retry or skip?';
+  const title = over === undefined ? held : 'Nothing to decide';
   const wrong = action && whatWasWrong(action);
   const what = action && html`<p><strong>${actionTitle(action)}</strong></p>${wrong && html`<p>What was wrong: ${wrong}</p>`}`;
-  const about = chain && action && facts(name ?? '', chain, action);
+  const about = company && chain && action && facts(company, chain, action);
   const passedOn =
     isPassedOn &&
-    html`<p role="status">To ${asked} it has been passed on to the chain. This page looks again by itself.
-<a href="${c.req.path}">Decide anew</a></p>`;
-  const said = over !== undefined && html`<p role="status">${over}</p>`;
-  const decision = over === undefined && !isPassedOn && form(standing.chain, standing.action);
+    html`<p role="status">Your decision to ${asked} is sent to the chain. This page reloads by itself.
+<a href="${c.req.path}">Decide again</a></p>`;
+  const before = company && last && !isPassedOn && `${decided(last, company.timeZone)} It failed again.`;
+  const said = (over ?? before) && html`<p role="status">${over ?? before}</p>`;
+  const decision = over === undefined && !isPassedOn && decisionForm(standing.chain, standing.action);
   const main = html`<h1>${title}</h1>${said}${passedOn}${what}${decision}${about}`;
   return sendPage(c, { title, main, forms: true });
 }
 
-function facts(name: string, { chainId, receivedAt, status }: ChainResource, action: ActionResource): Html {
+function facts({ name, timeZone }: Whose, { chainId, receivedAt, status }: ChainResource, action: ActionResource): Html {
+  const shown = timesIn(timeZone);
   const { assignmentId, state, heldUntil, nextAttemptAt } = action;
   const rows = Object.entries({
     Company: name,
     Assignment: assignmentId,
-    Chain: `${chainId}, received ${shownTime(receivedAt)}`,
-    'Tried again by itself': nextAttemptAt && shownTime(nextAttemptAt),
-    'Fails without a decision': heldUntil && shownTime(heldUntil),
+    Chain: `${chainId}, received ${shown(receivedAt)}`,
+    'Next automatic retry': nextAttemptAt && shown(nextAttemptAt),
+    'Fails without a decision': heldUntil && shown(heldUntil),
     'The action is': state,
     'The chain is': status,
   });
   return html`<section><table>${rows.map(([name, value]) => value && html`<tr><th>${name}</th><td>${value}</td></tr>`)}</table></section>`;
 }
 
-function form({ actions, historyFull }: ChainResource, action: ActionResource): Html {
+export function decisionForm(chain: ChainResource, action: ActionResource): Html {
   const { error } = action;
-  const behind = actions.filter((other) => isHeldBehind(action, other)).map(actionTitle);
-  const follows = behind.length > 0 ? `What is held behind it follows: ${behind.join('; ')}.` : 'Nothing is held behind it.';
-  const unknown = error?.unknown && 'Nobody knows whether it took place: look there before you retry.';
+  const behind = chain.actions.filter((other) => isHeldBehind(action, other)).map(actionTitle);
+  const follows = behind.length > 0 ? `These actions wait for it: ${behind.join('; ')}.` : 'No other action waits for it.';
+  const unknown = error?.unknown && 'The outcome of the last attempt is unknown: check the other system before you retry.';
   const unmended =
-    error?.type === 'DataMistake' && 'What came with the request stays as it is: unless a setting is mended, it fails again.';
+    error?.type === 'DataMistake' && 'The data of the request do not change: unless a setting is fixed, it fails again.';
   const retry = html`<section><h2>Retry</h2>
-<p>It is tried again, now. What was done before is not done again. If it fails again, a notice says so. ${unknown || unmended}</p>
+<p>The action runs again now. Actions that are done do not run again. If it fails again, you get a notice. ${unknown || unmended}</p>
 <p><button name="decision" value="retry">Retry</button></p></section>`;
   return html`<form method="post">
-${!historyFull && retry}
+${verbsFor(chain, action).includes('retry') && retry}
 <section><h2>Skip</h2>
-<p>The chain goes on without it: it is not done, and cannot be retried then.</p>
+<p>The chain continues without this action. You cannot retry it later.</p>
 <p><button name="decision" value="skip">Skip</button></p></section>
 </form>
 <p>${follows}</p>`;

@@ -1,12 +1,12 @@
 /**
- * Rate limits. Requests with the right tokens are counted per company; failed authentications are counted per client address, and
- * answered with 429 instead of 401 when they are too many. Right tokens are let in whatever came from their address before, since
- * many companies may share an address: that of their platform, or of a proxy in front of the relay.
+ * Rate limits. Requests with right tokens are counted per company, failed authentications per client address: too many get 429
+ * instead of 401. Failures of an address do not block right tokens, because companies may share an address (a platform, a proxy).
  */
 
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Logger } from 'pino';
 import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import type { Caller } from '../contract/audit.js';
 import { loggableId } from '../contract/credential.js';
 import { Problem, problemResponse, Rejection } from '../contract/problem.js';
 import { addressGroup, clientAddress } from '../service/client-address.js';
@@ -16,43 +16,44 @@ import type { Metrics } from '../service/telemetry.js';
 import type { Parameter, Queries } from '../store/database.js';
 import type { Authenticated } from './bearer-authentication.js';
 
-/** The failed authentications per minute and address that are answered with 401. */
+/** For each address. A further failure gets 429 instead of 401. */
 export const failuresPerMinute = 60;
 
-/** Of these, the attempts to sign in. */
+/** For each address. They count towards `failuresPerMinute`, too. */
 export const wrongSignInsPerMinute = 5;
 const signInPaths = ['/session', '/sign-in'];
 
-/** How much of a limit is used. */
 interface RateLimit {
   exceeded: boolean;
-  /** `RateLimit-…`, and `Retry-After` where it is exceeded. */
+  /** The `RateLimit-…` headers; if the limit is exceeded, also `Retry-After`. */
   headers: Readonly<Record<string, string>>;
 }
 
 const uncounted: RateLimit = { exceeded: false, headers: {} };
 
-/** What is counted for each key: lists ask the visibility store that all share, a chain all of its workflows. */
-export type Use = 'lists' | 'reads' | 'steering';
+/** Uses of a key with their own limits. Lists query Temporal's visibility store; reading a chain queries all its workflows. */
+export type Use = 'lists' | 'reads' | 'steering' | 'sign-ins';
 
-/** What the environment says of limits a minute. */
-export function limitsOf(config: Config): Required<Pick<LimitsOptions, 'perMinute' | 'uses'>> {
+const signInsPerMinute = 10;
+/** All keys of a company together have this many times the limit of one key. */
+export const busyKeys = 5;
+
+export function limitsOf(config: Config): { perMinute: number; uses: Record<Use, number> } {
   const { RELAY_LISTS_PER_MINUTE: lists, RELAY_READS_PER_MINUTE: reads, RELAY_STEERING_PER_MINUTE: steering } = config;
-  return { perMinute: config.RELAY_RATE_LIMIT_PER_MINUTE, uses: { lists, reads, steering } };
+  return { perMinute: config.RELAY_RATE_LIMIT_PER_MINUTE, uses: { lists, reads, steering, 'sign-ins': signInsPerMinute } };
 }
 
-/** In which requests are counted. */
 const windowMs = 60_000;
 
-/** How often the log says the same again. */
+/** The shortest time between two log lines about the same limit. */
 const notedAgainMs = 60_000;
 
 interface LimitsOptions {
-  /** Requests a minute and company. */
+  /** Requests per company. */
   perMinute: number;
-  /** A minute and key, by each process. */
-  uses?: Record<Use, number>;
-  /** Where several API processes count together. Absent: in memory. */
+  /** For each key, in each process. */
+  uses?: Partial<Record<Use, number>>;
+  /** A store for counts that several API processes share. Absent: counts in memory. */
   shared?: Queries;
   log: Logger;
 }
@@ -63,33 +64,31 @@ export class Limits {
   readonly #companies: Limiter;
   readonly #addresses: RateLimiterMemory;
   readonly #signIns: RateLimiterMemory;
-  readonly #uses: Record<Use, RateLimiterMemory>;
+  readonly #uses: Record<Use, { key: RateLimiterMemory; company: RateLimiterMemory }>;
   readonly #log: Logger;
-  /** How many requests of a company a process takes at once of those that the processes share: a query for each lot. */
+  /** A process reserves this many requests of a company with one query. */
   #lot = 1;
-  /** By company. `beyond`: what was left to share. */
+  /** For each company. `beyond`: the requests that no process has reserved yet. */
   readonly #lots = new Map<string, { left: number; beyond: number; until: number }>();
   readonly #taking = new Map<string, Promise<RateLimit>>();
   readonly #failureLogged = new Shares(1, notedAgainMs);
 
-  constructor({ perMinute, uses = limitsOf(readConfig({})).uses, shared, log }: LimitsOptions) {
+  constructor({ perMinute, uses: given, shared, log }: LimitsOptions) {
+    const uses = { ...limitsOf(readConfig({})).uses, ...given };
     this.#companies = limiter('company', perMinute, shared);
-    this.#addresses = limiter('address', failuresPerMinute); // By each process: a stranger costs no query.
+    this.#addresses = limiter('address', failuresPerMinute); // in memory: failing strangers cause no queries
     this.#signIns = limiter('sign-in', wrongSignInsPerMinute);
-    this.#uses = {
-      lists: limiter('lists', uses.lists),
-      reads: limiter('reads', uses.reads),
-      steering: limiter('steering', uses.steering),
-    };
+    const of = (use: Use) => ({ key: limiter(use, uses[use]), company: limiter(`company-${use}`, uses[use] * busyKeys) });
+    this.#uses = { lists: of('lists'), reads: of('reads'), steering: of('steering'), 'sign-ins': of('sign-ins') };
     while (shared && this.#lot < perMinute / 20) this.#lot += 1;
-    while (perMinute % this.#lot > 0) this.#lot -= 1; // So that none is left over.
+    while (perMinute % this.#lot > 0) this.#lot -= 1; // the limit must be a multiple of it
     this.#log = log;
   }
 
-  /** Counts a request of a company. Never rejects: where nobody can count, nobody is refused. */
+  /** Never rejects: if the database cannot count, no limit applies. */
   async ofCompany(companyId: string): Promise<RateLimit> {
     if (this.#lot === 1) return this.#take(this.#companies, companyId);
-    // One at a time asks for more; the others then find what it got, or that nobody can count.
+    // One request reserves a batch; the others wait for it.
     for (let taking = this.#taking.get(companyId); taking; taking = this.#taking.get(companyId))
       if ((await taking) === uncounted) return uncounted;
     const lot = this.#lots.get(companyId);
@@ -104,24 +103,29 @@ export class Limits {
     return taking;
   }
 
-  /** Counts a failed authentication. */
   async ofAddress(address: string, { signingIn = false } = {}): Promise<RateLimit> {
     const group = addressGroup(address);
     const ofAll = await this.#take(this.#addresses, group);
     return signingIn && !ofAll.exceeded ? this.#take(this.#signIns, group) : ofAll;
   }
 
-  ofUse(use: Use, keyId: string): Promise<RateLimit> {
-    return this.#take(this.#uses[use], keyId);
+  /** @param keyId - a key's id, or the path of a hold page. @returns the exceeded limit, otherwise the limit of the key */
+  async ofUse(use: Use, keyId: string, companyId?: string): Promise<RateLimit & { together?: boolean }> {
+    const { key, company } = this.#uses[use];
+    const ofKey = await this.#take(key, keyId);
+    // A key over its limit takes nothing from the other keys.
+    if (ofKey.exceeded || companyId === undefined) return ofKey;
+    const ofCompany = await this.#take(company, companyId);
+    return ofCompany.exceeded ? { ...ofCompany, together: true } : ofKey;
   }
 
-  /** @throws Problem 429 where the address has failed too often this minute, and `unless` does not speak for the request. */
+  /** @throws Problem 429 if the address has failed too often this minute, and `unless` is false */
   async refuseFailing(c: Context, unless: () => Promise<boolean>): Promise<void> {
     const failing = await this.failing(c);
     if (failing && !(await unless())) throw tooManyFailures(failing.headers);
   }
 
-  /** Of an address that has failed too often this minute. */
+  /** @returns undefined if the address has not failed too often this minute */
   async failing(c: Context): Promise<RateLimit | undefined> {
     const failed = await this.#addresses.get(addressGroup(clientAddress(c)));
     if (!failed || failed.consumedPoints <= failuresPerMinute) return undefined;
@@ -136,10 +140,10 @@ export class Limits {
     } catch (error) {
       const isLimited = error instanceof RateLimiterRes;
       if (isLimited && error.msBeforeNext <= windowMs) return rateLimitOf(limiter, 0, Date.now() + error.msBeforeNext, true);
-      // Where a clock was set, the window would end hours later: counting begins anew.
+      // The clock was set back: restart the count, or the window would end much later.
       if (isLimited) await limiter.delete(key).catch(() => {});
       else if (this.#failureLogged.take())
-        this.#log.error({ err: error }, 'requests cannot be counted: nobody is limited meanwhile');
+        this.#log.error({ err: error }, 'requests cannot be counted: no rate limits apply now');
       return uncounted;
     }
   }
@@ -157,12 +161,12 @@ function limiter(keyPrefix: string, points: number, shared?: Queries): Limiter {
     storeType: 'client',
     tableName: 'rate_limits',
     tableCreated: true,
-    // A company beyond its limit is refused without asking the database again.
+    // Refuses a company over its limit before any query.
     inMemoryBlockOnConsumed: points + 1,
   });
 }
 
-/** @param until - when counting begins anew, in Unix milliseconds. */
+/** @param until - end of the window, in Unix milliseconds */
 function rateLimitOf({ points }: Limiter, remaining: number, until: number, exceeded = false): RateLimit {
   const reset = String(Math.max(1, Math.ceil((until - Date.now()) / 1000)));
   return {
@@ -176,10 +180,7 @@ function rateLimitOf({ points }: Limiter, remaining: number, until: number, exce
   };
 }
 
-/**
- * Counts a request of a company and answers it, with headers that tell how much is left also where the answer is an error.
- * @throws Rejection 429 where there were too many.
- */
+/** Answers with `RateLimit-…` headers, also errors. @throws Rejection 429 */
 export async function withinLimit(
   c: Context,
   limits: Limits,
@@ -194,13 +195,12 @@ export async function withinLimit(
     const detail = `Company ${companyId} has sent more than its ${most} requests a minute. Nothing has run.`;
     throw new Rejection('rate-limited', 'rate-limited', detail, { headers });
   } catch (error) {
-    // Only now: an answer to which `c.res` was read before is written as a stream, some turns of the event loop later.
+    // Add them now, not earlier: if `c.res` was read before, Hono streams the answer, which takes longer.
     for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value);
     throw error;
   }
 }
 
-/** Counts 401s per client address, and answers 429 where they are too many. */
 export function limitFailures(limits: Limits): MiddlewareHandler {
   return async (c, next) => {
     await next();
@@ -208,7 +208,7 @@ export function limitFailures(limits: Limits): MiddlewareHandler {
     const signingIn = c.req.method === 'POST' && signInPaths.includes(c.req.path);
     const { exceeded, headers } = await limits.ofAddress(clientAddress(c), { signingIn });
     if (!exceeded) return;
-    // Taken away first: what is only replaced would leave its headers behind.
+    // Remove the old response first: Hono copies its headers.
     c.res = undefined;
     c.error = tooManyFailures(headers);
     c.res = problemResponse(tooManyFailures(headers));
@@ -221,21 +221,27 @@ function tooManyFailures(headers: RateLimit['headers']): Problem {
   return new Problem('rate-limited', detail, { headers, bound: 'failed-authentications' });
 }
 
-/** Counts what the holder of a key does; admins are not counted. */
+/** Counts requests with a key. Requests of admins are not limited. */
 export function limitUse(limits: Limits, use: Use): MiddlewareHandler<Authenticated> {
   return async (c, next) => {
-    const actor = c.get('actor');
-    if (actor?.kind !== 'key') return next();
-    const { exceeded, headers } = await limits.ofUse(use, actor.keyId);
-    for (const [name, value] of Object.entries(headers)) c.header(name, value);
-    const most = headers['RateLimit-Limit'];
-    const detail = `Key ${actor.name} has asked for more than its ${most} ${use} a minute. Nothing was done.`;
-    if (exceeded) throw new Problem('rate-limited', detail, { headers, bound: use });
+    await countUse(c, limits, use, c.get('actor'));
     await next();
   };
 }
 
-/** Counts the refusals for bounds, and logs one a minute for each bound and path. */
+/** @throws Problem 429 if the key, or all keys of its company together, are over the limit */
+export async function countUse(c: Context, limits: Limits, use: Use, actor: Caller | undefined): Promise<void> {
+  if (actor?.kind !== 'key') return;
+  const { exceeded, together, headers } = await limits.ofUse(use, actor.keyId, actor.companyId);
+  for (const [name, value] of Object.entries(headers)) c.header(name, value);
+  if (!exceeded) return;
+  const who = together ? `The keys of company ${actor.companyId} have` : `Key ${actor.name} has`;
+  const most = `${together ? 'their' : 'its'} ${headers['RateLimit-Limit']} ${use}`;
+  const detail = `${who} asked for more than ${most} a minute. Nothing was done.`;
+  throw new Problem('rate-limited', detail, { headers, bound: use });
+}
+
+/** Counts refusals by limits. Logs one line a minute for each limit and company. */
 export function noteBounds(metrics: Pick<Metrics, 'boundsMet'>, log: Logger): MiddlewareHandler {
   const noted = new Shares(1, notedAgainMs);
   return async (c, next) => {
@@ -245,10 +251,10 @@ export function noteBounds(metrics: Pick<Metrics, 'boundsMet'>, log: Logger): Mi
     const bound = error.more.bound ?? (error.status === 429 && error instanceof Rejection ? error.reason : undefined);
     if (bound === undefined) return;
     metrics.boundsMet.inc({ bound });
-    // Where nobody is known, the company in the path is whatever a stranger made up, and would make a line of each request.
+    // A stranger could fill the log with a new company in each path.
     const isStranger = bound === 'failed-authentications';
     const companyId = isStranger ? undefined : loggableId(/^\/co\/([\w-]{1,64})\//.exec(c.req.path)?.[1]);
     if (!noted.take(`${bound} ${companyId}`)) return;
-    log.warn({ bound, companyId }, 'a bound is met: requests are refused');
+    log.warn({ bound, companyId }, 'a limit is reached: requests are refused');
   };
 }

@@ -1,8 +1,9 @@
-/** `npm run api`: the API on its own; state is in PostgreSQL and Temporal. */
+#!/usr/bin/env node
+/** `npm run api`: the API alone; state is in PostgreSQL and Temporal. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import packageJson from '../../package.json' with { type: 'json' };
-import { linksOf, openParts, runProcess } from '../process/process.js';
+import { apiUrl, openParts, runProcess } from '../process/process.js';
 import { again, serveEarly } from '../service/again.js';
 import { needed, readConfig } from '../service/config.js';
 import { createLog } from '../service/telemetry.js';
@@ -22,10 +23,9 @@ await runProcess(async (closers, stop) => {
   });
   const log = createLog(config.RELAY_LOG_LEVEL);
   const temporal = temporalAddress();
-  const publicHost = new URL(linksOf(config, temporal.namespace).api).hostname;
+  const publicHost = new URL(apiUrl(config)).hostname;
   const server = await serveEarly({ host, port, publicHost, maxConnections: config.RELAY_MAX_CONNECTIONS });
   const database = await again(() => openPostgres(DATABASE_URL), { log, stop });
-  // A dry run asks the platform; mail is the worker's business.
   const parts = await openParts(closers, {
     config,
     log,
@@ -37,11 +37,11 @@ await runProcess(async (closers, stop) => {
   const limits = new Limits({ ...limitsOf(config), shared: database, log });
   server.serve(createApi({ ...parts, closers, limits, quotas: quotasOf(config), adminToken: RELAY_ADMIN_TOKEN, eager: false }));
   closers.add('the API', server.close);
-  // Until no balancer sends requests here any more.
+  // Load balancers need this time to stop sending requests.
   closers.add('the balancers', () => sleep(config.RELAY_DRAIN_SECONDS * 1000));
   log.info({ version: packageJson.version, host, port }, 'the API listens');
 
-  // Meanwhile requests are answered with 503.
+  // Requests get 503 until the search attributes are registered.
   const known = reach(temporal, () => registerSearchAttributes(parts.client), { log, stop });
   const running = known.then(() => {
     log.info('Temporal can be reached');

@@ -1,9 +1,9 @@
-/** The OpenAPI 3.1 document, made from what the routes say of themselves and the zod schemas that the API itself reads with. */
+/** The OpenAPI 3.1 document, made from the routes and the zod schemas that validate their requests. */
 
 import { z } from 'zod';
 import packageJson from '../../package.json' with { type: 'json' };
+import { steeringVerbs } from '../chain/allowed-verbs.js';
 import { companyIdPattern, relayIdPattern } from '../chain/chain.js';
-import { steeringVerbs } from '../chain/outcome.js';
 import { problemSchema } from '../contract/problem.js';
 import { type ProblemSlug, problemTypeList, problemTypes } from '../contract/problem-types.js';
 import { type Access, sessionCookie } from './bearer-authentication.js';
@@ -15,7 +15,7 @@ export type Schema = z.core.JSONSchema.BaseSchema;
 export type OpenApi = ReturnType<typeof openApi>;
 export type DescribedOperation = ReturnType<typeof describe>;
 
-/** By the ids in the metadata of the schemas. */
+/** The schemas by `id`, from their metadata. */
 type Schemas = Record<string, Schema>;
 type Content = Record<string, { schema: Schema; examples?: Record<string, unknown> }>;
 export interface DescribedAnswer {
@@ -25,68 +25,70 @@ export interface DescribedAnswer {
 }
 
 const description = `Takes an ordered list of actions from a webhook, runs them in order, some delayed, some conditional,
-and tells somebody when one fails.
+and sends notices when one fails.
 
 A chain authenticates itself: every action carries \`relayId\` and \`relayAccessToken\` of its rule in the body.
-Everything else needs \`Authorization: Bearer …\` with the admin token, or with a key of the company where that is enough.
+Everything else needs \`Authorization: Bearer …\` with the admin token, or for most endpoints with a key of the company.
 
 Errors are problem documents (RFC 9457, \`application/problem+json\`); \`type\` is the path of a page that says what to do.
 Times are ISO 8601 in UTC.`;
 
-const consoleTag: [string, string] = ['Console', 'The pages for people, which ask this API.'];
-const sessionTag: [string, string] = ['Session', 'Signing in with a browser.'];
-/** By the last part of a path that is named here; what is under none of them is of the service. */
+const consoleTag: [string, string] = ['Console', 'The pages for people, which use this API.'];
+const sessionTag: [string, string] = ['Session', 'Sign in with a browser.'];
+/** Tags by a segment of the path. The last segment with an entry counts; default: `service`. */
 const tags: Record<string, [name: string, description: string]> = {
-  relay: ['Relay', 'Where webhooks send their chains.'],
-  chains: ['Chains', 'How a chain stands, and the ways to steer it.'],
-  causes: ['Causes', 'For which reasons chains need attention, and who sees to them.'],
+  relay: ['Relay', 'Webhooks send their chains here.'],
+  chains: ['Chains', 'Chains, their state, and decisions about them.'],
+  causes: ['Causes', 'Why chains need attention, and who works on it.'],
   rejected: [
     'Rejected requests',
-    'Requests that were refused although their sender is known: kept without their tokens, to be sent again once what was ' +
-      'wrong is put right.',
+    'Refused requests of known senders. They are kept without tokens; send them again when the problem is fixed, or drop them.',
   ],
-  companies: ['Companies', 'Who uses the relay, and with which settings.'],
-  rules: ['Rules', 'What chains are run under: who is told of a failure, and what happens then.'],
+  companies: ['Companies', 'Companies and their settings.'],
+  rules: ['Rules', 'Every chain runs under a rule: it decides who gets notices of a failure, and what happens then.'],
   tokens: ['Tokens', 'The access tokens of a rule, and the tokens of operators.'],
-  keys: ['Keys', 'Keys with which a company reads and steers its own chains.'],
-  audit: ['Audit', 'Who changed or steered what.'],
-  codec: ['Codec', "What Temporal's Web UI and command lines decode and encode payloads with."],
+  keys: ['Keys', 'The keys of a company, for its own chains and settings.'],
+  audit: ['Audit', 'All changes and decisions.'],
+  codec: ['Codec', "Decodes and encodes payloads for Temporal's Web UI and command lines."],
   hold: ['Deciding from a notice', 'Pages for contacts without a key.'],
+  confirm: ['Deciding from a notice', 'Pages for contacts without a key.'],
+  contacts: ['Companies', 'Companies and their settings.'],
   session: sessionTag,
   'sign-in': sessionTag,
   'sign-out': sessionTag,
+  'web-ui': sessionTag,
   assets: consoleTag,
-  service: ['Service', 'Whether the relay works, and this documentation.'],
+  service: ['Service', 'Health, metrics, and this documentation.'],
 };
 
 const pathParameters: Record<string, z.ZodType> = {
-  companyId: z.string().regex(companyIdPattern).describe('The company.'),
-  relayId: z.string().regex(relayIdPattern).describe('The rule.'),
+  companyId: z.string().regex(companyIdPattern).describe('The id of the company.'),
+  relayId: z.string().regex(relayIdPattern).describe('The `relayId` of the rule.'),
   chainId: z
     .string()
     .regex(/^[A-Za-z0-9_-]{1,128}$/)
-    .describe('The chain, from the answer to its POST.'),
+    .describe('The `chainId` from the answer to the POST.'),
   index: z.int().min(0).describe('The zero-based place of the action in the chain.'),
   verb: z
     .enum(steeringVerbs.filter((verb) => verb !== 'mend'))
     .describe(
-      '`retry` and `skip` an action that needs attention (`retry` also one that failed or is partly failed), `runNow` and ' +
-        '`reschedule` one that is scheduled, `cancel` one that has not ended.',
+      '`retry`: for an action that needs attention, failed or is partly failed. `skip`: needs attention. `runNow`, `reschedule`: ' +
+        'is scheduled. `cancel`: has not ended.',
     ),
-  bulkId: z.string().describe('From the answer to the confirmation.'),
-  link: z.string().describe('As the notice has it.'),
-  causeId: z.string().describe('The cause, as the list and notices name it.'),
-  rejectedId: z.string().describe('The rejected request.'),
-  tokenId: z.string().describe('The token; not the token itself.'),
-  keyId: z.string().describe('The key; not the key itself.'),
-  adminTokenId: z.string().describe('The token; not the token itself.'),
-  page: z.string().describe('Which page of the company.'),
-  item: z.string().describe('What the page is about.'),
-  file: z.string().describe('As the page names it.'),
+  bulkId: z.string().describe('The `bulkId` of the bulk order.'),
+  link: z.string().describe('The link of the notice.'),
+  causeId: z.string().describe('The id of the cause.'),
+  rejectedId: z.string().describe('The id of the refused request.'),
+  tokenId: z.string().describe('The id of the token, not its secret.'),
+  keyId: z.string().describe('The id of the key, not its secret.'),
+  adminTokenId: z.string().describe('The id of the token, not its secret.'),
+  page: z.string().describe('The name of the page.'),
+  item: z.string().describe('The id of the item on the page.'),
+  file: z.string().describe('The name of the file.'),
   slug: z.string().describe("The last segment of a problem's `type`."),
 };
 
-/** @param url - where the API is. */
+/** @param url - the address of the API */
 export function openApi(url: string, routes: readonly Route[]) {
   const schemas: Schemas = {};
   const paths: Record<string, Partial<Record<Route['method'], DescribedOperation>>> = {};
@@ -111,12 +113,12 @@ export function openApi(url: string, routes: readonly Route[]) {
   };
 }
 
-/** With `{name}` for parameters. */
+/** The path with `{name}` for each parameter. */
 export function pathOf({ path }: Route): string {
   return path.replaceAll(/:(\w+)/g, '{$1}');
 }
 
-/** Alternatives; `{}` stands for none. */
+/** The possible credentials of each access; `{}`: no credentials. */
 const securities: Record<Access, Record<string, []>[]> = {
   public: [],
   'relay tokens': [{}, { adminToken: [] }, { companyKey: [] }, { session: [] }],
@@ -126,7 +128,7 @@ const securities: Record<Access, Record<string, []>[]> = {
   'admin or this machine': [{}, { adminToken: [] }, { session: [] }],
 };
 
-/** What any endpoint may answer with. `method-not-allowed` is an answer of a path. */
+/** Problems that every endpoint can have. */
 export const everywhere: readonly ProblemSlug[] = [
   'bad-request',
   'malformed-url',
@@ -137,17 +139,18 @@ export const everywhere: readonly ProblemSlug[] = [
   'internal',
 ];
 
-/** What the route may answer with beside that. */
+/** The problems of this route, without those that all endpoints have. */
 export function problemsOf(route: Route): ProblemSlug[] {
   const { problems = [], path, access, query, body, rawBody, answers } = route;
   const slugs: ProblemSlug[] = [...problems];
-  // What the path names has to be there, unless a PUT makes it; the sender of a chain is not told.
+  // An id in the path must exist, unless a PUT creates it. Senders of chains get no 404.
   const makes = route.method === 'put' && 201 in answers;
   if (path.includes(':') && access !== 'relay tokens' && !makes) slugs.push('not-found');
   if (body) slugs.push('invalid-body');
   if (body || rawBody) slugs.push('malformed-json', 'body-too-large', 'unsupported-media-type');
   if (query) slugs.push('invalid-query');
   if (access !== 'public') slugs.push('unauthorized', 'rate-limited');
+  if (401 in answers || slugs.includes('unauthorized')) slugs.push('rate-limited'); // 429 after too many 401s for one address.
   if (access.startsWith('admin') && path.includes(':companyId')) slugs.push('forbidden');
   if (access.startsWith('admin') && route.method !== 'get') slugs.push('foreign-page');
   return problemTypeList.map(({ slug }) => slug).filter((slug) => slugs.includes(slug) && !everywhere.includes(slug));
@@ -171,7 +174,7 @@ function describe(route: Route, schemas: Schemas) {
   const content: Content = {};
   if (body) for (const type of mediaTypes) content[type] = { schema: schemaOf(body, schemas), examples };
   const described = Object.entries(answers).map(([status, answer]) => [status, describeAnswer(answer, schemas)] as const);
-  const problems = problemAnswers([...problemsOf(route), ...everywhere], schemas);
+  const problems = problemAnswers([...problemsOf(route), ...everywhere], schemas, route.onPage);
   const responses: Record<string, DescribedAnswer> = { ...Object.fromEntries(described), ...problems };
   return {
     operationId: id,
@@ -201,14 +204,14 @@ function header(description: string): { description: string; schema: Schema } {
 }
 
 const problemHeaders: Record<number, DescribedAnswer['headers']> = {
-  401: { 'WWW-Authenticate': header('What is needed.') },
-  405: { Allow: header('The methods that are possible.') },
+  401: { 'WWW-Authenticate': header('The required credential.') },
+  405: { Allow: header('The allowed methods.') },
   429: { 'Retry-After': header('Seconds to wait.') },
   503: { 'Retry-After': header('Seconds to wait.') },
 };
 
 /** By status. */
-function problemAnswers(slugs: ProblemSlug[], schemas: Schemas): Record<string, DescribedAnswer> {
+function problemAnswers(slugs: ProblemSlug[], schemas: Schemas, onPage = false): Record<string, DescribedAnswer> {
   const schema = schemaOf(problemSchema, schemas);
   const answers: Record<string, DescribedAnswer> = {};
   for (const { status } of slugs.map((slug) => problemTypes[slug])) {
@@ -216,7 +219,8 @@ function problemAnswers(slugs: ProblemSlug[], schemas: Schemas): Record<string, 
     const description = ofStatus.map((slug) => `${problemTypes[slug].title} (\`/problems/${slug}\`)`).join('; ');
     const examples = Object.fromEntries(ofStatus.map((slug) => [slug, { $ref: `#/components/examples/${slug}` }]));
     const headers = problemHeaders[status] ?? {};
-    answers[status] = { description, headers, content: { 'application/problem+json': { schema, examples } } };
+    const page: Content = onPage ? { 'text/html': { schema: { type: 'string' } } } : {};
+    answers[status] = { description, headers, content: { ...page, 'application/problem+json': { schema, examples } } };
   }
   return answers;
 }
@@ -225,17 +229,19 @@ export function problemExample({ slug, title, status, example }: (typeof problem
   return { type: `/problems/${slug}`, title, status, ...example };
 }
 
-/** The JSON Schema. Those in it that have an id of their own are added to `schemas`, and referred to. */
+/** Schemas with an id are added to `schemas`, and become references. */
 function schemaOf(schema: z.core.$ZodType, schemas: Schemas): Schema {
-  // Inside an array, a schema with an id is a reference like any other.
+  // A schema with an id becomes a reference only inside another schema, such as an array.
   const { items = {}, $defs = {} } = z.toJSONSchema(z.array(schema), {
-    // As callers write and read them: defaults may be left out, and answers may get further fields.
+    // As a caller sees it: fields with a default are optional, and answers may have more fields.
     io: 'input',
     override: ({ jsonSchema }) => {
-      // What zod adds of its own.
+      // zod adds these limits by itself.
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
+      // Python's patterns have no Unicode classes.
+      jsonSchema.pattern = jsonSchema.pattern?.replaceAll('\\p{Cc}', '\\u0000-\\u001f\\u007f-\\u009f');
     },
   });
   const inComponents = (part: unknown) => JSON.parse(JSON.stringify(part).replaceAll('"#/$defs/', '"#/components/schemas/'));

@@ -1,8 +1,8 @@
-/** What the operator does for a company in its daily life: planned downtime, trying out its notices, seeing who did what. */
+/** Pauses, test notices, checks of settings, encryption and the audit log. */
 
 import { z } from 'zod';
 import { trialTimeoutMs } from '../contract/activities.js';
-import { auditResponse } from '../contract/audit.js';
+import { auditResponse, type Caller } from '../contract/audit.js';
 import {
   checkRequest,
   checkResponse,
@@ -23,9 +23,12 @@ import { numberCursor, pageQuery } from './input.js';
 import { found, notFound } from './problems.js';
 import { type ApiOptions, type Route, route } from './route.js';
 
-/** Each writes to every contact, from the operator's address. */
-const testsAtOnce = 10; // for the keys of a company; then one every
+/** A test notice goes to every contact, from the operator's address. */
+const testsAtOnce = 10; // for the keys of a company together; then one more every `testEveryMs`
 const testEveryMs = 360_000;
+/** For a check, a worker calls all systems of the company. */
+const checksAtOnce = 20; // for the keys of a company together; then one more every `checkEveryMs`
+const checkEveryMs = 10_000;
 
 export function operatingRoutes({ store, client, taskQueue, log }: ApiOptions): Route[] {
   const current = async (companyId: string): Promise<z.infer<typeof pausesResponse>> => {
@@ -33,73 +36,83 @@ export function operatingRoutes({ store, client, taskQueue, log }: ApiOptions): 
     return { pauses: await store.pauses.current(companyId) };
   };
   const tests = new Shares(testsAtOnce, testEveryMs);
-  /** @throws Problem temporal-unavailable where no worker has done it in time */
+  const checks = new Shares(checksAtOnce, checkEveryMs);
+  /** Limits tests and checks with company keys. @throws Problem rate-limited */
+  const count = (actor: Caller, shares: Shares, companyId: string, bound: 'test-notices' | 'checks', detail: string) => {
+    if (actor.kind !== 'key' || shares.take(companyId)) return;
+    const headers = { 'Retry-After': String(Math.ceil(shares.wait(companyId) / 1000)) };
+    throw new Problem('rate-limited', detail, { headers, bound });
+  };
+  /** @throws Problem temporal-unavailable if no worker answers in time */
   const inTime = async <Result>(companyId: string, trial: () => Promise<Result>): Promise<Result> => {
     try {
       return await trial();
     } catch (error) {
-      log.error({ err: error, companyId }, 'what was tried did not end');
-      const detail = `What came of it was not told within ${trialTimeoutMs / 1000} seconds`;
-      throw new Problem('temporal-unavailable', `${detail}: see whether Temporal and a worker are running.`);
+      log.error({ err: error, companyId }, 'a test or check did not end in time');
+      const detail = `There was no result within ${trialTimeoutMs / 1000} seconds`;
+      throw new Problem('temporal-unavailable', `${detail}: check whether Temporal and a worker are running.`);
     }
   };
   return [
-    route('GET /admin/companies/:companyId/pause', 'getPauses', 'Read the pauses of a company', {
-      answers: { 200: ['Those that are on.', pausesResponse] },
+    route.manager('GET /admin/companies/:companyId/pause', 'getPauses', 'Read the pauses of a company', {
+      answers: { 200: ['The current pauses.', pausesResponse] },
       handle: async (c, { companyId }) => c.json(await current(companyId)),
     }),
-    route('PUT /admin/companies/:companyId/pause', 'pauseCompany', 'Pause a company or one of its connectors', {
+    route.manager('PUT /admin/companies/:companyId/pause', 'pauseCompany', 'Pause a company or one of its connectors', {
       description:
-        'For planned downtime: what needs it waits, `pending`, without losing attempts or time, and goes on in order when the' +
-        ' pause is over; the contacts of a rule of which something waits are told once.',
+        'For planned downtime. Actions that need the paused system wait as `pending`, use up no attempts or time, and continue in order ' +
+        'after the pause. The contacts of a rule with waiting actions get one notice.',
       body: pauseRequest,
-      answers: { 200: ['Those that are on.', pausesResponse] },
+      answers: { 200: ['The current pauses.', pausesResponse] },
       async handle(c, { companyId, actor, body: { what, reason, until } }) {
         const pause = { what, ...(reason && { reason }), ...(until && { until: new Date(until).toISOString() }) };
         found(await store.pauses.begin(companyId, pause, actor), `company ${companyId}`);
         return c.json(await current(companyId));
       },
     }),
-    route('DELETE /admin/companies/:companyId/pause', 'endPause', 'End a pause', {
-      query: z.object({ what: pausableSchema.optional().describe('Absent: whatever is paused.') }),
-      answers: { 200: ['What was paused goes on.', endedPausesResponse] },
-      async handle(c, { companyId, actor, query: { what } }) {
+    route.manager('DELETE /admin/companies/:companyId/pause', 'endPause', 'End a pause', {
+      description:
+        'Delayed actions that were due during the pause keep their intervals: the first one of a chain runs at the end of the pause.',
+      query: z.object({
+        what: pausableSchema.optional().describe('Default: all pauses.'),
+        overdue: z.literal('now').optional().describe('Overdue actions run immediately, without these intervals.'),
+      }),
+      answers: { 200: ['The ended pauses.', endedPausesResponse] },
+      async handle(c, { companyId, actor, query: { what, overdue } }) {
         const ended = found(await store.pauses.end(companyId, what, actor), `company ${companyId}`);
         if (ended.length === 0) throw notFound(`pause of ${what === undefined ? '' : `${what} of `}company ${companyId}`);
-        // Nobody waits for that: whom it does not reach looks again within minutes.
-        void resumeChains(client, companyId).catch((error: unknown) =>
-          log.warn({ err: error, companyId }, 'what is paused could not be woken'),
-        );
+        // In the background: a chain that misses the signal checks the pause again within minutes.
+        const missed = 'chains that wait for a pause could not be signalled; they check the pause again within minutes';
+        void resumeChains(client, companyId, overdue).catch((err: unknown) => log.warn({ err, companyId }, missed));
         return c.json({ ended });
       },
     }),
-    route('POST /admin/companies/:companyId/notices/test', 'testNotices', 'Send a test notice to every contact', {
+    route.manager('POST /admin/companies/:companyId/notices/test', 'testNotices', 'Send a test notice to every contact', {
       description:
-        'On the way that notices take, once, now. The answer says of each contact whether it arrived there, and if not, why.',
+        'Sends it once, in the same way as real notices. The answer has the result for each contact, and the reason if sending failed.',
       body: noticeTestRequest,
-      answers: { 200: ['What became of it at each contact.', noticeTestResponse] },
+      answers: { 200: ['The result for each contact.', noticeTestResponse] },
       problems: ['temporal-unavailable'],
       async handle(c, { companyId, actor, body: { relayId } }) {
         found(await store.companies.get(companyId), `company ${companyId}`);
-        if (actor.kind === 'key' && !tests.take(companyId)) {
-          const detail = `The keys of company ${companyId} have tried out its notices ${testsAtOnce} times in an hour. Nothing was sent.`;
-          const headers = { 'Retry-After': String(Math.ceil(tests.wait(companyId) / 1000)) };
-          throw new Problem('rate-limited', detail, { headers, bound: 'test-notices' });
-        }
+        const tested = `The keys of company ${companyId} have sent ${testsAtOnce} test notices within an hour. Nothing was sent now.`;
+        count(actor, tests, companyId, 'test-notices', tested);
         if (relayId !== undefined) found(await store.rules.get(companyId, relayId), `rule ${relayId} of company ${companyId}`);
         await store.audit.record({ actor, action: 'notices.test', companyId, details: { relayId } });
         return c.json({ contacts: await inTime(companyId, () => sendTest(client, taskQueue, companyId, relayId)) });
       },
     }),
-    route('POST /admin/companies/:companyId/check', 'checkCompany', 'See whether the settings of a company work', {
+    route.manager('POST /admin/companies/:companyId/check', 'checkCompany', 'Check whether the settings of a company work', {
       description:
-        'A worker looks whether platform, ticket system and mail server answer and take the credentials, and who would be told of' +
-        ' a failure. Nothing is sent and nothing is changed.',
+        'A worker checks whether the platform, the ticket system and the mail server answer and accept the credentials, and who would ' +
+        'get notices. It sends no message and changes nothing.',
       body: checkRequest,
-      answers: { 200: ['What works and what does not.', checkResponse] },
+      answers: { 200: ['The result for each system.', checkResponse] },
       problems: ['temporal-unavailable'],
-      async handle(c, { companyId, body: { assignmentId } }) {
+      async handle(c, { companyId, actor, body: { assignmentId } }) {
         found(await store.companies.get(companyId), `company ${companyId}`);
+        const often = `The keys of company ${companyId} can check its settings only once in ${checkEveryMs / 1000} seconds.`;
+        count(actor, checks, companyId, 'checks', often);
         const looked = () => checkSettings(client, taskQueue, { companyId, assignmentId });
         return c.json({ checked: await inTime(companyId, looked) });
       },
@@ -107,25 +120,23 @@ export function operatingRoutes({ store, client, taskQueue, log }: ApiOptions): 
   ];
 }
 
-/** Rows that one request encrypts again: few enough to be answered at once. */
+/** The most rows of one request, so that it takes only seconds. */
 const rotatedAtOnce = 200;
 
-/** With which keys the store is encrypted, and their rotation. */
 export function encryptionRoutes({ encryption }: Store): Route[] {
   return [
-    route('GET /admin/encryption', 'getEncryption', 'Read what is encrypted with which key', {
-      answers: { 200: ['The keys by their ids, never the keys themselves, and the rows of each.', encryptionStatusSchema] },
+    route.admin('GET /admin/encryption', 'getEncryption', 'Read how many rows each key encrypts', {
+      answers: { 200: ['The ids of the keys, and the number of rows of each.', encryptionStatusSchema] },
       handle: async (c) => c.json(await encryption.status()),
     }),
-    route('POST /admin/encryption/rotate', 'rotateEncryption', 'Encrypt what is stored with the present key', {
-      description: `At most ${rotatedAtOnce} rows: to be repeated while some are \`left\` and some were \`rotated\`.`,
-      answers: { 200: ['What was done and what is left.', encryptionProgressSchema] },
+    route.admin('POST /admin/encryption/rotate', 'rotateEncryption', 'Encrypt the database with the current key', {
+      description: `At most ${rotatedAtOnce} rows. Repeat it while \`left\` and \`rotated\` are not 0.`,
+      answers: { 200: ['How many rows were encrypted, and what is left.', encryptionProgressSchema] },
       handle: async (c, { actor }) => c.json(await encryption.rotate(rotatedAtOnce, actor)),
     }),
   ];
 }
 
-/** Who changed or steered what, and when. */
 export function auditRoutes({ audit, companies }: Store): Route[] {
   const query = pageQuery(numberCursor);
   const list = async (request: z.infer<typeof query> & { companyId?: string }) => {
@@ -133,12 +144,12 @@ export function auditRoutes({ audit, companies }: Store): Route[] {
     return auditResponse.parse({ entries: items, nextCursor });
   };
   return [
-    route('GET /admin/audit', 'listAudit', 'List what was done', {
-      query: query.extend({ companyId: z.string().optional().describe('Only of this company.') }),
+    route.admin('GET /admin/audit', 'listAudit', 'List all changes and decisions', {
+      query: query.extend({ companyId: z.string().optional().describe('Only entries of this company.') }),
       answers: { 200: ['The newest first.', auditResponse] },
       handle: async (c, { query }) => c.json(await list(query)),
     }),
-    route('GET /admin/companies/:companyId/audit', 'listCompanyAudit', 'List what was done to a company', {
+    route.manager('GET /admin/companies/:companyId/audit', 'listCompanyAudit', 'List the changes and decisions of a company', {
       query,
       answers: { 200: ['The newest first.', auditResponse] },
       async handle(c, { companyId, query }) {

@@ -1,7 +1,4 @@
-/**
- * The pages that the API serves: HTML that is escaped by `html`, with one style sheet in it, no script and nothing from
- * elsewhere.
- */
+/** The HTML pages of the API. `html` escapes values. The style is inline; there are no scripts and no other resources. */
 
 import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
@@ -13,14 +10,14 @@ interface Page {
   title: string;
   header?: Html;
   main: Html;
-  /** Whether forms in it may be sent, to the relay. */
+  /** The page has forms. They can be sent only to the relay. */
   forms?: boolean;
 }
 
 export function sendPage(c: Context, page: Page) {
   c.header('Content-Security-Policy', page.forms ? policy.replace("form-action 'none'", "form-action 'self'") : policy);
   c.header('X-Content-Type-Options', 'nosniff');
-  // With no-referrer, a browser would not say either that a form came from here.
+  // `no-referrer` would make browsers hide the origin of a form.
   c.header('Referrer-Policy', 'same-origin');
   return c.html(wholePage(page, html`<style>${raw(style)}</style>`));
 }
@@ -42,7 +39,7 @@ ${header && html`<header>${header}</header>`}
 </html>`;
 }
 
-/** A text with `code` in backticks, its paragraphs apart. */
+/** Paragraphs with `code` in backticks. */
 export function prose(text: string): Html {
   return html`${text.split('\n\n').map((paragraph) => html`<p>${inline(paragraph)}</p>`)}`;
 }
@@ -56,7 +53,7 @@ export function json(value: unknown): Html {
   return html`<pre>${JSON.stringify(value, undefined, 2)}</pre>`;
 }
 
-/** The look of every page, also of the sandbox's. */
+/** The style of all pages, also of the sandbox. */
 export const sharedStyle = `
 :root { color-scheme: light dark;
   --line: light-dark(#dfe3e8, #353b43); --soft: light-dark(#5d6875, #9aa5b1); --card: light-dark(#fff, #1d2126);
@@ -77,7 +74,7 @@ details > summary { cursor: pointer; margin: .4rem 0; }
 `;
 
 const style = `${sharedStyle}
-h4 { font-size: .9rem; margin: 1rem 0 .25rem; color: var(--soft); } button { font: inherit; padding: .5rem 1.5rem; }
+h4 { font-size: .9rem; margin: 1rem 0 .25rem; color: var(--soft); } button { font: inherit; padding: .5rem 1.5rem; } input { max-width: 100%; }
 p { max-width: 50rem; } section { margin: .75rem 0; }
 nav ul, .plain { list-style: none; padding: 0; margin: .25rem 0; }
 pre { background: var(--page); border-radius: 6px; padding: .6rem; } .method { font-weight: 700; text-transform: uppercase; }

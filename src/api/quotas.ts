@@ -1,37 +1,36 @@
 /**
- * What a company may use: actions and e-mail recipients a day, chains open at once. Refused at the POST, and at a
- * mend for what it adds; what is accepted runs.
+ * The limits of a company: actions and e-mail recipients a day, open chains. They refuse requests, and edits that add recipients;
+ * accepted chains always run.
  */
 
 import type { Client } from '@temporalio/client';
-import { isOfDomains } from '../chain/address.js';
 import { type ChainAction, recipientsOf } from '../chain/chain.js';
-import { type CompanyLimits, domainsRule } from '../contract/company.js';
-import { Rejection, type RejectionReason } from '../contract/problem.js';
+import type { CompanyLimits } from '../contract/company.js';
+import { Rejection } from '../contract/problem.js';
 import { type Config, readConfig } from '../service/config.js';
 import { Shares } from '../service/shares.js';
 import type { Log, Metrics } from '../service/telemetry.js';
 import type { Store } from '../store/store.js';
 import { visibilityQuery } from '../temporal/list.js';
-import type { AdmitRecipients } from '../temporal/mend.js';
+import { type AdmitRecipients, admitRecipients, assertLeft, outside, overDaily } from '../temporal/recipients.js';
 import type { StartedChain } from '../temporal/start.js';
 
-/** What the environment says; a company's own `limits` go before it. */
+/** The default limits, from the environment. A company's own `limits` override them. */
 export function quotasOf(config: Config): Required<CompanyLimits> {
   const { RELAY_ACTIONS_PER_DAY: actionsPerDay, RELAY_RECIPIENTS_PER_DAY: recipientsPerDay } = config;
   return { actionsPerDay, recipientsPerDay, openChains: config.RELAY_OPEN_CHAINS };
 }
 
-/** How often the open chains of a company are counted at most. */
+/** The shortest time between two counts of a company's open chains. */
 const countEveryMs = 10_000;
 const countTimeoutMs = 10_000;
-/** How often it is logged that they cannot be counted. */
+/** The shortest time between two log lines about a failed count. */
 const saidEveryMs = 60_000;
 
 interface OpenChains {
-  /** When they were counted last; undefined: never yet. */
+  /** The last count; undefined: there is none yet. */
   counted?: number;
-  /** Accepted since then. */
+  /** Chains accepted since the last count. */
   since: number;
   askedAt: number;
 }
@@ -52,7 +51,7 @@ export class Quotas {
 
   readonly #standard = quotasOf(readConfig({}));
 
-  /** Starts a chain and counts it. @throws Rejection 429 where the company has used up what it may. */
+  /** Starts a chain and counts it. @throws Rejection 429 if the company has reached a limit */
   async within(companyId: string, actions: readonly ChainAction[], start: () => Promise<StartedChain>): Promise<StartedChain> {
     const { store, metrics } = this.options;
     const { limits } = await this.#boundsOf(companyId);
@@ -61,10 +60,10 @@ export class Quotas {
     const used = store.usage.of(companyId);
     if (used.actions + asked.actions > limits.actionsPerDay)
       throw overDaily('actions-per-day', `${limits.actionsPerDay} actions`, companyId);
-    this.#assertLeft(companyId, recipients, limits);
+    assertLeft(store, companyId, recipients, limits.recipientsPerDay);
     const open = this.#openOf(companyId, limits.openChains);
     if ((open.counted ?? 0) + open.since >= limits.openChains) {
-      const detail = `Company ${companyId} has ${limits.openChains} chains open, as many as it may. Nothing has run.`;
+      const detail = `Company ${companyId} has ${limits.openChains} open chains, which is its limit. Nothing has run.`;
       throw new Rejection('open-chains', 'too-many-open-chains', detail, { headers: { 'Retry-After': '60' } });
     }
     store.usage.add(companyId, asked);
@@ -84,25 +83,18 @@ export class Quotas {
     }
   }
 
-  /** @throws Rejection 429 where the company may not write to so many more today. */
+  /** @throws Rejection 429 if the company has reached its daily limit of recipients. */
   async assertRecipientsLeft(companyId: string, count: number): Promise<void> {
-    this.#assertLeft(companyId, count, (await this.#boundsOf(companyId)).limits);
+    assertLeft(this.options.store, companyId, count, (await this.#boundsOf(companyId)).limits.recipientsPerDay);
   }
 
-  #assertLeft(companyId: string, count: number, { recipientsPerDay }: Required<CompanyLimits>): void {
-    if (count > 0 && this.options.store.usage.of(companyId).recipients + count > recipientsPerDay)
-      throw overDaily('recipients-per-day', `${recipientsPerDay} e-mail recipients`, companyId);
+  /** The default of companies without their own limit. */
+  get recipientsPerDay(): number {
+    return (this.options.quotas ?? this.#standard).recipientsPerDay;
   }
 
-  /** Counts recipients that come by a mend. @returns what is wrong with them. @throws Rejection 429 as those of a request. */
-  readonly admit: AdmitRecipients = async (companyId, recipients) => {
-    const { limits, domains } = await this.#boundsOf(companyId);
-    const detail = outside(recipients, domains);
-    if (detail !== undefined) return [{ pointer: '/emails', detail }];
-    this.#assertLeft(companyId, recipients.length, limits);
-    this.options.store.usage.add(companyId, { actions: 0, recipients: recipients.length });
-    return [];
-  };
+  readonly admit: AdmitRecipients = (companyId, recipients) =>
+    admitRecipients(this.options.store, this.recipientsPerDay)(companyId, recipients);
 
   async #boundsOf(companyId: string): Promise<{ limits: Required<CompanyLimits>; domains?: readonly string[] | undefined }> {
     const { store, quotas = this.#standard } = this.options;
@@ -110,7 +102,7 @@ export class Quotas {
     return { limits: { ...quotas, ...company?.limits }, domains: company?.mail?.recipientDomains };
   }
 
-  /** @throws Rejection 400 for recipients outside the domains to which the company writes. */
+  /** @throws Rejection 400 for recipients outside the allowed domains of the company */
   async checkRecipients(companyId: string, actions: readonly ChainAction[]): Promise<void> {
     const { domains } = await this.#boundsOf(companyId);
     const errors = actions.flatMap((action) => {
@@ -122,7 +114,7 @@ export class Quotas {
     throw new Rejection('invalid-chain', 'invalid-chain', detail, { errors });
   }
 
-  /** Counts in the background, at first and whenever a tenth of what was free has been taken: other processes take some, too. */
+  /** Counts in the background: first, and again after a tenth of the free chains was used. Other processes use some, too. */
   #openOf(companyId: string, most: number): OpenChains {
     const open = this.#open.get(companyId) ?? { since: 0, askedAt: Number.NEGATIVE_INFINITY };
     this.#open.set(companyId, open);
@@ -140,24 +132,11 @@ export class Quotas {
             open.since -= since;
           },
           (error: unknown) => {
-            // The next request after a while asks again.
             if (this.#said.take())
-              log.warn({ err: error, companyId }, 'open chains cannot be counted: a company may have more than it may meanwhile');
+              log.warn({ err: error, companyId }, 'open chains cannot be counted: a company may exceed its limit now');
           },
         );
     }
     return open;
   }
-}
-
-/** What is wrong where some are outside the domains to which a company writes. */
-function outside(recipients: readonly string[], domains?: readonly string[]): string | undefined {
-  const found = domains ? recipients.filter((one) => !isOfDomains(one, domains)) : [];
-  return domains && found.length > 0 ? `${found.join(', ')}: ${domainsRule(domains)}` : undefined;
-}
-
-function overDaily(reason: RejectionReason, most: string, companyId: string): Rejection {
-  const secondsOfDay = 86_400 - (Math.floor(Date.now() / 1000) % 86_400);
-  const detail = `Company ${companyId} has not enough left of its ${most} a day (UTC). Nothing has run.`;
-  return new Rejection(reason, 'quota-exceeded', detail, { headers: { 'Retry-After': String(secondsOfDay) } });
 }

@@ -1,4 +1,4 @@
-/** `/co/{companyId}/rejected`: requests that were refused although their sender is known, and sending them again. */
+/** `/co/{companyId}/rejected`: refused requests of known senders. People send them again, or drop them. */
 
 import { mergeFields } from '../chain/fields.js';
 import { jsonPointer } from '../chain/request.js';
@@ -13,6 +13,7 @@ import {
   wholeRejectedSchema,
 } from '../contract/problem.js';
 import { hashRequest, startChain } from '../temporal/start.js';
+import { linksFor } from './bearer-authentication.js';
 import { invalid, numberCursor, pageQuery, readTexts } from './input.js';
 import { withinLimit } from './limits.js';
 import { found } from './problems.js';
@@ -30,7 +31,7 @@ export function rejectedRoutes(options: ApiOptions, rejections: Rejections, quot
     return found(await store.rejected.get(companyId, rejectedId), `rejected request ${rejectedId} of company ${companyId}`);
   };
   return [
-    route('GET /co/:companyId/rejected', 'listRejected', 'List the rejected requests of a company', {
+    route.company('GET /co/:companyId/rejected', 'listRejected', 'List the refused requests of a company', {
       use: 'lists',
       query: pageQuery(numberCursor),
       answers: { 200: ['The newest first.', rejectedListSchema] },
@@ -40,25 +41,29 @@ export function rejectedRoutes(options: ApiOptions, rejections: Rejections, quot
         return c.json(await store.rejected.list(companyId, query));
       },
     }),
-    route('GET /co/:companyId/rejected/:rejectedId', 'getRejected', 'Read a rejected request with its actions', {
+    route.company('GET /co/:companyId/rejected/:rejectedId', 'getRejected', 'Read a refused request with its actions', {
       use: 'reads',
       answers: { 200: ['The request.', wholeRejectedSchema] },
       handle: async (c, { companyId, rejectedId }) => c.json(await find(companyId, rejectedId)),
     }),
-    route('POST /co/:companyId/rejected/:rejectedId/resend', 'resendRejected', 'Send a rejected request again', {
+    route.company('POST /co/:companyId/rejected/:rejectedId/resend', 'resendRejected', 'Send a refused request again', {
       description:
-        'Needs no token of its rules. Delays count from now. With `actions` it is mended first; whatever it says then is checked as any' +
-        ' request is. What came with a dead token or without the signature needs `confirm`: the answer without it shows the actions.',
+        'Needs no tokens. Delays start now. `actions` edits it first; the result is validated like any request. For a body that could ' +
+        'not be read, `proposed` sends the actions of its `proposal`. A request that came with a revoked or rotated token, or without ' +
+        'the signature, needs `confirm`; the answer without it shows the actions.',
       rawBody: resendRequest,
       answers: {
         202: acceptedAnswer,
-        200: ['The sender has repeated it meanwhile: the first answer again.', acceptedSchema, replayedHeaders],
+        200: ['The sender has already sent it again: the first answer.', acceptedSchema, replayedHeaders],
       },
       problems: [
         'invalid-body',
         'invalid-chain',
         'not-confirmed',
         'already-resent',
+        'already-dropped',
+        'only-proposed',
+        'not-authenticated',
         'rule-disabled',
         'idempotency-key-reused',
         'quota-exceeded',
@@ -66,62 +71,115 @@ export function rejectedRoutes(options: ApiOptions, rejections: Rejections, quot
         'temporal-unavailable',
       ],
       async handle(c, { companyId, rejectedId, actor }) {
-        const { confirm, actions: changes } = await readTexts(c, resendRequest);
+        const asked = await readTexts(c, resendRequest);
         const request = await find(companyId, rejectedId);
-        if (request.chainId !== undefined)
-          throw new Problem('already-resent', `This request was sent again at ${request.resentAt}: chain ${request.chainId}.`);
-        if (!confirm && needsConfirmation(request)) throw notConfirmed({ ...request, elements: mended(request, changes) });
         return withinLimit(c, limits, companyId, async () => {
-          const relayIds = [...new Set(request.elements.map(({ relayId }) => textOf(relayId)))];
+          assertUndecided(request);
+          const sent = sentOf(request, asked);
+          const changed = sent.map(({ element }) => element);
+          if (!asked.confirm && needsConfirmation(request)) throw notConfirmed({ ...request, elements: changed });
+          const relayIds = [...new Set(changed.map(({ relayId }) => textOf(relayId)))];
           const rules = await Promise.all(relayIds.map((relayId) => store.rules.get(companyId, relayId)));
           const wanting = relayIds.flatMap((relayId, place) =>
             rules[place]?.enabled ? [] : `rule ${relayId} ${rules[place] ? 'is disabled' : 'does not exist any more'}`,
           );
           if (wanting.length > 0) throw new Problem('rule-disabled', `Nothing has run: ${wanting.join('; ')}.`);
-          // Whoever may ask for this needs no token, but the actions are not valid without one.
-          const elements = mended(request, changes).map((element) => ({ ...element, relayAccessToken: '' }));
+          // The schema requires a token, but a resent request has none.
+          const elements = changed.map((element) => ({ ...element, relayAccessToken: '' }));
           const { actions, warnings } = readActions(elements);
-          // Of what came, so that a repetition by its sender is the same request.
-          const hash = hashRequest(request.elements);
+          // The hash of the original actions: a repetition by the sender then counts as the same request.
+          const hash = hashRequest(sent.map(({ came }) => came));
           const traceparent = c.get('traceparent');
           await quotas.checkRecipients(companyId, actions);
           const started = await quotas.within(companyId, actions, () =>
-            startChain(options, { companyId, actions, hash, idempotencyKey: keyOf(request), traceparent }),
+            startChain(options, { companyId, actions, hash, idempotencyKey: keyOf(request), warnings, traceparent }),
           );
           const { chainId } = started.chain;
+          const { proposed, leaveOut, actions: changes } = asked;
+          const how = proposed ? { proposed, leftOut: leaveOut.length > 0 ? leaveOut : undefined } : {};
           await store.rejected
-            .noteResent({ companyId, rejectedId, chainId, mended: placesOf(changes) }, actor)
-            .catch((error: unknown) => log.error({ err: error, companyId, rejectedId, chainId }, 'a resend could not be noted'));
-          return answerStarted(c, started, warnings, links);
+            .noteResent({ companyId, rejectedId, chainId, mended: placesOf(changes), ...how }, actor)
+            .catch((err: unknown) => log.error({ err, companyId, rejectedId, chainId }, 'a resend could not be recorded'));
+          return answerStarted(c, started, warnings, linksFor(actor, links));
         });
+      },
+    }),
+    route.company('POST /co/:companyId/rejected/:rejectedId/drop', 'dropRejected', 'Drop a refused request', {
+      description:
+        'It will not run, but you can still read it for a while. Drop requests that you do not need: they take the room of new ones.',
+      use: 'steering',
+      answers: { 204: ['It is dropped.'] },
+      problems: ['already-resent'],
+      async handle(c, { companyId, rejectedId, actor }) {
+        const request = await find(companyId, rejectedId);
+        if (request.chainId !== undefined || !(await store.rejected.drop(companyId, rejectedId, actor)))
+          assertUndecided(await find(companyId, rejectedId));
+        return c.body(null, 204);
       },
     }),
   ];
 }
 
-/** Shows what would run: whoever sent it may have written it. */
+/** Shows the actions: a stranger may have written them. */
 function notConfirmed({ reason, signature, elements }: RejectedRequest): Problem {
   const ended = reason === 'token-revoked' ? 'revoked' : 'rotated';
   const why = reason === 'signature' ? 'without the signature of the company' : `with a token that was ${ended}`;
   const detail =
     `Nothing has run. This request came ${why} (signature: ${signature ?? 'not known'}): somebody else may have written its actions. ` +
-    'Read them in errors; if all of them are meant, send {"confirm": true}.';
+    'Read them in errors; to send all of them, repeat this with {"confirm": true}.';
   const errors = elements.map((element, index) => ({ pointer: `/${index}`, detail: JSON.stringify(element) }));
   return new Problem('not-confirmed', detail, { errors });
 }
 
-/** Its actions with the changes. @throws Problem invalid-body */
-function mended({ elements }: RejectedRequest, changes: Resend['actions']): RejectedRequest['elements'] {
+/** @throws Problem already-resent, already-dropped */
+function assertUndecided({ chainId, resentAt, droppedAt, droppedBy }: RejectedRequest): void {
+  if (chainId !== undefined) throw new Problem('already-resent', `This request was sent again at ${resentAt}: chain ${chainId}.`);
+  if (droppedAt !== undefined) throw new Problem('already-dropped', `This request was dropped at ${droppedAt} by ${droppedBy}.`);
+}
+
+/**
+ * The actions to send, before and after edits. For an unreadable body: the actions of its proposal.
+ * @throws Problem only-proposed, not-authenticated, invalid-body
+ */
+function sentOf(request: RejectedRequest, { proposed, leaveOut, actions: changes }: Resend) {
+  const { elements, body, proposal = [] } = request;
+  if (body === undefined) {
+    if (proposed) throw invalid([{ pointer: '/proposed', detail: 'is only for requests whose body could not be read' }]);
+    return mended(elements, changes);
+  }
+  if (!proposed || proposal.length === 0) {
+    const none = 'There is no proposal: send a new chain.';
+    const read = 'Read its proposal; to send it, use {"proposed": true}.';
+    const detail = `The body of this request could not be read as actions. ${proposal.length === 0 ? none : read}`;
+    throw new Problem('only-proposed', detail);
+  }
+  const unknown = leaveOut.filter((index) => !proposal[index]);
+  if (unknown.length > 0)
+    throw invalid([{ pointer: '/leaveOut', detail: `names ${unknown.join(', ')}, which the proposal does not have` }]);
+  const isLeftOut = (index: number) => leaveOut.includes(index);
+  const wrong = proposal.flatMap(({ authenticated }, index) => (authenticated || isLeftOut(index) ? [] : [index]));
+  if (wrong.length > 0) {
+    const detail = 'did not hold the right token of its rule';
+    const which = `${wrong.length > 1 ? 'Actions' : 'Action'} ${wrong.join(', ')} of the proposal`;
+    const errors = wrong.map((index) => ({ pointer: `/${index}`, detail }));
+    throw new Problem('not-authenticated', `Nothing has run. ${which} ${detail}: leave it out.`, { errors });
+  }
+  const came = proposal.map(({ element }) => element);
+  return mended(came, changes).filter((_, index) => !isLeftOut(index));
+}
+
+/** @returns each action before and after the changes. @throws Problem invalid-body */
+function mended(elements: RejectedRequest['elements'], changes: Resend['actions']) {
   const errors = Object.entries(changes).flatMap(([index, fields]) => {
-    if (!elements[Number(index)]) return [{ pointer: `/actions/${index}`, detail: 'is none of its actions' }];
+    if (!elements[Number(index)]) return [{ pointer: `/actions/${index}`, detail: 'is not one of its actions' }];
     const fixed = ['relayId', 'relayAccessToken'].filter((name) => name in fields);
     return fixed.map((name) => ({ pointer: `/actions/${index}/${name}`, detail: 'cannot be changed' }));
   });
   if (errors.length > 0) throw invalid(errors);
-  return elements.map((element, index) => mergeFields(element, changes[index] ?? {}));
+  return elements.map((came, index) => ({ came, element: mergeFields(came, changes[index] ?? {}) }));
 }
 
-/** `['/1/delayInSeconds']`; undefined where nothing was changed. */
+/** `['/1/delayInSeconds']`; undefined: no changes. */
 function placesOf(changes: Resend['actions']): string[] | undefined {
   const places = Object.entries(changes).flatMap(([index, fields]) =>
     Object.keys(fields).map((name) => jsonPointer([index, name])),
@@ -129,9 +187,9 @@ function placesOf(changes: Resend['actions']): string[] | undefined {
   return places.length > 0 ? places : undefined;
 }
 
-/** The sender's own, so that its repetition and ours are one chain; otherwise one of the request's, so that two resends are. */
+/** The sender's key: so a repetition by the sender starts no second chain. Without one, a key for all resends of the request. */
 function keyOf({ rejectedId, reason, idempotencyKey }: RejectedRequest): string {
-  // No header can hold a line break.
+  // Senders cannot use this key: no header contains a line break.
   const own = `rejected\n${rejectedId}`;
   return reason === 'idempotency-key-reused' ? own : (idempotencyKey ?? own);
 }

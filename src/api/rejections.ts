@@ -1,17 +1,20 @@
-/** Refused requests whose sender is known: they are kept, so that they can be sent again, and the rule's contacts are told. */
+/** Stores refused requests of known senders, to be sent again later, and notifies the contacts of their rules. */
 
 import { setTimeout } from 'node:timers/promises';
-import { type Issue, isNearMiss } from '../chain/request.js';
-import { cutShort } from '../chain/text.js';
-import type { RejectedRequest, Rejection } from '../contract/problem.js';
+import type { Issue } from '../chain/request.js';
+import { needsConfirmation, Problem } from '../contract/problem.js';
 import type { RuleNotices } from '../notices/start.js';
 import { Shares } from '../service/shares.js';
 import type { Metrics } from '../service/telemetry.js';
+import type { Keeping, NewRejectedRequest } from '../store/rejected.js';
 import type { Store } from '../store/store.js';
-import { textOf } from './relay-authentication.js';
 import type { ApiOptions } from './route.js';
 
-type RefusedRequest = Pick<RejectedRequest, 'elements' | 'idempotencyKey' | 'signature'> & { companyId: string };
+/** `mistakes`: at least one, for the notices. The pointer of a mistake names an action; the notice goes to its rule. */
+export type RefusedRequest = Omit<NewRejectedRequest, 'receivedAt'> & {
+  mistakes: readonly Issue[];
+  ruleOf(index: number): string;
+};
 
 interface RejectionsOptions extends Pick<ApiOptions, 'taskQueue' | 'log'> {
   store: { rejected: Pick<Store['rejected'], 'keep'> };
@@ -19,102 +22,121 @@ interface RejectionsOptions extends Pick<ApiOptions, 'taskQueue' | 'log'> {
   metrics: Pick<Metrics, 'refused'>;
 }
 
-const maxWaiting = 200; // requests, shared by the companies that wait; one of each may always
-const keptAtOnce = 100; // of a company and reason, as many as the store keeps; then one every
+const maxWaiting = 200; // the most requests in the queues of all companies; one request of each company may always wait
+const keptAtOnce = 100; // the most unconfirmed requests of a company and reason; then one more every `keptEveryMs`
 const keptEveryMs = 36_000;
-const saidEveryMs = 3_600_000; // that requests of a company and reason are dropped
-const answerMs = 50; // that keeping waits, so that the answer goes out first
-const maxMistakes = 100; // of one request
-const maxRules = 5; // whose contacts are told of one request
+const saidEveryMs = 3_600_000; // at most one log line an hour for a company and reason
+const answerMs = 50; // delay before storing, so that the answer goes out first
+const fullMs = 10_000; // then the store is asked again whether there is room
+const maxRules = 5; // the most rules that get a notice of one request
 
 export class Rejections {
   readonly #shares = new Shares(keptAtOnce, keptEveryMs);
   readonly #said = new Shares(1, saidEveryMs);
-  /** By company: how many of its requests wait, and until when. */
-  readonly #queues = new Map<string, { waiting: number; last: Promise<void> }>();
+  /** For each company, two queues: requests that are stored before their answer, and after it. */
+  readonly #queues = new Map<string, { waiting: number; last: Promise<unknown> }>();
+  /** Companies, rules and reasons without room in the store. `notKept`: requests dropped since the last call of the store. */
+  readonly #full = new Map<string, { until: number; notKept: number }>();
 
   constructor(private readonly options: RejectionsOptions) {}
 
-  /**
-   * Keeps the request and has people told: those of a company one after the other, and each after its answer, which neither waits
-   * for it nor fails with it. So the time that a 401 takes does not tell whether the sender was known.
-   */
-  keep(rejection: Rejection, request: RefusedRequest): void {
+  /** Stores the request before its answer. Without room in the store, only counts it. @throws Problem 503 if the store fails */
+  async keepFirst(request: RefusedRequest): Promise<void> {
+    const { log } = this.options;
+    const { companyId, reason } = request;
+    // This queue needs no limit: the number of connections is limited.
+    await this.#enqueue(request, 'first', async () => {}).catch((error: unknown) => {
+      log.error({ err: error, companyId, reason }, 'a refused request could not be stored');
+      const lost = 'The request was refused and cannot be stored at the moment. Nothing has run. Send it again.';
+      throw new Problem('database-unavailable', lost);
+    });
+  }
+
+  /** Stores the request after its answer, so that the duration of a 401 does not tell whether the sender is known. */
+  keepAfter(request: RefusedRequest): void {
     const { log, metrics } = this.options;
-    const { companyId } = request;
-    const { reason } = rejection;
-    const share = `${companyId} ${reason}`;
-    const queue = this.#queues.get(companyId) ?? { waiting: 0, last: Promise.resolve() };
-    const isFull = queue.waiting >= Math.max(1, maxWaiting / (this.#queues.size + 1));
-    const isKept = !isFull && this.#shares.take(share);
-    metrics.refused.inc({ reason, result: isKept ? 'kept' : 'dropped' });
-    if (!isKept) {
-      if (this.#said.take(share))
-        log.warn(
-          { companyId, reason },
-          'too many requests were refused: not all are kept, relay_refused_requests_total counts them',
-        );
+    const { companyId, reason } = request;
+    const waiting = this.#queues.get(`${companyId} after`)?.waiting ?? 0;
+    const isFull = waiting >= Math.max(1, maxWaiting / (this.#queues.size + 1));
+    if (isFull || (needsConfirmation(request) && !this.#shares.take(`${companyId} ${reason}`))) {
+      metrics.refused.inc({ reason, result: 'dropped' });
+      this.#say(request);
       return;
     }
+    this.#enqueue(request, 'after', () => setTimeout(answerMs)).catch((error: unknown) =>
+      log.error({ err: error, companyId, reason }, 'a refused request could not be stored'),
+    );
+  }
+
+  #say({ companyId, reason }: RefusedRequest): void {
+    if (this.#said.take(`${companyId} ${reason}`))
+      this.options.log.warn(
+        { companyId, reason },
+        'too many requests were refused: not all are stored, relay_refused_requests_total counts them',
+      );
+  }
+
+  /** Stores the requests of a company one after the other. */
+  #enqueue(request: RefusedRequest, when: 'first' | 'after', ready: () => Promise<void>): Promise<void> {
+    const name = `${request.companyId} ${when}`;
+    const queue = this.#queues.get(name) ?? { waiting: 0, last: Promise.resolve() };
     const receivedAt = new Date();
     queue.waiting += 1;
-    this.#queues.set(companyId, queue);
-    queue.last = Promise.all([queue.last, setTimeout(answerMs)])
-      .then(() => this.#keep(rejection, request, receivedAt))
-      .catch((error: unknown) => log.error({ err: error, companyId, reason }, 'a refused request could not be kept'))
-      .then(() => {
+    this.#queues.set(name, queue);
+    const kept = Promise.all([queue.last, ready()])
+      .then(() => this.#keep(request, receivedAt))
+      .finally(() => {
         queue.waiting -= 1;
-        if (queue.waiting === 0) this.#queues.delete(companyId);
+        if (queue.waiting === 0) this.#queues.delete(name);
       });
+    queue.last = kept.catch(() => {});
+    return kept;
   }
 
-  /** Waits until what was refused before this call, of a company or of all, has been kept. */
+  /** Waits until earlier refused requests are stored. @param companyId - absent: of all companies */
   async settled(companyId?: string): Promise<void> {
-    const queues = companyId === undefined ? [...this.#queues.values()] : [this.#queues.get(companyId)];
-    await Promise.all(queues.map((queue) => queue?.last));
+    const queues = [...this.#queues].filter(([name]) => companyId === undefined || name.startsWith(`${companyId} `));
+    await Promise.all(queues.map(([, queue]) => queue.last));
   }
 
-  async #keep(rejection: Rejection, request: RefusedRequest, receivedAt: Date): Promise<void> {
-    const { companyId, elements, idempotencyKey, signature } = request;
-    const { store, notices, taskQueue } = this.options;
-    const { reason, slug, title, status, detail } = rejection;
-    const mistakes = rejection.mistakes.slice(0, maxMistakes);
-    const told = status === 401 ? mistakes.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; ') : detail;
-    const relayIds = elements.map(({ relayId }) => textOf(relayId));
-    const rejectedId = await store.rejected.keep({
-      companyId,
-      receivedAt,
-      reason,
-      problem: { type: `/problems/${slug}`, title, status, detail: cutShort(told, 4000), errors: [...mistakes] },
-      ...(signature !== undefined && { signature }),
-      relayIds: [...new Set(relayIds)],
-      ...(idempotencyKey !== undefined && { idempotencyKey }),
-      elements: withoutTokens(elements),
-    });
-    if (rejectedId === undefined) return;
-    const at = receivedAt.toISOString();
-    for (const [relayId, ofRule] of [...byRule(mistakes, relayIds)].slice(0, maxRules))
-      notices.start({ kind: 'rejected', companyId, relayId, at, rejectedId, reason, mistakes: ofRule }, taskQueue);
+  async #keep({ mistakes, ruleOf, ...request }: RefusedRequest, receivedAt: Date): Promise<void> {
+    const { store, metrics } = this.options;
+    const { companyId, reason, relayIds } = request;
+    const name = `${companyId} ${relayIds[0]} ${reason}`;
+    const full = this.#full.get(name);
+    if (full && performance.now() < full.until) {
+      full.notKept += 1;
+      metrics.refused.inc({ reason, result: 'dropped' });
+      return;
+    }
+    this.#full.delete(name);
+    const keeping = await store.rejected.keep({ ...request, receivedAt }, full?.notKept);
+    if (!keeping) return;
+    metrics.refused.inc({ reason, result: keeping.kept ? (keeping.repeated ? 'repeated' : 'kept') : 'dropped' });
+    if (keeping.repeated) return;
+    if (!keeping.kept) {
+      if (this.#full.size > 10_000) this.#full.clear();
+      this.#full.set(name, { until: performance.now() + fullMs, notKept: 0 });
+      this.#say({ mistakes, ruleOf, ...request });
+    }
+    this.#tell({ mistakes, ruleOf, ...request }, keeping, receivedAt.toISOString());
+  }
+
+  #tell({ companyId, reason, mistake, mistakes, ruleOf }: RefusedRequest, keeping: Keeping, at: string): void {
+    const { notices, taskQueue } = this.options;
+    const { rejectedId, kept, inADay, notKept } = keeping;
+    const more = { ...(mistake !== undefined && { mistake, inADay }), ...(!kept && { notKept }) };
+    for (const [relayId, ofRule] of [...byRule(mistakes, ruleOf)].slice(0, maxRules))
+      notices.start({ kind: 'rejected', companyId, relayId, at, rejectedId, reason, mistakes: ofRule, ...more }, taskQueue);
   }
 }
 
-/** What concerns the request as a whole is told to the rule of its first action. */
-function byRule(mistakes: readonly Issue[], relayIds: readonly string[]): Map<string, Issue[]> {
+/** A mistake about the whole request is reported to the rule of its first action. */
+function byRule(mistakes: readonly Issue[], ruleOf: (index: number) => string): Map<string, Issue[]> {
   const ofRules = new Map<string, Issue[]>();
   for (const mistake of mistakes) {
-    const relayId = relayIds[Number(/^\/(\d+)/.exec(mistake.pointer)?.[1] ?? 0)] ?? '';
+    const relayId = ruleOf(Number(/^\/(\d+)/.exec(mistake.pointer)?.[1] ?? 0));
     ofRules.set(relayId, [...(ofRules.get(relayId) ?? []), mistake]);
   }
   return ofRules;
-}
-
-/** Without the tokens, and without what was meant to be one but for a typing error in the name. */
-function withoutTokens(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutTokens);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([name]) => !isNearMiss(name, 'relayAccessToken'))
-      .map(([name, inner]) => [name, withoutTokens(inner)]),
-  );
 }

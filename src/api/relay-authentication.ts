@@ -1,4 +1,4 @@
-/** Who may start a chain: the token of every action must be right, and the webhook's signature where the company asks for one. */
+/** Authenticates the sender of a chain: every token must be right, and the webhook's signature, if the company requires one. */
 
 import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
@@ -6,17 +6,19 @@ import { type Issue, maxActions, maxTokenLength } from '../chain/request.js';
 import { isTakenOver } from '../contract/credential.js';
 import { DecryptionError } from '../contract/encryption.js';
 import { Problem, Rejection, type RejectionReason, type SignatureVerdict } from '../contract/problem.js';
+import { decode, type Received } from '../door/decode.js';
+import { candidatesIn } from '../door/tokens.js';
 import { Shares } from '../service/shares.js';
 import type { Refusal } from '../store/credentials.js';
 import type { Guesses } from './guesses.js';
 import type { ApiOptions } from './route.js';
 
-/** How often the log says of a company that it cannot be looked up. */
+/** Limits log lines for each company. */
 const said = new Shares(1, 60_000);
 
 /**
- * @returns what the signature is, of a request that may start a chain, and whose tokens they are. @throws Problem 503 where nobody can be looked up, 401 for
- * strangers; Rejection, outwardly the same 401, for who is known.
+ * @throws Problem 401 for strangers, 503 if the settings cannot be read; Rejection for known senders with an old token or a wrong
+ * signature, with the same 401.
  */
 export async function authenticateRequest(
   { store, log, guesses }: Pick<ApiOptions, 'store' | 'log'> & { guesses: Guesses },
@@ -24,23 +26,18 @@ export async function authenticateRequest(
   elements: readonly Record<string, unknown>[],
   { bytes, headers }: { bytes: ArrayBuffer; headers: Headers },
 ): Promise<{ signature: SignatureVerdict; tokenIds: string[] }> {
-  // Of a chain that is too long anyway, no more than this is needed to know who sent it.
+  // If the chain is too long, its first actions are enough to know the sender.
   const credentials = elements.slice(0, maxActions).map((element) => ({
     relayId: textOf(element.relayId),
-    relayAccessToken: textOf(element.relayAccessToken).slice(0, maxTokenLength + 1), // No more, since it is hashed.
+    relayAccessToken: textOf(element.relayAccessToken).slice(0, maxTokenLength + 1), // The token is hashed: limit its length.
   }));
-  const authentication = await store.tokens.authenticate(companyId, credentials).catch((error: unknown) => {
-    if (said.take(companyId))
-      log.error({ err: error, companyId }, 'nobody can be authenticated: the settings of the company cannot be read');
-    if (error instanceof DecryptionError)
-      throw new Problem('unreadable', 'The settings of the company cannot be decrypted at the moment. Nothing has run.');
-    const detail = 'The relay cannot look its rules up at the moment. Nothing has run. Send the request again.';
-    throw new Problem('database-unavailable', detail);
-  });
+  const authentication = await store.tokens
+    .authenticate(companyId, credentials)
+    .catch((error: unknown) => throwUnknown(error, companyId, log));
   const { ok, webhookSecret } = authentication;
   const tokenIds = ok ? authentication.tokenIds : [];
   if (ok && webhookSecret === undefined) return { signature: 'not asked for', tokenIds };
-  // Also where none is asked for: how long a refusal takes tells nothing.
+  // Checked even if the company requires none: otherwise the duration of a refusal would reveal that.
   const mistake = wrongSignature(webhookSecret ?? noSecret, headers, bytes);
   const forged = webhookSecret === undefined ? undefined : mistake;
   if (ok && !forged) return { signature: 'right', tokenIds };
@@ -53,31 +50,47 @@ export async function authenticateRequest(
   throw refused(refusals, credentials, { signature, forged });
 }
 
+/** The settings cannot be read. @throws Problem 503 */
+export function throwUnknown(error: unknown, companyId: string, log: ApiOptions['log']): never {
+  if (said.take(companyId))
+    log.error({ err: error, companyId }, 'authentication failed: the settings of the company cannot be read');
+  if (error instanceof DecryptionError)
+    throw new Problem('unreadable', 'The settings of the company cannot be decrypted at the moment. Nothing has run.');
+  const detail = 'The relay cannot read its rules at the moment. Nothing has run. Send the request again.';
+  throw new Problem('database-unavailable', detail);
+}
+
 /**
- * Whether the first `relayAccessToken` of a body is a token of the company, dead ones too: what can be known before parsing. Who has
- * failed too often has to spell the name without escapes. Where nobody can be looked up, it may be.
+ * Whether an unparsed body contains a token of the company, valid or not. True if the tokens cannot be read. Looks up the first
+ * `relayAccessToken`, which is cheap, before all other possible tokens.
  */
 export async function mayBeAuthentic(
   { store, guesses }: Pick<ApiOptions, 'store'> & { guesses: Guesses },
   companyId: string,
-  bytes: ArrayBuffer,
+  received: Received,
 ): Promise<boolean> {
+  const tokens = await store.tokens.recognizer(companyId, false).catch(() => undefined);
+  const isKnown = (candidate: string) =>
+    !(guesses.isFull && isTakenOver(candidate)) && (!tokens || tokens.of(candidate).length > 0);
+  const first = firstToken(received.bytes);
+  if (first !== undefined && isKnown(first)) return true;
+  const candidates = candidatesIn((await decode(received)).text);
+  if (candidates.some(isKnown)) return true;
+  const wrong = first === undefined ? candidates : [first, ...candidates];
+  if (wrong.some(isTakenOver)) await guesses.slowDownAny(companyId);
+  return false;
+}
+
+function firstToken(bytes: ArrayBuffer): string | undefined {
   const body = Buffer.from(bytes);
   const at = body.indexOf('"relayAccessToken"');
   const text = at < 0 ? '' : body.toString('utf8', at, at + 4000);
   const [, token] = /^"relayAccessToken"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*)/.exec(text) ?? [];
-  if (token === undefined) return false;
-  let given: string;
   try {
-    given = textOf(JSON.parse(token));
+    return token === undefined ? undefined : textOf(JSON.parse(token));
   } catch {
-    return false;
+    return undefined;
   }
-  const canBeGuessed = isTakenOver(given);
-  if (canBeGuessed && guesses.isFull) return false;
-  const known = await store.tokens.isKnown(companyId, given).catch(() => true);
-  if (!known && canBeGuessed) await guesses.slowDownAny(companyId);
-  return known;
 }
 
 const unauthorized =
@@ -85,18 +98,18 @@ const unauthorized =
   'signed if the company asks for it.';
 const challenge = { 'WWW-Authenticate': 'relayAccessToken' };
 
-/** What is wrong with credentials that are a rule's, or once were. */
+/** Refusals of known senders: their credentials belong to a rule, but are not valid now. */
 const known: Partial<Record<Refusal, { reason: RejectionReason; field: string; says(rule: string): string }>> = {
   expired: {
     reason: 'token-expired',
     field: 'relayAccessToken',
-    says: (rule) => `of ${rule} was rotated, and its grace is over`,
+    says: (rule) => `of ${rule} was rotated, and its grace period is over`,
   },
   revoked: { reason: 'token-revoked', field: 'relayAccessToken', says: (rule) => `of ${rule} was revoked` },
   disabled: { reason: 'rule-disabled', field: 'relayId', says: (rule) => `names ${rule}, which is disabled` },
 };
 
-/** A stranger's, unless all of them are known to the company. `forged`: what is wrong with the signature. */
+/** @returns a Rejection only if all credentials belong to the company. @param forged - the mistake in the signature */
 function refused(
   refusals: readonly (Refusal | undefined)[],
   credentials: readonly { relayId: string }[],
@@ -109,7 +122,7 @@ function refused(
     return [{ reason: mistake.reason, mistake: { pointer: `/${index}/${mistake.field}`, detail } }];
   });
   if (forged) found.push({ reason: 'signature', mistake: forged });
-  // The one that needs most care when the request is sent again.
+  // The reason that needs most care before the request is resent.
   const of = (wanted: RejectionReason) => found.find(({ reason }) => reason === wanted);
   const { reason } = of('token-revoked') ?? of('signature') ?? of('token-expired') ?? found[0] ?? {};
   const stranger = refusals.findIndex((refusal) => refusal && !known[refusal]);
@@ -129,10 +142,16 @@ function refused(
   });
 }
 
-/** Verified with where there is no secret. */
+/** Takes the same time with and without a secret. */
+export function verdictOn(secret: string | undefined, headers: Headers, bytes: ArrayBuffer): SignatureVerdict {
+  const mistake = wrongSignature(secret ?? noSecret, headers, bytes);
+  return secret === undefined ? 'not asked for' : mistake ? 'wrong' : 'right';
+}
+
+/** Used if the company has no secret, so that the check takes the same time. */
 const noSecret = `whsec_${randomBytes(32).toString('base64')}`;
 
-/** What is wrong with the three headers of Standard Webhooks. */
+/** @returns the mistake in the headers of Standard Webhooks */
 function wrongSignature(secret: string, received: Headers, bytes: ArrayBuffer): Issue | undefined {
   const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
   const headers = Object.fromEntries(names.map((name) => [name, received.get(name) ?? '']));
@@ -148,7 +167,7 @@ function wrongSignature(secret: string, received: Headers, bytes: ArrayBuffer): 
   }
 }
 
-/** A field of an action; numbers are read as their text. */
+/** A number counts as its text. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }

@@ -1,4 +1,4 @@
-/** What the POST of a chain asks: how it is read, and what the OpenAPI document says of it. */
+/** The request of a chain: its OpenAPI schema, headers and body. */
 
 import type { Context } from 'hono';
 import { z } from 'zod';
@@ -7,14 +7,17 @@ import twoGroups from '../../examples/two-groups.json' with { type: 'json' };
 import widenThenAlert from '../../examples/widen-then-alert.json' with { type: 'json' };
 import { actionDefinitions } from '../chain/actions.js';
 import type { ChainAction } from '../chain/chain.js';
-import { commonFields, type Issue, maxActions, readRequest } from '../chain/request.js';
+import { commonFields, type Issue, maxActions, mostBytes, readRequest } from '../chain/request.js';
 import { Problem, Rejection } from '../contract/problem.js';
-import { isObject, parseJson } from './input.js';
+import { isJsonType, type Received } from '../door/decode.js';
+import { flawAdvice, flawWords } from '../door/flaw.js';
+import type { Reading } from '../door/read.js';
+import type { TokensIn } from '../door/tokens.js';
 
-/** The most mistakes, and the most warnings, that an answer names. */
+/** Also limits the warnings in an answer. */
 const maxErrors = 1000;
 
-/** One schema for each action, of the fields that every action has and its own. */
+/** One schema for each action: common fields and its own fields. */
 export const actionRequests = actionDefinitions.map(({ name, description, needsAssignment, fields }) => {
   const { platformAssignmentId } = commonFields;
   const assignment = needsAssignment
@@ -24,7 +27,7 @@ export const actionRequests = actionDefinitions.map(({ name, description, needsA
   return z.object({ ...commonFields, action, platformAssignmentId: assignment, ...fields }).meta({ id: name, description });
 });
 
-/** For the document: what is read is read by chain/request.ts, which says more about mistakes. */
+/** Only for the OpenAPI document: chain/request.ts validates, with better messages. */
 const rawBody = z
   .array(z.union(actionRequests))
   .min(1)
@@ -32,29 +35,29 @@ const rawBody = z
   .meta({
     id: 'ChainRequest',
     description:
-      'The actions, in the order in which they run. Values are strings; a JSON number or boolean is read as its text. A field ' +
-      'that is not known is ignored with a warning, one that looks like a misspelt one is refused.',
+      'The actions, in the order in which they run. Values are strings; a JSON number or boolean is read as text. An unknown field is ' +
+      'ignored with a warning; a field that looks misspelt is refused.',
   });
 
 export const examples = {
   'widen-then-alert': {
-    summary: 'Send with growing radius and growing delays, then alert the manager if nobody was found.',
+    summary: 'Send within a radius, then later within larger ones, then alert the manager if nobody was found.',
     value: widenThenAlert,
   },
   'email-send-email': { summary: 'An e-mail, then a send, then an e-mail, strictly in this order.', value: emailSendEmail },
-  'two-groups': { summary: 'One group now, another half an hour later.', value: twoGroups },
+  'two-groups': { summary: 'One group now, a second group half an hour later.', value: twoGroups },
 };
 
 const idempotencyHeader = z.string().min(1).max(255).optional();
-const signed = 'Needed, with `webhook-id`, where the company has a `webhookSecret`: see Standard Webhooks.';
+const signed = 'Required, with `webhook-id`, if the company has a `webhookSecret`: see Standard Webhooks.';
 const signatureHeader = z.string().optional().describe(signed);
 
 const headers = z.object({
   'Idempotency-Key': idempotencyHeader.describe(
-    'Bare or quoted. A request with a key that was used before runs nothing: the same body gets the first answer again, ' +
-      'another body is refused.',
+    'With or without quotation marks. A second request with the same key runs nothing: with the same body it gets the first answer ' +
+      'again, with another body it is refused.',
   ),
-  'webhook-id': idempotencyHeader.describe('The same, as webhook senders call it. Where both are given they must be equal.'),
+  'webhook-id': idempotencyHeader.describe('The same as `Idempotency-Key`. If both are sent, they must be equal.'),
   'webhook-timestamp': signatureHeader,
   'webhook-signature': signatureHeader,
 });
@@ -63,12 +66,12 @@ const query = z.object({
   dryRun: z
     .enum(['true', 'false'], 'must be true or false')
     .default('false')
-    .describe('`true`: tell what would happen, with no effect. An idempotency key is not used up.'),
+    .describe('`true`: a dry run, without any effect. The idempotency key stays unused.'),
 });
 
 export const chainRequest = { query, headers, rawBody, examples };
 
-/** @throws Problem 400 also for other spellings of `dryRun`: taking them for nothing would run the chain. */
+/** @throws Problem 400 also for a misspelt `dryRun`: ignoring it would run the chain */
 export function asksDryRun(c: Context): boolean {
   const other = Object.keys(c.req.query()).find((name) => name !== 'dryRun' && /^dry[_-]?run$/i.test(name));
   if (other !== undefined) throw new Problem('invalid-query', `${other} is not a parameter; did you mean dryRun?`);
@@ -78,7 +81,7 @@ export function asksDryRun(c: Context): boolean {
   return value === 'true';
 }
 
-/** `Idempotency-Key`, bare or quoted, or `webhook-id`; `mistake` where both are given and differ, or one is unusable. */
+/** The value of `Idempotency-Key`, with or without quotation marks, or of `webhook-id`. */
 export function readIdempotencyKey(c: Context): { idempotencyKey?: string; mistake?: string } {
   const given = c.req.header('Idempotency-Key');
   const bare = given?.trim().replace(/^"(.*)"$/, '$1');
@@ -90,25 +93,52 @@ export function readIdempotencyKey(c: Context): { idempotencyKey?: string; mista
   return { idempotencyKey: key };
 }
 
-/**
- * The body as an array of objects. What is said here is said to strangers too; not yet what `assertStrict` throws.
- * @throws Problem 400, 415
- */
-export function readElements(contentType: string | undefined, bytes: ArrayBuffer) {
-  const { value: elements, assertStrict } = parseJson(contentType, bytes);
-  if (!Array.isArray(elements))
-    throw new Problem('not-an-array', 'The body must be a JSON array of actions, also for a single one: [{"action": …}].');
-  const errors: Issue[] = [];
-  for (const [index, element] of elements.entries()) {
-    if (!isObject(element)) errors.push({ pointer: `/${index}`, detail: 'must be an object' });
-    if (errors.length >= maxActions) break;
+/** The body, cut off at the limit. */
+export async function receive(c: Context): Promise<Received> {
+  const headers = { contentType: c.req.header('Content-Type'), contentEncoding: c.req.header('Content-Encoding') };
+  const isShort = Number(c.req.header('Content-Length') ?? Number.NaN) <= mostBytes;
+  // Hono's stream builds a whole `Request`, which costs as much as reading and checking a chain.
+  if (isShort && c.req.header('Transfer-Encoding') === undefined)
+    return { ...headers, bytes: await c.req.arrayBuffer(), whole: true };
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  const reader = c.req.raw.body?.getReader();
+  while (reader && size <= mostBytes) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    chunks.push(value);
+    size += value.length;
   }
-  if (elements.length === 0) errors.push({ pointer: '', detail: 'must have at least one action' });
-  if (errors.length > 0) throw new Problem('not-an-array', 'The body must be a JSON array of one or more actions.', { errors });
-  return { elements: elements.filter(isObject), assertStrict };
+  reader?.releaseLock();
+  return { ...headers, bytes: new Uint8Array(Buffer.concat(chunks).subarray(0, mostBytes)).buffer, whole: size <= mostBytes };
 }
 
-/** The actions that the elements mean. @throws Rejection 400 naming every mistake. */
+/** The answer to a body that is not a list of actions. Strangers get it, too. */
+export function refusal(
+  reading: Extract<Reading, { ok: false }>,
+  { contentType, whole }: Received,
+  { masked }: TokensIn,
+): Problem {
+  const { flaw, text, errors } = reading;
+  if (flaw.kind === 'too-large') {
+    // The rest of the body stays unread.
+    const headers: Record<string, string> = whole ? {} : { Connection: 'close' };
+    return new Problem('body-too-large', `A body may have at most ${mostBytes / 1024} KiB.`, { headers });
+  }
+  const says = flawWords(flaw, text, masked.text.slice(masked.at(flaw.offset ?? 0)));
+  const detail = `The body cannot be read: ${says}. ${flawAdvice(flaw)}`;
+  if (!isJsonType(contentType))
+    return new Problem('unsupported-media-type', `Send JSON, with Content-Type: application/json. ${detail}`);
+  if (flaw.kind !== 'not-actions') return new Problem('malformed-json', detail);
+  const mistakes = errors?.length ? { errors } : {};
+  return new Problem(
+    'not-an-array',
+    'The body must be a JSON array of actions, also for a single one: [{"action": …}].',
+    mistakes,
+  );
+}
+
+/** @throws Rejection 400 with every mistake */
 export function readActions(elements: readonly Record<string, unknown>[]): { actions: ChainAction[]; warnings: Issue[] } {
   const request = readRequest(elements);
   if (request.ok) return { actions: request.actions, warnings: request.warnings.slice(0, maxErrors) };

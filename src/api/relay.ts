@@ -1,21 +1,25 @@
-/** `POST /co/{companyId}/relay`: takes a chain, or says what is wrong with it. */
+/** `POST /co/{companyId}/relay`: starts a chain, or answers with its mistakes. */
 
 import type { Context } from 'hono';
 import { z } from 'zod';
 import { type ChainAction, chainLinks, chainUrl, chainWorkflowId, dueAt, type Links } from '../chain/chain.js';
 import type { Issue } from '../chain/request.js';
+import type { Caller } from '../contract/audit.js';
 import { type Accepted, acceptedSchema } from '../contract/chain-resource.js';
-import { Rejection, type SignatureVerdict } from '../contract/problem.js';
+import { Problem, Rejection } from '../contract/problem.js';
+import { readClosely, readPlain } from '../door/read.js';
+import { tokensIn } from '../door/tokens.js';
 import { hashRequest, type StartedChain, startChain } from '../temporal/start.js';
+import { linksFor } from './bearer-authentication.js';
 import { Guesses } from './guesses.js';
 import { withinLimit } from './limits.js';
 import type { Quotas } from './quotas.js';
+import { type Asked, keepRefused } from './refused.js';
 import type { Rejections } from './rejections.js';
 import { authenticateRequest, mayBeAuthentic } from './relay-authentication.js';
-import { asksDryRun, chainRequest, readActions, readElements, readIdempotencyKey } from './relay-request.js';
+import { asksDryRun, chainRequest, readActions, readIdempotencyKey, receive, refusal } from './relay-request.js';
 import { type Answer, type ApiOptions, type Route, route } from './route.js';
 
-/** Tells what these actions would do, as far as whoever asks may see it; answered in the form of `schema`. */
 export interface DryRun {
   schema: z.ZodType;
   of(c: Context, request: { companyId: string; actions: ChainAction[]; warnings: Issue[] }): Promise<object>;
@@ -23,36 +27,34 @@ export interface DryRun {
 
 const acceptedHeaders = {
   Location: 'The chain.',
-  'RateLimit-Limit': 'Requests a minute that the company may send.',
-  'RateLimit-Remaining': 'How many of them are left.',
-  'RateLimit-Reset': 'Seconds until they begin anew.',
+  'RateLimit-Limit': 'The limit of requests a minute for the company.',
+  'RateLimit-Remaining': 'The requests that are left.',
+  'RateLimit-Reset': 'Seconds until the limit starts again.',
 };
 
-/** What OpenAPI says of `answerStarted`: of its 202, and of the headers of its 200. */
+/** The OpenAPI answers of `answerStarted`: 202, and the headers of 200. */
 export const acceptedAnswer: Answer = ['The chain is accepted and will run.', acceptedSchema, acceptedHeaders];
-export const replayedHeaders = { ...acceptedHeaders, 'Idempotency-Replayed': '`true` where this is the first answer again.' };
+export const replayedHeaders = { ...acceptedHeaders, 'Idempotency-Replayed': '`true` if this is the first answer again.' };
 
-/** @param isInsider - whether a company key or the admin token came with the request: only they see where the Web UI is. */
+/** @param callerOf - finds the owner of a company key or admin token in the request */
 export function relayRoute(
   options: ApiOptions,
   rejections: Rejections,
   quotas: Quotas,
   dryRun: DryRun,
-  isInsider: (c: Context) => Promise<boolean>,
+  callerOf: (c: Context) => Promise<Caller | undefined>,
 ): Route {
   const { limits, links, log } = options;
-  const guesses = new Guesses(log);
-  return route('POST /co/:companyId/relay', 'submitChain', 'Submit a chain of actions', {
-    access: 'relay tokens',
+  const known = { ...options, guesses: new Guesses(log), rejections };
+  return route.sender('POST /co/:companyId/relay', 'submitChain', 'Submit a chain of actions', {
     description:
-      'Runs the actions in array order; delayed ones run on their own when they are due. The answer comes once the chain ' +
-      'is durably accepted. One bad action refuses the whole request. With `?dryRun=true` it tells action by action what ' +
-      'would happen, and nothing happens.',
+      'Runs the actions in array order; delayed actions run when they are due. The answer comes after the chain is stored durably. ' +
+      'One invalid action refuses the whole request. With `?dryRun=true` nothing runs; the answer has the result of each action.',
     ...chainRequest,
     answers: {
       202: acceptedAnswer,
       200: [
-        'To an idempotency key that was used before: the first answer again. To a dry run: what would happen.',
+        'For an idempotency key that was used before: the first answer again. For a dry run: the results.',
         z.union([acceptedSchema, dryRun.schema]),
         replayedHeaders,
       ],
@@ -68,45 +70,57 @@ export function relayRoute(
       'unreadable',
       'temporal-unavailable',
     ],
+    boundsBody: true,
     async handle(c, { companyId }) {
       const dry = asksDryRun(c);
-      const bytes = await c.req.arrayBuffer();
-      await limits.refuseFailing(c, () => mayBeAuthentic({ ...options, guesses }, companyId, bytes));
-      const { elements, assertStrict } = readElements(c.req.header('Content-Type'), bytes);
+      const received = await receive(c);
+      await limits.refuseFailing(c, () => mayBeAuthentic(known, companyId, received));
+      const reading = readPlain(received) ?? (await readClosely(received));
       const { idempotencyKey, mistake } = readIdempotencyKey(c);
-      let signature: SignatureVerdict | undefined;
+      const asked: Asked = { companyId, received, reading, idempotencyKey, headers: c.req.raw.headers };
       try {
-        const authenticated = await authenticateRequest({ ...options, guesses }, companyId, elements, {
-          bytes,
-          headers: c.req.raw.headers,
-        }).catch((error: unknown) => {
-          if (error instanceof Rejection) return error;
-          throw error;
-        });
-        assertStrict(); // Strangers have been refused by now.
-        if (authenticated instanceof Rejection) throw authenticated;
-        signature = authenticated.signature;
-        const { tokenIds } = authenticated;
+        const elements = elementsOf(asked);
+        const { bytes } = received;
+        const { signature, tokenIds } = await authenticateRequest(known, companyId, elements, { bytes, headers: asked.headers });
+        asked.signature = signature;
+        assertStrict(asked); // Strangers were refused before this line.
         return await withinLimit(c, limits, companyId, async () => {
           if (mistake !== undefined) throw new Rejection('idempotency-key', 'idempotency-key', mistake);
-          const { actions, warnings } = readActions(elements);
+          const { actions, warnings: found } = readActions(elements);
+          const warnings = reading.ok ? [...reading.warnings, ...found] : found;
           await quotas.checkRecipients(companyId, actions);
           if (dry) return c.json(await dryRun.of(c, { companyId, actions, warnings }));
-          const traceparent = c.get('traceparent');
-          const request = { companyId, actions, hash: hashRequest(elements), idempotencyKey, tokenIds, traceparent };
+          const hash = hashRequest(elements);
+          const request = { companyId, actions, hash, idempotencyKey, tokenIds, warnings, traceparent: c.get('traceparent') };
           const started = await quotas.within(companyId, actions, () => startChain(options, request));
-          return answerStarted(c, started, warnings, (await isInsider(c).catch(() => false)) ? links : { api: links.api });
+          return answerStarted(c, started, warnings, linksFor(await callerOf(c).catch(() => undefined), links));
         });
       } catch (error) {
-        if (error instanceof Rejection && !dry)
-          rejections.keep(error, { companyId, elements, idempotencyKey, signature: error.signature ?? signature });
+        if (error instanceof Problem && !dry) await keepRefused(known, error, asked);
         throw error;
       }
     },
   });
 }
 
-/** 202, or 200 with the first answer again. */
+/** @throws Problem 400, 413, 415 if the body is not a list of actions; also for strangers */
+function elementsOf(asked: Asked): Record<string, unknown>[] {
+  const { reading, received } = asked;
+  if (reading.ok) return reading.elements;
+  asked.tokens = tokensIn(reading.text);
+  throw refusal(reading, received, asked.tokens);
+}
+
+/** @throws Problem 400 if the body is ambiguous JSON */
+function assertStrict(asked: Asked): void {
+  const { reading, received } = asked;
+  const flaw = reading.ok ? reading.looseness() : undefined;
+  if (!flaw) return;
+  asked.tokens = tokensIn(reading.text);
+  throw refusal({ ok: false, flaw, text: reading.text, cut: false }, received, asked.tokens);
+}
+
+/** Answers 202, or 200 with the first answer again. */
 export function answerStarted(c: Context, { chain, replayed }: StartedChain, warnings: Issue[], links: Links): Response {
   c.header('Location', chainUrl('', chain));
   if (replayed) c.header('Idempotency-Replayed', 'true');

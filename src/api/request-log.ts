@@ -1,4 +1,4 @@
-/** One line of the log for a request, and a span where requests are traced. */
+/** Writes a log line for each request and, with tracing, a span. */
 
 import type { Context, MiddlewareHandler } from 'hono';
 import { routePath } from 'hono/route';
@@ -6,13 +6,13 @@ import { loggableId } from '../contract/credential.js';
 import type { Log } from '../service/telemetry.js';
 import type { Tracing } from '../service/tracing.js';
 
-/** Asked for by machines, every few seconds. */
+/** Machines call these every few seconds. */
 const watched = ['/healthz', '/readyz', '/metrics'];
 
-/** Strangers get these, and could fill the log: what they send is detail. Failed authentications and bounds have their own lines. */
+/** Logged at `debug`, because strangers could fill the log. Failed authentications and limits have lines of their own. */
 const detail = [401, 404, 405, 408, 413, 415, 429];
 
-/** Says only ids and names of what was asked, since a path or a query may hold anything. Of an accepted request, the new chain. */
+/** Logs ids and the route, but no paths or queries, which may contain anything. For an accepted request, also the new chain. */
 export function logRequests(log: Log): MiddlewareHandler {
   return async (c, next) => {
     const begun = performance.now();
@@ -26,7 +26,7 @@ export function logRequests(log: Log): MiddlewareHandler {
   };
 }
 
-/** Effects of a chain are traced under the request that brought it, and this one under what a proxy before the API says. */
+/** The span of a request is the parent of its chain's effects; its own parent is the `traceparent` of a proxy. */
 export function traceRequests(tracing: Tracing): MiddlewareHandler {
   return async (c, next) => {
     if (watched.includes(c.req.path)) return next();
@@ -48,7 +48,6 @@ export function traceRequests(tracing: Tracing): MiddlewareHandler {
   };
 }
 
-/** What a request is about. */
 function idsOf(c: Context) {
   const [, company, chain, index, verb] = subject.exec(c.res.headers.get('Location') ?? c.req.path) ?? [];
   return {

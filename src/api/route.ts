@@ -1,6 +1,6 @@
 /**
- * A route that describes itself: what OpenAPI says of it stands beside its handler, and the app takes routes in no other form.
- * A request is authenticated before any of its query or body is read; both are read by the schemas that the document shows.
+ * Routes: handler and OpenAPI description in one place. A request is authenticated first; then the schemas of the OpenAPI document
+ * validate its query and body.
  */
 
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
@@ -20,26 +20,27 @@ import type { Access, Authenticated, CallersOptions, Guard } from './bearer-auth
 import { limitBody, parseAs, parseQuery, readObject } from './input.js';
 import { type Limits, limitUse, type Use } from './limits.js';
 
-/** What the routes work with. */
 export interface ApiOptions extends StartOptions, CallersOptions {
   store: Store;
   connectors: Pick<Connectors, 'platformOf' | 'ticketingOf'>;
-  keyring?: Keyring; // of payloads; absent: they are not encrypted
-  /** Is told where a company has nobody to notify. Without it every company must name somebody. */
+  keyring?: Keyring; // for payloads; absent: they are not encrypted
+  /** Gets the notices of companies without contacts. Absent: every company needs a contact. */
   operatorEmail?: string;
   limits: Limits;
-  /** What each company may use; default: as the environment has them by default. */
+  /** Default: the defaults of the environment variables. */
   quotas?: Required<CompanyLimits>;
   links: Links;
+  /** Temporal's Web UI. `/web-ui` redirects there, and its pages may call the codec with a session. */
+  webUi?: string;
   metrics: Metrics;
-  metricsToken?: string; // opens `/metrics` to another machine, beside the admin token
+  metricsToken?: string; // the bearer token with which other machines may read `/metrics`
   tracing?: Tracing; // absent: nothing is traced
-  stop?: AbortSignal; // of the process
-  /** Gets what is to be done when no request comes any more. */
+  stop?: AbortSignal; // aborts when the process stops
+  /** Called after the last request. */
   closers?: { add(name: string, close: () => unknown): void };
 }
 
-/** A body is JSON, unless a media type stands in place of its schema. Headers are described by their names. */
+/** A string in place of the schema is a media type: the body is not JSON. The last element describes headers by their names. */
 export type Answer = readonly [
   description: string,
   body?: z.ZodType | 'text/html' | 'text/plain' | 'text/event-stream',
@@ -47,27 +48,26 @@ export type Answer = readonly [
 ];
 
 interface Description<Path, Who, Query, Body> {
-  /** Default: who may pass the guard before its path; where there is none, `admin`. */
-  access?: Who;
   description?: string;
   query?: Query;
   headers?: z.ZodObject;
-  /** A JSON object; no body at all is an empty one. */
+  /** A JSON object. No body counts as `{}`. */
   body?: Body;
-  /**
-   * A body that the handler itself reads: because it is no object, or because what is stored decides how it is read, as for
-   * PATCH.
-   */
+  /** For handlers that read the body themselves: it is not an object, or a PATCH depends on the stored settings. */
   rawBody?: z.ZodType;
-  maxBodyBytes?: number; // default: that of a chain
+  maxBodyBytes?: number; // default: the limit of a chain
+  /** The handler limits the body itself, because it also reads the start of a body that is too large. */
+  boundsBody?: true;
   examples?: Record<string, { summary: string; value: unknown }>;
-  /** What it counts as for the holder of a key, who may do so much of it a minute. Default of what manages a company: by its method. */
+  /** The rate limit of keys. Default for `manager` routes: depends on the method. */
   use?: Use;
   /** By status. */
   answers: Record<number, Answer>;
-  /** The types of problems that it may answer with, beside those that follow from its path, access, `query` and `body`. */
+  /** Errors are shown as HTML pages. */
+  onPage?: boolean;
+  /** Further problems, beyond those that follow from path, access, `query` and `body`. */
   problems?: readonly ProblemSlug[];
-  /** Gets, read and checked, the parameters of the path by their names, who asks, the query and the body. */
+  /** @param asked - the path's parameters by name, the actor, the validated query and body */
   handle(
     c: Context<Authenticated>,
     asked: Record<ParamKeys<Path>, string> & {
@@ -82,7 +82,7 @@ type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 export interface Route extends Omit<Description<string, Access, z.ZodObject, z.ZodType>, 'handle'> {
   method: Method;
-  /** As Hono writes it: `/co/:companyId/chains`. Its parameters are described in openapi.ts. */
+  /** In Hono's form: `/co/:companyId/chains`. openapi.ts describes the parameters. */
   path: string;
   /** The operation's id, for generated clients. */
   id: string;
@@ -91,10 +91,10 @@ export interface Route extends Omit<Description<string, Access, z.ZodObject, z.Z
   handle(c: Context<Authenticated>): Promise<Response>;
 }
 
-/** The paths behind a guard, whether or not there is a route: a stranger is not told what there is. */
+/** Paths that need credentials even if there is no route: strangers do not learn which routes exist. */
 const guarded = {
   '/admin/companies/:companyId/*': 'admin or manage key',
-  // A key passes it only where the guard before has let it in.
+  // A key passes this guard only if it has passed the one before.
   '/admin/*': 'admin or manage key',
   '/chains/*': 'admin',
   '/codec/*': 'admin',
@@ -103,52 +103,57 @@ const guarded = {
   '/co/:companyId/rejected/*': 'admin or company key',
 } as const;
 
-function accessOf(path: string): Access {
-  const [, access = 'admin'] = Object.entries(guarded).find(([paths]) => `${path}/`.startsWith(paths.slice(0, -1))) ?? [];
-  return path.startsWith('/admin/') && !path.startsWith('/admin/companies/:companyId') ? 'admin' : access;
-}
+/** By required access. */
+export const route = {
+  anyone: routeFor('public'),
+  sender: routeFor('relay tokens'),
+  company: routeFor('admin or company key'),
+  manager: routeFor('admin or manage key'),
+  admin: routeFor('admin'),
+};
 
-/** @param endpoint - such as `GET /co/:companyId/chains`. */
-export function route<
-  Path extends string,
-  Who extends Access = 'admin',
-  Query extends z.ZodObject = z.ZodObject<Record<never, never>>,
-  Body extends z.ZodType = z.ZodUndefined,
->(
-  endpoint: `${Uppercase<Method>} ${Path}`,
-  id: string,
-  summary: string,
-  description: Description<Path, Who, Query, Body>,
-): Route {
-  const [method = '', path = ''] = endpoint.split(' ');
-  const { access = accessOf(path), query, body, handle } = description;
-  const managing = access === 'admin or manage key' ? (method === 'GET' ? 'reads' : 'steering') : undefined;
-  return {
-    ...description,
-    use: description.use ?? managing,
-    method: method.toLowerCase() as Method,
-    path,
-    id,
-    summary,
-    access,
-    handle: async (c) => {
-      const asked = {
-        ...c.req.param(),
-        actor: c.get('actor'),
-        query: query && parseQuery(query, c.req.query()),
-        body: body && parseAs(body, await readObject(c)),
-      };
-      return handle(c, asked as Parameters<typeof handle>[1]);
-    },
+export function routeFor<Who extends Access>(access: Who) {
+  return <
+    Path extends string,
+    Query extends z.ZodObject = z.ZodObject<Record<never, never>>,
+    Body extends z.ZodType = z.ZodUndefined,
+  >(
+    endpoint: `${Uppercase<Method>} ${Path}`,
+    id: string,
+    summary: string,
+    description: Description<Path, Who, Query, Body>,
+  ): Route => {
+    const [method = '', path = ''] = endpoint.split(' ');
+    const { query, body, handle } = description;
+    const managing = access === 'admin or manage key' ? (method === 'GET' ? 'reads' : 'steering') : undefined;
+    return {
+      ...description,
+      use: description.use ?? managing,
+      method: method.toLowerCase() as Method,
+      path,
+      id,
+      summary,
+      access,
+      handle: async (c) => {
+        const asked = {
+          ...c.req.param(),
+          actor: c.get('actor'),
+          query: query && parseQuery(query, c.req.query()),
+          body: body && parseAs(body, await readObject(c)),
+        };
+        return handle(c, asked as Parameters<typeof handle>[1]);
+      },
+    };
   };
 }
 
 export function appOf(routes: readonly Route[], guard: Guard, limits?: Limits): Hono<Authenticated> {
   const app = new Hono<Authenticated>();
   for (const [paths, access] of Object.entries(guarded)) app.use(paths, guard(access));
-  for (const { method, path, access, use, maxBodyBytes, handle } of routes) {
+  for (const { method, path, access, use, maxBodyBytes, boundsBody, handle } of routes) {
     const counted: MiddlewareHandler<Authenticated> = use && limits ? limitUse(limits, use) : (_c, next) => next();
-    app.on(method.toUpperCase(), path, guard(access), counted, limitBody(maxBodyBytes), handle);
+    const bounds = boundsBody ? [] : [limitBody(maxBodyBytes)];
+    app.on(method.toUpperCase(), [path], guard(access), counted, ...bounds, handle);
   }
   return app;
 }

@@ -1,26 +1,26 @@
-/** `/admin/companies/{companyId}/rules`: the rules of a company, and their tokens, each shown once, when it is made. */
+/** `/admin/companies/{companyId}/rules`: the rules of a company and their tokens. A token is shown only once. */
 
 import { mostRules, rotatedTokenResponse, rotationRequest, tokensResponse } from '../contract/credential.js';
 import { Problem } from '../contract/problem.js';
 import { createdRuleResponse, newRuleRequest, ruleChange, ruleSchema, rulesResponse, type StoredRule } from '../contract/rule.js';
 import { mergePatch, redact, replaceKeepingSecrets } from '../contract/secrets.js';
 import type { Store } from '../store/store.js';
+import { addressesSetBy } from './addresses.js';
 import { readSettings } from './companies.js';
-import { isMergePatch, numberCursor, pageQuery } from './input.js';
+import { isMergePatch, numberCursor, pageQuery, readObject } from './input.js';
 import { found, limitReached, notFound } from './problems.js';
 import { type Route, route } from './route.js';
 
 export function ruleRoutes({ companies, rules, tokens }: Store): Route[] {
   return [
-    route('POST /admin/companies/:companyId/rules', 'createRule', 'Make a rule', {
-      description:
-        'The answer is the only time that the token is shown.' +
-        ' A `relayId` and `relayAccessToken` that existing webhooks use can be taken over.',
+    route.manager('POST /admin/companies/:companyId/rules', 'createRule', 'Create a rule', {
+      description: 'Only this answer shows the token. To keep existing webhooks, send their `relayId` and `relayAccessToken`.',
       rawBody: newRuleRequest,
-      answers: { 201: ['The rule with its first token.', createdRuleResponse, { Location: 'The path of what was made.' }] },
+      answers: { 201: ['The rule with its first token.', createdRuleResponse, { Location: 'The path of the new rule.' }] },
       problems: ['invalid-body', 'relay-id-taken', 'limit-reached'],
       async handle(c, { companyId, actor }) {
-        const rule = (await readSettings(c, newRuleRequest))();
+        const settings = (await readSettings(c, newRuleRequest))();
+        const rule = { ...settings, setByCompany: addressesSetBy(actor, await readObject(c), settings) };
         const made = await rules.create(companyId, rule, actor);
         if (made === 'unknown company') throw notFound(`company ${companyId}`);
         if (made === 'too many') throw limitReached(companyId, `${mostRules} rules`);
@@ -33,7 +33,7 @@ export function ruleRoutes({ companies, rules, tokens }: Store): Route[] {
         });
       },
     }),
-    route('GET /admin/companies/:companyId/rules', 'listRules', 'List the rules of a company', {
+    route.manager('GET /admin/companies/:companyId/rules', 'listRules', 'List the rules of a company', {
       query: pageQuery(numberCursor),
       answers: { 200: ['The oldest first.', rulesResponse] },
       async handle(c, { companyId, query }) {
@@ -42,44 +42,48 @@ export function ruleRoutes({ companies, rules, tokens }: Store): Route[] {
         return c.json({ rules: items.map(shown), nextCursor });
       },
     }),
-    route('GET /admin/companies/:companyId/rules/:relayId', 'getRule', 'Read a rule', {
+    route.manager('GET /admin/companies/:companyId/rules/:relayId', 'getRule', 'Read a rule', {
       answers: { 200: ['The rule.', ruleSchema] },
       async handle(c, { companyId, relayId }) {
         const rule = await rules.get(companyId, relayId);
         return c.json(shown(found(rule, `rule ${relayId} of company ${companyId}`)));
       },
     }),
-    route('PATCH /admin/companies/:companyId/rules/:relayId', 'changeRule', 'Change, enable or disable a rule', {
+    route.manager('PATCH /admin/companies/:companyId/rules/:relayId', 'changeRule', 'Change, enable or disable a rule', {
       description:
-        'What is left out stays as it is; `notify` is replaced as a section of a company is, or merged where the body is a' +
-        ' merge patch. Requests of a disabled rule are refused, and its actions that are still to run become `skipped`.',
+        'Missing settings stay the same. `notify` is replaced, or merged if the body is a merge patch. Requests of a disabled rule are ' +
+        'refused, and its waiting actions become `skipped` when they are due.',
       rawBody: ruleChange,
-      answers: { 200: ['The rule as it is now.', ruleSchema] },
-      problems: ['invalid-body'],
+      answers: { 200: ['The changed rule.', ruleSchema] },
+      problems: ['invalid-body', 'limit-reached'],
       async handle(c, { companyId, relayId, actor }) {
         const read = await readSettings(c, ruleChange, isMergePatch(c) ? mergePatch : replaceKeepingSecrets);
-        const change = (stored: StoredRule) => ({ ...stored, notify: undefined, ...read(stored) });
+        const given = await readObject(c);
+        const change = (stored: StoredRule) => {
+          const changed = { ...stored, notify: undefined, ...read(stored) };
+          return { ...changed, setByCompany: addressesSetBy(actor, given, changed, stored) };
+        };
         const rule = await rules.update(companyId, relayId, change, actor);
         return c.json(shown(found(rule, `rule ${relayId} of company ${companyId}`)));
       },
     }),
-    route('DELETE /admin/companies/:companyId/rules/:relayId', 'deleteRule', 'Delete a rule with its tokens', {
-      answers: { 204: ['It is gone.'] },
+    route.manager('DELETE /admin/companies/:companyId/rules/:relayId', 'deleteRule', 'Delete a rule with its tokens', {
+      answers: { 204: ['It is deleted.'] },
       async handle(c, { companyId, relayId, actor }) {
         found(await rules.delete(companyId, relayId, actor), `rule ${relayId} of company ${companyId}`);
         return c.body(null, 204);
       },
     }),
-    route('GET /admin/companies/:companyId/rules/:relayId/tokens', 'listTokens', 'List the tokens of a rule', {
-      answers: { 200: ['The newest first; never the tokens themselves.', tokensResponse] },
+    route.manager('GET /admin/companies/:companyId/rules/:relayId/tokens', 'listTokens', 'List the tokens of a rule', {
+      answers: { 200: ['The newest first, without the secrets.', tokensResponse] },
       async handle(c, { companyId, relayId }) {
         const listed = await tokens.list(companyId, relayId);
         return c.json({ tokens: found(listed, `rule ${relayId} of company ${companyId}`) });
       },
     }),
-    route('POST /admin/companies/:companyId/rules/:relayId/tokens', 'rotateToken', 'Make a new token', {
+    route.manager('POST /admin/companies/:companyId/rules/:relayId/tokens', 'rotateToken', 'Rotate the token', {
       description:
-        'Those before it end, at once or after `graceSeconds`, or go on where that is `null`. The answer is the only time that the new one is shown.',
+        'Creates a new token, which only this answer shows. The older tokens expire immediately, or after `graceSeconds`, or never if that is `null`.',
       body: rotationRequest,
       answers: { 201: ['The new token.', rotatedTokenResponse] },
       async handle(c, { companyId, relayId, actor, body: { graceSeconds } }) {
@@ -87,7 +91,7 @@ export function ruleRoutes({ companies, rules, tokens }: Store): Route[] {
         return c.json(found(token, `rule ${relayId} of company ${companyId}`), 201, { 'Cache-Control': 'no-store' });
       },
     }),
-    route('DELETE /admin/companies/:companyId/rules/:relayId/tokens/:tokenId', 'revokeToken', 'Revoke a token at once', {
+    route.manager('DELETE /admin/companies/:companyId/rules/:relayId/tokens/:tokenId', 'revokeToken', 'Revoke a token', {
       answers: { 204: ['It is revoked.'] },
       async handle(c, { companyId, relayId, tokenId, actor }) {
         const known = await tokens.revoke(companyId, relayId, tokenId, actor);

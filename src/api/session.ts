@@ -1,4 +1,4 @@
-/** Signing in with a browser: the page, and the session that it begins and ends. */
+/** Sign in with a browser: the page and its session. */
 
 import type { Context, MiddlewareHandler } from 'hono';
 import { html } from 'hono/html';
@@ -9,6 +9,7 @@ import { roles } from '../contract/credential.js';
 import { Problem } from '../contract/problem.js';
 import { type Authenticated, assertOwnPage, type Callers, unauthorized } from './bearer-authentication.js';
 import { parseAs, readObject } from './input.js';
+import { countUse, type Limits } from './limits.js';
 import { type Html, sendPage } from './page.js';
 import { problemOf } from './problems.js';
 import { type Route, route } from './route.js';
@@ -17,37 +18,42 @@ const credentials = z.strictObject({
   credential: z.string().min(1, 'must be an admin token or a key of a company').max(512),
 });
 const signInForm = credentials.extend({ to: z.string().max(2048).optional() });
-const to = z.string().optional().describe('The page of the console to go to then; anything else is ignored.');
+const to = z
+  .string()
+  .optional()
+  .describe('The page of the console, or a path below `/web-ui`, to open next; other addresses are ignored.');
 
 const sessionSchema = z
   .object({
     kind: z.enum(['admin', 'key']),
-    name: z.string().optional().describe('Of the key or admin token; absent: RELAY_ADMIN_TOKEN.'),
+    name: z.string().optional().describe('The name of the key or admin token; absent: RELAY_ADMIN_TOKEN.'),
     companyId: z.string().optional().describe('The company of the key.'),
-    role: z.enum(roles).optional().describe('Of the key.'),
+    role: z.enum(roles).optional().describe('The role of the key.'),
   })
   .meta({ id: 'Session' });
 
-export function sessionRoutes(callers: Callers): Route[] {
+/** @param limits - absent: sign-ins with a key are not limited */
+export function sessionRoutes(callers: Callers, limits?: Limits): Route[] {
   const begin = async (c: Context<Authenticated>, { credential }: z.infer<typeof credentials>): Promise<Caller> => {
-    const actor = await callers.holding(credential.trim());
+    const actor = await callers.holding(c, credential.trim());
     if (!actor) throw unauthorized('an admin token or a key of a company', c);
+    if (limits) await countUse(c, limits, 'sign-ins', actor);
     await callers.signIn(c, actor);
     return actor;
   };
   return [
-    route('GET /sign-in', 'getSignIn', 'The page to sign in and out', {
-      access: 'public',
+    route.anyone('GET /sign-in', 'getSignIn', 'Open the page to sign in and out', {
+      onPage: true,
       query: z.object({ to }),
-      answers: { 200: ['A page.', 'text/html'], 302: ['To where one wanted to go: there is a session.'] },
+      answers: { 200: ['A page.', 'text/html'], 302: ['To the wanted page, if there is a session.'] },
       async handle(c, { query: { to } }) {
         const actor = await callers.inSession(c);
         return actor && to !== undefined ? c.redirect(consolePath(to)) : signInPage(c, { actor, to });
       },
     }),
-    route('POST /sign-in', 'signIn', 'Sign in by the form of that page', {
-      access: 'public',
-      answers: { 303: ['To where one wanted to go, with a session.'], 401: ['The page again, without one.', 'text/html'] },
+    route.anyone('POST /sign-in', 'signIn', 'Sign in with the form of that page', {
+      onPage: true,
+      answers: { 303: ['To the wanted page, with a session.'], 401: ['The page again: the token or key is wrong.', 'text/html'] },
       problems: ['foreign-page', 'rate-limited', 'body-too-large'],
       async handle(c) {
         assertOwnPage(c);
@@ -61,8 +67,7 @@ export function sessionRoutes(callers: Callers): Route[] {
         return c.redirect(consolePath(data.to), 303);
       },
     }),
-    route('POST /sign-out', 'signOut', 'Sign out by the form of that page', {
-      access: 'public',
+    route.anyone('POST /sign-out', 'signOut', 'Sign out with the form of that page', {
       answers: { 303: ['The page again, without a session.'] },
       problems: ['foreign-page'],
       async handle(c) {
@@ -71,12 +76,11 @@ export function sessionRoutes(callers: Callers): Route[] {
         return c.redirect('/sign-in', 303);
       },
     }),
-    route('POST /session', 'beginSession', 'Sign in', {
-      access: 'public',
+    route.anyone('POST /session', 'beginSession', 'Sign in', {
       description:
-        'With an admin token or a key of a company; the cookie then does what they do as a bearer token. The session ends an' +
-        ' hour after its last use, after twelve hours, or with the key or token. What changes something must come from a page' +
-        ' of the relay itself.',
+        'With an admin token or a key of a company. The cookie then has the same permissions. The session ends an hour after its last use, ' +
+        'after twelve hours, with the key or token, or when the key has fifty newer sessions. Only pages of the relay can make changes ' +
+        'with it.',
       rawBody: credentials,
       answers: { 201: ['Who is signed in.', sessionSchema, { 'Set-Cookie': 'The session.' }] },
       problems: ['invalid-body', 'unauthorized', 'rate-limited'],
@@ -84,9 +88,8 @@ export function sessionRoutes(callers: Callers): Route[] {
         return c.json(sessionSchema.parse(await begin(c, parseAs(credentials, await readObject(c)))), 201);
       },
     }),
-    route('GET /session', 'getSession', 'Who is signed in', {
-      access: 'public',
-      answers: { 200: ['They are.', sessionSchema] },
+    route.anyone('GET /session', 'getSession', 'Read who is signed in', {
+      answers: { 200: ['There is a session.', sessionSchema] },
       problems: ['unauthorized'],
       async handle(c) {
         const actor = await callers.inSession(c);
@@ -94,9 +97,8 @@ export function sessionRoutes(callers: Callers): Route[] {
         return c.json(sessionSchema.parse(actor), 200, { 'Cache-Control': 'no-store' });
       },
     }),
-    route('DELETE /session', 'endSession', 'Sign out', {
-      access: 'public',
-      answers: { 204: ['There is no session any more.'] },
+    route.anyone('DELETE /session', 'endSession', 'Sign out', {
+      answers: { 204: ['The session has ended.'] },
       problems: ['foreign-page'],
       async handle(c) {
         assertOwnPage(c);
@@ -107,28 +109,32 @@ export function sessionRoutes(callers: Callers): Route[] {
   ];
 }
 
-/** A page of the console, as a path of its own: never another site, whatever a link to the sign-in page says. */
+/** @returns a path of the console or below `/web-ui`; never another site */
 export function consolePath(asked: string | undefined): string {
   const here = 'http://relay.invalid';
   const { origin, pathname, search } = new URL(asked !== undefined && URL.canParse(asked, here) ? asked : '/', here);
-  return origin === here && /^\/companies(\/|$)/.test(pathname) ? pathname + search : '/';
+  return origin === here && /^\/(companies|web-ui)(\/|$)/.test(pathname) ? pathname + search : '/';
 }
 
-/** For people: whatever is wrong with signing in, its page says, too. Goes around what answers 429 in place of 401. */
+/** Shows errors on the sign-in page. Must wrap the middleware that answers 429 instead of 401. */
 export const sayOnSignInPage: MiddlewareHandler = async (c, next) => {
   await next();
   if (!c.error) return;
   const { problem } = problemOf(c.error);
-  // The form was read before there was an attempt to count; what else was sent may be no form, or too large.
+  // Other problems may come from a body that cannot be read.
   const { to } = problem.slug === 'rate-limited' ? await c.req.parseBody() : {};
   const retryAfter = c.res.headers.get('Retry-After');
   const wrong = `${problem.detail}${retryAfter === null ? '' : ` Try again in ${retryAfter} seconds.`}`;
   c.res = await signInPage(c, { wrong, to: typeof to === 'string' ? to : undefined }, problem.status as StatusCode);
 };
 
-const wrong = 'This is neither an admin token nor a key of a company, or it is deleted or expired.';
+const wrong = 'This is not a valid admin token or key. It may be deleted or expired.';
 
-function signInPage(c: Context, { actor, to, wrong }: { actor?: Caller; to?: string; wrong?: string }, status: StatusCode = 200) {
+export function signInPage(
+  c: Context,
+  { actor, to, wrong }: { actor?: Caller; to?: string; wrong?: string },
+  status: StatusCode = 200,
+) {
   c.status(status);
   c.header('Cache-Control', 'no-store');
   const title = actor ? 'Signed in' : 'Sign in';

@@ -1,6 +1,4 @@
-/**
- * The actions: what a request says of each, and the effect that is read from it. docs/developing.md says what a new one needs.
- */
+/** The actions: the fields in a request, and the effect read from them. To add one, see docs/developing.md. */
 
 import { z } from 'zod';
 import { readRecipients } from './address.js';
@@ -13,7 +11,6 @@ export const sendAssignment = defineAction({
   name: 'platform_sendAssignment',
   description: 'Sends the assignment to groups of workers, within a radius if one is given.',
   needsAssignment: true,
-  system: 'platform',
   fields: {
     groupId: shortText(1000).optional().describe('One group.'),
     sendToGroups: shortText(10_000).optional().describe('Several groups, separated by commas. Together with groupId: the union.'),
@@ -25,7 +22,7 @@ export const sendAssignment = defineAction({
   },
   verbatim: { sendRadius: 'radiusMiles' },
   effect: z.object({
-    /** The union of `groupId` and `sendToGroups`, in order, without duplicates or blanks. */
+    /** Without duplicates or blanks. */
     groupIds: z.array(z.string()).optional().describe('Absent: the platform decides.'),
     radiusMiles: z.number().optional(),
   }),
@@ -49,16 +46,14 @@ export const sendAssignment = defineAction({
   },
 });
 
-export const maxRecipients = 50; // For each action.
-/** Of `emails`, blank and invalid addresses too. */
-const maxEntries = 1000;
+export const maxRecipients = 50; // per action
+const maxEntries = 1000; // including blank and invalid addresses
 const maxCharacters = 50_000;
 
 export const sendEmails = defineAction({
   name: 'sendEmails',
   description: 'E-mails people: one message per recipient, who do not see each other.',
   needsAssignment: false,
-  system: 'mail',
   fields: {
     emails: z
       .array(shortText(10_000), {
@@ -80,7 +75,6 @@ export const sendEmails = defineAction({
   },
   verbatim: { emails: 'recipients', subject: 'subject', body: 'body', bodyHtml: 'bodyHtml' },
   effect: z.object({
-    /** Addresses as written, display names included, each once. */
     recipients: z.array(z.string()),
     subject: z.string(),
     body: z.string(),
@@ -96,7 +90,7 @@ export const sendEmails = defineAction({
         if (element.trim() === '') issues.warning(`emails/${index}`, 'is blank and is left out');
     for (const field of ['subject', 'body', 'bodyHtml'] as const) {
       const left = unsubstituted(fields[field]);
-      if (left) issues.warning(field, `${left} was not substituted and is sent as it stands`);
+      if (left) issues.warning(field, `${left} was not substituted and is sent unchanged`);
     }
     return { recipients, subject: fields.subject, body: fields.body, bodyHtml: fields.bodyHtml };
   },
@@ -106,7 +100,6 @@ export const updateUdf = defineAction({
   name: 'ticket_updateUDF',
   description: 'Sets a user-defined field of a ticket in the external ticketing system.',
   needsAssignment: false,
-  system: 'ticketing',
   fields: {
     externalSystemTicketId: shortText(256).describe('The ticket in the external system.'),
     cfName: shortText(256).describe('Name of the user-defined field.'),
@@ -136,7 +129,7 @@ export const updateUdf = defineAction({
   },
 });
 
-/** The text to write: the value as it is, or its timestamp as the Java pattern `dateFormat` says, in the zone. */
+/** The value as text. With `dateFormat`, the value is a timestamp: writes it with that Java pattern, in the zone. */
 export function fieldValue(field: { value: string; dateFormat?: string }, timeZone: string): Parsed<{ text: string }> {
   if (field.dateFormat === undefined) return { ok: true, text: field.value };
   const parsed = parsePattern(field.dateFormat);
@@ -153,5 +146,4 @@ export function fieldValue(field: { value: string; dateFormat?: string }, timeZo
 
 export const actionDefinitions = [sendAssignment, sendEmails, updateUdf] as const;
 
-/** What an action does, read from its own fields. */
 export type ActionEffect = NonNullable<ReturnType<(typeof actionDefinitions)[number]['parse']>>;

@@ -9,7 +9,7 @@ const withName = /^(?<name>[^<>]*)<(?<address>[^<>]*)>$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must not pass.
 const control = /[\u0000-\u001f\u007f\u2028\u2029]/;
 
-/** The bare address of `Ada <ada@example.com>` or `ada@example.com`; undefined where there is none. */
+/** `ada@example.com` for `Ada <ada@example.com>` and for `ada@example.com`; undefined: not an address. */
 export function bareAddress(text: string): string | undefined {
   if (text.length > 320 || control.test(text)) return undefined;
   const bare = (withName.exec(text.trim())?.groups?.address ?? text).trim();
@@ -17,34 +17,27 @@ export function bareAddress(text: string): string | undefined {
   return at > 0 && at <= 64 && local.test(bare.slice(0, at)) && domain.test(bare.slice(at + 1)) ? bare : undefined;
 }
 
-/** The same for every way to write one recipient. */
+/** Two spellings of one recipient have the same text. */
 export function addressOf(recipient: string): string {
   return bareAddress(recipient)?.toLowerCase() ?? recipient;
 }
 
-/** Whether the address is of one of these domains, or of one below them. */
+/** Whether the address belongs to one of these domains or to a subdomain. */
 export function isOfDomains(text: string, domains: readonly string[]): boolean {
   const of = bareAddress(text)?.split('@').at(-1)?.toLowerCase() ?? '';
   return domains.some((domain) => of === domain.toLowerCase() || of.endsWith(`.${domain.toLowerCase()}`));
 }
 
-/** Whether this is one address, with or without a display name. */
 export function isEmailAddress(text: string): boolean {
   return bareAddress(text) !== undefined;
 }
 
-/**
- * Splits `a@x.org, "Doe, Jane" <j@x.org>` at the commas that are outside quotes and angle brackets. A quote begins a word: so none
- * is tried from within another, and the time is linear.
- */
+/** Splits at commas outside quotes and `<>`. Only a quote at the start of a word counts: that keeps the time linear. */
 function splitList(text: string): string[] {
   return (text.match(/(?:(?<![^\s,])"(?:\\.|[^"\\]){0,320}"|<[^<>]{0,320}>|[^,])+/g) ?? []).map((part) => part.trim());
 }
 
-/**
- * The people to write to, from elements that may each be a comma-separated list. An address that occurs twice counts once.
- * @returns `recipients`: as written, in order; `dropped`: the other texts, the blank ones left out.
- */
+/** Elements may be lists with commas. @returns `recipients`: as written, without duplicates; `dropped`: invalid addresses. */
 export function readRecipients(emails: readonly string[]): { recipients: string[]; dropped: string[] } {
   const recipients = new Map<string, string>();
   const dropped: string[] = [];

@@ -1,14 +1,15 @@
-/** A chain as workflows get it: the actions of one accepted request, read and without their tokens. */
+/** A chain as workflows get it: the actions of an accepted request, without tokens. */
 
 import type { ActionStatus } from './action-status.js';
 import type { ActionEffect } from './actions.js';
-import type { Condition } from './condition.js';
+import { asksIncomingValue, type Condition } from './condition.js';
+import { type Connector, type Due, dueAfterPause, type EndedPause } from './pause.js';
 
-/** 366 days, in seconds: the longest delay, which also decides whether a `reschedule` counts. Part of the replay contract. */
+/** 366 days, in seconds. A longer `reschedule` is ignored, so this is part of the replay contract. */
 export const maxDelaySeconds = 366 * 24 * 3600;
 
 export const companyIdPattern = /^[A-Za-z0-9_-]{1,64}$/;
-/** Of a rule's id, within its company. */
+/** Unique within its company. */
 export const relayIdPattern = /^\d{1,32}$/;
 export const relayIdRule = 'must be 1 to 32 digits';
 
@@ -16,16 +17,17 @@ export type ChainAction = ActionEffect & {
   index: number; // Zero-based place in the request's array.
   relayId: string;
   assignmentId?: string;
-  /** Whole seconds after `receivedAt`; absent or 0: runs in its turn. */
-  delaySeconds?: number;
+  delaySeconds?: number; // whole seconds after `receivedAt`; absent or 0: immediate
+  dueAt?: string; // Replaces `delaySeconds`. ISO 8601, UTC.
   condition?: Condition;
   incomingValue?: string;
   comment?: string;
-  /** Why the event's data leave open when or whether it runs. It then needs attention before its condition is evaluated. */
+  /** A mistake in the data of its delay or condition. The action then needs attention before its condition is evaluated. */
   cannotSchedule?: string;
-  /** Why the event's data leave open what it does. It then needs attention once its condition holds. */
-  invalidData?: string;
-  /** Its fields as they were sent, but for those that it holds so itself (sent.ts). Absent where an earlier version accepted it. */
+  invalidData?: string; // A mistake in the data of its effect. The action needs attention if its condition holds.
+  /**
+   * Fields as sent, except those that the action contains unchanged (sent.ts). Absent: an earlier version accepted the request.
+   */
   sent?: Record<string, unknown>;
 };
 
@@ -37,41 +39,41 @@ export interface ChainRef {
   chainId: string;
 }
 
-/** The input of a `RuleChain` workflow. */
 export interface Chain extends ChainRef {
-  /** When the request came in: what delays are measured from. ISO 8601, UTC. */
-  receivedAt: string;
+  receivedAt: string; // When the request arrived; delays count from it. ISO 8601, UTC.
   actions: ChainAction[];
-  /** How long an effect is tried before its action needs attention. */
-  retryBudgetSeconds: number;
-  /** How long a held action waits for a decision. */
-  attentionWindowSeconds: number;
-  /** Of the request, where it is traced, as W3C's Trace Context has it: effects are traced under it. */
-  traceparent?: string;
+  retryBudgetSeconds: number; // how long an effect is tried before its action needs attention
+  attentionWindowSeconds: number; // how long a held action waits for a decision
+  /** Only for a `DelayedAction`: when the actions of its chain are due. */
+  dueTimes?: Due[];
+  traceparent?: string; // W3C Trace Context of the request, if it is traced; effects continue the trace
 }
 
-/** A company id has no colon. */
+/** The ids can be read from it, since a company id has no colon. */
 export function chainWorkflowId(chain: ChainRef): string {
   return `relay:${chain.companyId}:${chain.chainId}`;
 }
 
-/** The chain that a workflow runs; undefined: it is not the one that runs a chain. */
+/** Undefined: this workflow does not run a chain. */
 export function chainOfWorkflow(workflowId: string): ChainRef | undefined {
   const [, companyId, chainId] = /^relay:([^:]+):([^:]+)$/.exec(workflowId) ?? [];
   return companyId !== undefined && chainId !== undefined ? { companyId, chainId } : undefined;
 }
 
-/** To whom an action writes. */
+/** Undefined: the workflow belongs to no company, such as one that steers many chains. */
+export function companyOfWorkflow(workflowId = ''): string | undefined {
+  return /^relay[a-z-]*:([^:]+):/.exec(workflowId)?.[1];
+}
+
 export function recipientsOf(action: ChainAction): readonly string[] {
   return action.action === 'sendEmails' ? action.recipients : [];
 }
 
-/** The resource of a chain at an API. */
 export function chainUrl(apiUrl: string, { companyId, chainId }: ChainRef): string {
   return `${apiUrl}/co/${companyId}/chains/${chainId}`;
 }
 
-/** The console's pages, for whoever signs in with a key. */
+/** Pages of the console, which ask the reader to sign in. */
 export function chainPage(apiUrl: string, { companyId, chainId }: ChainRef): string {
   return `${apiUrl}/companies/${companyId}/chains/${chainId}`;
 }
@@ -84,72 +86,99 @@ export function causePage(apiUrl: string, companyId: string, causeId: string): s
   return `${apiUrl}/companies/${companyId}/causes/${causeId}`;
 }
 
-/** Where people look, without a slash at the end. */
+/** Base URLs without a slash at the end. */
 export interface Links {
   api: string; // https://relay.example.com
-  webUi?: string; // Temporal's: https://temporal.example.com/namespaces/default
+  /** Temporal's Web UI, for operators. The link leads through `/web-ui` of the API, which asks for a sign-in if one is needed. */
+  webUi?: string;
 }
 
-/** Where a chain is looked at: the API's resource, and its page in the Web UI, of the run if one is named. */
+/** The chain in the API and in the Web UI. The Web UI's page shows one run if `runId` is given. */
 export function chainLinks(links: Links, chain: ChainRef, runId?: string) {
   return { chain: chainUrl(links.api, chain), webUi: workflowLink(links, chainWorkflowId(chain), runId) };
 }
 
-/** The Web UI's page of a workflow; of a run, where it says how its actions stand. */
+/** With `runId`, the page shows the states of the actions. */
 export function workflowLink(links: Links, workflowId: string, runId?: string): string | undefined {
   const page = links.webUi && `${links.webUi}/workflows/${encodeURIComponent(workflowId)}`;
   return page && runId ? `${page}/${runId}/user-metadata` : page;
 }
 
-/** The Web UI's list of a company's workflows. */
 export function companyLink({ webUi }: Links, companyId: string): string | undefined {
   return webUi && `${webUi}/workflows?${new URLSearchParams({ query: `RelayCompanyId="${companyId}"` })}`;
 }
 
-/** Part of the replay contract. */
 export function delayedWorkflowId(chain: ChainRef, firstIndex: number): string {
   return `${chainWorkflowId(chain)}:${firstIndex}`;
 }
 
-/** The same for every attempt at the same effect, also after a reset. @param mends - how often its action was mended. */
+/** The same for every attempt at one effect, also after a reset. @param mends - how often the action was edited. */
 export function idempotencyKey(chain: ChainRef, index: number, mends = 0): string {
   return `${chainWorkflowId(chain)}/${index}${mends > 0 ? `/m${mends}` : ''}`;
 }
 
-/** No start takes longer: what says that it did comes from a clock that is wrong. */
-const longestStartMs = 60_000;
+const longestStartMs = 60_000; // a start takes less time; a larger difference means that a clock is wrong
 
 /**
- * The API's clock says when a request came in, and Temporal's when its chain began; where they are apart, Temporal's counts, by which
- * the delays pass. Part of the replay contract.
+ * If the API's clock is wrong, `receivedAt` becomes the start of the workflow, because timers use Temporal's clock. Part of the
+ * replay contract.
  */
 export function receivedOn<Received extends Pick<Chain, 'receivedAt'>>(began: Date, chain: Received): Received {
   const isRight = Math.abs(began.getTime() - Date.parse(chain.receivedAt)) <= longestStartMs;
   return isRight ? chain : { ...chain, receivedAt: began.toISOString() };
 }
 
-/** Unix milliseconds at which the action is due. */
-export function dueAt(chain: Pick<Chain, 'receivedAt'>, action: Pick<ChainAction, 'delaySeconds'>): number {
-  return Date.parse(chain.receivedAt) + delayOf(action) * 1000;
+/** In Unix milliseconds. */
+export function dueAt(chain: Pick<Chain, 'receivedAt'>, action: Pick<ChainAction, 'delaySeconds' | 'dueAt'>): number {
+  return action.dueAt === undefined ? Date.parse(chain.receivedAt) + delayOf(action) * 1000 : Date.parse(action.dueAt);
 }
 
-/** The immediate actions, and the delayed ones grouped by equal delay, each group in array order. Part of the replay contract. */
+/** One entry for each due time. Part of the replay contract. */
+export function dueTimes(chain: Chain): Due[] {
+  const { immediate, delayed } = planChain(chain.actions);
+  return [immediate, ...delayed].flatMap((actions) =>
+    actions[0] ? { at: dueAt(chain, actions[0]), needs: [...new Set(actions.flatMap(connectorsOf))] } : [],
+  );
+}
+
+/** When an action that waited for a pause is due, Unix milliseconds; 0: now. Part of the replay contract. */
+export function dueAgain(chain: Chain, action: ChainAction, { runAt = '', steered }: ActionStatus, pause: EndedPause): number {
+  const wasMoved = steered?.some(({ verb }) => verb === 'runNow' || verb === 'reschedule');
+  if (wasMoved || !chain.dueTimes) return 0;
+  return dueAfterPause(Date.parse(runAt), dueAt(chain, action), chain.dueTimes, pause);
+}
+
+/** Part of the replay contract. */
+export const connectorOf: Readonly<Record<ActionEffect['action'], Connector>> = {
+  platform_sendAssignment: 'platform',
+  sendEmails: 'mail',
+  ticket_updateUDF: 'ticketing',
+};
+
+/** The connectors that an action needs: while one is paused, it waits. The connector of its condition comes first. */
+export function connectorsOf({ action, condition }: Pick<ChainAction, 'action' | 'condition'>): Connector[] {
+  return [...(condition && !asksIncomingValue(condition) ? (['platform'] as const) : []), connectorOf[action]];
+}
+
+/** Groups the delayed actions by equal due time, each group in array order. Part of the replay contract. */
 export function planChain(actions: readonly ChainAction[]): { immediate: ChainAction[]; delayed: ChainAction[][] } {
-  const groups = new Map<number, ChainAction[]>([[0, []]]);
-  for (const action of actions) groups.set(delayOf(action), [...(groups.get(delayOf(action)) ?? []), action]);
+  const groups = new Map<number | string, ChainAction[]>([[0, []]]);
+  for (const action of actions) groups.set(groupOf(action), [...(groups.get(groupOf(action)) ?? []), action]);
   const [immediate = [], ...delayed] = groups.values();
   return { immediate, delayed };
 }
 
-/** Seconds. */
+/** Returns the same value for actions with the same due time, and 0 for immediate ones. */
+function groupOf(action: Pick<ChainAction, 'delaySeconds' | 'dueAt'>): number | string {
+  return action.dueAt ?? delayOf(action);
+}
+
+/** In seconds. */
 export function delayOf({ delaySeconds = 0 }: Pick<ChainAction, 'delaySeconds'>): number {
   return delaySeconds;
 }
 
-/**
- * What runs when an action that failed is retried: itself, and the actions behind it that were not run because of it.
- * Part of the replay contract.
- */
+/** The failed action, and the actions that did not run because of it. Part of the replay contract. */
 export function toRedo(
   actions: readonly ChainAction[],
   statuses: readonly Pick<ActionStatus, 'index' | 'state'>[],
@@ -158,22 +187,29 @@ export function toRedo(
   const states = new Map(statuses.map((status) => [status.index, status.state]));
   const action = actions.find((action) => action.index === index);
   if (!action) return [];
-  const behind = actions.filter((other) => other.index > index && delayOf(other) === delayOf(action));
+  const behind = actions.filter((other) => other.index > index && groupOf(other) === groupOf(action));
   const next = behind.find((other) => states.get(other.index) === 'failed')?.index ?? Number.POSITIVE_INFINITY;
   return [action, ...behind.filter((other) => other.index < next && states.get(other.index) === 'not-run')];
 }
 
-/** What identifies an action to people. */
+/** The actions before the first e-mail: the first workflow task may try them. Part of the replay contract. */
+export function triedAtOnce(actions: readonly ChainAction[]): ChainAction[] {
+  const isWrong = ({ cannotSchedule, invalidData }: ChainAction) => cannotSchedule !== undefined || invalidData !== undefined;
+  const end = actions.findIndex((action) => action.action === 'sendEmails' && !isWrong(action));
+  return actions.slice(0, end < 0 ? actions.length : end).filter((action) => !isWrong(action));
+}
+
 export function actionFacts({ index, action, relayId, comment, assignmentId }: ChainAction) {
   return { index, action, relayId, comment, assignmentId };
 }
 
 export function initialStatus(chain: Chain, action: ChainAction): ActionStatus {
-  const first = chain.actions.find(({ delaySeconds }) => delaySeconds === action.delaySeconds);
+  const group = groupOf(action);
+  const first = chain.actions.find((other) => groupOf(other) === group);
   return {
     ...actionFacts(action),
-    state: action.delaySeconds ? 'scheduled' : 'pending',
-    workflowId: action.delaySeconds && first ? delayedWorkflowId(chain, first.index) : undefined,
+    state: group ? 'scheduled' : 'pending',
+    workflowId: group && first ? delayedWorkflowId(chain, first.index) : undefined,
     runAt: new Date(dueAt(chain, action)).toISOString(),
   };
 }

@@ -1,19 +1,18 @@
-/** `actionCondition`: parsed at the POST, evaluated when the action is about to run. Compares text; case matters. */
+/** `actionCondition`: the relay parses it with the request, and evaluates it before the action. It compares text with case. */
 
 import { cutShort, type Parsed } from './text.js';
 
 export interface Condition {
-  /** `location.zip` → `['location', 'zip']`, `stops[0].id` → `['stops', 0, 'id']`. */
-  path: (string | number)[];
+  path: (string | number)[]; // `location.zip` → `['location', 'zip']`, `stops[0].id` → `['stops', 0, 'id']`
   operator: '==' | '!=';
   value: string;
+  opaque?: unknown; // a condition that only an activity can evaluate; `value` describes it for people
 }
 
 export interface Verdict {
   holds: boolean;
-  /** Why, in words for people: `status was "sent"`, `location.zipp: no such property`. */
-  reason: string;
-  missing: boolean; // Whether the property is not there, which is seldom meant.
+  reason: string; // for people: `status was "sent"`, `location.zipp: no such property`
+  missing: boolean; // The property does not exist: usually a mistake.
 }
 
 const supported =
@@ -46,7 +45,7 @@ export function parseCondition(text: string): Parsed<{ condition: Condition }> {
   return { ok: true, condition: { path, operator, value: /^(["'])(.*)\1$/su.exec(trimmed)?.[2] ?? trimmed } };
 }
 
-/** Whether it is about `incomingValue`, and not about the assignment, for which the platform is asked. */
+/** Whether it tests `incomingValue`. Otherwise it tests the assignment from the platform. */
 export function asksIncomingValue(condition: Condition): boolean {
   return condition.path[0] === 'incomingValue';
 }
@@ -58,11 +57,11 @@ export function pathText(path: Condition['path']): string {
 }
 
 /** `status==draft`. */
-export function conditionText({ path, operator, value }: Condition): string {
-  return `${pathText(path)}${operator}${value}`;
+export function conditionText({ path, operator, value, opaque }: Condition): string {
+  return opaque !== undefined ? value : `${pathText(path)}${operator}${value}`;
 }
 
-/** Evaluates a condition on the assignment, or on `{ incomingValue }`. Never throws. Part of the replay contract. */
+/** Evaluates the condition on the assignment, or on `{ incomingValue }`. Never throws. Part of the replay contract. */
 export function evaluateCondition(condition: Condition, subject: unknown): Verdict {
   const path = pathText(condition.path);
   const found = condition.path.reduce<unknown>(ownProperty, subject);

@@ -1,29 +1,40 @@
-/** One correction for the same field of many actions. */
-
 import type { Fields } from './fields.js';
+import { mostBytes } from './request.js';
 import { isSame } from './sent.js';
-import { blankness } from './text.js';
+import { blankness, type Parsed } from './text.js';
 
-/** What is done to each text, in this order. */
+/** Each text gets `replace`, `trim` and `default`, in this order. */
 export interface Correction {
   field: string;
-  /** Every occurrence. */
-  replace?: { from: string; to: string };
-  /** White space at both ends goes. */
-  trim?: boolean;
-  /** In place of what is blank, missing or not substituted. */
-  default?: string;
+  replace?: { from: string; to: string }; // every occurrence
+  trim?: boolean; // removes white space at both ends
+  default?: string; // replaces a text that is blank, missing or not substituted
 }
 
-/** @returns the field as it becomes, of a list each of its texts; nothing where it stays. */
-export function correct(fields: Fields, { field, replace, trim, default: instead }: Correction): Fields {
-  const corrected = (text: string) => {
-    const replaced = replace ? text.replaceAll(replace.from, () => replace.to) : text;
+/** @returns the changed field (empty: nothing changes), or why it cannot change. In a list, corrects each text. */
+export function correct(fields: Fields, { field, replace, trim, default: instead }: Correction): Parsed<{ changes: Fields }> {
+  let length = 0;
+  const each = (value: unknown) => {
+    if (typeof value !== 'string' || length > mostBytes) return value;
+    // Checks the length first: many short replacements can exceed the memory.
+    const grown = replace ? occurrences(value, replace.from) * (replace.to.length - replace.from.length) : 0;
+    length += value.length + grown;
+    if (length > mostBytes) return value;
+    const replaced = replace ? value.replaceAll(replace.from, () => replace.to) : value;
     const trimmed = trim ? replaced.trim() : replaced;
-    return instead !== undefined && blankness(trimmed) !== undefined ? instead : trimmed;
+    if (instead === undefined || blankness(trimmed) === undefined) return trimmed;
+    length += instead.length;
+    return instead;
   };
   const before = fields[field];
-  const each = (value: unknown) => (typeof value === 'string' ? corrected(value) : value);
   const after = before === undefined ? instead : Array.isArray(before) ? before.map(each) : each(before);
-  return isSame(before, after) ? {} : { [field]: after };
+  if (length > mostBytes)
+    return { ok: false, error: `${field} would have more than ${mostBytes / 1024} KiB: correct less at once` };
+  return { ok: true, changes: isSame(before, after) ? {} : { [field]: after } };
+}
+
+function occurrences(text: string, part: string): number {
+  let count = 0;
+  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) count += 1;
+  return count;
 }

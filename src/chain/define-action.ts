@@ -1,10 +1,9 @@
-/** How an action is defined: its fields in the request, and the effect that they ask for. */
+/** The definition of an action: its fields in the request, and its effect. */
 
 import { z } from 'zod';
-import type { Connector } from './pause.js';
 import { unsubstituted } from './text.js';
 
-/** A field's text. `readRequest` has made booleans and numbers their text before, except numbers beyond the safe integers. */
+/** `readRequest` has already turned booleans and safe integers into text. */
 export const text = z.string({
   error: ({ input }) => {
     if (input === undefined) return 'is required';
@@ -12,15 +11,11 @@ export const text = z.string({
   },
 });
 
-/** @param most - characters. */
 export function shortText(most: number) {
   return text.max(most, `must have at most ${most} characters`);
 }
 
-/**
- * @param most - characters; a longer text is looked at no further.
- * @param wrong - what is wrong with a text. Not asked where a `${variable}` is left: that is a mistake in the event's data.
- */
+/** @param wrong - finds mistakes in a text of at most `most` characters. It gets no text with a `${variable}`. */
 export function ruledText(most: number, wrong: (text: string) => string | undefined) {
   return text.superRefine((value, context) => {
     const tooLong = value.length > most ? `must have at most ${most} characters` : undefined;
@@ -29,35 +24,33 @@ export function ruledText(most: number, wrong: (text: string) => string | undefi
   });
 }
 
-/** Takes what is wrong in an action. `field` is the field's name, or `name/0` for an element of an array. */
+/** Collects findings about an action. `field` is the field's name, or `name/0` for an element of an array. */
 export interface Issues {
-  /** Wrong in the rule itself: rejects the request with 400. What concerns one field alone belongs in its schema. */
+  /** A mistake in the rule: rejects the request with 400. A problem of a single field belongs in its schema instead. */
   problem(field: string, detail: string): void;
-  /** Wrong in the event's data: the action will need attention. Undefined: nothing is wrong. */
+  /** A mistake in the event's data: the action will need attention. Undefined: there is no mistake. */
   mistake(field: string, detail: string | undefined): void;
-  /** Worth knowing; the action runs all the same. */
+  /** The action still runs. */
   warning(field: string, detail: string): void;
 }
 
-/** What a dry run tells of an action: its effect, or why that could not even be attempted. */
+/** For a dry run: the effect, or the obstacle. */
 type Preview<Shown = Record<string, unknown>> = { effect: Shown } | { obstacle: string };
 
 export interface ActionDefinition<Effect = unknown> {
   name: string;
-  description: string; // For the docs, in one line.
-  needsAssignment: boolean; // Whether `platformAssignmentId` is required.
-  system: Connector;
-  fields: z.ZodRawShape; // Its own, beside the common ones.
-  /** Fields that the effect holds as they were sent, with their names there: what is long is not kept twice. */
+  description: string; // one line, for the docs
+  needsAssignment: boolean; // `platformAssignmentId` is required
+  fields: z.ZodRawShape; // its own fields, without `commonFields`
+  /** Fields that the effect contains unchanged, with their names in the effect. Long texts are then stored once. */
   verbatim?: Readonly<Record<string, string>>;
-  effect: z.ZodObject; // As a dry run shows it.
-  /** @param timeZone - the company's. */
+  effect: z.ZodObject; // shown by a dry run
   preview(effect: Effect, timeZone: string): Preview;
-  /** @returns the effect; undefined where a field is missing or of the wrong type. */
+  /** @returns undefined if a field is missing or has the wrong type. */
   parse(fields: Record<string, unknown>, issues: Issues): Effect | undefined;
 }
 
-/** `read` gets the fields as their schemas have parsed them. A preview shows the effect unless it says more. */
+/** `read` gets the parsed fields. Without `preview`, a dry run shows the effect itself. */
 export function defineAction<
   Name extends string,
   Fields extends z.ZodRawShape,
@@ -85,7 +78,7 @@ export function defineAction<
   };
 }
 
-/** `schema.safeParse`; what it finds wrong goes to `issues` as problems. */
+/** Reports the schema's issues as problems. */
 export function parseFields<Parsed>(schema: z.ZodType<Parsed>, fields: unknown, issues: Issues): Parsed | undefined {
   const parsed = schema.safeParse(fields);
   if (parsed.success) return parsed.data;

@@ -2,7 +2,11 @@
 
 export type Fields = Record<string, unknown>;
 
-/** Those that stay what they are, and the token. */
+export function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** An edit cannot change these. */
 export const fixedFields: readonly string[] = ['action', 'relayId', 'relayAccessToken'];
 
 /** `null` removes a field, as in a JSON merge patch (RFC 7396). */

@@ -1,35 +1,31 @@
-/** What would become of each action of a chain if its time had come, for a dry run; decided in the order of the workflows. */
+/** The forecast of a dry run: the outcome of each action if it were due now, in the order of the workflows. */
 
 import { type ChainAction, delayOf } from './chain.js';
 
 export const forecastOutcomes = [
-  'runs', // its effect would be attempted
-  'skipped', // its condition does not hold, or its rule is disabled or gone
-  'needs-attention', // it could not be done, and would be held until somebody decides
-  'failed', // the same under a rule with onFailure: "continue"
-  'held', // an action before it in its sequence would need attention first
-  'unknown', // the platform did not answer; when the action runs it is asked again
+  'runs',
+  'skipped', // the condition does not hold, or the rule is disabled or deleted
+  'needs-attention', // would be held until a person decides
+  'failed', // like `needs-attention`, in a rule with onFailure: "continue"
+  'held', // an earlier action of its sequence would need attention
+  'unknown', // the platform did not answer; it is asked again when the action runs
 ] as const;
 
 export interface Forecast {
   outcome: (typeof forecastOutcomes)[number];
-  /** Why it would not run, in words. */
-  reason?: string;
+  reason?: string; // the reason why it would not run
 }
 
-/** What is known of an action beside itself. */
 export interface Facts {
-  /** Undefined: there is no such rule any more. */
-  rule: { enabled: boolean; onFailure: 'hold' | 'continue' } | undefined;
-  /** What its condition comes to now; undefined: it has none. */
+  rule: { enabled: boolean; onFailure: 'hold' | 'continue' } | undefined; // undefined: deleted
+  /** The current result of its condition; undefined: it has no condition. */
   condition?: { holds: boolean; reason?: string } | { error: string; retryable: boolean };
-  /** Why its effect could not even be attempted. */
   obstacle?: string;
 }
 
-/** @param facts - one for each action, in the same order. */
+/** @param facts - one per action, in the same order. */
 export function forecastChain(actions: readonly ChainAction[], facts: readonly Facts[]): Forecast[] {
-  const holding = new Map<number, number>(); // By delay, the index of the action that holds the rest of its sequence.
+  const holding = new Map<number, number>(); // for each delay, the action that blocks the rest of the sequence
   return actions.map((action, place) => {
     const before = holding.get(delayOf(action));
     if (before !== undefined) return { outcome: 'held', reason: `action ${before} before it needs attention` };
@@ -39,7 +35,6 @@ export function forecastChain(actions: readonly ChainAction[], facts: readonly F
   });
 }
 
-/** Of one action alone. */
 export function forecastOf(action: ChainAction, { rule, condition, obstacle }: Facts): Forecast {
   if (!rule?.enabled) return { outcome: 'skipped', reason: `rule ${action.relayId} is ${rule ? 'disabled' : 'gone'}` };
   const cannotBeDone = rule.onFailure === 'continue' ? 'failed' : 'needs-attention';

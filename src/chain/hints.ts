@@ -1,26 +1,24 @@
-/** What is odd about a chain as it is written, although it would be accepted: what can never run, and what has no safety net. */
+/** Hints for a valid chain: actions that can never run, and sends without a safety net. */
 
 import { asksIncomingValue, type Condition, conditionText, evaluateCondition, parseCondition, pathText } from './condition.js';
 import type { Fields } from './fields.js';
 import { type Issue, jsonPointer } from './request.js';
 import { cutShort, unsubstituted } from './text.js';
-import { sampleOf, variablesIn } from './variables.js';
+import { sampleOf, variablesIn, wordingOf } from './variables.js';
 
-/** The statuses of an assignment that the platform is known to have. */
-const statuses = ['draft', 'sent'];
+const statuses = ['draft', 'sent']; // known statuses of an assignment
 
-/** `add`: an action behind the others that would mend it. */
+/** `add`: an action to append. */
 export type Hint = Issue & { add?: Fields };
 
 interface Written {
   index: number;
   fields: Fields;
   condition?: Condition;
-  /** In seconds; undefined: the webhook fills it in, or it is wrong. */
-  delay?: number;
+  delay?: number; // in seconds; undefined: filled in by the webhook, or invalid
 }
 
-/** @param elements - of the request, with their variables. */
+/** @param elements - the elements of the request, with variables. */
 export function hintsOn(elements: readonly Fields[]): Hint[] {
   const written = elements.map((fields, index) => ({ index, fields, condition: conditionOf(fields), delay: delayIn(fields) }));
   return [
@@ -46,15 +44,13 @@ const isOfOneAssignment = ({ fields: { platformAssignmentId: id } }: Written) =>
   typeof id === 'string' && id.trim() !== '' && !unsubstituted(id);
 const ofAssignment = ({ index }: Written): Issue => ({
   pointer: `/${index}/platformAssignmentId`,
-  detail: 'is always this one assignment, whatever the event is about: ${assignment_id} is that of the event',
+  detail: 'is always this one assignment. For the assignment of the event, use ${assignment_id}',
 });
 
 function ofOne({ index, fields, condition }: Written): Issue[] {
   const at = (field: string, detail: string): Issue => ({ pointer: jsonPointer([index, field]), detail });
   const unknown = Object.entries(fields).flatMap(([field, value]) =>
-    variablesIn(JSON.stringify(value) ?? '')
-      .filter((name) => sampleOf(name) === undefined)
-      .map((name) => at(field, `\${${cutShort(name, 80)}} is no variable of the platform that is known here`)),
+    variablesIn(JSON.stringify(value) ?? '').flatMap((name) => ofVariable(name).map((detail) => at(field, detail))),
   );
   if (!condition) return unknown;
   const text = conditionText(condition);
@@ -71,6 +67,17 @@ function ofOne({ index, fields, condition }: Written): Issue[] {
   return unknown;
 }
 
+function ofVariable(name: string): string[] {
+  const written = `\${${cutShort(name, 80)}}`;
+  const free =
+    `${written} is free text: a quotation mark in it breaks the body, and the text after the mark may become a field of the action. ` +
+    'Use an id, an e-mail address or a time here, or let the platform escape the text as JSON';
+  return [
+    ...(sampleOf(name) === undefined ? [`${written} is not a known variable of the platform`] : []),
+    ...(wordingOf(name) === 'free' ? [free] : []),
+  ];
+}
+
 const isSend = ({ fields }: Written) => fields.action === 'platform_sendAssignment';
 const asksStatus = ({ condition }: Written) => condition !== undefined && pathText(condition.path) === 'status';
 
@@ -82,19 +89,18 @@ function ofOrder(one: Written, all: readonly Written[]): Issue[] {
   const send = before.findLast((other) => isSend(other) && other.delay === delay);
   const hints: Issue[] = [];
   if (later.length > 0)
-    hints.push({ pointer: `/${index}`, detail: `is due before ${later.join(', ')}, although it is written behind` });
+    hints.push({ pointer: `/${index}`, detail: `is due before ${later.join(', ')}, although it comes after it` });
   if (send && asksStatus(one))
     hints.push({
       pointer: `/${index}/actionCondition`,
-      detail: `sees the status right after ${send.index} has sent it: with a longer delay, somebody can have accepted`,
+      detail: `sees the status right after ${send.index} has sent the assignment: with a longer delay, somebody can have accepted it`,
     });
   return hints;
 }
 
-/** After the last send, for those who are to accept. */
-const netAfterSeconds = 1800;
+const netAfterSeconds = 1800; // time for people to accept after the last send
 
-/** Of the sends the last, unless an e-mail follows it after a while, always or by the status. */
+/** Warns if the last send has no safety net: a later e-mail without a condition, or with a condition about the status. */
 function withoutNet(all: readonly Written[]): Hint[] {
   const last = all
     .filter(isSend)
@@ -106,7 +112,7 @@ function withoutNet(all: readonly Written[]): Hint[] {
     (asksStatus(one) || !one.condition);
   if (all.some(isNet)) return [];
   const detail =
-    'has no safety net: where it reaches nobody, nobody hears of it. Add a delayed e-mail with actionCondition status==draft';
+    'has no safety net: if it reaches no worker, nobody gets a message. Add a delayed e-mail with actionCondition status==draft';
   const { platformAssignmentId = '${assignment_id}' } = last.fields;
   const words = `Nobody has been found for ${platformAssignmentId}.`;
   const add = {

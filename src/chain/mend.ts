@@ -1,4 +1,4 @@
-/** Mending an action: some of its fields are changed, and all are read again as a request's are. */
+/** Editing an action: some fields change, then all fields are read again as in a request. */
 
 import { actionDefinitions } from './actions.js';
 import { addressOf } from './address.js';
@@ -8,16 +8,14 @@ import { fieldNames, type Issue, jsonPointer, mostBytes, readRequest } from './r
 import { fieldsOf } from './sent.js';
 import { blankness } from './text.js';
 
-/**
- * @param changes - to the fields as they were sent, all that the action was ever mended by together.
- * @returns the mended action, or what is wrong: `pointer` is `/cfValue`. What would hold the action again at once is wrong, too.
- */
+/** @param changes - all edits so far. @returns the edited action, or problems: also data that would hold it again. */
 export function mendAction(
   action: ChainAction,
   changes: Fields,
 ): { ok: true; action: ChainAction } | { ok: false; problems: Issue[] } {
   const refused = (...problems: Issue[]) => ({ ok: false as const, problems });
-  if (!action.sent) return refused({ pointer: '', detail: 'came before its fields were kept: send the request again' });
+  if (!action.sent)
+    return refused({ pointer: '', detail: 'was accepted before the relay kept its fields: send the request again' });
   const sent = fieldsOf(action);
   const names = Object.keys(changes);
   if (names.length === 0) return refused({ pointer: '', detail: 'must name a field' });
@@ -32,7 +30,7 @@ export function mendAction(
   const read = readRequest([{ ...element, ...fixed(sent) }]);
   const found = read.ok ? read.mistakes : [...read.problems, ...read.mistakes];
   problems.unshift(...found.map(({ pointer, detail }) => ({ pointer: pointer.replace('/0', ''), detail })));
-  // Of two problems of a field the first says more: which name was meant.
+  // The first problem of a field is the most specific one.
   const distinct = problems.filter((one, place) => problems.findIndex(({ pointer }) => pointer === one.pointer) === place);
   const [mended] = read.ok ? read.actions : [];
   return mended && distinct.length === 0
@@ -45,17 +43,17 @@ export function mendAction(
     if (!fieldNames(definition).includes(name)) return `is not a field of ${action.action}`;
     const delay = sent.delayInSeconds;
     const isFree = typeof delay === 'string' && blankness(delay) !== undefined;
-    return name === 'delayInSeconds' && !isFree ? 'can be changed only where it was blank' : undefined;
+    return name === 'delayInSeconds' && !isFree ? 'can be changed only if it was blank' : undefined;
   }
 }
 
-/** To whom the e-mail goes once it is mended, and would not have gone before. */
+/** Recipients that the edit adds. */
 export function newRecipients(before: ChainAction, after: ChainAction): string[] {
   const known = new Set(recipientsOf(before).map(addressOf));
   return recipientsOf(after).filter((one) => !known.has(addressOf(one)));
 }
 
-/** Whoever mends an action needs no token, but it is not valid without one. */
+/** The schema requires a token, but an edit has none. */
 function fixed({ action, relayId }: Fields): Fields {
   return { action, relayId, relayAccessToken: '' };
 }

@@ -1,66 +1,55 @@
-/**
- * The states of actions and chains, what people can do about them, and what the states of all actions make of a chain.
- * Part of the replay contract.
- */
+/** The states of actions and chains. Part of the replay contract. allowed-verbs.ts has the verbs of each state. */
 
 export const actionStates = [
-  'pending', // waits for its turn
-  'scheduled', // waits for its time
+  'pending',
+  'scheduled', // waits until it is due
   'running',
   'retrying', // failed, and is tried again within the retry budget
-  'needs-attention', // held until somebody retries or skips it, or the attention window is over
+  'needs-attention', // held until a person decides or the attention window ends
   'done',
-  'skipped', // its condition did not hold, its rule was disabled, or somebody skipped it
+  'skipped', // the condition did not hold, the rule was disabled, or a person skipped it
   'failed',
-  'partly-failed', // an e-mail that reached at least one recipient, but not all
-  'not-run', // stood behind an action that failed
+  'partly-failed', // an e-mail that reached some recipients, but not all
+  'not-run', // an earlier action of its sequence failed
   'cancelled',
 ] as const;
 export type ActionState = (typeof actionStates)[number];
 
+export type Outcomes = Partial<Record<ActionState, number>>;
+
+/** `2 done, 1 failed again`: the states of steered actions a moment later. */
+export function outcomesText(outcomes: Outcomes): string {
+  const words: Partial<Record<ActionState, string>> = {
+    'needs-attention': 'failed again',
+    failed: 'failed again',
+    'partly-failed': 'partly failed again',
+    retrying: 'being retried',
+    pending: 'waiting',
+  };
+  const counts = new Map<string, number>();
+  for (const state of actionStates) {
+    const said = words[state] ?? state;
+    counts.set(said, (counts.get(said) ?? 0) + (outcomes[state] ?? 0));
+  }
+  return [...counts].flatMap(([said, count]) => (count > 0 ? `${count} ${said}` : [])).join(', ');
+}
+
 export const chainStatuses = ['running', 'needs-attention', 'completed', 'failed', 'cancelled', 'terminated'] as const;
 export type ChainStatus = (typeof chainStatuses)[number];
 
-export const steeringVerbs = ['retry', 'mend', 'skip', 'runNow', 'cancel', 'reschedule'] as const;
-export type SteeringVerb = (typeof steeringVerbs)[number];
-
-/** Those that can be done with many at once. */
-export const bulkVerbs = ['retry', 'mend', 'skip', 'cancel', 'runNow'] as const satisfies SteeringVerb[];
-export type BulkVerb = (typeof bulkVerbs)[number];
-
 const ended: ReadonlySet<ActionState> = new Set(['done', 'skipped', 'failed', 'partly-failed', 'not-run', 'cancelled']);
 
-/** Whether the action has ended. `partly-failed` has, although it can be retried while the chain is open. */
+/** `partly-failed` counts as ended, although it can be retried while the chain is open. */
 export function hasEnded(state: ActionState): boolean {
   return ended.has(state);
 }
 
-/** Whether an action that has ended can be retried, also when its chain has closed. */
+/** Whether an ended action can be retried, even after its chain has closed. */
 export function isToRedo(state: ActionState): boolean {
   return state === 'failed' || state === 'partly-failed';
 }
 
-/** Whether the verb does an action again, also one that has failed. */
-export function isRetry(verb: SteeringVerb): verb is 'retry' | 'mend' {
-  return verb === 'retry' || verb === 'mend';
-}
-
-const troubled: readonly ActionState[] = ['needs-attention', 'failed', 'partly-failed'];
-const openTo: Record<SteeringVerb, readonly ActionState[]> = {
-  retry: troubled,
-  mend: troubled,
-  skip: ['needs-attention'],
-  runNow: ['scheduled'],
-  cancel: actionStates.filter((state) => !hasEnded(state)),
-  reschedule: ['scheduled'],
-};
-
-/** Whether the verb has an effect on an action in this state. */
-export function isOpenTo(verb: SteeringVerb, state: ActionState): boolean {
-  return openTo[verb].includes(state);
-}
-
-/** Whether nobody knows if the last try took effect, on somebody who has no copy by what is known. */
+/** Whether the last try may have taken effect. Recipients who have the e-mail do not count. */
 export function isUnknown({ error, deliveries = [] }: Tried): boolean {
   return Boolean(error?.unknown || deliveries.some(({ sent, unknown }) => !sent && unknown));
 }
@@ -70,7 +59,25 @@ interface Tried {
   deliveries?: { sent: boolean; unknown?: boolean }[];
 }
 
-/** The status of a chain that was not cancelled or terminated as a whole, from its actions alone. */
+/** Whether an e-mail has reached a recipient, in this try or before. */
+export function reachedSome({ deliveries = [] }: Pick<Tried, 'deliveries'>): boolean {
+  return deliveries.some(({ sent }) => sent);
+}
+
+/** Whether the outside system was called. If not, the try uses no attempt and no budget. */
+export function wasTried({ type, paused }: { type: string; paused?: unknown }): boolean {
+  return !paused && type !== 'NotTried';
+}
+
+/** The error of an effect that a lost workflow task may have tried. */
+export const perhapsTried = {
+  type: 'OutcomeUnknown',
+  message: 'nobody knows whether it was done: it was cancelled while a worker may have been doing it; look in the other system',
+  retryable: false,
+  unknown: true,
+};
+
+/** A chain that was cancelled or terminated as a whole has that status instead. */
 export function chainStatus(actions: readonly { state: ActionState }[]): Exclude<ChainStatus, 'cancelled' | 'terminated'> {
   if (actions.some(({ state }) => state === 'needs-attention')) return 'needs-attention';
   if (actions.some(({ state }) => !hasEnded(state))) return 'running';

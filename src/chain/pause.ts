@@ -1,11 +1,11 @@
-/** The outside systems that a company connects, and pauses: planned downtime of one or all, during which its actions wait. */
+/** The outside systems of a company, and pauses: planned downtime of one or all of them, while actions wait. */
 
 import { oneLine } from './text.js';
 
 export const connectors = ['platform', 'ticketing', 'mail'] as const;
 export type Connector = (typeof connectors)[number];
 
-/** What can be paused; `all` is every connector of the company. */
+/** `all`: pauses all systems of the company. */
 export const pausable = ['all', ...connectors] as const;
 export type Pausable = (typeof pausable)[number];
 
@@ -14,34 +14,44 @@ export interface Pause {
   since: string;
   until?: string;
   reason?: string;
+  text?: string; // `pauseText`, with times in the company's zone: workflows do not know zones
 }
 
-/** What a workflow asks about the pauses of a company. */
 export interface Pauses {
   current: Pause[];
-  seconds: number; // For so long anything of the company was paused since the time asked about.
+  seconds: number; // the length of all pauses since the requested time
+  ended?: string; // end of the last pause of the requested connector; absent: none has ended
 }
 
-/** Whether it is on at this time, in Unix milliseconds. */
+/** @param time - Unix milliseconds. */
 export function isOn({ until }: Pause, time: number): boolean {
   return until === undefined || Date.parse(until) > time;
 }
 
-/** The pause that keeps something from this connector, the one that lasts longest. Part of the replay contract. */
+/** The pause of this connector that ends last. Part of the replay contract. */
 export function pauseOf(pauses: readonly Pause[], connector: Connector): Pause | undefined {
   const ends = ({ until }: Pause) => (until === undefined ? Number.MAX_VALUE : Date.parse(until));
   const [longest] = pauses.filter(({ what }) => what === 'all' || what === connector).sort((a, b) => ends(b) - ends(a));
   return longest;
 }
 
-/** `paused: the platform, since 2026-07-01T12:00:00.000Z: new version`. */
-export function pauseText({ what, since, until, reason }: Pause): string {
+/** `paused: the platform, since 2026-07-01 07:00:00 CDT: new version`. @param shown - writes a time. */
+export function pauseText({ what, since, until, reason, text }: Pause, shown = (iso: string) => iso): string {
+  if (text !== undefined) return text;
   const named = { all: 'everything of the company', platform: 'the platform', ticketing: 'the ticket system', mail: 'mail' };
-  const ends = until === undefined ? '' : ` until ${until}`;
-  return `paused: ${named[what]}, since ${since}${ends}${reason === undefined ? '' : `: ${oneLine(reason)}`}`;
+  const ends = until === undefined ? '' : ` until ${shown(until)}`;
+  return `paused: ${named[what]}, since ${shown(since)}${ends}${reason === undefined ? '' : `: ${oneLine(reason)}`}`;
 }
 
-/** For how many seconds at least one of these was on between two times, in Unix milliseconds. */
+/**
+ * The longest interval of checks, in seconds: 30 at first, then doubled. Needed because the signal of a pause's end can be lost.
+ * Part of the replay contract.
+ */
+export function longestLook(hasRoomForOwn: boolean): number {
+  return hasRoomForOwn ? 600 : 24 * 3600;
+}
+
+/** Seconds between two times (Unix milliseconds) during which at least one pause was on. */
 export function pausedSeconds(pauses: readonly Pick<Pause, 'since' | 'until'>[], from: number, to: number): number {
   const spans = pauses
     .map(({ since, until }) => [Date.parse(since), until === undefined ? to : Math.min(Date.parse(until), to)] as const)
@@ -52,4 +62,31 @@ export function pausedSeconds(pauses: readonly Pick<Pause, 'since' | 'until'>[],
     counted = Math.max(counted, end);
   }
   return milliseconds / 1000;
+}
+
+/** When actions are due, in Unix milliseconds, and the connectors that they need. */
+export interface Due {
+  at: number;
+  needs: Connector[];
+}
+
+/** Times of a pause that is over. */
+export type EndedPause = Required<Pick<Pause, 'what' | 'since' | 'until'>>;
+
+/**
+ * The new due time of an action, after a pause. The first action that waited runs at the end of the pause; the others keep their
+ * distance from it. Unix milliseconds. Part of the replay contract.
+ * @param planned - its due time before earlier pauses moved the actions of the chain.
+ */
+export function dueAfterPause(
+  due: number,
+  planned: number,
+  dueTimes: readonly Due[],
+  { what, since, until }: EndedPause,
+): number {
+  const began = Date.parse(since);
+  if (due < began) return due;
+  const waited = dueTimes.filter(({ needs }) => what === 'all' || needs.includes(what)).map(({ at }) => at + due - planned);
+  const first = Math.min(due, ...waited.filter((at) => at >= began));
+  return due + Math.max(0, Date.parse(until) - first);
 }

@@ -1,4 +1,4 @@
-/** Reads the webhook's array of actions. All problems are named at once, with JSON pointers. */
+/** Reads the webhook's array of actions and reports all problems together, with JSON pointers. */
 
 import { distance } from 'fastest-levenshtein';
 import { z } from 'zod';
@@ -9,7 +9,7 @@ import { type ActionDefinition, type Issues, parseFields, ruledText, shortText, 
 import { sentFields } from './sent.js';
 import { blankness, cutShort, leftover } from './text.js';
 
-/** What is wrong at one place of the request. `pointer` is a JSON pointer (RFC 6901): `/1/delayInSeconds`. */
+/** `pointer` is a JSON pointer (RFC 6901): `/1/delayInSeconds`. */
 export interface Issue {
   pointer: string;
   detail: string;
@@ -19,12 +19,12 @@ export function jsonPointer(path: readonly PropertyKey[]): string {
   return path.map((segment) => `/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
-/** Of a request's body, and of all fields of a mended action. */
+/** The limit of a request's body, and of all fields of an edited action. */
 export const mostBytes = 256 * 1024;
 export const maxActions = 100;
 export const maxTokenLength = 512; // Characters.
 const maxConditionLength = 1000; // Characters.
-const maxCommentLength = 1000; // Characters. A comment is a label: the rest of a longer one is cut off.
+const maxCommentLength = 1000; // A longer comment is cut.
 
 const actionNames = actionDefinitions.map(({ name }) => name);
 
@@ -51,7 +51,7 @@ export const commonFields = {
 };
 const commonSchema = z.object(commonFields);
 
-/** `mistakes`: those in the event's data, for which an action will need attention; they are among the warnings. */
+/** `mistakes`: errors in the event's data; the action will need attention. `warnings` includes them. */
 export type ReadRequest =
   | { ok: true; actions: ChainAction[]; warnings: Issue[]; mistakes: Issue[] }
   | { ok: false; problems: Issue[]; mistakes: Issue[] };
@@ -129,7 +129,6 @@ function readAction(
   return { ...action, sent: sentFields(action, fields, fieldNames(definition)) };
 }
 
-/** @param asked - whether the condition needs the assignment. */
 function readAssignment(id: unknown, definition: ActionDefinition | undefined, asked: boolean, issues: Issues) {
   const needed = definition?.needsAssignment || asked;
   if (id === undefined && needed) {
@@ -142,7 +141,7 @@ function readAssignment(id: unknown, definition: ActionDefinition | undefined, a
   return blank ? undefined : id.trim();
 }
 
-/** With safe numbers and booleans made texts, also within arrays; everything else stays for the schema to refuse. */
+/** Turns safe numbers and booleans into text, also within arrays. The schema refuses other types. */
 function withTexts(element: Record<string, unknown>): Record<string, unknown> {
   const asText = (value: unknown): unknown =>
     typeof value === 'boolean' || (typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER)
@@ -153,13 +152,13 @@ function withTexts(element: Record<string, unknown>): Record<string, unknown> {
   );
 }
 
-/** Of an action, or where it is none that is known, of all. */
+/** Without a definition: the fields of all actions. */
 export function fieldNames(definition: Pick<ActionDefinition, 'fields'> | undefined): string[] {
   const own = (definition ? [definition] : actionDefinitions).flatMap(({ fields }) => Object.keys(fields));
   return [...Object.keys(commonFields), ...own];
 }
 
-/** Refuses names that are a near miss of a known one; other unknown names are ignored, with a warning. */
+/** Refuses a misspelt known name; ignores other unknown names with a warning. */
 function checkNames(fields: Record<string, unknown>, definition: ActionDefinition | undefined, issues: Issues): void {
   const known = fieldNames(definition);
   for (const name of Object.keys(fields).filter((name) => !known.includes(name))) {
@@ -170,16 +169,15 @@ function checkNames(fields: Record<string, unknown>, definition: ActionDefinitio
   }
 }
 
-/** Whether the names differ, case and separators apart, in one letter of every four, at most three. */
+/** Ignores case and separators. One letter in four may differ, at most three. */
 export function isNearMiss(name: string, known: string): boolean {
-  if (name.length > 100) return false; // No field is half as long.
+  if (name.length > 100) return false; // a field's name has less than half of this
   const [one, other] = [folded(name), folded(known)];
   const allowed = Math.min(3, Math.floor(other.length / 4));
   return Math.abs(one.length - other.length) <= allowed && distance(one, other) <= allowed;
 }
 
-/** The names of fields, folded: the known ones are asked for again and again, and one after another for the same name. */
-const foldedNames = new Map<string, string>();
+const foldedNames = new Map<string, string>(); // a cache: every field of every request is compared with the known names
 
 function folded(name: string): string {
   const known = foldedNames.get(name);

@@ -1,7 +1,4 @@
-/**
- * The room in the history of a workflow, which Temporal ends without a word at 51,200 events or 50 MiB: so it is never filled.
- * Part of the replay contract.
- */
+/** Keeps a workflow's history below 51,200 events and 50 MiB, where Temporal terminates it. Part of the replay contract. */
 
 import type { ChainAction, EmailContents } from './chain.js';
 
@@ -10,23 +7,15 @@ export interface History {
   bytes: number;
 }
 
-/** What may be used, and what is still to be done is to fit in as well. The rest is for signals that somebody types. */
+/** The limit for everything, including actions that have not run. The rest is a reserve for signals that people type. */
 const most: History = { events: 42_000, bytes: 40_000_000 };
-/** Of that, what the relay's own tries may use, so that people have the larger part. */
+/** The limit for the relay's own retries, so that people keep the larger part. */
 const mostOfOwn: History = { events: 20_000, bytes: 20_000_000 };
 
-/** Of contents of an e-mail in the inputs of its activities, which else read them from the input of their workflow. */
+/** The limit for e-mail contents in the inputs of activities. Larger contents are read from the workflow's input. */
 const mostInlineBytes = 100_000;
 
-export const historyFull =
-  "Temporal's history of this chain is full: it is not tried again here; skip or cancel it, or send the request again";
-
-/** Whether people can repeat it without end. */
-export function usesRoom(verb: string): boolean {
-  return verb === 'retry' || verb === 'mend' || verb === 'reschedule';
-}
-
-/** @param open - the actions that have not ended. */
+/** @param open - actions that have not ended. */
 export function isFull(history: History, open: readonly ChainAction[]): boolean {
   const need = open.map(needOf);
   return isBeyond(history, most, {
@@ -35,7 +24,7 @@ export function isFull(history: History, open: readonly ChainAction[]): boolean 
   });
 }
 
-/** Whether the relay may go on by itself with tries and looks that have no end. */
+/** Whether there is room for the relay's own endless retries and checks. */
 export function hasRoomForOwn(history: History, open: readonly ChainAction[]): boolean {
   return !isBeyond(history, mostOfOwn) && !isFull(history, open);
 }
@@ -44,12 +33,12 @@ function isBeyond(history: History, most: History, need: History = { events: 0, 
   return history.events + need.events > most.events || history.bytes + need.bytes > most.bytes;
 }
 
-/** Whether the contents of an e-mail are repeated for each of its recipients. */
+/** Whether the input of each recipient's activity repeats the contents. */
 export function isInline({ subject, body, bodyHtml }: EmailContents, recipients: number): boolean {
   return 3 * (subject.length + body.length + bodyHtml.length) * recipients <= mostInlineBytes;
 }
 
-/** What doing an action takes, with a notice: for each recipient an activity and, at worst, a workflow task of its own. */
+/** The upper bound for one action with a notice. An e-mail needs an activity and up to one workflow task per recipient. */
 function needOf(action: ChainAction): History {
   if (action.action !== 'sendEmails') return { events: 30, bytes: 50_000 };
   const { length } = action.recipients;

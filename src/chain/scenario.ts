@@ -1,35 +1,29 @@
-/** Plays a chain through: what would become of it, and when people would hear of it, if the world went so. */
+/** Simulates a chain in a scenario: the outcome of each action, and the time of its notice. */
 
-import { actionDefinitions } from './actions.js';
-import { type ChainAction, delayOf, planChain } from './chain.js';
+import { attemptsWithin, automaticRetrySeconds, backoffSeconds } from './backoff.js';
+import { type ChainAction, connectorOf, delayOf, planChain } from './chain.js';
 import { asksIncomingValue, evaluateCondition } from './condition.js';
 import { type Facts, type Forecast, forecastOf } from './forecast.js';
-import { attemptsWithin, automaticRetrySeconds, backoffSeconds } from './retry.js';
 
 export const scenarios = ['nobody-found', 'nobody-accepts', 'platform-down'] as const;
 export type Scenario = (typeof scenarios)[number];
 
-/** For how long, in seconds after the event, the platform does not answer in `platform-down`. */
-const downSeconds = 3600;
+const downSeconds = 3600; // in `platform-down`, the platform does not answer for this many seconds after the event
 
-/** Seconds are counted from the event. */
+/** Times are in seconds after the event. */
 export interface Played extends Forecast {
-  /** When it is done, skipped, or given up. Absent: it waits for somebody. */
-  afterSeconds?: number;
-  /** More than one where it had to be tried again. */
+  afterSeconds?: number; // When it is done, skipped or failed. Absent: it waits for a person.
   attempts?: number;
-  /** When people are told that it needs attention, or has failed. */
-  toldAfterSeconds?: number;
+  toldAfterSeconds?: number; // the time of the notice, if it needs attention or failed
 }
 
 interface World {
   scenario: Scenario;
-  /** What the platform knows of the assignment. */
-  assignment: Record<string, unknown>;
+  assignment: Record<string, unknown>; // the assignment from the platform
   retryBudgetSeconds: number;
 }
 
-/** @param facts - one for each action, in the same order; what their conditions come to is played. */
+/** @param facts - one per action, in the same order. The scenario replaces the results of conditions. */
 export function playThrough(
   actions: readonly ChainAction[],
   facts: readonly Pick<Facts, 'rule' | 'obstacle'>[],
@@ -40,7 +34,7 @@ export function playThrough(
   const sequences = [immediate, ...delayed].map((left) => ({ left: [...left], clock: delayOf(left[0] ?? {}) }));
   let sentAfter = Number.POSITIVE_INFINITY;
   for (;;) {
-    // Whichever has the next thing to do, so that what one does is seen by what the others do later.
+    // Take the sequence that acts first: later steps of other sequences see its effect.
     const [sequence] = sequences.filter(({ left }) => left.length > 0).sort((one, other) => one.clock - other.clock);
     const action = sequence?.left.shift();
     if (!sequence || !action) return actions.map(({ index }) => played.get(index) ?? { outcome: 'unknown' });
@@ -57,8 +51,10 @@ export function playThrough(
     const { condition } = action;
     const asks = condition !== undefined && !asksIncomingValue(condition);
     const without = forecastOf(action, { rule, obstacle, condition: ofRequest(action) });
-    const sends = actionDefinitions.find(({ name }) => name === action.action)?.system === 'platform';
-    const isTried = rule?.enabled && action.cannotSchedule === undefined && (asks || (sends && without.outcome === 'runs'));
+    const isTried =
+      rule?.enabled &&
+      action.cannotSchedule === undefined &&
+      (asks || (connectorOf[action.action] === 'platform' && without.outcome === 'runs'));
     if (!isTried) return ended(without, from);
     const tried = attempts(from, rule.onFailure);
     if (tried.gaveUp) return { ...tried.times, outcome: 'failed', reason: 'the platform did not answer' };
@@ -73,7 +69,7 @@ export function playThrough(
     return { ...assignment, status: scenario === 'nobody-accepts' && seconds >= sentAfter ? 'sent' : 'draft' };
   }
 
-  /** Of the platform, which answers once it is up again: within the budget, then by the relay itself while the action is held. */
+  /** Tries until the platform answers again: within the budget, then automatically while the action is held. */
   function attempts(from: number, onFailure: 'hold' | 'continue') {
     let [at, attempts] = [from, 1];
     let toldAfterSeconds: number | undefined;
@@ -91,7 +87,7 @@ export function playThrough(
   }
 }
 
-/** What its condition on `incomingValue` comes to. */
+/** The result of a condition on `incomingValue`. */
 function ofRequest({ condition, incomingValue }: ChainAction): Facts['condition'] {
   return condition && asksIncomingValue(condition) ? evaluateCondition(condition, { incomingValue }) : undefined;
 }
@@ -102,7 +98,6 @@ function ended(forecast: Forecast, at: number): Played {
   return { ...forecast, ...(!waits && { afterSeconds: at }), ...(isTold && { toldAfterSeconds: at }) };
 }
 
-/** What a scenario shows of the chain as a whole: that nobody hears of it. */
 export function remarkOn(scenario: Scenario, actions: readonly ChainAction[], played: readonly Played[]): string | undefined {
   const sends = actions.some(({ action }) => action === 'platform_sendAssignment');
   if (scenario === 'platform-down' || !sends) return undefined;
@@ -111,6 +106,6 @@ export function remarkOn(scenario: Scenario, actions: readonly ChainAction[], pl
   );
   if (isTold) return undefined;
   return scenario === 'nobody-found'
-    ? 'Nobody is told that nobody was found: add a delayed e-mail with actionCondition status==draft.'
-    : 'Nobody is told that nobody has accepted: add a delayed e-mail with actionCondition status==sent.';
+    ? 'No worker is found, and nobody gets a message about it: add a delayed e-mail with actionCondition status==draft.'
+    : 'No worker accepts, and nobody gets a message about it: add a delayed e-mail with actionCondition status==sent.';
 }

@@ -1,4 +1,4 @@
-/** The fields of an action as they were sent. What the action itself holds so, a long e-mail above all, is not kept twice. */
+/** The fields of an action as sent. Fields that the action contains unchanged, such as a long e-mail, are not stored twice. */
 
 import { actionDefinitions } from './actions.js';
 import type { ChainAction } from './chain.js';
@@ -12,16 +12,16 @@ const ofEveryAction = {
   comment: 'comment',
 };
 
-/** @returns the fields that the action does not hold as they were sent. @param names - of the fields that are known. */
+/** @returns the fields that the action does not contain unchanged. @param names - the known fields. */
 export function sentFields(action: ChainAction, fields: Fields, names: readonly string[]): Fields {
   const held = heldFields(action);
   const isKept = (name: string) =>
-    // Of a comment, which is a label, the rest of a longer one is not kept.
+    // A long comment is cut, and its rest is not stored.
     name !== 'comment' && !fixedFields.includes(name) && fields[name] !== undefined && !isSame(fields[name], held[name]);
   return Object.fromEntries(names.filter(isKept).map((name) => [name, fields[name]]));
 }
 
-/** Every field as it was sent, but for the token. */
+/** Every field as it was sent, without the token. */
 export function fieldsOf(action: ChainAction): Fields {
   const given = Object.entries({ ...heldFields(action), ...action.sent }).filter(([, value]) => value !== undefined);
   return { action: action.action, relayId: action.relayId, ...Object.fromEntries(given) };
@@ -35,7 +35,7 @@ function heldFields(action: ChainAction): Fields {
   return Object.fromEntries(names.map(([field, name]) => [field, textOf(values[name])]));
 }
 
-/** Texts, or lists of them. */
+/** Compares texts, or lists of texts. */
 export function isSame(one: unknown, other: unknown): boolean {
   if (!Array.isArray(one) || !Array.isArray(other)) return one === other;
   return one.length === other.length && one.every((item, place) => item === other[place]);

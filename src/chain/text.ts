@@ -1,23 +1,22 @@
-/** Texts: cut to fit where they are shown, and what the webhook's substitution leaves blank or not filled in. */
+/** Cuts texts to fit, and finds blank values and variables that the webhook did not replace. */
 
-/** What a text says, or what is wrong with it. */
 export type Parsed<Said> =
   | ({ ok: true; error?: undefined } & Said)
   | ({ ok: false; error: string } & { [Name in keyof Said]?: undefined });
 
-/** At most `length` UTF-16 units, never half a surrogate pair, with `…` where something is missing. */
+/** Cuts to at most `length` UTF-16 units, never inside a surrogate pair; `…` marks a cut. */
 export function cutShort(text: string, length = 200): string {
   if (text.length <= length) return text;
   const end = /[\ud800-\udbff]/.test(text.charAt(length - 2)) ? length - 2 : length - 1;
   return `${text.slice(0, end)}…`;
 }
 
-/** Bytes of the text as a JSON string in UTF-8, quotes included: what Temporal counts of a payload. */
+/** The size as a JSON string in UTF-8, with quotes. Temporal counts payloads in this way. */
 export function jsonBytes(text: string): number {
   return new TextEncoder().encode(JSON.stringify(text)).length;
 }
 
-/** At most `bytes` by `jsonBytes`, whole characters only, with `…` where something is missing. */
+/** Cuts the text to `bytes` (see `jsonBytes`), between characters; `…` marks a cut. */
 export function fitBytes(text: string, bytes: number): string {
   if (jsonBytes(text) <= bytes) return text;
   let room = bytes - jsonBytes('…');
@@ -30,17 +29,17 @@ export function fitBytes(text: string, bytes: number): string {
   return `${kept}…`;
 }
 
-/** Bytes of a character within a JSON string in UTF-8. Encoding would be slow: workflows fit a hundred texts in every task. */
+/** Faster than encoding: each workflow task shortens a hundred texts. */
 function characterBytes(character: string): number {
   const code = character.codePointAt(0) ?? 0;
   if (code < 0x20) return '\b\t\n\f\r'.includes(character) ? 2 : 6;
   if (code < 0x80) return character === '"' || character === '\\' ? 2 : 1;
   if (code < 0x800) return 2;
   if (code > 0xffff) return 4;
-  return code >= 0xd800 && code <= 0xdfff ? 6 : 3; // Half a surrogate pair is escaped.
+  return code >= 0xd800 && code <= 0xdfff ? 6 : 3; // half a surrogate pair is escaped
 }
 
-/** Without line breaks, other control characters and marks that turn the direction of writing; white space as single spaces. */
+/** Removes control characters and marks that change the direction of writing; white space becomes single spaces. */
 export function oneLine(text: string): string {
   return text
     .replaceAll(/\p{Bidi_Control}/gu, '')
@@ -48,28 +47,26 @@ export function oneLine(text: string): string {
     .trim();
 }
 
-/** `${name}`. */
 export const variablePattern = /\$\{([^{}]*)\}/g;
 
-/** The first `${variable}` that the webhook left unsubstituted, cut short. */
 export function unsubstituted(text = ''): string | undefined {
   const [variable] = text.match(variablePattern) ?? [];
   return variable && cutShort(variable, 80);
 }
 
-/** What is wrong with a text in which a variable is left: `contains ${owner}, which was not substituted`. */
+/** Describes a variable left in a text: `contains ${owner}, which was not substituted`. */
 export function leftover(text: string | undefined): string | undefined {
   const variable = unsubstituted(text);
   return variable && `contains ${variable}, which was not substituted`;
 }
 
-/** What is wrong with a field that must say something: `is blank`, or `is "${owner}", not substituted`. */
+/** Describes a field without a value: `is blank`, or `is "${owner}", not substituted`. */
 export function blankness(text: string | undefined): string | undefined {
   if (text?.trim() === '') return 'is blank';
   return text && unsubstituted(text) && `is "${cutShort(text.trim(), 80)}", not substituted`;
 }
 
-/** Whether more brackets than `levels` are open at once in the text, those inside strings not counted. It need not be JSON. */
+/** Whether more than `levels` brackets are open at once, outside strings. The text may be invalid JSON. */
 export function isNestedDeeper(text: string, levels: number): boolean {
   let depth = 0;
   for (let at = 0; at < text.length && depth <= levels; at++) {
@@ -81,7 +78,7 @@ export function isNestedDeeper(text: string, levels: number): boolean {
   return depth > levels;
 }
 
-/** The place of the quotation mark that ends the string which begins at `from`; that of the end of the text where there is none. */
+/** The place of the closing quotation mark, or the end of the text. */
 function stringEnd(text: string, from: number): number {
   for (let at = text.indexOf('"', from + 1); at >= 0; at = text.indexOf('"', at + 1)) {
     let unescaped = at;
@@ -89,4 +86,19 @@ function stringEnd(text: string, from: number): number {
     if ((at - unescaped) % 2 === 0) return at;
   }
   return text.length;
+}
+
+/** `1 chain`, `3 chains`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** `2 sendEmails: tell the manager`. */
+export function titleOf({ index, action, comment }: { index: number; action: string; comment?: string | undefined }): string {
+  return `${index} ${action}${comment ? `: ${comment}` : ''}`;
+}
+
+/** `action 1`, `actions 1, 2`. */
+export function actionsText(indexes: readonly number[]): string {
+  return `action${indexes.length === 1 ? '' : 's'} ${indexes.join(', ')}`;
 }

@@ -1,4 +1,4 @@
-/** What the platform's webhook fills in before a request comes, written `${name}`; for those who compose a chain. */
+/** The variables (`${name}`) that the platform's webhook fills in, for people who compose a chain. */
 
 import type { Fields } from './fields.js';
 import { mostBytes } from './request.js';
@@ -7,8 +7,7 @@ import { variablePattern } from './text.js';
 export interface Variable {
   name: string;
   description: string;
-  /** Stands for it where nobody says what it would be. */
-  sample: string;
+  sample: string; // the default value
 }
 
 const ofCustomField = /^custom_field_[\w-]+$/;
@@ -22,20 +21,34 @@ export const variables: readonly Variable[] = [
   { name: 'custom_field_<field_id>', description: 'A custom field of the assignment: put its id at the end.', sample: '501' },
 ];
 
-/** Undefined: it is not one that the relay knows of. */
+/** Undefined: not a known variable. */
 export function sampleOf(name: string): string | undefined {
   const known = ofCustomField.test(name) ? 'custom_field_<field_id>' : name;
   return variables.find(({ name }) => name === known)?.sample;
 }
 
-/** The names of the variables in the text, each once. */
+const freeWords =
+  /^(note|comment|remark|name|title|subject|description|text|message|body|reason|instruction|detail|summary|label|street|city|custom|field|udf|cf)s?$/;
+const strictWords =
+  /^(id|uuid|guid|key|number|count|email|mail|phone|date|time|timestamp|on|at|status|state|zip|url|zone|radius)s?$/;
+
+/** `free`: text that a person writes, such as a note; `strict`: an id, an address, a time. Undefined: an unknown variable. */
+export function wordingOf(name: string): 'free' | 'strict' | undefined {
+  const words = name.split(/[^a-zA-Z\d]+|(?<=[a-z\d])(?=[A-Z])/).map((word) => word.toLowerCase());
+  if (/^(custom|udf|cf)$/.test(words[0] ?? '')) return 'free';
+  const last = words.at(-1) ?? '';
+  if (strictWords.test(last)) return 'strict';
+  return words.some((word) => freeWords.test(word)) ? 'free' : undefined;
+}
+
+/** Returns each name once. */
 export function variablesIn(text: string): string[] {
   return [...new Set([...text.matchAll(variablePattern)].map(([, name = '']) => name))];
 }
 
-/** The elements as the webhook would send them. What `filling` does not know stays. */
+/** Fills in variables as the webhook would. Variables that `filling` does not know stay. */
 export function fillIn(elements: readonly Fields[], filling: (name: string) => string | undefined): Fields[] {
-  let room = mostBytes; // Of UTF-16 units, for all that is filled in.
+  let room = mostBytes; // the limit of all inserted values together, in UTF-16 units
   const filled = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(filled);
     if (typeof value !== 'string') return value;
@@ -49,7 +62,7 @@ export function fillIn(elements: readonly Fields[], filling: (name: string) => s
   return elements.map((element) => Object.fromEntries(Object.entries(element).map(([field, value]) => [field, filled(value)])));
 }
 
-/** What the webhook filled in for a request that came: of fields that have one variable, and are otherwise as they were sent. */
+/** Finds the values that the webhook filled in. Compares fields that contain one variable and otherwise match. */
 export function valuesFrom(elements: readonly Fields[], sent: readonly Fields[]): Record<string, string> {
   const pairs = elements.flatMap((element, place) =>
     Object.entries(element).flatMap(([field, written]) => textPairs(written, sent[place]?.[field])),

@@ -1,22 +1,22 @@
 /**
- * What the Temporal Web UI shows without opening a payload: summaries of one line, and details in Markdown. Only paragraphs,
- * bold, code and tables come out well in all its versions and places; a company's words must not turn into markup in any.
+ * Summaries (one line) and details (Markdown) for the Temporal Web UI. A company's text must never become markup. Only
+ * paragraphs, bold, code and tables look right in all versions.
  */
 
 import type { ActionStatus } from './action-status.js';
 import type { Chain, ChainAction, ChainRef } from './chain.js';
 import { conditionText } from './condition.js';
-import type { ActionState } from './outcome.js';
+import { type ActionState, isToRedo } from './outcome.js';
 import { fitBytes, jsonBytes, oneLine } from './text.js';
 
-/** Temporal takes 400, as payloads, which encryption makes longer by up to 151, the id of the key included. */
+/** Temporal's limit is 400 bytes of payload; encryption adds up to 151, including the key id. */
 export const summaryBytes = 245;
-const labelsBytes = 150; // Kept in a summary for the names of its actions, however long the rest is.
-const labelBytes = 80; // For one action: the Web UI's timeline cuts off long lines.
+const labelsBytes = 150; // reserved for the names of the actions
+const labelBytes = 80; // the limit for each action: the Web UI's timeline cuts long lines
 
 type Titled = Pick<ActionStatus, 'index' | 'action' | 'comment'>;
 
-/** `2 sendEmails: tell the manager`, short enough for a summary that says a few words more. */
+/** `2 sendEmails: tell the manager`, short enough to leave room in a summary. */
 export function actionTitle(action: Titled): string {
   return fitBytes(`${action.index} ${named(action)}`, summaryBytes - 50);
 }
@@ -25,16 +25,21 @@ function named({ action, comment = '' }: Omit<Titled, 'index'>): string {
   return [action, oneLine(comment)].filter(Boolean).join(': ');
 }
 
-/** What its author calls the action. */
 function label({ action, comment = '' }: Omit<Titled, 'index'>): string {
   return fitBytes(oneLine(comment) || action, labelBytes);
 }
 
-/** `2 tell the manager: held until …`. @param doing - what is done with the actions, or what they wait for. */
+/** `2 tell the manager: held until …`. @param doing - for example `held until …`. */
 export function summaryOf(actions: readonly Titled[], doing = ''): string {
   const words = doing && `: ${oneLine(doing)}`;
   const labels = actions.map((action) => `${action.index} ${label(action)}`).join(', ');
   return fitBytes(`${fitBytes(labels, Math.max(labelsBytes, summaryBytes - jsonBytes(words)))}${words}`, summaryBytes);
+}
+
+/** The summary of the timer after which a workflow with failed actions closes. */
+export function lastSummary(actions: readonly ActionStatus[]): string {
+  const failed = actions.filter(({ state }) => isToRedo(state));
+  return summaryOf(failed, 'takes what arrived last');
 }
 
 export function chainSummary(chain: Pick<Chain, 'companyId'>, actions: readonly ChainAction[]): string {
@@ -45,25 +50,24 @@ export function chainSummary(chain: Pick<Chain, 'companyId'>, actions: readonly 
 }
 
 export function delayedSummary(actions: readonly ChainAction[]): string {
-  return unmarked(summaryOf(actions, `${actions[0]?.delaySeconds} s after the event`));
+  return unmarked(summaryOf(actions, actions[0] && time(actions[0])));
 }
 
-/** Without Markdown's characters: the Web UI shows static summaries as plain text in one place and as Markdown in another. */
+/** Removes Markdown, because the Web UI shows some static summaries as Markdown. */
 function unmarked(summary: string): string {
   return fitBytes(summary.replace(/[\\`*<>[\]{}$~|]|:(?=\/\/)/g, ''), summaryBytes);
 }
 
-/** `2026-07-01 09:30:00 UTC`, as the Web UI writes times, from ISO 8601. */
+/** `2026-07-01 09:30:00 UTC`, from ISO 8601. */
 export function shownTime(iso: string): string {
   return `${iso.slice(0, 19).replace('T', ' ')} UTC`;
 }
 
-/** Why an action is not done, in words: its reason, and the error behind it. */
 export function whyNot({ reason, error }: Pick<ActionStatus, 'reason' | 'error'>): string {
   return [...new Set([error?.message, reason])].filter((words) => words !== undefined).join('; ');
 }
 
-/** Why the workflow of a chain, or of a group of its delayed actions, failed, and what to do. */
+/** The reason why the workflow of a chain, or of delayed actions, failed, and the next step. */
 export function failureMessage(chain: ChainRef, actions: readonly ActionStatus[]): string {
   const failed = actions.filter(({ state }) => state === 'failed');
   const notRun = actions.filter(({ state }) => state === 'not-run').length;
@@ -82,21 +86,20 @@ function retryCommand({ companyId, chainId }: ChainRef, index: number): string {
   return `npx relay retry ${companyId} ${chainId} ${index}`;
 }
 
-const detailsBytes = 19_800; // Temporal takes 20,000, as payloads too.
-const rowBytes = 35; // What a row takes beside its cells.
-/** An em space. Some renderers give cells no padding, and their texts would run together. */
-const gap = '\u2003';
-const notedActions = 3; // Failed or held, explained above the table.
+const detailsBytes = 19_800; // Temporal's limit is 20,000 bytes of payload
+const rowBytes = 35; // for a row, without its cells
+const gap = '\u2003'; // an em space: some renderers give cells no padding
+const notedActions = 3; // failed or held actions explained above the table
 
-/** What a chain, or a group of its delayed actions, asks for: static details. */
+/** Static details: the requested actions of a chain, or of a group of its delayed actions. */
 export function chainDetails(chain: ChainRef & Pick<Chain, 'receivedAt'>, actions: readonly ChainAction[]): string {
   const what = `Chain ${chain.chainId} of ${escapeMarkdown(chain.companyId)}, received ${shownTime(chain.receivedAt)}.`;
-  const head = `${what} How it stands is under **Current Details**.`;
+  const head = `${what} Its current state is under **Current Details**.`;
   const rows = actions.map((action) => [String(action.index), escapeMarkdown(named(action)), when(action), asked(action)]);
   return withTable(head, ['#', 'Action', 'When', 'With'], rows);
 }
 
-/** How they stand. @param ignored - signals that had no effect. */
+/** The current states. @param ignored - signals that had no effect. */
 export function currentDetails(chain: ChainRef, actions: readonly ActionStatus[], ignored: readonly string[] = []): string {
   const noted = actions.filter(({ state }) => state === 'needs-attention' || state === 'failed').slice(0, notedActions);
   const rows = actions.map((action) => [
@@ -141,13 +144,18 @@ function remark(action: ActionStatus): string {
   return escapeMarkdown([...(standing[state] ?? [reason]), by && `${by.verb} by ${by.by}`].filter(Boolean).join('; '));
 }
 
-function when({ delaySeconds, condition }: ChainAction): string {
-  const time = delaySeconds ? `${delaySeconds} s after the event` : 'in its turn';
-  return escapeMarkdown(condition ? `${time}, if ${conditionText(condition)}` : time);
+function when(action: ChainAction): string {
+  const { condition } = action;
+  return escapeMarkdown(condition ? `${time(action)}, if ${conditionText(condition)}` : time(action));
 }
 
-/** Shown in other columns, or too long to show. */
-const notAsked = ['action', 'index', 'comment', 'delaySeconds', 'condition', 'body', 'bodyHtml', 'sent'];
+function time({ delaySeconds, dueAt }: ChainAction): string {
+  if (dueAt !== undefined) return `at ${shownTime(dueAt)}`;
+  return delaySeconds ? `${delaySeconds} s after the event` : 'in its turn';
+}
+
+/** Fields that are in other columns, or too long. */
+const notAsked = ['action', 'index', 'comment', 'delaySeconds', 'dueAt', 'condition', 'body', 'bodyHtml', 'sent'];
 
 /** `groupIds 501, 502; radiusMiles 25`. */
 function asked(action: ChainAction): string {
@@ -155,14 +163,12 @@ function asked(action: ChainAction): string {
   return escapeMarkdown(fields.map(([name, value]) => `${name} ${Array.isArray(value) ? value.join(', ') : value}`).join('; '));
 }
 
-/** The text with everything escaped that Markdown or the Web UI (`{workflowId}`, addresses) would interpret. */
+/** Escapes texts that Markdown or the Web UI (`{workflowId}`, URLs) would interpret. */
 function escapeMarkdown(text: string): string {
   return oneLine(text).replace(/[\\`*_{}[\]<>#|~$&]|:(?=\/\/)/g, '\\$&');
 }
 
-/**
- * A paragraph and a table that fit in the details: many rows have short cells. The last line is blank: the Web UI cuts it off.
- */
+/** With more rows, cells are shorter, so that all rows fit. The last line is blank, because the Web UI cuts it off. */
 function withTable(head: string, titles: string[], rows: string[][]): string {
   const room = (detailsBytes - jsonBytes(head) - 200) / rows.length;
   const cellBytes = Math.min(600, (room - rowBytes) / (titles.length - 1));

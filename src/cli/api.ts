@@ -1,4 +1,4 @@
-/** The relay's API over HTTP: where it is, what opens it, and how it is asked. A refusal and silence are errors. */
+/** The HTTP client of the relay's API: address, credential, requests. Errors: `Refused`, `Unreachable`. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,15 +8,14 @@ import { problemSchema } from '../contract/problem.js';
 import { type Terminal, UsageError } from './terminal.js';
 
 export interface Address {
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   url: string;
-  /** Whether it is this machine. */
   loopback: boolean;
-  /** The admin token or a company's key, and what to name when it is refused. */
+  /** The admin token or a company's key. `from`: the variable or file, for messages. */
   credential?: { bearer: string; from: string; kind: 'admin' | 'key' };
 }
 
-/** `--url`, RELAY_URL, this machine at PORT, or the relay of the data directory. @throws UsageError that never shows what it was given. */
+/** Takes `--url`, RELAY_URL, PORT or the relay of the data directory. @throws UsageError, which does not quote the text. */
 export function readAddress(given: string | undefined, env: Terminal['env']): Address {
   const name = given === undefined ? 'RELAY_URL' : '--url';
   const running = runningRelay(env);
@@ -26,14 +25,14 @@ export function readAddress(given: string | undefined, env: Terminal['env']): Ad
   if (!url || !/^https?:$/.test(url.protocol)) throw new UsageError(`${name} must be a URL such as https://relay.example.com`);
   if (url.username || url.password || url.search || url.hash)
     throw new UsageError(
-      `${name} must have no user, password, query or fragment: credentials go into RELAY_ADMIN_TOKEN or RELAY_KEY`,
+      `${name} must not have a user, password, query or fragment. Set the token in RELAY_ADMIN_TOKEN or RELAY_KEY`,
     );
   const loopback = isLoopback(url.hostname);
   const credential = readCredential(env, running !== undefined && isSame(url, new URL(running.url)));
   return { url: url.href.replace(/\/+$/, ''), loopback, ...(credential && { credential }) };
 }
 
-/** For the relay that runs on the data directory also the token in it. */
+/** Reads the environment or, if the relay of the data directory runs, the file with its admin token. */
 function readCredential(env: Terminal['env'], isRunning: boolean): Address['credential'] {
   if (env.RELAY_ADMIN_TOKEN) return credentialOf(env.RELAY_ADMIN_TOKEN, 'RELAY_ADMIN_TOKEN', 'admin');
   if (env.RELAY_KEY) return credentialOf(env.RELAY_KEY, 'RELAY_KEY', 'key');
@@ -46,7 +45,7 @@ const inDataDir = (env: Terminal['env'], name: string) => join(env.RELAY_DATA_DI
 
 const runningSchema = z.object({ url: z.url(), pid: z.int() });
 
-/** What `npm start` says of itself in its data directory, if that process lives: the token there is for it, not for whoever listens. */
+/** The running relay of the data directory. Its process must be alive, so that no other program on its port gets the token. */
 function runningRelay(env: Terminal['env']): z.infer<typeof runningSchema> | undefined {
   const running = runningSchema.safeParse(parseJson(readIfThere(inDataDir(env, 'api.json')) ?? '')).data;
   if (running === undefined) return undefined;
@@ -58,7 +57,6 @@ function runningRelay(env: Terminal['env']): z.infer<typeof runningSchema> | und
   return running;
 }
 
-/** Loopback names mean the same machine. */
 function isSame(a: URL, b: URL): boolean {
   return a.port === b.port && (a.hostname === b.hostname || (isLoopback(a.hostname) && isLoopback(b.hostname)));
 }
@@ -74,14 +72,13 @@ function readIfThere(file: string): string | undefined {
 function credentialOf(text: string, from: string, kind: 'admin' | 'key') {
   const bearer = text.trim();
   if (/^[\x21-\x7e]+$/.test(bearer)) return { bearer, from, kind };
-  throw new UsageError(`${from} does not hold a token: it must be one word of plain characters`);
+  throw new UsageError(`${from} does not hold a token: a token is one word of ASCII characters`);
 }
 
 export type Problem = z.infer<typeof problemSchema>;
 
-/** An answer with a status of success. */
 export interface Answer<Body> extends Pick<Response, 'status' | 'headers'> {
-  /** The body as it came; empty where there is none. */
+  /** The raw body. */
   text: string;
   body: Body;
 }
@@ -92,9 +89,9 @@ export class Refused extends Error {
 
   constructor(
     readonly problem: Problem,
-    /** The document as it came. */
+    /** The raw document. */
     readonly text: string,
-    /** Seconds, where the API named them. */
+    /** Seconds, from `Retry-After`. */
     readonly retryAfter: string | null,
     readonly question: Question,
   ) {
@@ -102,13 +99,13 @@ export class Refused extends Error {
   }
 }
 
-/** Nobody answered at the address, or something that is not the relay. */
+/** There was no answer, or no answer of a relay. */
 export class Unreachable extends Error {
   override readonly name = 'Unreachable';
 
   constructor(
     message: string,
-    /** Whether the API may have had the request all the same. */
+    /** Whether the API may have received the request. */
     readonly mayHaveArrived: boolean,
   ) {
     super(message);
@@ -116,28 +113,28 @@ export class Unreachable extends Error {
 }
 
 export interface Question {
-  /** Sent as JSON; bytes as they are. */
+  /** Sent as JSON. Bytes stay unchanged. */
   body?: unknown;
   headers?: Record<string, string>;
-  /** Without those that are undefined. */
+  /** Undefined values are omitted. */
   query?: Record<string, unknown>;
-  /** Whether the admin token or key goes with it. Default: yes. */
+  /** Whether to send the admin token or key. @default true */
   bearer?: boolean;
-  /** Another status that is an answer, too, rather than a refusal. */
+  /** A status other than 2xx that counts as an answer. */
   alsoAnswer?: number;
-  /** What to do next after such a refusal, where the command that asks knows more than explain.ts. */
+  /** The next step after a refusal, if the command knows a better one than explain.ts. */
   nextStep?: (problem: Problem) => string | undefined;
 }
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** The API itself waits up to 15 seconds for Temporal. */
+/** The API waits up to 15 seconds for Temporal. */
 const patienceMs = 30_000;
 
 export class Api {
   constructor(readonly address: Address) {}
 
-  /** @param schema - the form of the answer's body. @throws Refused, Unreachable */
+  /** @throws Refused, Unreachable */
   async ask<Body>(method: Method, path: string, schema: z.ZodType<Body>, question: Question = {}): Promise<Answer<Body>> {
     const { response, text } = await this.#exchange(method, path, question);
     const { status, ok, headers } = response;
@@ -145,12 +142,12 @@ export class Api {
     if (ok || status === question.alsoAnswer) {
       const { success, data } = schema.safeParse(json);
       if (success) return { status, headers, text, body: data };
-      throw this.#unlike('answers in a form that this command does not know');
+      throw this.#unlike('answers in a format that this command does not know');
     }
     const { data: problem } = problemSchema.safeParse(json);
     if (problem) throw new Refused(problem, text, headers.get('Retry-After'), question);
     const target = headers.get('Location') ?? '';
-    throw this.#unlike(URL.canParse(target) ? `sends on to ${new URL(target).origin}` : `answers ${status}`);
+    throw this.#unlike(URL.canParse(target) ? `redirects to ${new URL(target).origin}` : `answers ${status}`);
   }
 
   async #exchange(method: string, path: string, { body, headers: more, query = {}, bearer = true }: Question) {
@@ -159,7 +156,7 @@ export class Api {
     const headers = new Headers({ Accept: 'application/json', ...more });
     const { credential } = this.address;
     if (bearer && credential) headers.set('Authorization', `Bearer ${credential.bearer}`);
-    // All changes are merged with what is there (RFC 7396).
+    // RFC 7396.
     if (body !== undefined) headers.set('Content-Type', method === 'PATCH' ? 'application/merge-patch+json' : 'application/json');
     const sent = body instanceof Uint8Array ? body : JSON.stringify(body);
     try {
@@ -173,18 +170,18 @@ export class Api {
   }
 
   #unlike(what: string): Unreachable {
-    return new Unreachable(`${this.address.url} ${what}: this is not the API that the command was made for.`, true);
+    return new Unreachable(`${this.address.url} ${what}: this is not the API of a relay, or not of this version.`, true);
   }
 }
 
-/** A path of the API with the values in it encoded. @throws UsageError for a value that would make it another path. */
+/** A path of the API with encoded values. @throws UsageError if a value would change the path. */
 export function path(texts: TemplateStringsArray, ...values: readonly (string | number)[]): string {
   const wrong = values.find((value) => ['', '.', '..'].includes(String(value).trim()));
-  if (wrong !== undefined) throw new UsageError(`"${wrong}" is no id`);
+  if (wrong !== undefined) throw new UsageError(`"${wrong}" is not an id`);
   return String.raw({ raw: texts }, ...values.map(encodeURIComponent));
 }
 
-/** What JSON says, of bytes in UTF-8; undefined for anything else. */
+/** @returns undefined if it is not JSON in UTF-8. */
 export function parseJson(json: string | Uint8Array): unknown {
   try {
     return JSON.parse(typeof json === 'string' ? json : new TextDecoder('utf-8', { fatal: true }).decode(json));
@@ -193,17 +190,16 @@ export function parseJson(json: string | Uint8Array): unknown {
   }
 }
 
-/** Why a request was not even sent, by the code of the error. */
+/** Codes of errors before anything was sent. */
 const unsent: Record<string, string> = {
-  ECONNREFUSED: 'nothing listens there',
-  ENOTFOUND: 'there is no such host',
-  EAI_AGAIN: 'the name of the host cannot be looked up',
-  EHOSTUNREACH: 'there is no way to the host',
-  ENETUNREACH: 'there is no way to the host',
+  ECONNREFUSED: 'no process listens there',
+  ENOTFOUND: 'the host does not exist',
+  EAI_AGAIN: 'the DNS lookup failed',
+  EHOSTUNREACH: 'the host is not reachable',
+  ENETUNREACH: 'the network is not reachable',
   UND_ERR_CONNECT_TIMEOUT: 'the host does not answer',
 };
 
-/** What `fetch` threw, in words. */
 function silence(error: unknown): [reason: string, mayHaveArrived: boolean] {
   if (error instanceof Error && error.name === 'TimeoutError') return [`no answer within ${patienceMs / 1000} seconds`, true];
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : undefined;

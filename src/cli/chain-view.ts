@@ -1,8 +1,8 @@
-/**
- * How a chain looks in a terminal: its actions, what to do about those in trouble, and every change until it has come to rest.
- */
+/** A chain in a terminal: its actions, the commands for failed ones, and its changes while it runs. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { verbsFor } from '../chain/allowed-verbs.js';
+import { counted, titleOf } from '../chain/text.js';
 import { type Accepted, type ActionResource, type ChainResource, chainSchema } from '../contract/chain-resource.js';
 import { type Answer, type Problem, path, Refused, Unreachable } from './api.js';
 import { issueLines } from './explain.js';
@@ -10,10 +10,10 @@ import type { Session } from './session.js';
 import { exitCodes } from './terminal.js';
 import { type Line, line, momentFromNow, momentText, type Painted, type Tone } from './text.js';
 
-/** The pause between two looks: the shortest after a change, from there growing to the longest. */
+/** The pause between two requests. It is short after a change, then grows. */
 const shortestPauseMs = 250;
 const longestPauseMs = 5_000;
-/** How long the API may be away, as it is while it restarts. */
+/** How long the API may be unreachable, such as during a restart. */
 const patienceMs = 60_000;
 
 const tones: Record<Exclude<Tone, 'faint'>, readonly string[]> = {
@@ -22,12 +22,12 @@ const tones: Record<Exclude<Tone, 'faint'>, readonly string[]> = {
   bad: ['failed', 'not-run', 'terminated'],
 };
 
-/** The state of an action, the status of a chain, or the outcome of a dry run. */
+/** A state of an action, a status of a chain, or an outcome of a dry run, in its colour. */
 export function stateCell(state: string): Painted {
   return { text: state, tone: (['good', 'warning', 'bad'] as const).find((tone) => tones[tone].includes(state)) };
 }
 
-/** How a chain stands, as the end of a sentence. */
+/** The words after `The chain`. */
 const statusWords: Record<ChainResource['status'], string> = {
   running: 'is running',
   'needs-attention': 'needs attention',
@@ -65,7 +65,9 @@ export function chainLines(session: Session, companyId: string, chain: ChainReso
     `Received ${momentFromNow(chain.receivedAt)}${chain.closedAt ? `, closed ${momentText(chain.closedAt)}` : ''}`,
     ...(chain.tokenIds ? [`Started by token ${chain.tokenIds.join(', ')}`] : []),
     ...(chain.links.webUi ? [`Temporal Web UI: ${chain.links.webUi}`] : []),
-    ...(chain.partial ? ['No worker answered in time: this is what the server knows, and actions may be further.'] : []),
+    ...(chain.partial
+      ? ['No worker answered in time. This is the state on the Temporal server; actions may have progressed since.']
+      : []),
     '',
     ...session.table(chain.actions, columns),
     ...troubleLines(companyId, chain),
@@ -74,7 +76,6 @@ export function chainLines(session: Session, companyId: string, chain: ChainReso
   ];
 }
 
-/** An action's state in one line, with the time at which it was seen. */
 function actionLine(action: ActionResource): Line {
   const said = remark(action);
   const attempts = action.state === 'retrying' && action.attempts ? ` (attempts: ${action.attempts})` : '';
@@ -82,14 +83,12 @@ function actionLine(action: ActionResource): Line {
   return line`${seen}  ${titleOf(action)}: ${stateCell(action.state)}${attempts}${said && `: ${said}`}`;
 }
 
-/** For every action in trouble: its error in full, and the commands that decide about it. */
+/** For every failed or held action: the whole error, and the commands for a decision. */
 function troubleLines(companyId: string, chain: ChainResource): Line[] {
-  const open = chain.closedAt === undefined;
-  // For a retry, a chain that has ended by itself is opened again.
-  const again = chain.status === 'failed' || chain.status === 'completed';
   return chain.actions
     .filter(({ state }) => ['needs-attention', 'partly-failed', 'failed'].includes(state))
     .flatMap((action) => {
+      const verbs = verbsFor(chain, action);
       const steer = (verb: string, meaning: string) => {
         const said: Painted = { text: `   ${meaning}`, tone: 'faint' };
         return line`  npx relay ${verb} ${companyId} ${chain.chainId} ${String(action.index)}${said}`;
@@ -102,25 +101,18 @@ function troubleLines(companyId: string, chain: ChainResource): Line[] {
         ...(action.deliveries ?? []).map(
           ({ recipient, sent, error }) => `  ${recipient}: ${sent ? 'sent' : `not sent: ${error ?? ''}`}`,
         ),
-        ...(action.nextAttemptAt ? [`  Tried again ${momentFromNow(action.nextAttemptAt)}`] : []),
+        ...(action.nextAttemptAt ? [`  Next retry ${momentFromNow(action.nextAttemptAt)}`] : []),
         ...(action.heldUntil ? [`  Held until ${momentFromNow(action.heldUntil)}`] : []),
-        ...(open || (again && action.state !== 'needs-attention') ? [steer('retry', 'try it again')] : []),
-        ...(open || (again && action.state !== 'needs-attention')
-          ? [steer('chains fields', 'see what `chains mend` can change')]
-          : []),
-        ...(open && action.state === 'needs-attention' ? [steer('skip', ' go on without it')] : []),
+        ...(verbs.includes('retry') ? [steer('retry', 'retry it')] : []),
+        ...(verbs.includes('mend') ? [steer('chains fields', 'show the fields that `chains mend` can edit')] : []),
+        ...(verbs.includes('skip') ? [steer('skip', ' skip it')] : []),
       ];
     });
 }
 
-/** A paragraph, unless it is empty. */
+/** Empty if there are no lines. */
 export function listed(heading: string, lines: readonly Line[]): Line[] {
   return lines.length === 0 ? [] : ['', heading, ...lines];
-}
-
-/** `2 sendEmails: tell the manager`. */
-export function titleOf({ index, action, comment }: Pick<ActionResource, 'index' | 'action' | 'comment'>): string {
-  return `${index} ${action}${comment ? `: ${comment}` : ''}`;
 }
 
 function when({ endedAt, startedAt, runAt, state }: ActionResource): string {
@@ -130,20 +122,18 @@ function when({ endedAt, startedAt, runAt, state }: ActionResource): string {
 function remark({ reason, error, result, state }: ActionResource): string {
   if (reason !== undefined) return reason;
   if (error && state !== 'done') return error.message;
-  if (result?.recipients !== undefined) return `${result.recipients} recipient${result.recipients === 1 ? '' : 's'}`;
+  if (result?.recipients !== undefined) return counted(result.recipients, 'recipient');
   return '';
 }
 
-/**
- * Shows what the API says to a chain that it accepts, and with `wait` what becomes of it until it has ended or needs attention.
- */
+/** Shows the answer to an accepted chain, and with `wait` every change until the chain ends or needs attention. */
 export async function showAccepted(session: Session, companyId: string, asked: Promise<Answer<Accepted>>, wait?: boolean) {
   const answer = await asked;
   const { chainId, receivedAt, actions, warnings, links } = answer.body;
   const replayed = answer.headers.get('Idempotency-Replayed') === 'true';
   await session.show(answer, () => [
     replayed
-      ? `This idempotency key was used before: chain ${chainId}, received ${momentFromNow(receivedAt)}. Nothing new runs.`
+      ? `This idempotency key was used before, for chain ${chainId}, received ${momentFromNow(receivedAt)}. No new chain runs.`
       : `Chain ${chainId} is accepted.`,
     '',
     ...session.table(actions, {
@@ -155,7 +145,7 @@ export async function showAccepted(session: Session, companyId: string, asked: P
     ...listed('Warnings:', issueLines(warnings)),
     '',
     ...(links.webUi ? [`Temporal Web UI: ${links.webUi}`] : []),
-    `See it: npx relay chains show ${companyId} ${chainId}`,
+    `Show it: npx relay chains show ${companyId} ${chainId}`,
     ...(wait ? [''] : []),
   ]);
   if (!wait) return;
@@ -164,7 +154,7 @@ export async function showAccepted(session: Session, companyId: string, asked: P
   await session.show(end, (chain) => [...troubleLines(companyId, chain), '', `The chain ${statusWords[chain.status]}.`]);
 }
 
-/** Shows every change of the chain. @param rests - whether there is nothing more to wait for. */
+/** Prints every change until `rests` is true. */
 export async function followChain(
   session: Session,
   companyId: string,
@@ -196,7 +186,7 @@ async function askPatiently(session: Session, companyId: string, chainId: string
     } catch (error) {
       const passes = error instanceof Unreachable || (error instanceof Refused && [429, 500, 503].includes(error.problem.status));
       if (!passes || Date.now() > until) throw error;
-      if (attempt === 1) session.note(`${error.message.replace(/\.$/, '')}: trying on.`);
+      if (attempt === 1) session.note(`${error.message.replace(/\.$/, '')}: trying again.`);
       await sleep(Math.min(shortestPauseMs * 2 ** attempt, longestPauseMs));
     }
   }
@@ -207,11 +197,11 @@ export function askChain({ api }: Session, companyId: string, chainId: string): 
   return api.ask('GET', target, chainSchema, { nextStep: whereToLook(companyId, chainId) });
 }
 
-/** What to do where there is no such chain or action, or where it is not possible any more. */
+/** The next step after a 404 or 409. */
 export function whereToLook(companyId: string, chainId: string) {
   return ({ status, detail }: Problem) => {
     if (status === 409 || (status === 404 && detail.startsWith('There is no action')))
-      return `See how it stands: npx relay chains show ${companyId} ${chainId}`;
-    return status === 404 ? `See which there are: npx relay chains list ${companyId}` : undefined;
+      return `Show its state: npx relay chains show ${companyId} ${chainId}`;
+    return status === 404 ? `List the chains: npx relay chains list ${companyId}` : undefined;
   };
 }

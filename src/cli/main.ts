@@ -4,7 +4,7 @@
 import { runCommandLine } from './program.js';
 import { processTerminal } from './terminal.js';
 
-// Whoever reads our output may stop early: `relay chains list demo | head`.
+// The reader of the output may stop early: `relay chains list demo | head`.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   throw error;

@@ -1,4 +1,4 @@
-/** What commands have in common: their form, options that several have, and the settings that options and files hold. */
+/** The form of commands, shared options, and settings from options and files. */
 
 import { readFileSync } from 'node:fs';
 import { type Command, Option, type OptionValues } from '@commander-js/extra-typings';
@@ -9,62 +9,78 @@ import type { Session } from './session.js';
 import { type Terminal, UsageError } from './terminal.js';
 import { readMoment } from './text.js';
 
-/** Adds the commands of a subject to `relay`; their actions use the session. */
 export type Commands = (relay: Command, session: Session) => void;
 
-/** Adds a command to a group, which by itself lists. @param words - those behind its name in the example of its help. */
+/** Adds a command to a group; `list` is the group's default. @param words - the arguments of the example. */
 export function command<Usage extends string>(group: Command, usage: Usage, words: string, summary: string) {
   const added = group.command(usage, { isDefault: usage.startsWith('list') });
   const names = [...(group.parent ? ['relay'] : []), group.name(), added.name()];
   return added.summary(summary).addHelpText('after', `\nExample:\n  ${[...names, words].join(' ').trimEnd()}`);
 }
 
-export const yesOption = new Option('--yes', 'do not ask');
+export const yesOption = new Option('--yes', 'do not ask for confirmation');
 
-export const waitOption = new Option('--wait', 'follow the chain until it has ended or needs attention');
+export const waitOption = new Option('--wait', 'follow the chain until it ends or needs attention');
 
-/** For lists that the API answers in parts. */
+/** Options of lists, which the API answers in pages. */
 export function withParts<Args extends unknown[], Options extends OptionValues>(command: Command<Args, Options>) {
-  return command.option('--limit <n>', 'at most so many; default: 50', readCount('--limit')).option('--all', 'all there are');
-}
-
-/** Which chains are meant: each option is read as the field of the API's filter. */
-export function withFilter<Args extends unknown[], Options extends OptionValues>(command: Command<Args, Options>) {
-  const later = 'received then or later: 2026-07-01T12:00:00Z, or 2h for two hours ago';
   return command
-    .option('--assignment <id>', 'with an action for this assignment', (assignmentId) => ({ assignmentId }))
-    .option('--rule <relayId>', 'with an action of this rule', (relayId) => ({ relayId }))
-    .option('--reason <type>', 'that need attention, or have failed, for this, such as PlatformError', (reason) => ({ reason }))
-    .option('--since <time>', later, (time) => ({ since: readMoment(time, 'ago') }))
-    .option('--until <time>', 'received before', (time) => ({ until: readMoment(time, 'ago') }));
+    .option('--limit <n>', 'the maximum number of items; default: 50', readCount('--limit'))
+    .option('--all', 'no maximum');
 }
 
-/** The contacts for notices, each read as the settings that it makes, and a file with any settings. */
+/** Each option sets the field of the API's filter with the same name. */
+export function withFilter<Args extends unknown[], Options extends OptionValues>(command: Command<Args, Options>) {
+  const later = 'received since this time: 2026-07-01T12:00:00Z, or 2h for two hours ago';
+  return command
+    .option('--assignment <id>', 'chains with an action for this assignment', (assignmentId) => ({ assignmentId }))
+    .option('--rule <relayId>', 'chains with an action of this rule', (relayId) => ({ relayId }))
+    .option('--reason <type>', 'chains with this type of failure, such as PlatformError', (reason) => ({ reason }))
+    .option('--since <time>', later, (time) => ({ since: readMoment(time, 'ago') }))
+    .option('--until <time>', 'received before this time', (time) => ({ until: readMoment(time, 'ago') }));
+}
+
+/** Options for contacts, and for a file with settings. */
 export function withSettings<Args extends unknown[], Options extends OptionValues>(command: Command<Args, Options>) {
-  const addresses = 'who is told when something fails (may be given several times)';
-  const format = 'relay or slack; slack by itself for hooks.slack.com';
+  const addresses = 'gets a notice when something fails; repeatable';
+  const format = 'relay or slack; default: slack for hooks.slack.com, otherwise relay';
   return command
     .option('--notify-email <address>', addresses, (address, before?: { notify: { emails: string[] } }) => ({
       notify: { emails: [...(before?.notify.emails ?? []), address] },
     }))
-    .option('--notify-webhook <url>', 'where notices are POSTed to', (webhookUrl) => ({ notify: { webhookUrl } }))
-    .option('--notify-webhook-secret <whsec_…>', 'they are signed with it', (webhookSecret) => ({ notify: { webhookSecret } }))
+    .option('--notify-webhook <url>', 'the URL that receives notices by POST', (webhookUrl) => ({ notify: { webhookUrl } }))
+    .option('--notify-webhook-secret <whsec_…>', 'the secret that signs these requests', (webhookSecret) => ({
+      notify: { webhookSecret },
+    }))
+    .option(
+      '--notify-webhook-links <on|off>',
+      'whether these notices have links; every reader can then retry or skip',
+      (text) => ({
+        notify: { linksInWebhooks: readSwitch('--notify-webhook-links', text) },
+      }),
+    )
     .option('--notify-webhook-format <format>', format, (webhookFormat) => ({ notify: { webhookFormat } }))
-    .option('--file <file>', 'JSON with the fields of the API; - is standard input; options come on top');
+    .option('--file <file>', 'a JSON file with the fields of the API; - is standard input; options override it');
 }
 
-/** Changes to the fields of actions. @param at - what stands before a field: `index.` of the action's place. */
+/** @throws UsageError */
+export function readSwitch(option: string, text: string): boolean {
+  if (text !== 'on' && text !== 'off') throw new UsageError(`${option} must be on or off`);
+  return text === 'on';
+}
+
+/** @param at - a prefix of the field; `index.` if the index of the action comes first. */
 export function withChanges<Args extends unknown[], Options extends OptionValues>(command: Command<Args, Options>, at = '') {
   const collect = (text: string, before: string[] = []) => [...before, text];
   return command
-    .option(`--set <${at}field=value>`, 'give the field another value (may be given several times)', collect)
-    .option(`--unset <${at}field>`, 'take the field away (may be given several times)', collect);
+    .option(`--set <${at}field=value>`, 'set a field; repeatable', collect)
+    .option(`--unset <${at}field>`, 'remove a field; repeatable', collect);
 }
 
 const isList = (field: string) =>
   actionDefinitions.some(({ fields }) => new Map<string, unknown>(Object.entries(fields)).get(field) instanceof z.ZodArray);
 
-/** By field its new value, of a list all that was given; `null` takes it away. @throws UsageError */
+/** The changes by field. A list field collects its values; `null` removes a field. @throws UsageError */
 export function changesOf({ set = [], unset = [] }: { set?: string[]; unset?: string[] }): Settings {
   const changes: Settings = Object.fromEntries(unset.map((field) => [field, null]));
   for (const text of set) {
@@ -79,7 +95,7 @@ export function changesOf({ set = [], unset = [] }: { set?: string[]; unset?: st
 export type Settings = Record<string, unknown>;
 const settingsSchema = z.record(z.string(), z.unknown());
 
-/** Of options and a `--file`. Mistakes in them are for the API to name. @throws UsageError, without what the file holds. */
+/** Reads settings from options and `--file`. The API validates them. @throws UsageError that does not quote the file. */
 export async function readSettings(terminal: Terminal, options: { file?: string }): Promise<Settings> {
   const { file } = options;
   if (file === undefined) return settingsOf(options);
@@ -87,11 +103,11 @@ export async function readSettings(terminal: Terminal, options: { file?: string 
   const content = parseJson(await readInput(terminal, file));
   if (content === undefined) throw new UsageError(`${name} is not JSON`);
   const { data } = settingsSchema.safeParse(content);
-  if (!data) throw new UsageError(`${name} must hold a JSON object`);
+  if (!data) throw new UsageError(`${name} must be a JSON object`);
   return settingsOf(options, data);
 }
 
-/** What the options come to that were read as fields. A section, such as `mail`, keeps the other fields that the file has. */
+/** Options override the file. A section such as `mail` keeps the other fields that the file sets. */
 export function settingsOf(options: object, file: Settings = {}): Settings {
   const settings = { ...file };
   const given = Object.values(options).flatMap((option) => Object.entries(settingsSchema.safeParse(option).data ?? {}));
@@ -102,9 +118,13 @@ export function settingsOf(options: object, file: Settings = {}): Settings {
   return settings;
 }
 
-const unread: Record<string, string> = { ENOENT: 'there is no such file', EACCES: 'permission denied', EISDIR: 'it is a folder' };
+const unread: Record<string, string> = {
+  ENOENT: 'the file does not exist',
+  EACCES: 'permission denied',
+  EISDIR: 'it is a folder',
+};
 
-/** A file's bytes, or those of standard input for `-`. @throws UsageError */
+/** `-` is standard input. @throws UsageError */
 export async function readInput(terminal: Terminal, file: string): Promise<Uint8Array> {
   if (file === '-') return terminal.readStdin();
   try {

@@ -1,4 +1,4 @@
-/** The program that commander runs: its options, its commands, how its help looks, and what is said of a wrong command line. */
+/** The `relay` program on commander: options, commands, help, and errors of the command line. */
 
 import { Command, CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { distance } from 'fastest-levenshtein';
@@ -18,18 +18,18 @@ import { Session } from './session.js';
 import { exitCodes, type Terminal, UsageError } from './terminal.js';
 import { render } from './text.js';
 
-/** In the order of `relay --help`. A new one is a file in `commands/` and its name here, or a part of the file of its subject. */
+/** In the order of `relay --help`. */
 const commands = [companies, rules, credentials, send, chains, causes, bulk, rejected, operations];
 
-/** `relay` with all its commands; nothing in it ends the process. */
+/** Makes `relay` with all its commands. No command ends the process. */
 export function program(terminal: Terminal) {
   const relay = new Command('relay')
     .usage('<command> [options]')
-    .description('Sets up and steers a relay over its API.')
-    .option('--url <url>', 'where the API is; default: RELAY_URL, or http://127.0.0.1:PORT (8080)')
-    .option('--json', "print the API's answer as it came")
-    .version(packageJson.version, '--version', 'say which version of the relay this is')
-    .helpOption('--help', 'say how it is used')
+    .description('Configures and operates a relay through its API.')
+    .option('--url <url>', 'the address of the API; default: RELAY_URL, or http://127.0.0.1:PORT (8080)')
+    .option('--json', "print the API's answer as JSON")
+    .version(packageJson.version, '--version', 'show the version')
+    .helpOption('--help', 'show the help')
     .helpCommand(false)
     .exitOverride()
     .configureOutput({
@@ -52,7 +52,7 @@ export function program(terminal: Terminal) {
   return { relay, session };
 }
 
-/** @returns the exit code: see exitCodes. Rejects only for an error that nobody expected. */
+/** @returns the exit code, see exitCodes. It rejects only with an unexpected error. */
 export async function runCommandLine(commandLine: readonly string[], terminal: Terminal): Promise<number> {
   const { relay, session } = program(terminal);
   let found: CommandUnknownOpts | undefined;
@@ -73,12 +73,12 @@ export async function runCommandLine(commandLine: readonly string[], terminal: T
     if (session.json && error instanceof Refused) terminal.err(`${error.text.trimEnd()}\n`);
     else terminal.err(lines.map((line) => `${render(line, false)}\n`).join(''));
     if (error instanceof UsageError)
-      terminal.err(found ? `Usage: relay ${usageOf(found)} (--help says more)\n` : 'relay --help lists the commands.\n');
+      terminal.err(found ? `Usage: relay ${usageOf(found)} (--help shows more)\n` : 'relay --help lists the commands.\n');
     return exitCode;
   }
 }
 
-/** Without a verb, a group of commands lists, unless the word in its place looks like a mistyped verb. @throws UsageError */
+/** A group without a verb runs `list`, unless its first argument looks like a mistyped verb. @throws UsageError */
 function requireList(group: CommandUnknownOpts, list: CommandUnknownOpts): void {
   const [word] = group.args;
   const needed = list.usage().includes('<');
@@ -100,7 +100,7 @@ function noSuchCommand(group: CommandUnknownOpts, word = ''): UsageError {
   const names = group.commands.map((command) => command.name());
   const near = nearest(word, names);
   const meant = near ? `; did you mean ${near}?` : '';
-  if (group.parent === null) return new UsageError(`There is no command ${word}${meant}`);
+  if (group.parent === null) return new UsageError(`Unknown command ${word}${meant}`);
   return new UsageError(`relay ${group.name()} has ${names.join(', ')}${word && `, and no ${word}${meant}`}`);
 }
 
@@ -108,7 +108,7 @@ function nearest(word: string, names: readonly string[]): string | undefined {
   return names.find((name) => name[0] === word[0] && distance(word, name) <= name.length / 2);
 }
 
-/** `rules show <companyId> <relayId>`. */
+/** For example `rules show <companyId> <relayId>`. */
 function usageOf(command: CommandUnknownOpts): string {
   const group = command.parent?.parent ? `${command.parent.name()} ` : '';
   return `${group}${command.name()} ${command.usage().replace(/\[options\] ?/, '')}`.trimEnd();
@@ -116,18 +116,18 @@ function usageOf(command: CommandUnknownOpts): string {
 
 const environmentAndExitCodes = `
 Environment:
-  RELAY_URL             where the API is
-  RELAY_ADMIN_TOKEN     opens everything
-  RELAY_KEY             a company's key: opens the chains of that company
+  RELAY_URL             the address of the API
+  RELAY_ADMIN_TOKEN     the admin token, for everything
+  RELAY_KEY             a company's key, for that company
   RELAY_ACCESS_TOKEN    the rule's token for \`relay send\`, instead of --token
-  RELAY_WEBHOOK_SECRET  signs what \`relay send\` sends, instead of --webhook-secret
-  RELAY_DATA_DIR        for a relay on this machine where neither is set: its admin token is read from here (.relay)
+  RELAY_WEBHOOK_SECRET  the secret that signs requests of \`relay send\`, instead of --webhook-secret
+  RELAY_DATA_DIR        the data directory of a relay on this machine, with its admin token (.relay)
 
 Exit codes:
   ${exitCodes.ok}  done
   ${exitCodes.refused}  the API refused
-  ${exitCodes.usage}  the command line is wrong, or a deletion was not confirmed
+  ${exitCodes.usage}  the command line is wrong, or the command was not confirmed
   ${exitCodes.unreachable}  the API cannot be reached
   ${exitCodes.trouble}  the chain failed, needs attention, or was cancelled or terminated (chains show, send --wait)
 
-relay <command> --help says more, with an example.`;
+relay <command> --help shows its options and an example.`;

@@ -1,103 +1,107 @@
-/** One run of the command: the API that it asks, how it shows what comes back, and how it ends. */
+/** One run of the command: its API, its output and its exit code. */
 
 import { z } from 'zod';
 import { type Answer, Api, readAddress } from './api.js';
-import { exitCodes, NotConfirmed, type Terminal, UsageError } from './terminal.js';
+import { exitCodes, isYes, NotConfirmed, type Terminal, UsageError } from './terminal.js';
 import { type Columns, type Line, render, table } from './text.js';
 
-interface ListRequest<Field extends string, Item> {
+type ListBody<Field extends string> = Record<Field, unknown[]> & { nextCursor?: string | undefined };
+
+interface ListRequest<Field extends string, Body extends ListBody<Field>> {
   path: string;
   query?: Record<string, unknown>;
-  /** The field of the answer that holds the items. */
   field: Field;
-  schema: z.ZodType<Record<Field, Item[]> & { nextCursor?: string }>;
-  columns: Columns<Item>;
-  /** The sentence for an empty list. */
+  schema: z.ZodType<Body>;
+  columns: Columns<Body[Field][number]>;
+  /** The text for an empty list. */
   none: string;
+  /** Lines below the list, made from its first page. */
+  below?(first: Body): readonly Line[];
 }
 
-/** The most items of a list that the API puts into one answer. */
+/** The largest page of the API. */
 const largestPart = 200;
 
 export class Session {
-  /** What the command ends with unless it throws. */
   exitCode: number = exitCodes.ok;
   #api: Api | undefined;
 
   constructor(
     readonly terminal: Terminal,
-    /** Those of all commands, known once the command line is read. */
+    /** The global options, known after the command line is parsed. */
     private readonly options: () => { url?: string; json?: boolean },
   ) {}
 
-  /** @throws UsageError where the address cannot be used. */
+  /** @throws UsageError if the address is invalid. */
   get api(): Api {
     this.#api ??= new Api(readAddress(this.options().url, this.terminal.env));
     return this.#api;
   }
 
-  /** Whether standard output is for machines: answers as they came, and nothing else. */
+  /** Whether standard output contains only answers of the API. */
   get json(): boolean {
     return this.options().json ?? false;
   }
 
-  /** Shows an answer of the API: what `lines` says of its body, or with `--json` the body as it came. */
+  /** Prints the lines; with `--json`, the answer. */
   async show<Body>(asked: Answer<Body> | Promise<Answer<Body>>, lines: (body: Body) => readonly Line[]): Promise<void> {
     const { text, body } = await asked;
     if (this.json) this.terminal.out(`${text.trimEnd()}\n`);
     else this.print(lines(body));
   }
 
-  /** Shows a list as a table, or with `--json` every part as it came. */
-  async list<Field extends string, Item>(
+  /** Prints a table; with `--json`, every page of the answer. */
+  async list<Field extends string, Body extends ListBody<Field>>(
     { limit: shown = 50, all }: { limit?: number; all?: true },
-    { path, query, field, schema, columns, none }: ListRequest<Field, Item>,
+    { path, query, field, schema, columns, none, below }: ListRequest<Field, Body>,
   ): Promise<void> {
     const wanted = all ? Number.POSITIVE_INFINITY : shown;
-    const items: Item[] = [];
+    const items: Body[Field][number][] = [];
+    let first: Body | undefined;
     let cursor: string | undefined;
     do {
       const limit = Math.min(wanted - items.length, largestPart);
       const { text, body } = await this.api.ask('GET', path, schema, { query: { ...query, limit, cursor } });
       if (this.json) this.terminal.out(`${text.trimEnd()}\n`);
       items.push(...body[field]);
+      first ??= body;
       cursor = body.nextCursor;
     } while (cursor !== undefined && items.length < wanted);
     if (this.json) return;
 
     if (items.length > 0) this.print(this.table(items, columns));
     else this.note(none);
-    if (cursor !== undefined) this.note('There are more: --limit shows so many, --all shows all.');
+    if (cursor !== undefined) this.note('There are more: use --limit <n> or --all.');
+    if (first && below) this.print(below(first));
   }
 
-  /** For people; nothing with `--json`. */
+  /** Prints nothing with `--json`. */
   print(lines: readonly Line[]): void {
     const { env, columns } = this.terminal;
     const coloured = columns !== undefined && !env.NO_COLOR && env.TERM !== 'dumb';
     if (!this.json) this.terminal.out(lines.map((line) => `${render(line, coloured)}\n`).join(''));
   }
 
-  /** On standard error, for what is not the result. */
+  /** Writes to standard error, even with `--json`. */
   note(text: string): void {
     this.terminal.err(`${render(text, false)}\n`);
   }
 
-  /** A table that is cut at the width of the terminal. */
   table<Item>(items: readonly Item[], columns: Columns<Item>): Line[] {
     return table(items, columns, this.terminal.columns);
   }
 
-  /** Makes sure that something which cannot be undone is meant. @throws UsageError, NotConfirmed */
+  /** Asks before an action that cannot be undone. @throws UsageError, NotConfirmed */
   async confirm(yes: boolean | undefined, question: string): Promise<void> {
     if (yes) return;
-    if (!this.terminal.interactive) throw new UsageError('This cannot be undone: say that it is meant, with --yes');
+    if (!this.terminal.interactive) throw new UsageError('This cannot be undone: confirm it with --yes');
     const reply = await this.terminal.ask(render(`${question} This cannot be undone. y/N `, false));
-    if (!/^y(es)?$/i.test(reply.trim())) throw new NotConfirmed('Nothing was done');
+    if (!isYes(reply)) throw new NotConfirmed('Nothing was done');
   }
 
-  /** Deletes what is at the path, `what` as people call it, once that is confirmed. @throws UsageError, NotConfirmed */
+  /** Asks, then deletes. @param what - the name in the question. @throws UsageError, NotConfirmed */
   async delete(path: string, yes: boolean | undefined, what: string, verb: 'Delete' | 'Revoke' = 'Delete'): Promise<void> {
-    const { api } = this; // An address that cannot be used is said before anybody is asked.
+    const { api } = this; // An invalid address throws here, before the question.
     await this.confirm(yes, `${verb} ${what}?`);
     await api.ask('DELETE', path, z.unknown());
     this.print([`${verb}d: ${what}.`]);

@@ -1,4 +1,4 @@
-/** The world outside a command: environment, standard streams, the person in front of them if there is one, and the exit code. */
+/** The parts of a process that a command uses: environment, standard streams, questions to a person, exit codes. */
 
 import { createInterface } from 'node:readline';
 import { buffer } from 'node:stream/consumers';
@@ -10,9 +10,9 @@ export const processTerminal = {
   out: (text: string) => void process.stdout.write(text),
   err: (text: string) => void process.stderr.write(text),
   readStdin: (): Promise<Uint8Array> => buffer(process.stdin),
-  /** Width of the terminal that standard output goes to; undefined where it goes elsewhere. */
+  /** Undefined if standard output is not a terminal. */
   columns: process.stdout.isTTY ? process.stdout.columns : undefined,
-  /** Whether somebody is there to ask. */
+  /** Whether a person can answer questions. */
   interactive: process.stdin.isTTY && process.stderr.isTTY,
   async ask(question: string): Promise<string> {
     process.stderr.write(question);
@@ -21,15 +21,19 @@ export const processTerminal = {
   },
 };
 
-/** What the exit code tells a script: `relay --help` says what each means. */
+/** `relay --help` explains them. */
 export const exitCodes = { ok: 0, refused: 1, usage: 2, unreachable: 3, trouble: 4 } as const;
 
-/** Somebody was asked, and did not say yes. */
+export function isYes(reply: string): boolean {
+  return /^y(es)?$/i.test(reply.trim());
+}
+
+/** A person answered a question with no. */
 export class NotConfirmed extends Error {
   override readonly name = 'NotConfirmed';
 }
 
-/** The command line or what it names cannot be used; the message says what to write instead. Never holds a secret. */
+/** The command line is wrong. The message says what to write instead, and contains no secret. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

@@ -1,10 +1,7 @@
-/**
- * Text for a terminal: made harmless, cut and coloured; lists as tables, things as names with values, times as people write them.
- */
+/** Makes text for a terminal: removes control characters, cuts and colours lines, aligns tables, writes times. */
 
 import { UsageError } from './terminal.js';
 
-/** What a piece of text means; shown as a colour where colours are wanted. */
 export type Tone = 'good' | 'warning' | 'bad' | 'faint';
 export interface Painted {
   text: string;
@@ -14,7 +11,6 @@ export type Line = string | readonly Painted[];
 
 type Piece = string | Painted | undefined;
 
-/** A line of plain text with painted pieces in it. */
 export function line(texts: TemplateStringsArray, ...pieces: readonly Piece[]): Line {
   return texts.flatMap((text, place) => [{ text }, painted(pieces[place])]);
 }
@@ -25,7 +21,6 @@ function painted(piece: Piece): Painted {
 
 const colours: Record<Tone, string> = { good: '32', warning: '33', bad: '31', faint: '2' };
 
-/** The line as it is written, without its end. */
 export function render(line: Line, coloured: boolean): string {
   if (typeof line === 'string') return harmless(line);
   return line
@@ -34,21 +29,20 @@ export function render(line: Line, coloured: boolean): string {
     .trimEnd();
 }
 
-/** Without control characters, which could steer the terminal, and without marks that turn the direction of writing. */
+/** Removes control characters, which could control the terminal, and marks that change the writing direction. */
 export function harmless(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').replaceAll(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '');
 }
 
 const wide = /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|\p{Emoji_Presentation}|[\uff01-\uff60]/u;
 
-/** Columns that the text takes. */
 export function widthOf(text: string): number {
   let width = 0;
   for (const character of text) width += /[\p{M}\p{Cf}]/u.test(character) ? 0 : wide.test(character) ? 2 : 1;
   return width;
 }
 
-/** At most so many columns, with `…` where something is missing. */
+/** Ends with `…` if text is cut off. */
 export function cut(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   let kept = '';
@@ -59,10 +53,10 @@ export function cut(text: string, columns: number): string {
   return columns > 0 ? `${kept}…` : '';
 }
 
-/** By its heading, the name of the field that a column shows, or what it shows. */
+/** For each heading: the name of a field, or a function. */
 export type Columns<Item> = Readonly<Record<string, (keyof Item & string) | ((item: Item) => Piece)>>;
 
-/** @param width - of the terminal, in characters, at which lines are cut; undefined: they are not. */
+/** @param width - cuts lines at this column; undefined: does not cut. */
 export function table<Item>(items: readonly Item[], columns: Columns<Item>, width: number | undefined): Line[] {
   const head = Object.keys(columns).map((heading): Painted => ({ text: heading, tone: 'faint' }));
   const cells = Object.values(columns).map((column) =>
@@ -81,18 +75,16 @@ export function table<Item>(items: readonly Item[], columns: Columns<Item>, widt
   });
 }
 
-/** Every value inside with the path to it: `notify.emails  ada@example.com`. */
+/** All values with their paths: `notify.emails  ada@example.com`. */
 export function fields(value: unknown, indent = ''): Line[] {
   return aligned(flatten(value), indent);
 }
 
-/** Names with what is said of each. */
 export function aligned(pairs: readonly (readonly [name: string, text: string])[], indent: string): Line[] {
   const width = Math.max(0, ...pairs.map(([name]) => name.length));
   return pairs.map(([name, text]) => [{ text: indent }, { text: name.padEnd(width + 2), tone: 'faint' }, { text }]);
 }
 
-/** Every value inside, each with its path. */
 export function flatten(value: unknown, path = ''): [path: string, text: string][] {
   if (value === undefined) return [];
   if (isSimple(value)) return [[path, simpleText(value)]];
@@ -100,7 +92,7 @@ export function flatten(value: unknown, path = ''): [path: string, text: string]
   return Object.entries(value ?? {}).flatMap(([name, inner]) => flatten(inner, path === '' ? name : `${path}.${name}`));
 }
 
-/** Whether it is one value, or a list of such. */
+/** Whether it is a value or a list of values. */
 function isSimple(value: unknown): boolean {
   return [value].flat().every((inner) => typeof inner !== 'object' || inner === null);
 }
@@ -111,7 +103,7 @@ function simpleText(value: unknown): string {
   return typeof value === 'string' ? momentText(value) : String(value);
 }
 
-/** An ISO 8601 time in UTC as `2026-11-21 15:16:07+01:00` in the zone of this terminal; any other text as it is. */
+/** `2026-11-21 15:16:07+01:00` in the terminal's zone, from ISO 8601 in UTC. Other texts stay unchanged. */
 export function momentText(text: string): string {
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(text)) return text;
   const time = new Date(text);
@@ -142,17 +134,17 @@ function spanText(seconds: number): string {
 /** In seconds. */
 const units = Object.entries({ d: 86_400, h: 3_600, min: 60, s: 1 });
 
-/** Seconds of `90`, `90s`, `10m`, `1h30m`, `2d`; undefined for anything else. */
+/** The seconds of `90`, `90s`, `10m`, `1h30m`, `2d`; undefined for other texts. */
 export function readDuration(text: string): number | undefined {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   const [all, ...counts] = /^(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9})s)?$/.exec(text) ?? [];
   return all ? units.reduce((sum, [, length], place) => sum + length * Number(counts[place] ?? 0), 0) : undefined;
 }
 
-/** ISO 8601 of an ISO 8601 time with a zone, or of a length of time from now. @throws UsageError */
+/** @param text - ISO 8601 with a zone, or a duration from now. @returns ISO 8601. @throws UsageError */
 export function readMoment(text: string, direction: 'ago' | 'ahead', now = Date.now()): string {
   const seconds = readDuration(text);
   if (seconds !== undefined) return new Date(now + (direction === 'ago' ? -seconds : seconds) * 1000).toISOString();
   if (/^\d{4}-\d\d-\d\dT.*(Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(Date.parse(text))) return new Date(text).toISOString();
-  throw new UsageError(`${text} is no time: write 2026-07-01T12:00:00Z, or a length of time such as 2h`);
+  throw new UsageError(`${text} is not a time: write 2026-07-01T12:00:00Z, or a duration such as 2h`);
 }

@@ -1,36 +1,35 @@
-/** What every call to an outside system is given, and the error of a call that failed. */
+/** The options of every call to an outside system, and the error of a failed call. */
 
 import { cutShort } from '../chain/text.js';
 
 export interface Call {
-  /** Sent as `Idempotency-Key` where the protocol has one; the same for every attempt at the same effect. */
+  /** Sent as `Idempotency-Key`, if the protocol has one. Every attempt at one effect has the same key. */
   idempotencyKey?: string;
-  /** For the whole call, body included. */
-  timeoutMs: number;
+  timeoutMs: number; // for the whole call, body included
 }
 
-/** The only error that connectors throw on purpose. Its message may be shown to anybody: no secrets. */
+/** The only error that connectors throw on purpose. Its message contains no secret: everybody may see it. */
 export class ConnectorError extends Error {
   override readonly name = 'ConnectorError';
 
   constructor(
     readonly kind:
-      | 'permanent' // the other side said no, and would say no again: 4xx, SMTP 5yz, bad settings
-      | 'retryable' // nothing was done, or doing it again under the same key is safe: network, time-out, 5xx, SMTP 4yz
-      | 'unknown', // the other side may have done it, and people would notice a repetition: a mail body that had left
-    /** What was asked, what came back, what to do: `POST http://…/send answered 404: no such assignment`. */
+      | 'permanent' // refused for good: 4xx, SMTP 5yz, wrong settings
+      | 'retryable' // nothing happened, or repeating under the same key is safe: network, time-out, 5xx, SMTP 4yz
+      | 'unknown', // the effect may have happened, and people would notice a second one: a mail body was sent
+    /** The call, the answer, and the next step: `POST http://…/send answered 404: no such assignment`. */
     message: string,
     readonly facts: {
       status?: number; // HTTP's, or SMTP's reply code
       retryAfterSeconds?: number; // at most 3600
-      unanswered?: boolean; // the request may have arrived, and no answer came
+      unanswered?: boolean; // the request may have arrived, but no answer came
     } = {},
   ) {
     super(message);
   }
 }
 
-/** Runs `run` with a signal whose reason, when the time is over, is an Error that says so. */
+/** After the timeout, the signal aborts with an Error that names it. */
 export async function withDeadline<T>(timeoutMs: number, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const deadline = new AbortController();
   const timer = setTimeout(
@@ -40,7 +39,7 @@ export async function withDeadline<T>(timeoutMs: number, run: (signal: AbortSign
   return run(deadline.signal).finally(() => clearTimeout(timer));
 }
 
-/** At most `max` characters on one line, every secret (plain, percent-encoded or as it stands inside JSON) replaced by `***`. */
+/** At most `max` characters on one line. Replaces every secret (plain, percent-encoded or JSON-escaped) by `***`. */
 export function excerpt(text: string, secrets: string[] = [], max = 200): string {
   const forms = secrets.flatMap((secret) => [
     secret,
@@ -57,7 +56,7 @@ export function authIn({ username, password }: URL) {
   return { type: 'basic' as const, username: percentDecoded(username), password: percentDecoded(password) };
 }
 
-/** The text itself where it is not percent-encoded properly: then a bare `%` was meant. */
+/** If a bare `%` makes it undecodable, returns the text unchanged. */
 export function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);

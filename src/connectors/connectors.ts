@@ -1,38 +1,47 @@
-/** From a company's settings to its connectors. A new kind has a file of its own, a settings schema and one case here. */
+/** Creates the connectors of a company from its settings. A new kind needs its own file, a settings schema and a case here. */
 
 import type { Company } from '../contract/company.js';
+import type { AddressSection, SetByCompany } from '../contract/notify.js';
+import type { PrivateNetworks } from '../service/config.js';
 import { ConnectorError } from './call.js';
-import { createHttpClient } from './http.js';
+import { createHttpClient, type HttpClient } from './http.js';
 import { createMailer, type Mailer } from './mail.js';
 import { createHttpPlatform, createHttpTicketing, type Platform, type Ticketing } from './systems.js';
 
 export interface ConnectorsOptions {
-  allowPrivateNetworks: boolean;
-  /** The operator's own mail server, which may be on a private network. */
-  smtpUrl?: string;
-  /** The sender of notices, and of companies that have set none. */
-  mailFrom: string;
+  /** The private addresses that an admin token may set. Addresses set with a company key must be public. */
+  allowPrivateNetworks: PrivateNetworks;
+  smtpUrl?: string; // the operator's mail server; it may be in a private network
+  mailFrom: string; // the sender of notices, and of companies without a sender
 }
 
 export type Connectors = ReturnType<typeof createConnectors>;
 
-/** What it returns for a company throws a ConnectorError, `permanent`, where the settings for it are missing. */
+/** If the company's settings are missing, the functions throw a `permanent` ConnectorError. */
 export function createConnectors({ allowPrivateNetworks, smtpUrl, mailFrom }: ConnectorsOptions) {
   const http = createHttpClient({ allowPrivateNetworks });
+  const publicHttp = createHttpClient({ allowPrivateNetworks: false });
   const operatorMailer = smtpUrl === undefined ? undefined : createMailer(smtpUrl, { allowPrivateNetworks: true });
 
-  function platformOf({ companyId, platform }: Company): Platform {
-    if (platform) return createHttpPlatform(platform, http);
+  function httpOf({ setByCompany }: SetByCompany, section: AddressSection): HttpClient {
+    return setByCompany?.includes(section) ? publicHttp : http;
+  }
+
+  function platformOf(company: Company): Platform {
+    const { companyId, platform } = company;
+    if (platform) return createHttpPlatform(platform, httpOf(company, 'platform'));
     return missing(companyId, 'assignment platform', '{"platform": {"kind": "http", "baseUrl": "https://…"}}');
   }
 
-  function ticketingOf({ companyId, ticketing }: Company): Ticketing {
-    if (ticketing) return createHttpTicketing(ticketing, http);
+  function ticketingOf(company: Company): Ticketing {
+    const { companyId, ticketing } = company;
+    if (ticketing) return createHttpTicketing(ticketing, httpOf(company, 'ticketing'));
     return missing(companyId, 'ticket system', '{"ticketing": {"kind": "http", "baseUrl": "https://…"}}');
   }
 
-  function mailerOf({ companyId, mail }: Company): Mailer {
-    if (mail?.smtpUrl !== undefined) return createMailer(mail.smtpUrl, { allowPrivateNetworks });
+  function mailerOf({ companyId, mail, setByCompany }: Company): Mailer {
+    if (mail?.smtpUrl !== undefined)
+      return createMailer(mail.smtpUrl, { allowPrivateNetworks: !setByCompany?.includes('mail') && allowPrivateNetworks });
     if (operatorMailer) return operatorMailer;
     return missing(companyId, 'mail server', '{"mail": {"smtpUrl": "smtp://user:password@mail.example.com:587"}}');
   }
@@ -41,14 +50,15 @@ export function createConnectors({ allowPrivateNetworks, smtpUrl, mailFrom }: Co
     return { from: mail?.from ?? mailFrom, ...(mail?.replyTo !== undefined && { replyTo: mail.replyTo }) };
   }
 
-  /** By the operator's mail server where there is one, since the company's may be what a notice reports. */
+  /** Uses the operator's mail server if there is one: the company's may be the problem that the notice reports. */
   function noticeMailOf(company: Company): { mailer: Pick<Mailer, 'send'>; from: string } {
     if (operatorMailer) return { mailer: operatorMailer, from: mailFrom };
-    // Looked up only now, so that a missing one does not keep a notice from the webhook.
+    // Looks up the mail server only for sending: a missing one must not block a notice's webhook.
     return { mailer: { send: async (message, call) => mailerOf(company).send(message, call) }, from: senderOf(company).from };
   }
 
-  return { platformOf, ticketingOf, mailerOf, senderOf, noticeMailOf, http, close: http.close };
+  const close = () => Promise.all([http.close(), publicHttp.close()]);
+  return { platformOf, ticketingOf, mailerOf, senderOf, noticeMailOf, httpOf, close };
 }
 
 function missing(companyId: string, what: string, settings: string): never {

@@ -1,4 +1,4 @@
-/** The HTTP client for outside systems: kept from internal addresses, bounded in time and size, following no redirects. */
+/** The HTTP client for outside systems: no internal addresses, limits on time and size, no redirects. */
 
 import { Agent, type Dispatcher, request as undici } from 'undici';
 import { z } from 'zod';
@@ -6,36 +6,33 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { isNestedDeeper } from '../chain/text.js';
 import type { Auth } from '../contract/company.js';
 import { isLoopback } from '../contract/loopback.js';
+import type { PrivateNetworks } from '../service/config.js';
 import { authIn, type Call, ConnectorError, excerpt, withDeadline } from './call.js';
-import { assertPublicHost, codeOf, networkFailure, publicLookup } from './network.js';
+import { codeOf, guardOf, networkFailure } from './network.js';
 
 export interface HttpRequest {
   method: 'GET' | 'POST' | 'PATCH';
-  /** User and password in it serve as basic auth where `auth` is missing. */
-  url: URL;
-  /** Names in lower case. */
+  url: URL; // without `auth`, its user and password are used
   headers?: Record<string, string>;
   auth?: Auth;
-  /** Credentials may go over `http` to another machine. */
-  allowPlainText?: boolean;
+  allowPlainText?: boolean; // allows credentials over `http` to another machine
   body?: unknown;
   call: Call;
-  /** Where the address and its auth were set, for the advice in errors: `the company's platform settings`. */
-  what: string;
-  /** The path is a secret as well, as those of chat webhooks are: errors show only the host. */
-  secretPath?: boolean;
+  what: string; // the place of address and auth in the settings, for advice in errors: `the company's platform settings`
+  secretPath?: boolean; // the path is secret, too, such as in chat webhooks: errors show only the host
 }
 
-/** For errors: what was asked, as `POST https://…/send`, and texts that the other side may echo and nobody may see. */
+/** `label`: `POST https://…/send`, for errors. `secrets`: removed from errors, even if the other side echoes them. */
 type Asked = HttpRequest & { label: string; secrets: string[] };
 
 export type HttpClient = ReturnType<typeof createHttpClient>;
 
-export function createHttpClient({ allowPrivateNetworks }: { allowPrivateNetworks: boolean }) {
+export function createHttpClient({ allowPrivateNetworks }: { allowPrivateNetworks: PrivateNetworks }) {
+  const guard = guardOf(allowPrivateNetworks);
   const agent = new Agent({
-    connect: allowPrivateNetworks ? {} : { lookup: publicLookup },
+    connect: { lookup: guard.lookup },
     maxResponseSize: 1024 * 1024,
-    // The call's deadline covers headers and body.
+    // The call's deadline includes both.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -47,12 +44,12 @@ export function createHttpClient({ allowPrivateNetworks }: { allowPrivateNetwork
     if (credentials.secrets.length > 0 && url.protocol === 'http:' && !isLoopback(url.hostname) && !allowPlainText)
       throw new ConnectorError(
         'permanent',
-        `${label} was not sent: credentials would be legible on the way; set an https address in ${what}, or allowPlainText to true`,
+        `${label} was not sent: others could read the credentials on the way; set an https address in ${what}, or allowPlainText to true`,
       );
     const secrets = [...credentials.secrets, ...url.searchParams.values(), ...(secretPath ? [url.pathname] : [])];
     const asked: Asked = { ...request, label, secrets };
     try {
-      if (!allowPrivateNetworks) assertPublicHost(url.hostname);
+      guard.assertAllowed(url.hostname);
       const response = await undici(new URL(url.pathname + url.search, url.origin), {
         dispatcher: agent,
         method,
@@ -75,16 +72,12 @@ export function createHttpClient({ allowPrivateNetworks }: { allowPrivateNetwork
   }
 
   return {
-    /**
-     * @returns the answer's JSON; `undefined` where it cannot be read and the method is not GET: then the status says enough.
-     * @throws ConnectorError `retryable` for network errors, time-outs, 408, 425, 429 and 5xx, else `permanent`
-     */
+    /** @returns the answer's JSON. If it is unreadable: undefined, or an error for a GET. @throws ConnectorError */
     request: (request: HttpRequest) => withDeadline(request.call.timeoutMs, (signal) => exchange(request, signal)),
     close: () => agent.destroy(),
   };
 }
 
-/** Header names in lower case, and every text that must not appear in a message. */
 function credentialsOf(auth: Auth | undefined): { headers: Record<string, string>; secrets: string[] } {
   switch (auth?.type) {
     case 'bearer':
@@ -102,7 +95,7 @@ function credentialsOf(auth: Auth | undefined): { headers: Record<string, string
   }
 }
 
-/** Host and path, without user, password and query, which may hold secrets. */
+/** Without user, password and query, which may hold secrets. */
 function shownUrl(url: URL, secretPath = false): string {
   return excerpt(url.origin + (secretPath ? '/…' : url.pathname), [], 300);
 }
@@ -125,7 +118,7 @@ async function answerOf(asked: Asked, { statusCode: status, headers, body }: Dis
 async function jsonOf({ label, secrets }: Asked, status: number, body: Dispatcher.ResponseData['body']): Promise<unknown> {
   const unusable = (what: string) => new ConnectorError('permanent', `${label} answered ${status} with ${what}`, { status });
   const text = await body.text().catch((error: unknown) => {
-    throw codeOf(error) === 'UND_ERR_RES_EXCEEDED_MAX_SIZE' ? unusable('more than 1 MiB, the most that is read') : error;
+    throw codeOf(error) === 'UND_ERR_RES_EXCEEDED_MAX_SIZE' ? unusable('more than 1 MiB, which is the limit') : error;
   });
   try {
     return parseJson(text);
@@ -134,13 +127,13 @@ async function jsonOf({ label, secrets }: Asked, status: number, body: Dispatche
   }
 }
 
-/** Deep enough for any real answer, shallow enough for every recursive function (`JSON.stringify` overflows at 200,000). */
+/** More than any real answer needs. Recursion is safe (`JSON.stringify` overflows at 200,000). */
 const mostLevels = 100;
 
-/** Without `__proto__` keys. @throws SyntaxError also where it is nested too deep. */
+/** Drops `__proto__` keys. @throws SyntaxError also for text that is nested too deep. */
 export function parseJson(text: string): unknown {
   if (isNestedDeeper(text, mostLevels)) throw new SyntaxError(`nested deeper than ${mostLevels} levels`);
-  // A reviver costs several times the parsing, so only where the key could be there; its letters may be written as \u escapes.
+  // A reviver is several times slower: use it only if the key may occur, plain or with \u escapes.
   if (!/__proto__|\\u00[5-7]/i.test(text)) return JSON.parse(text);
   return JSON.parse(text, (key, value: unknown) => (key === '__proto__' ? undefined : value));
 }
@@ -152,7 +145,7 @@ const said = z
   .catch(undefined);
 const problemSchema = z.object({ detail: said, message: said, error: said, title: said });
 
-/** What the other side says went wrong: one of the usual fields of a JSON body, otherwise the body's text without HTML tags. */
+/** The reason in the answer: a usual field of a JSON body; otherwise the body without HTML tags. */
 function explanationIn(body: string): string {
   const withoutTags = body.replace(/<[^<>]*>/g, ' ');
   try {
@@ -165,23 +158,23 @@ function explanationIn(body: string): string {
 
 function advice({ what, url, secretPath }: Asked, status: number, location: unknown): string {
   if (status === 401 || status === 403) return `; check the auth of ${what}`;
-  if (status === 404 || status === 410) return `; check that it is there, and the address in ${what}`;
+  if (status === 404 || status === 410) return `; check that it exists, and the address in ${what}`;
   if (status < 300 || status > 399) return '';
   const isUrl = typeof location === 'string' && URL.canParse(location, url.href);
   const target = isUrl ? ` to ${shownUrl(new URL(location, url), secretPath)}` : '';
   return `, a redirect${target}; redirects are not followed: put the final address into ${what}`;
 }
 
-/** `Retry-After` in seconds, from a number or an HTTP date; undefined if it is unreadable or in the past. */
+/** In seconds, from a number or an HTTP date; undefined if it is unreadable or past. */
 function retryAfter(header: unknown): number | undefined {
   const value = String(header).trim();
-  // The oldest of the three forms of a date, asctime, means GMT without saying so.
+  // The asctime form is in GMT, but does not say so.
   const date = Date.parse(value.endsWith('GMT') ? value : `${value} GMT`);
   const seconds = /^\d+$/.test(value) ? Number(value) : Math.ceil((date - Date.now()) / 1000);
   return seconds > 0 ? Math.min(seconds, 3600) : undefined;
 }
 
-/** undici's codes for a request that it will not send, such as one with a line break in a header. */
+/** undici's codes for invalid requests, such as a line break in a header. */
 const unsendable = ['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED', 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH'];
 
 function connectorError({ label, what, secrets }: Asked, error: unknown, signal: AbortSignal): ConnectorError {

@@ -1,4 +1,4 @@
-/** E-mail through an SMTP server, one connection for each message, so that it is known for each whether its body had left. */
+/** Sends e-mail through an SMTP server. Each message has its own connection: so an error shows whether the body was sent. */
 
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -7,42 +7,39 @@ import { createTransport, type Transporter } from 'nodemailer';
 import { z } from 'zod';
 import { bareAddress } from '../chain/address.js';
 import { isLoopback } from '../contract/loopback.js';
+import type { PrivateNetworks } from '../service/config.js';
 import { authIn, type Call, ConnectorError, excerpt, percentDecoded, withDeadline } from './call.js';
-import { assertPublicHost, networkFailure, publicLookup } from './network.js';
+import { guardOf, networkFailure } from './network.js';
 
 export interface Message {
-  /** One address, display name allowed: `Ada Lovelace <ada@example.com>`. */
-  to: string;
+  to: string; // one address, optionally with a display name: `Ada Lovelace <ada@example.com>`
   subject: string;
   text: string;
   html?: string;
-  /** Without angle brackets; the same for every attempt at the same message. */
-  messageId: string;
+  messageId: string; // without angle brackets; the same for every attempt
   from: string;
   replyTo?: string;
 }
 
 export type Mailer = ReturnType<typeof createMailer>;
 
-/**
- * Without `allowPrivateNetworks`, only public addresses are connected to. A password goes over TLS only, unless the server is on
- * this machine, or the URL asks for plain text: `smtp://user:password@mail.internal:25?requireTLS=false`.
- */
-export function createMailer(smtpUrl: string, { allowPrivateNetworks = false }: { allowPrivateNetworks?: boolean } = {}) {
+/** Without TLS, sends a password only to this machine, or if the URL says `?requireTLS=false`. */
+export function createMailer(smtpUrl: string, { allowPrivateNetworks = false }: { allowPrivateNetworks?: PrivateNetworks } = {}) {
   const { host, port, secure, auth, requireTLS } = parseSmtpUrl(smtpUrl);
+  const guard = guardOf(allowPrivateNetworks);
   const label = `mail server ${host}:${port}`;
 
   async function openSocket(signal: AbortSignal): Promise<Socket> {
-    if (!allowPrivateNetworks) assertPublicHost(host);
-    const socket = connect({ host, port, signal, lookup: allowPrivateNetworks ? undefined : publicLookup });
+    guard.assertAllowed(host);
+    const socket = connect({ host, port, signal, lookup: guard.lookup });
     await once(socket, 'connect');
-    socket.on('error', () => {}); // Nodemailer's listeners come and go: an abort in between must not end the process.
+    socket.on('error', () => {}); // without Nodemailer's listeners, an abort would crash the process
     return socket;
   }
 
-  /** @param use - what is done over a connection of its own; its errors are thrown as ConnectorErrors. */
+  /** Opens a connection for `use`. Its errors become ConnectorErrors. */
   async function connected(timeoutMs: number, signal: AbortSignal, use: (transport: Transporter) => Promise<unknown>) {
-    const timeout = Math.ceil(timeoutMs * 0.9); // Shorter than the deadline, since the error of a step says more.
+    const timeout = Math.ceil(timeoutMs * 0.9); // Shorter than the deadline: the timeout of one step gives a more exact error.
     let connection: Socket | undefined;
     let bodyLeft = false;
     try {
@@ -58,7 +55,7 @@ export function createMailer(smtpUrl: string, { allowPrivateNetworks = false }: 
         socketTimeout: timeout,
         disableFileAccess: true,
         disableUrlAccess: true,
-        // A connection closed before the body and one closed after it give the same error; only this event tells them apart.
+        // If the connection closes, Nodemailer's error does not say whether the body was sent. This event does.
         logger: {
           info: (event: { tnx?: unknown }) => {
             if (event.tnx === 'message') bodyLeft = true;
@@ -79,26 +76,26 @@ export function createMailer(smtpUrl: string, { allowPrivateNetworks = false }: 
       to: parseEmailAddress(to),
       replyTo: replyTo === undefined ? undefined : parseEmailAddress(replyTo),
       messageId: `<${messageId}>`,
-      headers: { 'Auto-Submitted': 'auto-generated' }, // Keeps out-of-office replies away (RFC 3834).
+      headers: { 'Auto-Submitted': 'auto-generated' }, // prevents out-of-office replies (RFC 3834)
       signal,
     };
     await connected(timeoutMs, signal, (transport) => transport.sendMail(message));
   }
 
   return {
-    /** @throws ConnectorError; `unknown` when the body had left and the connection broke before the server's answer. */
+    /** @throws ConnectorError; `unknown` if the connection broke between the body and the server's answer. */
     send: (message: Message, { timeoutMs }: Call) => withDeadline(timeoutMs, (signal) => send(message, timeoutMs, signal)),
-    /** Connects and signs in, and sends nothing. @returns what was seen. @throws ConnectorError */
+    /** Connects and signs in, without sending. @returns a description of the server. @throws ConnectorError */
     async check({ timeoutMs }: Call): Promise<string> {
       await withDeadline(timeoutMs, (signal) => connected(timeoutMs, signal, (transport) => transport.verify()));
-      return `${label} ${auth ? 'takes user and password' : 'takes mail without signing in'}`;
+      return `${label} ${auth ? 'accepts user and password' : 'accepts mail without signing in'}`;
     },
   };
 }
 
 function parseSmtpUrl(smtpUrl: string) {
   const url = URL.canParse(smtpUrl) ? new URL(smtpUrl) : undefined;
-  // URL keeps Unicode percent-encoded for this scheme, and IPv6 in brackets.
+  // With this scheme, URL keeps Unicode percent-encoded and IPv6 in brackets.
   const host = domainToASCII(percentDecoded(url?.hostname ?? '')).replace(/^\[(.*)\]$/, '$1');
   if (url === undefined || !/^smtps?:$/.test(url.protocol) || host === '') {
     throw new ConnectorError(
@@ -109,11 +106,11 @@ function parseSmtpUrl(smtpUrl: string) {
   const port = Number(url.port) || (url.protocol === 'smtps:' ? 465 : 587);
   const auth = authIn(url);
   const requireTLS = auth !== undefined && !isLoopback(host) && url.searchParams.get('requireTLS') !== 'false';
-  // `secure`: TLS from the first byte, instead of by STARTTLS where the server offers it.
+  // `secure`: TLS from the first byte, without STARTTLS.
   return { host, port, secure: url.protocol === 'smtps:' || port === 465, auth, requireTLS };
 }
 
-/** Reads exactly one address: a list or a line break is refused, so that no other recipient and no header can be slipped in. */
+/** Accepts exactly one address: a list or a line break could add recipients or headers. */
 export function parseEmailAddress(text: string): { name: string; address: string } {
   const address = bareAddress(text);
   if (address === undefined) throw new ConnectorError('permanent', `"${excerpt(text)}" is not an e-mail address`);
@@ -122,22 +119,22 @@ export function parseEmailAddress(text: string): { name: string; address: string
   return { name: quoted?.replace(/\\(.)/g, '$1') ?? name, address };
 }
 
-/** As they are, and as AUTH LOGIN and AUTH PLAIN send them. */
+/** The password in all forms of SMTP: plain, AUTH LOGIN and AUTH PLAIN. */
 function secretsOf({ username, password }: { username: string; password: string }): string[] {
   const base64 = (text: string) => Buffer.from(text).toString('base64');
   return [username, password, base64(username), base64(password), base64(`\0${username}\0${password}`)];
 }
 
 const text = z.string().catch('');
-/** An error of nodemailer. `command` is the step: `RCPT TO`, `AUTH PLAIN`, … */
+/** Nodemailer's error. `command` is the step: `RCPT TO`, `AUTH PLAIN`, … */
 const smtpErrorSchema = z.object({ message: text, code: text, command: text, response: text, responseCode: z.number().catch(0) });
 
 const advice: Record<string, string> = {
   EAUTH: '; check user and password in the SMTP URL',
-  ETLS: '; no TLS, without which the password is not sent, unless ?requireTLS=false in the SMTP URL asks for it',
+  ETLS: '; no TLS, and without it the password is not sent, unless the SMTP URL has ?requireTLS=false',
 };
 
-/** An answer of the server decides (4yz or 5yz); without one, whether the body had left. */
+/** The kind depends on the server's answer (4yz or 5yz). Without an answer, it depends on whether the body was sent. */
 function failure(error: unknown, label: string, bodyLeft: boolean, signal: AbortSignal, secrets: string[]): ConnectorError {
   const { message, code, command, response, responseCode } = smtpErrorSchema.parse(error);
   const failed = (kind: ConnectorError['kind'], words: string, status?: number) =>

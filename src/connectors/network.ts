@@ -1,10 +1,11 @@
-/** Keeps companies' settings, such as `http://169.254.169.254/`, out of the relay's own network; what network errors mean. */
+/** Keeps companies' URLs out of the relay's own network (`http://169.254.169.254/`). Explains network errors. */
 
 import { lookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
+import type { PrivateNetworks } from '../service/config.js';
 import type { ConnectorError } from './call.js';
 
-/** IPv4 networks that are not for the public, from the IANA registry of special-purpose addresses. */
+/** Non-public IPv4 networks, from the IANA registry of special-purpose addresses. */
 const INTERNAL_V4: [network: string, prefix: number][] = [
   ['0.0.0.0', 8], // "this host"
   ['10.0.0.0', 8],
@@ -23,7 +24,7 @@ const INTERNAL_V4: [network: string, prefix: number][] = [
   ['240.0.0.0', 4], // reserved, broadcast
 ];
 
-/** IPv6 must be global unicast, or NAT64 of public IPv4. So loopback, mapped, unique-local and link-local are refused. */
+/** Public IPv6 is global unicast, or NAT64 of public IPv4; not loopback, mapped, unique-local or link-local. */
 const GLOBAL_V6 = new BlockList();
 GLOBAL_V6.addSubnet('2000::', 3, 'ipv6');
 GLOBAL_V6.addSubnet('64:ff9b::', 96, 'ipv6');
@@ -33,49 +34,93 @@ for (const [network, prefix] of INTERNAL_V4) {
   INTERNAL.addSubnet(network, prefix, 'ipv4');
   INTERNAL.addSubnet(`64:ff9b::${network}`, 96 + prefix, 'ipv6');
 }
-INTERNAL.addSubnet('2001::', 23, 'ipv6'); // protocol assignments, Teredo among them
+INTERNAL.addSubnet('2001::', 23, 'ipv6'); // protocol assignments, including Teredo
 INTERNAL.addSubnet('2001:db8::', 32, 'ipv6'); // documentation
 INTERNAL.addSubnet('2002::', 16, 'ipv6'); // 6to4 wraps any IPv4 address
 INTERNAL.addSubnet('3fff::', 20, 'ipv6'); // documentation
 
 export function isPublicAddress(address: string): boolean {
-  if (isIP(address) === 4) return !INTERNAL.check(address, 'ipv4');
-  return GLOBAL_V6.check(address, 'ipv6') && !INTERNAL.check(address, 'ipv6');
+  return (isIP(address) === 4 || GLOBAL_V6.check(address, 'ipv6')) && !holds(INTERNAL, address);
 }
 
-/** A connection that was not made because it led inside. It does not name the address found: strangers need not know it. */
+/** IPv4 within IPv6 (`::ffff:10.0.0.1`) counts as IPv4. */
+function holds(networks: BlockList, address: string): boolean {
+  return networks.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
+}
+
+/** Cloud services that give a machine its credentials. They are never called, even if the operator allows their addresses. */
+const METADATA = new BlockList();
+const METADATA_NAMES = ['metadata.google.internal', 'metadata.goog'];
+for (const [network, prefix] of [
+  ['169.254.0.0', 16], // link-local: most clouds
+  ['100.100.100.200', 32], // Alibaba
+  ['168.63.129.16', 32], // Azure
+  ['192.0.0.192', 32], // Oracle
+] as const) {
+  METADATA.addSubnet(network, prefix, 'ipv4');
+  METADATA.addSubnet(`64:ff9b::${network}`, 96 + prefix, 'ipv6');
+}
+METADATA.addSubnet('fe80::', 10, 'ipv6'); // link-local
+METADATA.addAddress('fd00:ec2::254', 'ipv6'); // Amazon
+METADATA.addAddress('fd20:ce::254', 'ipv6'); // Google
+METADATA.addAddress('fd00:42::42', 'ipv6'); // Scaleway
+METADATA.addAddress('fd00:c1::a9fe:a9fe', 'ipv6'); // Oracle
+
+/** No connection was made. The message does not contain the resolved address: a stranger must not learn it. */
 export class InternalAddressError extends Error {
   override readonly name = 'InternalAddressError';
 
   constructor(host: string) {
     super(
       `not connected, because ${host} leads to a private, loopback or otherwise internal address; ` +
-        'use a public one, or ask the operator to set RELAY_ALLOW_PRIVATE_NETWORKS',
+        'use a public one, or ask the operator to allow it in RELAY_ALLOW_PRIVATE_NETWORKS and to set the address, ' +
+        'since what a key of the company sets must be public',
     );
   }
 }
 
-/** Refuses a host that is itself an internal address, for which Node makes no look-up. Brackets around IPv6 are allowed. */
-export function assertPublicHost(host: string): void {
-  const address = host.replace(/^\[(.*)\]$/, '$1');
-  if (isIP(address) !== 0 && !isPublicAddress(address)) throw new InternalAddressError(host);
-}
+/** Allows public addresses, and the private ones that the operator allows. */
+export function guardOf(allowed: PrivateNetworks) {
+  const entries = typeof allowed === 'boolean' ? [] : allowed;
+  const networks = new BlockList();
+  for (const [address = '', prefix] of entries.map((entry) => entry.split('/'))) {
+    const type = { 4: 'ipv4', 6: 'ipv6' } as const;
+    const family = type[isIP(address) as 4 | 6];
+    if (family) networks.addSubnet(address, Number(prefix ?? (family === 'ipv4' ? 32 : 128)), family);
+  }
+  const isAllowed = (host: string, address: string) =>
+    isPublicAddress(address) ||
+    (!holds(METADATA, address) && (allowed === true || entries.includes(host) || holds(networks, address)));
+  const nameOf = (host: string) => host.toLowerCase().replace(/^\[(.*)\]$|\.$/g, '$1');
 
-/** `dns.lookup` that refuses internal addresses. The socket connects to what was checked here: DNS rebinding gains nothing. */
-export const publicLookup: LookupFunction = (hostname, options, callback) => {
-  lookup(hostname, { ...options, all: true }, (error, addresses) => {
-    if (error) return callback(error, []);
-    const first = addresses[0];
-    if (first === undefined || !addresses.every(({ address }) => isPublicAddress(address)))
-      return callback(new InternalAddressError(hostname), []);
-    if (options.all) callback(null, addresses);
-    else callback(null, first.address, first.family);
-  });
-};
+  /** False if the host is a forbidden address: then Node makes no DNS lookup. Brackets around IPv6 are allowed. */
+  function allows(host: string): boolean {
+    const name = nameOf(host);
+    return !METADATA_NAMES.includes(name) && (isIP(name) === 0 || isAllowed(name, name));
+  }
+
+  function assertAllowed(host: string): void {
+    if (!allows(host)) throw new InternalAddressError(host);
+  }
+
+  /** A `dns.lookup` that refuses internal addresses. The socket uses the checked result, so DNS rebinding has no effect. */
+  const guardedLookup: LookupFunction = (hostname, options, callback) => {
+    lookup(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error) return callback(error, []);
+      const first = addresses[0];
+      if (first === undefined || !addresses.every(({ address }) => isAllowed(nameOf(hostname), address)))
+        return callback(new InternalAddressError(hostname), []);
+      if (options.all) callback(null, addresses);
+      else callback(null, first.address, first.family);
+    });
+  };
+
+  return { allows, assertAllowed, lookup: guardedLookup };
+}
 
 const WORDS: Record<string, string> = {
   EAI_AGAIN: 'the host name could not be looked up (DNS did not answer)',
-  ECONNREFUSED: 'the connection was refused (nothing listens there)',
+  ECONNREFUSED: 'the connection was refused (no process listens there)',
   ECONNRESET: 'the connection was reset',
   EHOSTUNREACH: 'the host cannot be reached',
   ENETUNREACH: 'the network cannot be reached',
@@ -95,10 +140,10 @@ const WORDS: Record<string, string> = {
 
 const CERTIFICATE = /CERT|ISSUER|LEAF_SIGNATURE|HOSTNAME_MISMATCH|^INVALID_(CA|PURPOSE)$/;
 
-/** Codes of a connection that broke after it had been made, or answered nonsense: the request may have arrived. */
+/** The connection broke later, or the answer was not HTTP: the request may have arrived. */
 const UNANSWERED = /^(ECONNRESET|EPIPE|UND_ERR_SOCKET|HTTPParserError)$/;
 
-/** @throws the error itself if it has no code: then it comes from a mistake in the program, not from the network. */
+/** @throws the error itself if it has no code: then it is a bug, not a network error. */
 export function networkFailure(error: unknown, signal: AbortSignal): Pick<ConnectorError, 'kind' | 'message' | 'facts'> {
   if (signal.aborted) return { kind: 'retryable', message: signal.reason.message, facts: { unanswered: true } };
   if (error instanceof InternalAddressError) return { kind: 'permanent', message: error.message, facts: {} };
@@ -109,9 +154,7 @@ export function networkFailure(error: unknown, signal: AbortSignal): Pick<Connec
   return { kind: 'retryable', message, facts: UNANSWERED.test(code) ? { unanswered: true } : {} };
 }
 
-/**
- * Nodemailer puts a code of its own in place of the system's, which it keeps in `originalCode`; undici's parser need have none.
- */
+/** Nodemailer keeps the system's code in `originalCode`; errors of undici's parser may have no code. */
 export function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   if (error.name === 'HTTPParserError') return error.name;

@@ -1,4 +1,4 @@
-/** The systems that chains act on, of the kind `http`: any that speak the relay's own API (docs/connecting-systems.md). */
+/** Outside systems of kind `http`: they implement the relay's own API (docs/connecting-systems.md). */
 
 import { z } from 'zod';
 import type { PlatformSettings, TicketingSettings } from '../contract/company.js';
@@ -14,29 +14,27 @@ const count = z
   .union([z.int().nonnegative(), z.array(z.unknown()).transform((reached) => reached.length)])
   .optional()
   .catch(undefined);
-/** The answer to a send. Every 2xx is a success, whatever the body says. */
+/** Accepts any answer, because every 2xx is a success. */
 const sentSchema = z.object({ recipients: count, recipientCount: count }).catch({});
 
-/** What a check asks for: no system has it. */
-const unknownId = 'relay-check';
-/** Answers to that: the system is there, and has nothing against the credentials. */
+const unknownId = 'relay-check'; // an id that no system has, for checks
+/** If the answer for that id has one of these statuses, the system works and accepts the credentials. */
 const isThere = [200, 204, 400, 404, 405, 410, 422];
 
-/** @throws ConnectorError where the system does not answer, or refuses the credentials */
 async function assertThere(look: Promise<unknown>): Promise<void> {
   await look.catch((error: unknown) => {
     if (!(error instanceof ConnectorError) || !isThere.includes(error.facts.status ?? 0)) throw error;
   });
 }
 
-/** Where assignments live and from where they are sent to workers. Throws only ConnectorErrors. */
+/** Has the assignments and sends them to workers. Throws only ConnectorErrors. */
 export function createHttpPlatform(
   { baseUrl, auth, allowPlainText }: Extract<PlatformSettings, { kind: 'http' }>,
   http: HttpClient,
 ) {
   const what = "the company's platform settings";
   return {
-    /** The assignment as the platform has it now. @throws ConnectorError `permanent` where there is none. */
+    /** @throws ConnectorError `permanent` if there is no such assignment. */
     async getAssignment(assignmentId: string, call: Call): Promise<Record<string, unknown>> {
       const url = resourceUrl(baseUrl, 'assignments', assignmentId);
       const assignment = assignmentSchema.safeParse(await http.request({ method: 'GET', url, auth, allowPlainText, call, what }));
@@ -47,17 +45,17 @@ export function createHttpPlatform(
       );
     },
 
-    /** Changes nothing. @param assignmentId - one that is there, if any is known. @returns what was seen. @throws ConnectorError */
+    /** A check without effect. @param assignmentId - an existing one, if known. @returns a description. @throws ConnectorError */
     async check(call: Call, assignmentId?: string): Promise<string> {
       if (assignmentId !== undefined) {
         await this.getAssignment(assignmentId, call);
         return `knows the assignment ${assignmentId}`;
       }
       await assertThere(this.getAssignment(unknownId, call));
-      return 'answers, and has nothing against the credentials; with the id of an assignment it can be seen that its path is right';
+      return 'answers and accepts the credentials; give the id of an assignment to check the path too';
     },
 
-    /** To the workers of these groups within the radius; without groups the platform decides. May reach nobody. */
+    /** Sends to the workers of these groups within the radius. Without groups, the platform decides. May reach no worker. */
     async sendAssignment(
       assignmentId: string,
       body: { groupIds: string[]; radiusMiles?: number },
@@ -71,18 +69,18 @@ export function createHttpPlatform(
   };
 }
 
-/** Where tickets live, which have user-defined fields. Throws only ConnectorErrors. */
+/** Has tickets with user-defined fields. Throws only ConnectorErrors. */
 export function createHttpTicketing(
   { baseUrl, auth, allowPlainText }: Extract<TicketingSettings, { kind: 'http' }>,
   http: HttpClient,
 ) {
   const what = "the company's ticketing settings";
   return {
-    /** Changes nothing. @returns what was seen. @throws ConnectorError */
+    /** A check without effect. @returns a description. @throws ConnectorError */
     async check(call: Call): Promise<string> {
       const url = resourceUrl(baseUrl, 'tickets', unknownId);
       await assertThere(http.request({ method: 'GET', url, auth, allowPlainText, call, what }));
-      return 'answers, and has nothing against the credentials; that it takes an update shows with the first';
+      return 'answers and accepts the credentials; the first update shows whether it accepts updates';
     },
 
     async updateField(ticketId: string, field: { name: string; value: string }, call: Call): Promise<void> {
@@ -92,9 +90,9 @@ export function createHttpTicketing(
   };
 }
 
-/** `{baseUrl}/{segments…}`: the base keeps its path and query, a slash at its end is dropped. */
+/** `{baseUrl}/{segments…}`. Keeps the base's path and query; drops a trailing slash. */
 export function resourceUrl(baseUrl: string, ...segments: string[]): URL {
-  // No URL can carry a blank segment, dots (servers read `%2e` as one, too) or half a surrogate pair.
+  // A URL cannot contain a blank segment, dots (servers also read `%2e` as one) or half a surrogate pair.
   const unusable = segments.find((segment) => /^\s*$|^\.\.?$|\p{Cs}/u.test(segment));
   if (unusable !== undefined)
     throw new ConnectorError(

@@ -1,11 +1,11 @@
-/** The addresses of the console's pages, and paths of the API with what is filled in escaped. */
+/** The addresses of the console's pages, and escaped paths of the API. */
 
-/** As a template's tag: `path\`/co/${companyId}/chains\``. */
+/** A template tag: `path\`/co/${companyId}/chains\``. */
 export function path(fixed: TemplateStringsArray, ...filled: string[]): string {
   return fixed.map((text, place) => text + encodeURIComponent(filled[place] ?? '')).join('');
 }
 
-/** `?status=failed`, without what is undefined or blank; nothing at all if all of it is. */
+/** For example `?status=failed`. Omits undefined and empty fields. */
 export function query(fields: Record<string, string | undefined>): string {
   const given = Object.entries(fields).flatMap(([name, value]) => (value ? [[name, value]] : []));
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;

@@ -1,4 +1,4 @@
-/** The relay's API, asked by the session of whoever looks. What it answers has been through its own schemas: it is not checked again. */
+/** Calls the relay's API with the session cookie. Answers are not validated: they come from the same schemas. */
 
 import { signal } from '@preact/signals';
 import type { z } from 'zod';
@@ -6,7 +6,7 @@ import type { problemSchema } from '../contract/problem.js';
 
 export type ProblemDocument = z.infer<typeof problemSchema>;
 
-/** What the API refuses, or that it cannot be reached. */
+/** The API refused, or did not answer (status 0). */
 export class Refused extends Error {
   constructor(
     readonly problem: ProblemDocument,
@@ -20,7 +20,7 @@ export class Refused extends Error {
   }
 }
 
-/** Whether the session is over: then nothing is asked any more until somebody comes back to the page, having signed in again. */
+/** If true, waits until the page has the focus again: the person may have signed in in another tab. */
 export const sessionIsOver = signal(false);
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -29,7 +29,7 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export async function ask<Body = void>(method: Method, path: string, body?: object): Promise<Body> {
   const response = await fetch(path, {
     method,
-    // What is left out of a PATCH stays, within its sections, too.
+    // A merge patch. Omitted fields stay, also in nested objects.
     headers: body ? { 'Content-Type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' } : {},
     body: body && JSON.stringify(body),
   }).catch(() => undefined);
@@ -44,18 +44,18 @@ async function refusal(response: Response): Promise<Refused> {
   const isProblem = response.headers.get('Content-Type')?.startsWith('application/problem+json');
   const problem: ProblemDocument | undefined = isProblem ? await response.json().catch(() => undefined) : undefined;
   const { status } = response;
-  const detail = `The relay, or what is in front of it, answered ${status}.`;
+  const detail = `The relay or its proxy answered ${status}.`;
   return new Refused(
     problem ?? { type: 'about:blank', title: 'Something went wrong', status, detail },
     Number.isNaN(retryAfter) ? undefined : retryAfter,
   );
 }
 
-const unknownOutcome = 'It does not answer. Whether this was done is not known: look before you try again.';
+const unknownOutcome = 'The relay does not answer. It may have received your request: check before you try again.';
 
 const unreachable: ProblemDocument = {
   type: 'about:blank',
   title: 'The relay cannot be reached',
   status: 0,
-  detail: 'It does not answer. What you see may be old; it is asked again.',
+  detail: 'The relay does not answer. This page may be out of date. It tries again by itself.',
 };

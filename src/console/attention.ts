@@ -1,4 +1,4 @@
-/** Whether somebody looks at the page. Whoever is not there asks for nothing: a session ends when it is not used. */
+/** Whether the page is in use. An unused page requests nothing, so that its session can expire. */
 
 const unattendedMs = 30 * 60_000;
 
@@ -6,4 +6,4 @@ let attendedAt = Date.now();
 for (const event of ['pointerdown', 'keydown', 'wheel', 'focus'])
   addEventListener(event, () => (attendedAt = Date.now()), { capture: true, passive: true });
 
-export const isLookedAt = () => document.visibilityState === 'visible' && Date.now() - attendedAt < unattendedMs;
+export const isAttended = () => document.visibilityState === 'visible' && Date.now() - attendedAt < unattendedMs;

@@ -1,24 +1,24 @@
-/** The fields of an action as they are edited: a text, a list with one entry a line, or JSON where it is neither. */
+/** Editing the fields of an action: as text, as a list with one entry per line, or as JSON. */
 
 import type { Fields } from '../chain/fields.js';
 import type { Issue } from '../chain/request.js';
 
 const isList = (value: unknown): value is string[] => Array.isArray(value) && value.every((entry) => typeof entry === 'string');
 
-/** @returns '' for what is not there. */
+/** @returns '' for undefined and null. */
 export function editText(value: unknown): string {
   if (isList(value)) return value.join('\n');
   if (typeof value === 'object' && value !== null) return JSON.stringify(value, undefined, 2);
   return value === undefined || value === null ? '' : String(value);
 }
 
-/** Whether a field is worth several lines. */
+/** Whether the field gets a textarea. */
 export function isLong(value: unknown): boolean {
   const text = editText(value);
   return Array.isArray(value) || text.length > 60 || text.includes('\n');
 }
 
-/** What was edited, by name; what is as before is left out, and what was emptied is `null`, which removes it. */
+/** A merge patch of the fields that changed. An emptied field is `null`, which removes it. */
 export function changesOf(fields: Fields, texts: Readonly<Record<string, string>>): Fields {
   const changed = Object.entries(texts).filter(([name, text]) => text !== editText(fields[name]));
   return Object.fromEntries(changed.map(([name, text]) => [name, text === '' ? null : readText(fields[name], text)]));
@@ -30,11 +30,11 @@ function readText(before: unknown, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return text; // The API says what is wrong with it.
+    return text; // Not JSON: the API reports the mistake.
   }
 }
 
-/** The name of the field that a pointer is about, behind what stands before fields: `/fields/emails/0`, `/1/cfValue`. */
+/** The field in a JSON pointer, after a prefix: `emails` in `/fields/emails/0`. */
 export function fieldAt({ pointer }: Pick<Issue, 'pointer'>, before: string): string | undefined {
   if (!pointer.startsWith(`${before}/`)) return undefined;
   return (
@@ -44,4 +44,15 @@ export function fieldAt({ pointer }: Pick<Issue, 'pointer'>, before: string): st
       ?.replaceAll('~1', '/')
       .replaceAll('~0', '~') || undefined
   );
+}
+
+/** Splits the text around the character at `offset` (UTF-16 units). A sign replaces an invisible character. */
+export function partsAt(text: string, offset = text.length): { before: string; marked: string; after: string } {
+  const character = [...text.slice(offset, offset + 2)][0] ?? '';
+  const isSeen = /[^\s\p{Cc}]/u.test(character);
+  return {
+    before: text.slice(0, offset),
+    marked: isSeen ? character : character === '\n' ? '↵' : '␣',
+    after: text.slice(isSeen || character === ' ' ? offset + character.length : offset),
+  };
 }

@@ -1,28 +1,35 @@
-/** Forms of what is stored: what others change shows where nobody has typed; what somebody has typed stays, and only that is sent. */
+/** Forms of stored data. Only edited fields are saved. Other fields show changes that other people make. */
 
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { Field } from './parts.js';
 
-interface OptionsProps {
-  /** Each value, and its words. */
+interface SelectProps {
+  label: string;
+  hint?: string;
+  name: string;
   of: readonly (readonly [value: string, words: string])[];
-  /** The one to begin with. Preact knows no `defaultValue` of a select: it is the option that has to say so. */
+  /** The selected value. In Preact a select has no `defaultValue`, so the option has the default. */
   first: string;
 }
 
-export function Options({ of, first }: OptionsProps) {
+export function Select({ label, hint, name, of, first }: SelectProps) {
   return (
-    <>
-      {of.map(([value, words]) => (
-        <option key={value} value={value} {...(value === first && { defaultSelected: true })}>
-          {words}
-        </option>
-      ))}
-    </>
+    <Field label={label} hint={hint}>
+      {(ids) => (
+        <select {...ids} name={name}>
+          {of.map(([value, words]) => (
+            <option key={value} value={value} {...(value === first && { defaultSelected: true })}>
+              {words}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
   );
 }
 
-/** The names of the fields of a form that are not as it has shown them. */
+/** The names of the edited fields. */
 export function changedIn(form: EventTarget | null): ReadonlySet<string> {
   const fields = form instanceof HTMLFormElement ? [...form.elements] : [];
   return new Set(fields.filter(isChanged).map(({ name }) => name));
@@ -36,12 +43,11 @@ function isChanged(field: Element): field is FormField {
   return (field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement) && field.value !== field.defaultValue;
 }
 
-/** Those of the fields that have one of the names. */
 export function only<Fields extends object>(names: ReadonlySet<string>, fields: Fields): Partial<Fields> {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => names.has(name))) as Partial<Fields>;
 }
 
-/** @returns for the form its `ref`, and what to call once it is given what was saved: from then on nobody has typed in it. */
+/** @returns `ref` for the form, and `saved`: call it when the form shows the saved values. It resets the edits. */
 export function useForm() {
   const [ref, saves] = [useRef<HTMLFormElement>(null), useSignal(0)];
   useLayoutEffect(() => ref.current?.reset(), [saves.value]);

@@ -1,4 +1,4 @@
-/** What every page has: a heading that gets the focus when one comes to it, its title, and what is said aloud. */
+/** The parts of every page: a heading that takes the focus after navigation, the title, and announcements for screen readers. */
 
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
@@ -7,13 +7,13 @@ import { useLocation } from 'preact-iso';
 import { sessionIsOver } from './api.js';
 
 const said = signal('');
-/** Long enough to be read aloud; whoever comes by later is told nothing old. */
+/** The time for a screen reader to read a message. */
 const saidMs = 10_000;
 let silence: ReturnType<typeof setTimeout> | undefined;
 
-/** Says what was done: aloud, and for a moment at the foot of the page. */
+/** Shows a message at the foot of the page for ten seconds; screen readers read it. */
 export function announce(words: string): void {
-  // The same words again are said again.
+  // Screen readers ignore unchanged text, so a repeated message gets a space.
   said.value = words === said.value ? `${words}\u00a0` : words;
   clearTimeout(silence);
   silence = setTimeout(() => (said.value = ''), saidMs);
@@ -27,7 +27,7 @@ export function Announcer() {
   );
 }
 
-/** The page that was shown last, and whether anybody has gone from one to another. */
+/** The last page, and whether the user has changed the page. */
 let [shownAt, hasGone]: [string | undefined, boolean] = [undefined, false];
 
 export function Page({ title, about, children }: { title: string; about?: ComponentChildren; children?: ComponentChildren }) {
@@ -36,7 +36,7 @@ export function Page({ title, about, children }: { title: string; about?: Compon
   useEffect(() => {
     const isNew = shownAt !== undefined && path !== shownAt;
     [shownAt, hasGone] = [path, hasGone || isNew];
-    // What was shown while a page was loading takes the focus away with it.
+    // The focus is lost when a loading placeholder disappears.
     if (isNew || (hasGone && document.activeElement === document.body)) heading.current?.focus();
   }, [path]);
   useEffect(() => {
@@ -54,7 +54,6 @@ export function Page({ title, about, children }: { title: string; about?: Compon
   );
 }
 
-/** Beside that which could not be done, too: what was being written stays as it is. */
 export function SessionIsOver() {
   if (!sessionIsOver.value) return null;
   const to = `/sign-in?to=${encodeURIComponent(location.pathname + location.search)}`;
@@ -64,7 +63,7 @@ export function SessionIsOver() {
       <a href={to} target="_blank" rel="noopener">
         Sign in again
       </a>{' '}
-      in a new tab, and go on here: what you have written stays.
+      in a new tab, then continue here. Your input is kept.
     </div>
   );
 }

@@ -1,4 +1,4 @@
-/** The console: the frame around every page, and which page an address shows. */
+/** The console: the frame around every page, and the routes. */
 
 import { type ComponentChildren, render } from 'preact';
 import { useEffect } from 'preact/hooks';
@@ -23,6 +23,26 @@ import { SettingsPage } from './pages/settings.js';
 import { ProblemNote } from './parts.js';
 import { seldom, useResource } from './resource.js';
 import { CompanyContext, isOperator, may, type Session, session } from './session.js';
+
+interface PageOfCompany {
+  /** The name in the navigation; absent: only other pages link to it. */
+  name?: string;
+  list?: () => ComponentChildren;
+  item?: (item: string) => ComponentChildren;
+  needs?: Role;
+}
+
+const pages: Record<string, PageOfCompany> = {
+  '': { name: 'Now', list: () => <NowPage /> },
+  causes: { item: (causeId) => <CausePage key={causeId} causeId={causeId} /> },
+  chains: { name: 'Chains', list: () => <ChainsPage />, item: (chainId) => <ChainPage key={chainId} chainId={chainId} /> },
+  assignments: { item: (assignmentId) => <AssignmentPage key={assignmentId} assignmentId={assignmentId} /> },
+  refused: { name: 'Refused', list: () => <RefusedPage />, item: (id) => <RefusalPage key={id} rejectedId={id} /> },
+  compose: { name: 'Compose', list: () => <ComposePage />, needs: 'steer' },
+  rules: { name: 'Rules', list: () => <RulesPage />, item: (id) => <RulePage key={id} relayId={id} />, needs: 'manage' },
+  settings: { name: 'Company', list: () => <SettingsPage />, needs: 'manage' },
+  people: { name: 'People and audit', list: () => <PeoplePage />, needs: 'manage' },
+};
 
 function Console() {
   const { path: here } = useLocation();
@@ -49,7 +69,7 @@ function Console() {
   );
 }
 
-/** Of what is not, the router would make nothing at all. */
+/** For an address with invalid percent-encoding, the router renders nothing. */
 function isReadable(address: string): boolean {
   try {
     return decodeURIComponent(address) !== '';
@@ -58,38 +78,22 @@ function isReadable(address: string): boolean {
   }
 }
 
-interface FramedProps {
-  companyId?: string;
-  name?: string;
-  webUi?: string;
-  children: ComponentChildren;
-}
-
-function Framed({ companyId, name, webUi, children }: FramedProps) {
+function Framed({ companyId, name, webUi, children }: Partial<CompanyFacts> & { children: ComponentChildren }) {
   const { path: here } = useLocation();
   const { name: who, kind } = session.value ?? {};
-  const links: [href: string, words: string][] = companyId
+  const named = Object.entries(pages).filter(([, { name, needs }]) => name && (!needs || may(needs)));
+  const links = companyId
     ? [
-        [pageOf.now(companyId), 'Now'],
-        [pageOf.chains(companyId), 'Chains'],
-        [pageOf.refused(companyId), 'Refused'],
-        ...(may('steer') ? ([[pageOf.compose(companyId), 'Compose']] as [string, string][]) : []),
-        ...(may('manage')
-          ? ([
-              [pageOf.rules(companyId), 'Rules'],
-              [pageOf.settings(companyId), 'Company'],
-              [pageOf.people(companyId), 'People and audit'],
-            ] as [string, string][])
-          : []),
-        ...(isOperator() ? ([[pageOf.companies(), 'All companies']] as [string, string][]) : []),
+        ...named.map(([page, { name }]) => [page ? path`/companies/${companyId}/${page}` : pageOf.now(companyId), name] as const),
+        ...(isOperator() ? [[pageOf.companies(), 'All companies'] as const] : []),
       ]
     : [];
-  /** Also a page about one thing is of its list's; Now and the list of companies have none below them. */
+  /** Chains is also marked on a chain's page. Now and All companies are prefixes of all addresses, so they must match exactly. */
   const isHere = (href: string) => here === href || (href.split('/').length > 3 && here.startsWith(`${href}/`));
   return (
     <>
       <a class="skip" href="#content">
-        To the content
+        Skip to content
       </a>
       <header>
         <div class="row spread">
@@ -116,7 +120,7 @@ function Framed({ companyId, name, webUi, children }: FramedProps) {
               {webUi && (
                 <li>
                   <a href={webUi} target="_blank" rel="noreferrer">
-                    In Temporal
+                    Open Temporal
                   </a>
                 </li>
               )}
@@ -134,13 +138,12 @@ function Companies() {
   return <Framed>{isOperator() ? <CompaniesPage /> : <Elsewhere />}</Framed>;
 }
 
-/** A key is of one company. */
 function Elsewhere() {
   const { companyId = '' } = session.value ?? {};
   return (
-    <Page title="Not yours to see">
+    <Page title="No access">
       <p>
-        Your key is of company <a href={pageOf.now(companyId)}>{companyId}</a>.
+        Your key belongs to company <a href={pageOf.now(companyId)}>{companyId}</a>.
       </p>
     </Page>
   );
@@ -156,25 +159,13 @@ function Nowhere() {
 
 function NoPage() {
   return (
-    <Page title="There is no such page">
+    <Page title="Page not found">
       <p>
-        <a href="/">To the beginning</a>
+        <a href="/">Go to the start page</a>
       </p>
     </Page>
   );
 }
-
-const pages: Record<string, { list?: () => ComponentChildren; item?: (item: string) => ComponentChildren; needs?: Role }> = {
-  '': { list: () => <NowPage /> },
-  causes: { item: (causeId) => <CausePage key={causeId} causeId={causeId} /> },
-  chains: { list: () => <ChainsPage />, item: (chainId) => <ChainPage key={chainId} chainId={chainId} /> },
-  assignments: { item: (assignmentId) => <AssignmentPage key={assignmentId} assignmentId={assignmentId} /> },
-  refused: { list: () => <RefusedPage />, item: (rejectedId) => <RefusalPage key={rejectedId} rejectedId={rejectedId} /> },
-  compose: { list: () => <ComposePage />, needs: 'steer' },
-  rules: { list: () => <RulesPage />, item: (relayId) => <RulePage key={relayId} relayId={relayId} />, needs: 'manage' },
-  settings: { list: () => <SettingsPage />, needs: 'manage' },
-  people: { list: () => <PeoplePage />, needs: 'manage' },
-};
 
 function OfCompany({ companyId, page = '', item }: { companyId: string; page?: string; item?: string }) {
   const isOwn = isOperator() || session.value?.companyId === companyId;
@@ -209,8 +200,8 @@ function CompanyPages({ companyId, page, item }: { companyId: string; page: stri
         {shown === undefined ? (
           <NoPage />
         ) : needs && !may(needs) ? (
-          <Page title="Not yours to see">
-            <p>This needs a key with the role {needs}.</p>
+          <Page title="No access">
+            <p>This page needs a key with the role {needs}.</p>
           </Page>
         ) : (
           shown

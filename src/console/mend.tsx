@@ -1,4 +1,4 @@
-/** Mending: the fields of an action that is held or has failed, or of a request that was refused, changed and tried again. */
+/** Editing the fields of an action that needs attention or has failed, or of a refused request. */
 
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
@@ -6,25 +6,25 @@ import { useEffect, useId } from 'preact/hooks';
 import { type Fields, fixedFields } from '../chain/fields.js';
 import { isUnknown } from '../chain/outcome.js';
 import type { Issue } from '../chain/request.js';
+import { actionsText } from '../chain/text.js';
 import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
 import { path } from './addresses.js';
 import { ask } from './api.js';
 import { changesOf, editText, fieldAt, isLong } from './fields.js';
-import { Confirm, NotReady, useDeed } from './parts.js';
+import { Confirm, NotReady, Said, useDeed } from './parts.js';
 import { useCompany } from './session.js';
 import { titleOf } from './words.js';
 
 interface FieldInputsProps {
   fields: Fields;
-  /** What was edited, by name. */
+  /** The edited texts, by field name. */
   texts: Signal<Record<string, string>>;
-  /** What was wrong, with the pointers of the request. */
   issues: readonly Issue[];
-  /** What stands before a field in these: `/fields`. */
+  /** The prefix of field pointers: `/fields`. */
   at: string;
 }
 
-/** An input for each field that is there, and for each of which something is said: one that is missing, too. */
+/** One input per field, and one per missing field in the issues. */
 export function FieldInputs({ fields, texts, issues, at }: FieldInputsProps) {
   const mentioned = issues.flatMap((issue) => fieldAt(issue, at) ?? []);
   const names = [...new Set([...Object.keys(fields), ...Object.keys(texts.value), ...mentioned])];
@@ -67,7 +67,7 @@ function FieldInput({ name, value, texts, issues }: FieldInputProps) {
       </label>
       {isLong(value) ? <textarea {...shared} rows={4} /> : <input {...shared} />}
       <span id={`${id}-said`} class="small">
-        {Array.isArray(value) && <span class="soft">One a line. </span>}
+        {Array.isArray(value) && <span class="soft">One per line. </span>}
         {issues.map(({ pointer, detail }) => (
           <span key={pointer} class="error">
             {detail}{' '}
@@ -81,7 +81,6 @@ function FieldInput({ name, value, texts, issues }: FieldInputProps) {
 interface MendProps {
   chain: ChainResource;
   action: ActionResource;
-  /** What is to be known before it. */
   children?: ComponentChildren;
   onClose(): void;
   onDone(): void;
@@ -90,39 +89,54 @@ interface MendProps {
 export function MendDialog({ chain: { chainId }, action, children, onClose, onDone }: MendProps) {
   const { companyId } = useCompany();
   const at = path`/co/${companyId}/chains/${chainId}/actions/${String(action.index)}`;
-  const fields = useSignal<Fields | undefined>(undefined);
+  const read = useSignal<{ fields: Fields; sameAssignment: number[] } | undefined>(undefined);
+  const areAll = useSignal(true);
   const texts = useSignal<Record<string, string>>({});
   const isMeant = useSignal(false);
-  /** Whether nothing was changed when it was to be tried. */
-  const isAsIs = useSignal(false);
+  const isUnchanged = useSignal(false);
   const deed = useDeed();
   useEffect(() => {
     void deed.run(async () => {
-      fields.value = (await ask<{ fields: Fields }>('GET', `${at}/fields`)).fields;
+      read.value = await ask('GET', `${at}/fields`);
     });
   }, []);
-  const dialog = { title: `Mend ${titleOf(action)}`, busy: deed.busy, refused: deed.refused, onClose };
-  const known = fields.value;
-  if (!known) return <NotReady {...dialog}>Looking at what was sent…</NotReady>;
+  const dialog = { title: `Edit ${titleOf(action)}`, busy: deed.busy, refused: deed.refused, onClose };
+  const known = read.value?.fields;
+  if (!known) return <NotReady {...dialog}>Loading the fields…</NotReady>;
   const changes = changesOf(known, texts.value);
   const hasChanges = Object.keys(changes).length > 0;
+  const others = 'platformAssignmentId' in changes ? (read.value?.sameAssignment ?? []) : [];
+  const isMoveAlone = Object.keys(changes).length === 1;
   const mend = async () => {
-    isAsIs.value = !hasChanges;
+    isUnchanged.value = !hasChanges;
     if (!hasChanges) return;
-    const asked = { fields: changes, confirmUnknown: isMeant.value || undefined };
-    if (await deed.run(() => ask('POST', `${at}/mend`, asked), `${titleOf(action)} is mended, and tried again.`)) onDone();
+    const allActions = others.length > 0 && isMoveAlone && areAll.value;
+    const asked = { fields: changes, confirmUnknown: isMeant.value || undefined, allActions: allActions || undefined };
+    if (await deed.run(() => ask('POST', `${at}/mend`, asked), `${titleOf(action)} was edited and is retried.`)) onDone();
   };
   return (
-    <Confirm {...dialog} verb="Mend it and try again" onConfirm={() => void mend()}>
+    <Confirm {...dialog} verb="Save and retry" onConfirm={() => void mend()}>
       {children}
-      {action.error && <p class="error">{action.error.message}</p>}
-      <p>What you change is checked as a request is, and the action is tried again with it. What is emptied is left out.</p>
-      {isAsIs.value && !hasChanges && (
+      {action.error && <Said look="error" text={action.error.message} />}
+      <p>The relay checks your changes, then retries the action. An empty field is removed.</p>
+      {isUnchanged.value && !hasChanges && (
         <p class="note wait" role="alert">
-          Nothing is changed yet. To try it again as it is, go back and retry it.
+          You have not changed anything. To retry without changes, go back and choose Retry.
         </p>
       )}
       <FieldInputs fields={known} texts={texts} issues={deed.refused?.problem.errors ?? []} at="/fields" />
+      {others.length > 0 && (
+        <p class="note wait">
+          {isMoveAlone ? (
+            <label class="row">
+              <input type="checkbox" checked={areAll.value} onChange={(event) => (areAll.value = event.currentTarget.checked)} />
+              Also change the assignment of {actionsText(others)}.
+            </label>
+          ) : (
+            `The assignment of ${actionsText(others)} stays the same. To change it in all these actions, change only the assignment now, and no other field.`
+          )}
+        </p>
+      )}
       {isUnknown(action) && (
         <p class="note wait">
           <label class="row">
@@ -132,7 +146,7 @@ export function MendDialog({ chain: { chainId }, action, children, onClose, onDo
               checked={isMeant.value}
               onChange={(event) => (isMeant.value = event.currentTarget.checked)}
             />
-            Nobody knows whether the last try took effect. I have looked on the other side, and mean it.
+            The outcome of the last attempt is unknown. I have checked the other system and want to retry.
           </label>
         </p>
       )}

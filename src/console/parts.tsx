@@ -1,32 +1,57 @@
-/** What pages are made of. */
+/** Components that the pages share. */
 
 import { type Signal, signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useContext, useEffect, useId, useRef } from 'preact/hooks';
 import type { ActionState, ChainStatus } from '../chain/outcome.js';
+import type { ActionResource } from '../contract/chain-resource.js';
+import type { Token } from '../contract/credential.js';
 import { Refused } from './api.js';
 import { editText } from './fields.js';
 import { announce, SessionIsOver } from './frame.js';
 import type { Resource } from './resource.js';
-import { useCompany } from './session.js';
-import { fromNow, timeText, wholeTimeText } from './when.js';
+import { CompanyContext, useCompany } from './session.js';
+import { fromNow, localTimes, timeText, wholeTimeText } from './when.js';
 import { stateWords, toneOf } from './words.js';
 
-export function State({ of }: { of: ActionState | ChainStatus }) {
-  return <span class={`badge ${toneOf(of)}`}>{stateWords(of)}</span>;
+export function State({ of, result }: { of: ActionState | ChainStatus; result?: ActionResource['result'] }) {
+  return <span class={`badge ${toneOf(of, result)}`}>{stateWords(of, result)}</span>;
 }
 
 const now = signal(Date.now());
 setInterval(() => (now.value = Date.now()), 10_000);
 
-/** In the company's zone. @param distance - also says how far from now. */
-export function Time({ at, distance }: { at: string; distance?: boolean }) {
+/** A time in the company's zone, after `before`; without a time nothing. @param distance - adds `(5 minutes ago)`. */
+export function Time({ at, distance, before }: { at: string | undefined; distance?: boolean; before?: string }) {
   const { timeZone } = useCompany();
+  if (!at) return null;
   return (
-    <time dateTime={at} title={wholeTimeText(at, timeZone)}>
-      {timeText(at, timeZone, now.value)}
-      {distance && <span class="soft"> ({fromNow(at, now.value)})</span>}
-    </time>
+    <>
+      {before}
+      <time dateTime={at} title={wholeTimeText(at, timeZone)}>
+        {timeText(at, timeZone, now.value)}
+        {distance && <span class="soft"> ({fromNow(at, now.value)})</span>}
+      </time>
+    </>
+  );
+}
+
+/** A text from the API. Its times are shown in the company's zone. @param look - the class of the paragraph. */
+export function Said({ text, look }: { text: string; look?: string }) {
+  const { timeZone } = useContext(CompanyContext) ?? {};
+  const said = timeZone ? localTimes(text, timeZone, now.value) : text;
+  return look === undefined ? said : <p class={look}>{said}</p>;
+}
+
+/** The times of a key or a token. */
+export function Lifetime({ of: { createdAt, expiresAt, revokedAt, lastUsedAt } }: { of: Omit<Token, 'tokenId' | 'state'> }) {
+  return (
+    <p class="soft small">
+      Created <Time at={createdAt} />
+      <Time before="; expires " at={expiresAt} distance />
+      <Time before="; revoked " at={revokedAt} />
+      {lastUsedAt ? <Time before="; last used " at={lastUsedAt} distance /> : '; never used'}
+    </p>
   );
 }
 
@@ -38,13 +63,13 @@ export function ProblemNote({ refused }: { refused: Refused | undefined }) {
   const isSaid = (mistake: string) => detail.includes(mistake);
   return (
     <div class="note bad" role="alert">
-      <strong>{title}.</strong> {detail}
+      <strong>{title}.</strong> <Said text={detail} />
       {retryAfterSeconds !== undefined && ` Try again in ${retryAfterSeconds} seconds.`}
       {errors.some((mistake) => !isSaid(mistake.detail)) && (
         <ul>
           {errors.map((mistake) => (
             <li key={mistake.pointer}>
-              <code>{mistake.pointer || '/'}</code> {mistake.detail}
+              <code>{mistake.pointer || '/'}</code> <Said text={mistake.detail} />
             </li>
           ))}
         </ul>
@@ -52,14 +77,14 @@ export function ProblemNote({ refused }: { refused: Refused | undefined }) {
       {type.startsWith('/problems/') && (
         <>
           {' '}
-          <a href={type}>What to do</a>
+          <a href={type}>Help</a>
         </>
       )}
     </div>
   );
 }
 
-/** Shows what the API knows, once it has said it; what it has said stays while it is in trouble. That the session is over the page says. */
+/** Shows the last answer, even if later requests fail. An expired session is reported by `Page`, not here. */
 export function Known<Body>({ of, children }: { of: Resource<Body>; children: (body: Body) => ComponentChildren }) {
   const body = of.data.value;
   const refused = of.refused.value;
@@ -72,25 +97,24 @@ export function Known<Body>({ of, children }: { of: Resource<Body>; children: (b
 }
 
 export function UnknownNote() {
-  return <p class="note wait">Nobody can say whether it took place: look at the other side before you retry.</p>;
+  return <p class="note wait">The outcome is unknown. Check the other system before you retry.</p>;
 }
 
-/** When a page was last brought up to date. */
 export function UpToDate({ of }: { of: Resource<unknown> }) {
   const { timeZone } = useCompany();
   const at = of.at.value;
   if (at === undefined) return null;
   return (
     <p class="soft small">
-      Up to date at {timeText(new Date(at).toISOString(), timeZone, at)} ({timeZone}).
+      Updated at {timeText(new Date(at).toISOString(), timeZone, at)} ({timeZone}).
     </p>
   );
 }
 
-/** Something that is done at the API: whether it is being done, and why it was refused. */
+/** A change through the API: whether it is running, and the reason of a refusal. */
 export function useDeed() {
   const [busy, refused] = [useSignal(false), useSignal<Refused | undefined>(undefined)];
-  /** @param words - what is said aloud once it is done. @returns whether it was. */
+  /** @param words - announced on success. @returns whether it succeeded. */
   const run = async (deed: () => Promise<unknown>, words?: string): Promise<boolean> => {
     if (busy.value) return false;
     [busy.value, refused.value] = [true, undefined];
@@ -115,10 +139,10 @@ export interface DialogProps {
   children: ComponentChildren;
 }
 
-/** Where the focus was before a dialog; one dialog may follow another. */
+/** The element that had the focus before the first of several dialogs. */
 let opener: HTMLElement | undefined;
 
-/** Open for as long as it is there; Escape closes it, and the focus goes back to where it came from. */
+/** A modal dialog. Escape closes it; then the focus goes back to the opener. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();
@@ -138,9 +162,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   );
 }
 
-interface ConfirmProps extends Omit<DialogProps, 'children'> {
-  /** What is about to be done. */
-  children: ComponentChildren;
+interface ConfirmProps extends DialogProps {
   verb: string;
   danger?: boolean;
   busy: boolean;
@@ -171,15 +193,8 @@ export function Confirm({ title, onClose, children, verb, danger, busy, refused,
   );
 }
 
-interface NotReadyProps extends Omit<DialogProps, 'children'> {
-  busy: boolean;
-  refused: Refused | undefined;
-  /** What it does meanwhile, or why there is nothing to confirm. */
-  children: ComponentChildren;
-}
-
-/** Stands in the place of a `Confirm` until what is to be confirmed is known, and for good where there is nothing. */
-export function NotReady({ refused, children, ...dialog }: NotReadyProps) {
+/** In place of a `Confirm` while it loads, or if there is nothing to confirm. */
+export function NotReady({ refused, children, ...dialog }: DialogProps & Pick<ConfirmProps, 'refused'>) {
   return (
     <Dialog {...dialog}>
       {!refused && <p>{children}</p>}
@@ -193,7 +208,6 @@ export function NotReady({ refused, children, ...dialog }: NotReadyProps) {
   );
 }
 
-/** A secret that is shown this once. */
 export function ShownOnce({ title, secret, onClose, children }: DialogProps & { secret: string }) {
   const copied = useSignal(false);
   const copy = async () => {
@@ -207,7 +221,7 @@ export function ShownOnce({ title, secret, onClose, children }: DialogProps & { 
       <p>
         <code class="secret">{secret}</code>
       </p>
-      <p class="note wait">This is the only time that it is shown.</p>
+      <p class="note wait">Copy it now. It is not shown again.</p>
       <p class="row">
         {'clipboard' in navigator && (
           <button type="button" class="main" onClick={() => void copy()}>
@@ -225,7 +239,6 @@ export function ShownOnce({ title, secret, onClose, children }: DialogProps & { 
 interface FieldProps {
   label: string;
   hint?: string;
-  /** What is wrong with it. */
   problem?: string;
   children: (ids: { id: string; 'aria-describedby'?: string; 'aria-invalid'?: true }) => ComponentChildren;
 }
@@ -276,12 +289,7 @@ export function JsonField({ rows, text, onText, ...field }: JsonFieldProps) {
 
 type EntryProps = Pick<FieldProps, 'label' | 'hint'> & { of: Signal<string> };
 
-interface EntryLimits {
-  required?: boolean;
-  maxLength: number;
-}
-
-export function Entry({ label, hint, of, ...limits }: EntryProps & EntryLimits) {
+export function Entry({ label, hint, of, ...limits }: EntryProps & { required?: boolean; maxLength: number }) {
   return (
     <Field label={label} hint={hint}>
       {(ids) => <input {...ids} {...limits} value={of.value} onInput={(event) => (of.value = event.currentTarget.value)} />}
@@ -289,7 +297,7 @@ export function Entry({ label, hint, of, ...limits }: EntryProps & EntryLimits) 
   );
 }
 
-/** @param options - each value, and its words. */
+/** @param options - value and label. */
 export function Choice({ label, hint, of, options }: EntryProps & { options: readonly (readonly [string, string])[] }) {
   return (
     <Field label={label} hint={hint}>
@@ -306,12 +314,30 @@ export function Choice({ label, hint, of, options }: EntryProps & { options: rea
   );
 }
 
-/** @param cursors - of the parts of a list up to the one that is shown; the first has none. */
+/** The head of a table. @param caption - for screen readers. */
+export function Head({ caption, columns }: { caption: string; columns: readonly ComponentChildren[] }) {
+  return (
+    <>
+      <caption class="unseen">{caption}</caption>
+      <thead>
+        <tr>
+          {columns.map((column, place) => (
+            <th key={place} scope="col">
+              {column}
+            </th>
+          ))}
+        </tr>
+      </thead>
+    </>
+  );
+}
+
+/** @param cursors - the cursors of the pages up to this one; the first page has none. */
 export function Pager({ cursors, next }: { cursors: Signal<string[]>; next: string | undefined }) {
   const earlier = cursors.value.length > 0;
   if (!earlier && !next) return null;
   return (
-    <nav aria-label="Parts of the list" class="row">
+    <nav aria-label="Pages of the list" class="row">
       {earlier && (
         <button type="button" onClick={() => (cursors.value = cursors.value.slice(0, -1))}>
           Back
@@ -326,7 +352,7 @@ export function Pager({ cursors, next }: { cursors: Signal<string[]>; next: stri
   );
 }
 
-/** The fields of a form by their names; a blank one is ''. */
+/** The form's fields by name, trimmed. Prevents the browser's own submit. */
 export function fieldsOf(event: Event): Record<string, string> {
   event.preventDefault();
   const form = event.currentTarget;
@@ -334,7 +360,6 @@ export function fieldsOf(event: Event): Record<string, string> {
   return Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value).trim()]));
 }
 
-/** What an action says, as text. */
 export function FieldList({ fields }: { fields: readonly [name: string, value: unknown][] }) {
   if (fields.length === 0) return null;
   return (

@@ -1,34 +1,35 @@
-/** What the API knows, kept up to date for as long as a page shows it and somebody looks. */
+/** An answer of the API, kept up to date while a page shows it and the page is in use. */
 
-import { type Signal, signal } from '@preact/signals';
+import { type Signal, signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { nextPauseMs, type Rhythm } from '../contract/rhythm.js';
+import { query } from './addresses.js';
 import { ask, Refused, sessionIsOver } from './api.js';
-import { isLookedAt } from './attention.js';
+import { isAttended } from './attention.js';
 import { listen } from './stream.js';
 
 export interface Resource<Body> {
-  /** What was last heard; undefined: nothing yet. */
+  /** The last answer; undefined: none yet. */
   data: Signal<Body | undefined>;
-  /** Why the last question was refused. */
+  /** The reason why the last request failed. */
   refused: Signal<Refused | undefined>;
-  /** When it was last heard, in Unix milliseconds. */
+  /** Time of the last answer, in Unix milliseconds. */
   at: Signal<number | undefined>;
-  /** Asks again soon: something was done that changes it. */
+  /** Requests the resource again soon. Call it after a change. */
   refresh(): void;
 }
 
-/** What has lately changed a list takes a moment to be seen in it. */
+/** Temporal's lists show a change after about a second. */
 const listDelayMs = 1200;
-/** With nothing heard from the stream for so long, it is asked again. */
+/** If no event comes for this long, the resource polls again. */
 const silenceMs = 40_000;
 
-/** Of what is asked in this rhythm, or often, the API also says by itself what changes. */
+/** Resources with this rhythm or with `often` also get server-sent events. */
 const usual: Rhythm = { shortestMs: 4_000, longestMs: 20_000 };
 export const seldom: Rhythm = { shortestMs: 30_000, longestMs: 120_000 };
 export const often: Rhythm = { shortestMs: 1_000, longestMs: 8_000 };
 
-/** @param path - undefined: nothing is asked yet. */
+/** @param path - undefined: requests nothing yet. */
 export function useResource<Body>(path: string | undefined, rhythm: Rhythm = usual): Resource<Body> {
   const asking = useMemo(() => keepAsking<Body>(path, rhythm), [path]);
   useEffect(() => {
@@ -36,6 +37,12 @@ export function useResource<Body>(path: string | undefined, rhythm: Rhythm = usu
     return asking.stop;
   }, [asking]);
   return asking;
+}
+
+/** One page of a list, and the cursors of the pages up to it; the first page has none. */
+export function usePages<Body>(path: string, rhythm?: Rhythm, limit?: string): [Resource<Body>, Signal<string[]>] {
+  const cursors = useSignal<string[]>([]);
+  return [useResource<Body>(path + query({ limit, cursor: cursors.value.at(-1) }), rhythm), cursors];
 }
 
 function keepAsking<Body>(path: string | undefined, rhythm: Rhythm) {
@@ -47,7 +54,7 @@ function keepAsking<Body>(path: string | undefined, rhythm: Rhythm) {
   const look = async (hasComeBack = false): Promise<void> => {
     clearTimeout(timer);
     if (path === undefined || stopped || (sessionIsOver.value && !hasComeBack)) return;
-    if (!isLookedAt() && at.value !== undefined) return wait(rhythm.shortestMs);
+    if (!isAttended() && at.value !== undefined) return wait(rhythm.shortestMs);
     try {
       const body = await ask<Body>('GET', path);
       if (stopped) return;
@@ -61,7 +68,7 @@ function keepAsking<Body>(path: string | undefined, rhythm: Rhythm) {
       wait(nextPauseMs(rhythm, pauseMs, { changed: false, failed: true, retryAfterSeconds }));
     }
   };
-  /** @returns whether it is new. */
+  /** @returns whether the answer differs from the last one. */
   const take = (body: Body): boolean => {
     const heard = JSON.stringify(body);
     const changed = heard !== text;
@@ -76,15 +83,14 @@ function keepAsking<Body>(path: string | undefined, rhythm: Rhythm) {
     else if (at.value !== undefined) at.value = heardAt;
     wait(silenceMs);
   };
-  let listenNoMore = () => {};
+  let stopListening = () => {};
   const wait = (ms: number) => {
     pauseMs = ms;
     clearTimeout(timer);
     timer = setTimeout(() => void look(), ms);
   };
-  /** Whoever comes back to the page sees how things are now. */
   const comesBack = () => {
-    if (isLookedAt() && (sessionIsOver.value || Date.now() - (at.value ?? 0) > rhythm.shortestMs)) void look(true);
+    if (isAttended() && (sessionIsOver.value || Date.now() - (at.value ?? 0) > rhythm.shortestMs)) void look(true);
   };
   return {
     data,
@@ -94,12 +100,12 @@ function keepAsking<Body>(path: string | undefined, rhythm: Rhythm) {
       stopped = false;
       document.addEventListener('visibilitychange', comesBack);
       addEventListener('focus', comesBack);
-      if ((rhythm === usual || rhythm === often) && path?.startsWith('/co/')) listenNoMore = listen({ path, hear });
+      if ((rhythm === usual || rhythm === often) && path?.startsWith('/co/')) stopListening = listen({ path, hear });
       void look();
     },
     stop() {
       stopped = true;
-      listenNoMore();
+      stopListening();
       clearTimeout(timer);
       document.removeEventListener('visibilitychange', comesBack);
       removeEventListener('focus', comesBack);

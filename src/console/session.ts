@@ -1,4 +1,4 @@
-/** Who looks, and what they may do. What a role may not do is not offered; what counts is that the API refuses it. */
+/** The signed-in user and the permissions of the role. Pages hide forbidden parts; the API refuses forbidden requests. */
 
 import { signal } from '@preact/signals';
 import { createContext } from 'preact';
@@ -25,7 +25,6 @@ export function may(role: Role): boolean {
 
 export const isOperator = () => session.value?.kind === 'admin';
 
-/** The company whose pages are shown. */
 export interface Company extends CompanyFacts {
   refresh: Resource<CompanyFacts>['refresh'];
 }
@@ -34,7 +33,7 @@ export const CompanyContext = createContext<Company | undefined>(undefined);
 
 export function useCompany(): Company {
   const company = useContext(CompanyContext);
-  if (!company) throw new Error('this page is outside of a company');
+  if (!company) throw new Error('this page has no company');
   return company;
 }
 
@@ -42,7 +41,7 @@ export function ruleOf({ rules }: Pick<CompanyFacts, 'rules'>, relayId: string |
   return rules.find((rule) => rule.relayId === relayId);
 }
 
-/** `Night shift (4711)`; of a rule that is not there any more, its id. */
+/** `Night shift (4711)`, or only the id if the rule was deleted. */
 export function ruleName({ rules }: Pick<CompanyFacts, 'rules'>, relayId: string): string {
   const rule = ruleOf({ rules }, relayId);
   return rule ? `${rule.name} (${relayId})` : relayId;

@@ -1,28 +1,28 @@
-/** What the API says by itself of what a page shows: one stream for all its questions, while somebody looks. */
+/** Server-sent events: one stream for all resources of a page, while the page is in use. */
 
-import { isLookedAt } from './attention.js';
+import { isAttended } from './attention.js';
 
-interface Hearer {
+interface Listener {
   path: string;
-  /** @param body - undefined: it is as it was. */
+  /** @param body - undefined: unchanged. */
   hear(body?: unknown): void;
 }
 
-const hearers = new Set<Hearer>();
-/** Those of a page come and go together. */
+const listeners = new Set<Listener>();
+/** All resources of a page start and stop together, so that the stream opens once for all. */
 const gatherMs = 100;
-/** Where the API cannot be reached or refuses the stream; meanwhile every question is asked by itself. */
+/** The pause after an error. During it, each resource polls. */
 const troubleMs = 30_000;
 
 let source: EventSource | undefined;
 let opening: ReturnType<typeof setTimeout> | undefined;
 
-/** @param path - of the company. @returns how to hear no more. */
-export function listen(hearer: Hearer): () => void {
-  hearers.add(hearer);
+/** @returns a function that stops listening. */
+export function listen(listener: Listener): () => void {
+  listeners.add(listener);
   openIn(gatherMs);
   return () => {
-    hearers.delete(hearer);
+    listeners.delete(listener);
     openIn(gatherMs);
   };
 }
@@ -40,17 +40,17 @@ function close(): void {
 
 function open(): void {
   close();
-  const paths = [...new Set([...hearers].map(({ path }) => path))].slice(0, 10);
+  const paths = [...new Set([...listeners].map(({ path }) => path))].slice(0, 10);
   const [company] = /^\/co\/[^/]+/.exec(paths[0] ?? '') ?? [];
-  if (company === undefined || !isLookedAt()) return;
+  if (company === undefined || !isAttended()) return;
   const opened = new EventSource(`${company}/events?${new URLSearchParams(paths.map((path) => ['path', path]))}`);
   source = opened;
   opened.addEventListener('answer', ({ data }) => {
     const { path, body } = JSON.parse(data);
-    for (const hearer of hearers) if (hearer.path === path) hearer.hear(body);
+    for (const listener of listeners) if (listener.path === path) listener.hear(body);
   });
   opened.addEventListener('alive', () => {
-    for (const { path, hear } of hearers) if (paths.includes(path)) hear();
+    for (const { path, hear } of listeners) if (paths.includes(path)) hear();
   });
   opened.addEventListener('end', () => openIn(0));
   opened.addEventListener('error', () => {
@@ -58,7 +58,7 @@ function open(): void {
   });
 }
 
-/** A hidden page has none: a browser has few connections to one server. */
-const look = () => (isLookedAt() ? source || openIn(0) : close());
+/** A hidden page closes its stream: browsers limit the connections to one server. */
+const look = () => (isAttended() ? source || openIn(0) : close());
 document.addEventListener('visibilitychange', look);
 addEventListener('focus', look);

@@ -1,21 +1,35 @@
-/** Times for people: in the zone of their company, and from now. */
+/** Times in the zone of a company, and distances from now. */
 
-/** `Europe/Berlin`, or `±hh:mm`, which not every browser knows as a zone. */
+import { counted } from '../chain/text.js';
+
+/** `Europe/Berlin`, or `±hh:mm`. Some browsers do not accept an offset as a zone. */
 export type Zone = string;
 
 const offsetPattern = /^([+-])(\d\d):(\d\d)$/;
 
-/** `14:03:22` of today, `20 Nov, 14:03:22` of another day, with the year of another year. @param now - Unix milliseconds. */
+/** `14:03:22` today, `20 Nov, 14:03:22` this year, `20 Nov 2025, 14:03:22` in another year. @param now - Unix milliseconds. */
 export function timeText(iso: string, zone: Zone, now: number): string {
   const [then, today] = [parts(Date.parse(iso), zone), parts(now, zone)];
   const date = then.year === today.year ? then.date : `${then.date} ${then.year}`;
   return then.year === today.year && then.date === today.date ? then.time : `${date}, ${then.time}`;
 }
 
-/** With the day and the zone, whenever it was: `20 Nov 2026, 14:03:22 (Europe/Berlin)`. */
+/** `20 Nov 2026, 14:03:22 (Europe/Berlin)`. */
 export function wholeTimeText(iso: string, zone: Zone): string {
   const { date, year, time } = parts(Date.parse(iso), zone);
   return `${date} ${year}, ${time} (${zone})`;
+}
+
+/** `Paused until 09:30:00`. Without a time if there are several pauses. */
+export function pauseWords(pauses: readonly { until?: string | undefined }[], zone: Zone, now: number): string {
+  const [only, other] = pauses;
+  return only?.until && !other ? `Paused until ${timeText(only.until, zone, now)}` : 'Paused';
+}
+
+/** Converts the UTC times in the text to the zone. A time in quotation marks is a value and stays. */
+export function localTimes(text: string, zone: Zone, now: number): string {
+  const times = /(?<!["\w])(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:\.\d+)?)(?:Z| UTC)/g;
+  return text.replaceAll(times, (_, day, time) => timeText(`${day}T${time}Z`, zone, now));
 }
 
 function parts(time: number, zone: Zone): { date: string; year: string; time: string } {
@@ -37,14 +51,14 @@ const units: [seconds: number, word: string][] = [
   [60, 'minute'],
 ];
 
-/** `in 5 minutes`, `3 hours ago`, `now`: whole units, rounded down. */
+/** `in 5 minutes`, `3 hours ago`, `now`. Rounds down. */
 export function fromNow(iso: string, now: number): string {
   const seconds = Math.round((Date.parse(iso) - now) / 1000);
   const [size, word] = units.find(([size]) => Math.abs(seconds) >= size) ?? [];
-  if (size === undefined)
+  if (size === undefined || word === undefined)
     return Math.abs(seconds) < 10 ? 'now' : seconds > 0 ? 'in less than a minute' : 'less than a minute ago';
   const count = Math.floor(Math.abs(seconds) / size);
-  const said = `${count} ${word}${count === 1 ? '' : 's'}`;
+  const said = counted(count, word);
   return seconds > 0 ? `in ${said}` : `${said} ago`;
 }
 
@@ -54,14 +68,14 @@ export function durationText(seconds: number): string {
   const parts = [...units, [1, 'second'] as const].flatMap(([size, word]) => {
     const count = Math.floor(left / size);
     left -= count * size;
-    return count === 0 ? [] : [`${count} ${word}${count === 1 ? '' : 's'}`];
+    return count === 0 ? [] : [counted(count, word)];
   });
   return parts.slice(0, 2).join(' ') || '0 seconds';
 }
 
 const presets: Record<string, number> = { '1h': 1, '24h': 24, '7d': 168 };
 
-/** The `since` of an address, a time or a while before now, as the API takes it; undefined: it is neither. */
+/** `24h`, or a time, as ISO 8601; undefined: neither of them. */
 export function sinceTime(text: string, now: number): string | undefined {
   const hours = presets[text];
   if (hours !== undefined) return new Date(now - hours * 3_600_000).toISOString();
@@ -69,7 +83,7 @@ export function sinceTime(text: string, now: number): string | undefined {
   return Number.isNaN(time) ? undefined : new Date(time).toISOString();
 }
 
-/** Lists have open chains first: the one that was received last may be anywhere. */
+/** The list has open chains first, so the newest one may be anywhere. */
 export function newestOf<Received extends { receivedAt: string }>(received: readonly Received[] = []): Received | undefined {
   return [...received].sort((one, other) => (one.receivedAt < other.receivedAt ? 1 : -1))[0];
 }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { roles } from './credential.js';
 import { encrypted } from './secrets.js';
 
-/** Without a name it is the holder of RELAY_ADMIN_TOKEN. */
+/** Without name, the token is RELAY_ADMIN_TOKEN. */
 const adminActor = z.object({ kind: z.literal('admin'), adminTokenId: z.string().optional(), name: z.string().optional() });
 const keyActor = z.object({
   kind: z.literal('key'),
@@ -15,12 +15,11 @@ const keyActor = z.object({
 });
 const linkActor = z.object({ kind: z.literal('link'), companyId: z.string(), contact: encrypted(z.string()) });
 const actorSchema = z.discriminatedUnion('kind', [adminActor, keyActor, linkActor]);
-/** Who asks: the holder of an admin token, or of a company's key. */
 export type Caller = z.infer<typeof adminActor> | z.infer<typeof keyActor>;
-/** A caller, or whoever has the link of a notice to a contact. */
+/** A caller, or the holder of the link in a notice. */
 export type Actor = z.infer<typeof actorSchema>;
 
-/** As people read it: `admin`, `admin dana`, `key dashboard`, `the link of a notice to ada@example.com`. */
+/** A name for people: `admin`, `admin dana`, `key dashboard`, `the link of a notice to ada@example.com`. */
 export function actorName(actor: Pick<Caller, 'kind' | 'name'> | Omit<z.infer<typeof linkActor>, 'companyId'>): string {
   if (actor.kind === 'link') return `the link of a notice to ${actor.contact}`;
   return actor.name === undefined ? actor.kind : `${actor.kind} ${actor.name}`;
@@ -32,7 +31,7 @@ export const auditEntrySchema = z.object({
   actor: actorSchema,
   action: z.string().describe('`<subject>.<verb>`, such as `rule.create`.'),
   companyId: z.string().optional(),
-  details: z.looseObject({ reason: encrypted(z.string()).optional() }).describe('Ids and names, never secrets.'),
+  details: z.looseObject({ reason: encrypted(z.string()).optional() }).describe('Ids and names; no secrets.'),
 });
 export type AuditEntry = z.infer<typeof auditEntrySchema>;
 export type AuditEvent = Omit<AuditEntry, 'auditId' | 'at'>;

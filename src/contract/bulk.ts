@@ -1,15 +1,17 @@
-/** Steering many chains at once: what is done to which of their actions. */
+/** Bulk orders: a verb for selected actions of many chains. */
 
 import type { ActionStatus } from '../chain/action-status.js';
+import { type BulkVerb, type ChainFacts, isRetry, verbsFor } from '../chain/allowed-verbs.js';
 import type { Correction } from '../chain/correct.js';
-import { type BulkVerb, hasEnded, isOpenTo, isRetry } from '../chain/outcome.js';
+import { actionStates, hasEnded } from '../chain/outcome.js';
 import type { BulkProgress } from './chain-resource.js';
 
-/** Which actions of a chain are meant; what is absent means any. */
+/** Selects actions of a chain; an absent field selects any. */
 export interface ActionFilter extends Partial<Pick<ActionStatus, 'assignmentId' | 'relayId'>> {
-  reason?: string; // the type of the failure for which it is held, or has failed
-  failed?: boolean; // those that have failed, rather than those that are held
-  causeId?: string; // those that are held for it
+  reason?: string; // failure type of held or failed actions
+  failed?: boolean; // failed actions instead of held ones
+  chosen?: boolean; // chains were chosen by id: selects failed actions of failed chains, and held actions of open chains
+  causeId?: string;
 }
 
 export interface BulkOrder {
@@ -17,24 +19,27 @@ export interface BulkOrder {
   companyId?: string; // absent: chains of all companies
   verb: BulkVerb;
   actions: ActionFilter;
-  correction?: Correction; // for `mend` alone
+  correction?: Correction; // for `mend` only
   by: string;
+  recipientsPerDay?: number; // for `mend` only; the default of companies without their own limit
 }
 
-/**
- * @param held - the indexes of what is held for the cause that is meant; absent: none is.
- * @returns the actions to be steered; `whole` where a cancellation concerns all that is left of the chain.
- */
+/** For each batch. After that, chains that still fail or crash the worker are skipped. */
+export const mostAttempts = 5;
+
+/** The actions to steer. @param held - indexes held for the chosen cause. @returns `whole`: cancel the whole chain. */
 export function actionsMeant(
   verb: BulkVerb,
-  { assignmentId, relayId, reason, failed = false }: ActionFilter,
-  actions: readonly ActionStatus[],
+  filter: ActionFilter,
+  chain: ChainFacts & { actions: readonly ActionStatus[] },
   held?: readonly number[],
 ): { indexes: number[]; whole: boolean } {
-  const left = actions.filter(({ state }) => !hasEnded(state));
-  const meant = (failed ? actions : left).filter(
+  const { assignmentId, relayId, reason } = filter;
+  const failed = meansFailed(filter, chain.status === 'failed');
+  const left = chain.actions.filter(({ state }) => !hasEnded(state));
+  const meant = (failed ? chain.actions : left).filter(
     (action) =>
-      isOpenTo(verb, action.state) &&
+      verbsFor(chain, action).includes(verb) &&
       (!held || held.includes(action.index)) &&
       (!isRetry(verb) || action.state === (failed ? 'failed' : 'needs-attention')) &&
       (assignmentId === undefined || action.assignmentId === assignmentId) &&
@@ -47,11 +52,19 @@ export function actionsMeant(
   };
 }
 
-export const noProgress: BulkProgress = { done: 0, steered: 0, actions: 0, unchanged: 0, failed: 0, failures: [] };
+/** Whether the order selects failed actions instead of held ones. @param hasFailed - the status of the whole chain. */
+export function meansFailed({ failed = false, chosen = false }: ActionFilter, hasFailed: boolean): boolean {
+  return failed || (chosen && hasFailed);
+}
 
-/** Both together; of the failures the first ten. */
+export const noProgress: BulkProgress = { done: 0, steered: 0, actions: 0, unchanged: 0, failed: 0, refused: 0, failures: [] };
+
+/** The sum of both, with the first ten failures. */
 export function addProgress(one: BulkProgress, other: BulkProgress): BulkProgress {
-  const sums = { ...one, failures: [...one.failures, ...other.failures].slice(0, 10) };
-  for (const count of ['done', 'steered', 'actions', 'unchanged', 'failed'] as const) sums[count] += other[count];
+  const outcomes = { ...one.outcomes };
+  for (const state of actionStates) if (other.outcomes?.[state]) outcomes[state] = (outcomes[state] ?? 0) + other.outcomes[state];
+  const some = Object.keys(outcomes).length > 0 && { outcomes };
+  const sums = { ...one, ...some, failures: [...one.failures, ...other.failures].slice(0, 10) };
+  for (const count of ['done', 'steered', 'actions', 'unchanged', 'failed', 'refused'] as const) sums[count] += other[count];
   return sums;
 }

@@ -1,11 +1,20 @@
-/** A company: who uses the relay, with which settings for its outside systems, and which of those are paused. */
+/** A company: its settings for outside systems, and its pauses. */
 
 import { z } from 'zod';
 import { isEmailAddress } from '../chain/address.js';
 import { type Pause, pausable } from '../chain/pause.js';
 import { isTimeZone } from '../chain/timestamp/zone.js';
 import { isLoopback } from './loopback.js';
-import { httpUrl, isWebhookSecret, label, notifyRequest, notifySchema, prose } from './notify.js';
+import {
+  httpUrl,
+  isWebhookSecret,
+  label,
+  notifyRequest,
+  notifySchema,
+  prose,
+  type SetByCompany,
+  setByCompanySchema,
+} from './notify.js';
 import { encrypted, mask, secret } from './secrets.js';
 
 const credential = secret(z.string().min(1).max(4096));
@@ -22,7 +31,7 @@ const authSchema = z
   .meta({ id: 'Auth' });
 export type Auth = z.infer<typeof authSchema>;
 
-/** Any system that speaks the relay's own connector API (docs/connecting-systems.md). */
+/** A system that implements the relay's own connector API (docs/connecting-systems.md). */
 const httpConnection = z.strictObject({
   kind: z.literal('http'),
   baseUrl: httpUrl,
@@ -30,10 +39,10 @@ const httpConnection = z.strictObject({
   allowPlainText: z
     .boolean()
     .optional()
-    .describe('`true`: `auth` may go over `http` to another machine, legible to everybody on the way.'),
+    .describe('`true`: `auth` may be sent over unencrypted `http`. Everybody on the way can read it.'),
 });
 
-/** Whether credentials would go to another machine without TLS, and nobody asked for that. */
+/** Whether credentials would be sent without TLS and without permission. */
 export function leaksAuth({ baseUrl, auth, allowPlainText = false }: z.infer<typeof httpConnection>): boolean {
   const { protocol, hostname } = new URL(baseUrl);
   return auth !== undefined && protocol === 'http:' && !isLoopback(hostname) && !allowPlainText;
@@ -48,8 +57,8 @@ const mostCount = 1_000_000_000;
 const limitsSchema = z
   .strictObject({
     actionsPerDay: z.int().min(0).max(mostCount).optional(),
-    recipientsPerDay: z.int().min(0).max(mostCount).optional().describe('Of e-mails.'),
-    openChains: z.int().min(0).max(mostCount).optional().describe('At once.'),
+    recipientsPerDay: z.int().min(0).max(mostCount).optional().describe('E-mail recipients a day.'),
+    openChains: z.int().min(0).max(mostCount).optional().describe('Chains open at the same time.'),
   })
   .meta({ id: 'CompanyLimits' });
 export type CompanyLimits = z.infer<typeof limitsSchema>;
@@ -63,76 +72,88 @@ const mailSettingsSchema = z.strictObject({
   from: encrypted(z.string().max(320)).optional(), // `Name <address>` or an address
   replyTo: encrypted(z.string().max(320)).optional(),
   smtpUrl: secret(z.url({ protocol: /^smtps?$/, error: 'must be an smtp or smtps URL' }).max(2048), shownSmtpUrl).optional(),
-  recipientDomains: z.array(domain).min(1).max(100).optional().describe('E-mail goes to these and to what is below them only.'),
+  recipientDomains: z
+    .array(domain)
+    .min(1)
+    .max(100)
+    .optional()
+    .describe('E-mail is sent only to these domains and their subdomains.'),
 });
 
-/** Of a company with `recipientDomains`. */
+/** The rule for recipients, if the company has `recipientDomains`. */
 export function domainsRule(domains: readonly string[]): string {
   return `the company sends e-mail to ${domains.join(', ')} only (mail.recipientDomains)`;
 }
 
-/** Without the user too: some mail services take their token for both. */
+/** Hides the user, too: with some mail services, the user and the password are the token. */
 function shownSmtpUrl(smtpUrl: string): string {
   const { protocol, username, password, host } = new URL(smtpUrl);
   return `${protocol}//${username === '' && password === '' ? '' : `${mask}@`}${host}`;
 }
 
-const signatures = "The secret of the webhook's signatures (Standard Webhooks): once it is set, nothing unsigned is taken.";
-const secretRule = 'must be whsec_ and 24 to 64 bytes in base64, as the sender of the webhooks shows it';
+const signatures = "The secret of the webhook's signatures (Standard Webhooks): once it is set, unsigned requests are refused.";
+const secretRule = 'must be whsec_ followed by 24 to 64 bytes in base64, as the sender of the webhooks shows it';
 
 const noticeLinks =
-  '`false`: no notice has a link by which its contact retries or skips what is held without a key, and those that were sent open nothing.';
-const limits = 'What the company may use; what is left out is as the operator has set it for all.';
+  '`false`: notices have no link to retry or skip a held action without a key, and links that were already sent do not work.';
+const limits = "The company's limits. For an absent limit, the operator's limit for all companies applies.";
 
 const companySettings = z.strictObject({
   name: z.string(),
-  timeZone: z.string().describe('An IANA name or `±hh:mm`; UTC unless set.'),
-  notify: notifySchema.optional().describe('Who is told when something fails.'),
+  timeZone: z.string().describe('An IANA name or `±hh:mm`. Default: UTC.'),
+  notify: notifySchema.optional().describe('The contacts for notices.'),
   noticeLinks: z.boolean().optional().describe(noticeLinks),
-  platform: platformSchema.optional().describe('Where assignments live.'),
-  ticketing: ticketingSchema.optional().describe('Where tickets live.'),
+  platform: platformSchema.optional().describe('The assignment platform.'),
+  ticketing: ticketingSchema.optional().describe('The ticket system.'),
   mail: mailSettingsSchema.optional().describe("The sender of the company's e-mails, and its own mail server."),
   webhookSecret: secret(z.string()).optional().describe(signatures),
   limits: limitsSchema.optional().describe(limits),
 });
 const { shape } = companySettings;
 
-/** As the store keeps it, and as answers show it, its secrets redacted. */
+/** The stored company. Answers show it with redacted secrets. */
 export const companySchema = z
-  .object({ companyId: z.string(), ...shape, createdAt: z.iso.datetime(), updatedAt: z.iso.datetime() })
+  .object({
+    companyId: z.string(),
+    ...shape,
+    setByCompany: setByCompanySchema,
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+  })
   .meta({ id: 'Company' });
 export type StoredCompany = z.infer<typeof companySchema>;
 export type Company = Omit<StoredCompany, 'createdAt' | 'updatedAt'>;
 
-/** Of a company that is deleted, or made again. */
 export const remainsSchema = z
   .object({
-    open: z.int().describe('Runs that are open, which end by themselves: chains that are being cancelled, and their notices.'),
-    closed: z.int().describe('Runs that have closed, with their histories.'),
-    retentionDays: z.number().describe("The namespace's: how long after its end Temporal keeps a run."),
-    until: z.iso.datetime().describe('By then what is closed now is gone, also if nobody erases it.'),
+    open: z.int().describe('Open runs: chains that are being cancelled, and their notices. They end by themselves.'),
+    closed: z.int().describe('Closed runs with their histories.'),
+    retentionDays: z.number().describe('The retention of the namespace: how long Temporal keeps a closed run.'),
+    until: z.iso.datetime().describe('By then Temporal itself has deleted the runs that are closed now.'),
   })
-  .meta({ id: 'Remains', description: 'What Temporal keeps of the company, a moment behind.' });
+  .meta({ id: 'Remains', description: 'The data of the company in Temporal, about a second old.' });
 export type Remains = z.infer<typeof remainsSchema>;
 
-const whereRemains = remainsSchema.optional().describe('What Temporal keeps of it; absent: nothing.');
+const whereRemains = remainsSchema.optional().describe('Its data that is still in Temporal; absent: there is none.');
 export const madeCompanyResponse = companySchema
-  .extend({ remains: whereRemains.describe('What Temporal keeps of the company that had this id; absent: nothing.') })
+  .extend({
+    remains: whereRemains.describe('Data of the old company with this id that is still in Temporal; absent: there is none.'),
+  })
   .meta({ id: 'MadeCompany' });
 export const deletedCompanyResponse = z.object({
   remains: remainsSchema,
-  bulkId: z.string().optional().describe('How far the cancelling is: `GET /chains/bulk/{bulkId}`.'),
+  bulkId: z.string().optional().describe('The progress of the cancellation: `GET /chains/bulk/{bulkId}`.'),
 });
 export const erasedResponse = z.object({
-  erased: z.int().describe('Runs whose histories this request has deleted.'),
+  erased: z.int().describe('The number of histories that this request deleted.'),
   remains: whereRemains,
 });
 
 export const companiesResponse = z.object({ companies: z.array(companySchema), nextCursor: z.string().optional() });
 
-/** Credentials belong into `auth`, where they are secrets; a query or fragment would swallow the path that is appended. */
+/** Credentials belong in `auth`, where they are secret. The relay appends paths to the URL, so it has no query or fragment. */
 function checkBaseUrl({ value, issues }: z.core.ParsePayload<{ baseUrl: string }>): void {
-  if (!URL.canParse(value.baseUrl)) return; // Its own schema says so.
+  if (!URL.canParse(value.baseUrl)) return; // The schema of the field reports it.
   const { username, password, search, hash } = new URL(value.baseUrl);
   const report = (message: string) => issues.push({ code: 'custom', input: value, path: ['baseUrl'], message });
   if (username !== '' || password !== '') report('must not contain credentials: send them as auth');
@@ -142,25 +163,23 @@ function checkBaseUrl({ value, issues }: z.core.ParsePayload<{ baseUrl: string }
 const mailbox = z.string().refine(isEmailAddress, 'is no e-mail address').optional();
 const mailRequest = mailSettingsSchema.extend({ from: mailbox, replyTo: mailbox });
 
-/**
- * As PUT takes it: `null` removes, and makes `timeZone` UTC; a section replaces the stored one but for its secrets (secrets.ts).
- */
+/** The body of PUT. `null` removes; `timeZone` becomes UTC. A section replaces the stored one, but keeps secrets (secrets.ts). */
 export const companyRequest = companySettings
   .extend({
     name: label,
     timeZone: shape.timeZone.refine(isTimeZone, 'must be an IANA name such as Europe/Berlin, or ±hh:mm').nullish(),
-    notify: notifyRequest.nullish().describe('Who is told when something fails.'),
+    notify: notifyRequest.nullish().describe('The contacts for notices.'),
     noticeLinks: z.boolean().nullish().describe(noticeLinks),
-    platform: platformSchema.check(checkBaseUrl).nullish().describe('Where assignments live.'),
-    ticketing: ticketingSchema.check(checkBaseUrl).nullish().describe('Where tickets live.'),
+    platform: platformSchema.check(checkBaseUrl).nullish().describe('The assignment platform.'),
+    ticketing: ticketingSchema.check(checkBaseUrl).nullish().describe('The ticket system.'),
     mail: mailRequest.nullish().describe("The sender of the company's e-mails, and its own mail server."),
     webhookSecret: secret(z.string().refine(isWebhookSecret, secretRule)).nullish().describe(signatures),
     limits: limitsSchema.nullish().describe(limits),
   })
   .meta({ id: 'CompanySettings' });
-export type NewCompany = z.infer<typeof companyRequest> & { companyId: string };
+export type NewCompany = z.infer<typeof companyRequest> & SetByCompany & { companyId: string };
 
-/** As PATCH takes it: a part of that. */
+/** For PATCH. */
 export const companyPatch = companyRequest
   .partial()
   .extend({ platform: httpConnection.partial().nullish(), ticketing: httpConnection.partial().nullish() })
@@ -172,32 +191,32 @@ export const pauseSchema = z
   .object({
     what: pausableSchema,
     since: z.iso.datetime(),
-    until: z.iso.datetime().optional().describe('When it ends by itself; absent: when somebody ends it.'),
-    reason: encrypted(z.string()).optional().describe('In the words of whoever paused.'),
+    until: z.iso.datetime().optional().describe('When it ends automatically; absent: a person ends it.'),
+    reason: encrypted(z.string()).optional().describe('The reason, as a person wrote it.'),
   })
   .meta({ id: 'Pause' }) satisfies z.ZodType<Pause>;
 
 export const pauseRequest = z
   .strictObject({
     what: pausableSchema.default('all').describe('`all`: every connector of the company.'),
-    reason: prose.max(500).nullish().describe('For those who wonder why their actions wait.'),
+    reason: prose.max(500).nullish().describe('Shown with every waiting action.'),
     until: z.iso
       .datetime({ offset: true, error: 'must be an ISO 8601 time with a zone, such as 2026-07-01T12:00:00Z' })
       .refine((time) => Date.parse(time) > Date.now(), 'must be in the future')
       .nullish()
-      .describe('When it ends by itself. Absent: when it is ended.'),
+      .describe('When it ends automatically; absent: a person ends it.'),
   })
   .meta({ id: 'PauseRequest' });
-export const pausesResponse = z.object({ pauses: z.array(pauseSchema).describe('Those that are on.') });
+export const pausesResponse = z.object({ pauses: z.array(pauseSchema).describe('The current pauses.') });
 export type PausesNow = z.infer<typeof pausesResponse>;
 
-/** What every key of the company may know of it. */
+/** The facts of a company that each of its keys may read. */
 export const companyFactsSchema = companySchema
   .pick({ companyId: true, name: true, timeZone: true })
   .extend({
     rules: z.array(z.object({ relayId: z.string(), name: z.string(), enabled: z.boolean() })),
     ...pausesResponse.shape,
-    webUi: z.url().optional().describe("Its workflows in Temporal's Web UI."),
+    webUi: z.url().optional().describe("For operators: its workflows in Temporal's Web UI."),
   })
   .meta({ id: 'CompanyFacts' });
 export type CompanyFacts = z.infer<typeof companyFactsSchema>;
@@ -205,7 +224,7 @@ export type CompanyFacts = z.infer<typeof companyFactsSchema>;
 const checkedSchema = z.object({
   part: z.enum(['platform', 'ticketing', 'mail', 'contacts', 'rules', 'pauses']),
   works: z.boolean(),
-  detail: z.string().describe('What was seen, or what is wrong and what to do.'),
+  detail: z.string().describe('The result, or the problem and the next step.'),
 });
 export type Checked = z.infer<typeof checkedSchema>;
 export type CheckedPart = Checked['part'];
@@ -215,7 +234,7 @@ export const checkRequest = z.strictObject({
     .min(1)
     .max(256)
     .optional()
-    .describe('One that the platform has: absent, only that it answers is seen.'),
+    .describe('An assignment that exists on the platform. Without it, the check only tells whether the platform answers.'),
 });
 export const checkResponse = z.object({ checked: z.array(checkedSchema) });
 

@@ -1,11 +1,8 @@
-/** How values and failures become payloads, where it is not as in Temporal's own converters. */
+/** Payload and failure converters that differ from Temporal's own. */
 
 import { DefaultFailureConverter, defaultPayloadConverter, type PayloadConverter } from '@temporalio/common';
 
-/**
- * Of workflows. A payload that cannot be read is `undefined`, which every handler ignores with a warning: an error would stop the
- * whole workflow until somebody resets it, for a signal that was mistyped in the Web UI.
- */
+/** An unreadable payload becomes `undefined`, and handlers ignore it: an error would block the workflow until a reset. */
 export const payloadConverter: PayloadConverter = {
   toPayload: defaultPayloadConverter.toPayload.bind(defaultPayloadConverter),
   fromPayload: (payload, context, hint) => {
@@ -17,8 +14,8 @@ export const payloadConverter: PayloadConverter = {
   },
 };
 
-/** In the bundle of the workflows this name is defined where there are no keys: messages then stay legible in Temporal's tools. */
+/** The workflow bundle defines this global if there are no keys. Failure messages then stay readable in Temporal's tools. */
 export const plainFailures = 'relayPlainFailures';
 
-/** Messages and stack traces become payloads, so that they are encrypted with the others. */
+/** Encodes the messages and stack traces of failures as payloads, so that they are encrypted, too. */
 export const failureConverter = new DefaultFailureConverter({ encodeCommonAttributes: !(plainFailures in globalThis) });

@@ -1,4 +1,4 @@
-/** Tokens of rules, keys of companies and tokens of operators: each is shown once, when it is made. */
+/** Tokens of rules, keys of companies and tokens of operators. Each is shown only once, when it is created. */
 
 import { createHash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { maxDelaySeconds } from '../chain/chain.js';
 import { label } from './notify.js';
 
-/** A token expires when it is rotated and its grace is over. */
+/** A token expires at the end of its grace period after a rotation. */
 export const tokenSchema = z
   .object({
     tokenId: z.string(),
@@ -14,12 +14,12 @@ export const tokenSchema = z
     createdAt: z.iso.datetime(),
     expiresAt: z.iso.datetime().optional(),
     revokedAt: z.iso.datetime().optional(),
-    lastUsedAt: z.iso.datetime().optional().describe('To the minute.'),
+    lastUsedAt: z.iso.datetime().optional().describe('Rounded to the minute.'),
   })
   .meta({ id: 'Token' });
 export type Token = z.infer<typeof tokenSchema>;
 
-export const tokensResponse = z.object({ tokens: z.array(tokenSchema) }); // The newest first.
+export const tokensResponse = z.object({ tokens: z.array(tokenSchema) }); // newest first
 
 export const rotationRequest = z
   .strictObject({
@@ -29,19 +29,19 @@ export const rotationRequest = z
       .max(maxDelaySeconds)
       .nullable()
       .default(0)
-      .describe('For how long the tokens before the new one go on; `null`: until they are revoked.'),
+      .describe('How long the older tokens stay valid; `null`: until they are revoked.'),
   })
   .meta({ id: 'Rotation' });
 export const rotatedTokenResponse = z
-  .object({ tokenId: z.string(), relayAccessToken: z.string().describe('The only time that it is shown.') })
+  .object({ tokenId: z.string(), relayAccessToken: z.string().describe('Shown only in this answer.') })
   .meta({ id: 'RotatedToken' });
 
-/** What a key may do in its company, each also what stands before it. */
+/** Each role includes the permissions of the roles before it. */
 export const roles = ['read', 'steer', 'manage'] as const;
 export type Role = (typeof roles)[number];
 const role = z
   .enum(roles)
-  .describe('`read`: see its chains and refused requests; `steer`: also steer and resend them; `manage`: also its settings.');
+  .describe('`read`: read chains and refused requests; `steer`: also steer and resend them; `manage`: also change settings.');
 
 export const keySchema = z
   .object({
@@ -50,7 +50,7 @@ export const keySchema = z
     role,
     createdAt: z.iso.datetime(),
     expiresAt: z.iso.datetime().optional(),
-    lastUsedAt: z.iso.datetime().optional().describe('To the minute.'),
+    lastUsedAt: z.iso.datetime().optional().describe('Rounded to the minute.'),
   })
   .meta({ id: 'Key' });
 export type CompanyKey = z.infer<typeof keySchema>;
@@ -59,13 +59,15 @@ const expiry = z.object({
   expiresAt: z.iso
     .datetime({ offset: true, error: 'must be an ISO 8601 time with a zone, such as 2026-07-01T12:00:00Z' })
     .refine((time) => Date.parse(time) > Date.now(), 'must be in the future')
+    .refine((time) => Date.parse(time) < Date.UTC(10_000, 0), 'must be before the year 10000')
+    .transform((time) => new Date(time).toISOString()) // PostgreSQL refuses offsets of 16 hours or more
     .optional()
-    .describe('When it ends by itself.'),
+    .describe('When it expires.'),
 });
 export const newKeyRequest = z.strictObject({ name: label, role: role.default('steer'), ...expiry.shape }).meta({ id: 'NewKey' });
 export type NewKey = z.infer<typeof newKeyRequest>;
 
-/** Opens everything, as RELAY_ADMIN_TOKEN does, in the name of one operator. */
+/** As powerful as RELAY_ADMIN_TOKEN, but with the name of an operator. */
 export const adminTokenSchema = keySchema
   .omit({ keyId: true, role: true })
   .extend({ adminTokenId: z.string() })
@@ -73,23 +75,23 @@ export const adminTokenSchema = keySchema
 export const adminTokensResponse = z.object({ adminTokens: z.array(adminTokenSchema) });
 export const newAdminTokenRequest = newKeyRequest.omit({ role: true }).meta({ id: 'NewAdminToken' });
 export const createdAdminTokenResponse = adminTokenSchema
-  .extend({ token: z.string().describe('The only time that it is shown.') })
+  .extend({ token: z.string().describe('Shown only in this answer.') })
   .meta({ id: 'CreatedAdminToken' });
 
 export const keysResponse = z.object({ keys: z.array(keySchema) });
 export const createdKeyResponse = keySchema
-  .extend({ key: z.string().describe('The only time that it is shown.') })
+  .extend({ key: z.string().describe('Shown only in this answer.') })
   .meta({ id: 'CreatedKey' });
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const secretLength = 30; // log2(62 ** 30) is 178 bits.
-const checksumLength = 6; // 62 ** 6 holds 32 bits.
+const secretLength = 30; // digits of base 62: 178 bits
+const checksumLength = 6; // digits of base 62: enough for 32 bits
 
-/** Of a company: every process keeps all rules, and the tokens of each. */
+/** The limits of a company: every process keeps all rules and their tokens in memory. */
 export const mostRules = 1000;
 export const mostKeys = 100;
 
-/** The prefix, of a rule's token, a company's key or an operator's token, 178 random bits and their CRC-32, in base 62. */
+/** A prefix (rule token, company key or operator token), 178 random bits and their CRC-32, in base 62. */
 export function makeCredential(prefix: 'rlt_' | 'rlk_' | 'rla_'): string {
   const secret = prefix + randomText(secretLength);
   return secret + checksum(secret);
@@ -97,27 +99,27 @@ export function makeCredential(prefix: 'rlt_' | 'rlk_' | 'rla_'): string {
 
 const ourPrefix = /^rl[tka]_/;
 
-/** An id from a path, for the log: not where somebody has put a credential in its place. */
+/** Undefined if the id is a credential, which a person may have put there: it must not get into the log. */
 export function loggableId(id: string | undefined): string | undefined {
   return id !== undefined && ourPrefix.test(id) ? undefined : id;
 }
 
-/** Whether a token can only be one that a rule has taken over: the relay's own have its prefix. */
+/** A token with another prefix comes from an earlier system. */
 export const isTakenOver = (token: string): boolean => !token.startsWith('rlt_');
 
-/** Whether a text with our prefix cannot be one of ours: mistyped or cut short. Any other text may be a token taken over. */
+/** Whether a text is mistyped or cut: our prefix, but a wrong checksum or length. Other texts may be tokens taken over. */
 export function isMistyped(text: string): boolean {
   if (!ourPrefix.test(text)) return false;
   const secret = text.slice(0, -checksumLength);
   return secret.length !== secretLength + 4 || text.slice(-checksumLength) !== checksum(secret);
 }
 
-/** What is kept of a token or key: its SHA-256. A slow hash would add nothing to 178 random bits. */
+/** The stored form of a credential. For 178 random bits, a slow hash would add nothing. */
 export function hashOf(credential: string): Buffer {
   return createHash('sha256').update(credential).digest();
 }
 
-/** No secret. */
+/** A random id, which is no secret. */
 export function makeId(): string {
   return randomText(12);
 }

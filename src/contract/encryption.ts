@@ -1,4 +1,4 @@
-/** Encryption at rest: AES-256-GCM with named keys, so that they can be rotated, and keys for other purposes from one secret. */
+/** Encryption at rest: AES-256-GCM with named keys that can be rotated. Also derives keys for other purposes. */
 
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { z } from 'zod';
@@ -7,23 +7,25 @@ const cipher = 'aes-256-gcm';
 const nonceLength = 12;
 const tagLength = 16;
 
-/** What was encrypted cannot be read: its key is not here, or it was changed or moved. The message says which, without content. */
+/** The key is missing, or the data was changed or moved. The message has the reason, but no content. */
 export class DecryptionError extends Error {
   override readonly name = 'DecryptionError';
 }
 
 export interface Encrypted {
   keyId: string;
-  /** Nonce, ciphertext and tag. */
-  data: Uint8Array;
+  data: Uint8Array; // nonce, ciphertext, tag
 }
 
-/** Keys by their ids: the first encrypts, all decrypt. */
+const mostDerived = 10_000; // bounds the memory of a process with many companies
+
+/** The first key encrypts; all decrypt. */
 export class Keyring {
   readonly #keys: ReadonlyMap<string, Buffer>;
+  readonly #derived = new Map<string, Buffer>(); // by key id and company
   readonly currentId: string;
 
-  /** @param text - `id:base64,id:base64`, each key of 32 bytes. @throws Error that says which entry is wrong, never its key. */
+  /** @param text - `id:base64,id:base64`, keys of 32 bytes. @throws Error that names the wrong entry, but not its key. */
   constructor(text: string) {
     const entries = text.split(',').map((entry, index) => {
       const [, id = '', key = ''] = /^([\w-]{1,40}):([\w+/-]+=*)$/.exec(entry.trim()) ?? [];
@@ -41,26 +43,37 @@ export class Keyring {
     return [...this.#keys.keys()];
   }
 
-  /** @param context - must be the same when it is decrypted: nothing can be moved to another place unseen. */
-  encrypt(plain: Uint8Array, context: string): Encrypted {
+  /** @param context - the place of the data; decryption needs the same. @param companyId - derives a key for this company. */
+  encrypt(plain: Uint8Array, context: string, companyId?: string): Encrypted {
     const nonce = randomBytes(nonceLength);
-    const encrypting = createCipheriv(cipher, this.#key(this.currentId), nonce, { authTagLength: tagLength });
+    const encrypting = createCipheriv(cipher, this.#keyFor(this.currentId, companyId), nonce, { authTagLength: tagLength });
     encrypting.setAAD(Buffer.from(context));
     const parts = [nonce, encrypting.update(plain), encrypting.final(), encrypting.getAuthTag()];
     return { keyId: this.currentId, data: Buffer.concat(parts) };
   }
 
   /** @throws DecryptionError */
-  decrypt({ keyId, data }: Encrypted, context: string): Buffer {
+  decrypt({ keyId, data }: Encrypted, context: string, companyId?: string): Buffer {
     const end = Math.max(nonceLength, data.length - tagLength);
-    const key = this.#key(keyId);
+    const key = this.#keyFor(keyId, companyId);
     try {
       const decrypting = createDecipheriv(cipher, key, data.subarray(0, nonceLength), { authTagLength: tagLength });
       decrypting.setAAD(Buffer.from(context)).setAuthTag(data.subarray(end));
       return Buffer.concat([decrypting.update(data.subarray(nonceLength, end)), decrypting.final()]);
     } catch {
-      throw new DecryptionError(`what was encrypted with the key ${keyId} was changed or moved, or the key is another one`);
+      throw new DecryptionError(`data that the key ${keyId} encrypted was changed or moved, or the key has changed`);
     }
+  }
+
+  #keyFor(id: string, companyId: string | undefined): Buffer {
+    if (companyId === undefined) return this.#key(id);
+    const name = `${id}\n${companyId}`;
+    const known = this.#derived.get(name);
+    if (known) return known;
+    if (this.#derived.size >= mostDerived) this.#derived.clear();
+    const derived = deriveKey(this.#key(id), `company ${companyId}`);
+    this.#derived.set(name, derived);
+    return derived;
   }
 
   #key(id: string): Buffer {
@@ -74,13 +87,13 @@ function missingKey(id: string): DecryptionError {
   return new DecryptionError(`there is no encryption key ${id} here: append it to RELAY_ENCRYPTION_KEYS`);
 }
 
-/** As text: `enc:1:`, the key's id, a colon, and base64. */
+/** `enc:1:<key id>:<base64>`. */
 export function encryptText(keyring: Keyring, plain: string, context: string): string {
   const { keyId, data } = keyring.encrypt(Buffer.from(plain), context);
   return `enc:1:${keyId}:${Buffer.from(data).toString('base64')}`;
 }
 
-/** @returns undefined where it is none that `encryptText` made. @throws DecryptionError */
+/** @returns undefined if the text does not come from `encryptText`. @throws DecryptionError */
 export function decryptText(keyring: Keyring | undefined, text: string, context: string): string | undefined {
   const [, keyId = '', data = ''] = /^enc:1:([\w-]{1,40}):([A-Za-z0-9+/]+=*)$/.exec(text) ?? [];
   if (data === '') return undefined;
@@ -88,26 +101,25 @@ export function decryptText(keyring: Keyring | undefined, text: string, context:
   return keyring.decrypt({ keyId, data: Buffer.from(data, 'base64') }, context).toString();
 }
 
-/** A key of 32 bytes for one purpose, such as `token pepper`: from one, nothing follows about another, or about the secret. */
-export function deriveKey(secret: string, purpose: string): Buffer {
+/** A key of 32 bytes for one purpose, such as `token pepper`. It reveals nothing about the secret or other keys. */
+export function deriveKey(secret: string | Uint8Array, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, '', purpose, 32));
 }
 
-/** What of the store is encrypted with which key. */
 export const encryptionStatusSchema = z
   .object({
-    keys: z.array(z.string()).describe('The ids of those that this process has: the first encrypts, all decrypt.'),
+    keys: z.array(z.string()).describe('The ids of the keys of this process: the first encrypts, all decrypt.'),
     rows: z
-      .array(z.object({ table: z.string(), keyId: z.string().optional().describe('Absent: in clear.'), rows: z.int() }))
-      .describe('Of each table and key, those that hold something to be encrypted.'),
-    left: z.int().describe('Rows that the first key does not encrypt yet.'),
+      .array(z.object({ table: z.string(), keyId: z.string().optional().describe('Absent: not encrypted.'), rows: z.int() }))
+      .describe('The number of rows with sensitive data, by table and key.'),
+    left: z.int().describe('Rows that are not yet encrypted with the first key.'),
   })
   .meta({ id: 'Encryption' });
 export type EncryptionStatus = z.infer<typeof encryptionStatusSchema>;
 
 export const encryptionProgressSchema = encryptionStatusSchema
   .extend({
-    rotated: z.int().describe('Rows that this request has encrypted with the first key.'),
-    unreadable: z.array(z.string()).describe('Which rows could not be, and why.'),
+    rotated: z.int().describe('Rows that this request encrypted with the first key.'),
+    unreadable: z.array(z.string()).describe('The rows that could not be encrypted, with the reason.'),
   })
   .meta({ id: 'EncryptionProgress' });

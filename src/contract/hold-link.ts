@@ -1,4 +1,4 @@
-/** The link of a notice by which a contact without a key decides about one held action: what it names, and a signature of that. */
+/** The signed link in a notice. With it, a contact without a key decides about one held action. */
 
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
@@ -7,19 +7,16 @@ import { deriveKey } from './encryption.js';
 
 export interface HoldRef extends ChainRef {
   index: number;
-  /** When people were told of the hold, in the time of the chain: what was decided later ended it. ISO 8601, UTC. */
-  at: string;
-  /** Unix seconds. */
-  until: number;
-  /** `contactMark` of whom the notice went to. */
-  contact: string;
+  at: string; // start of the hold, by the chain's clock, in ISO 8601, UTC; a decision after it ends the hold
+  until: number; // Unix seconds
+  contact: string; // `contactMark` of the recipient
 }
 
 const namedSchema = z
   .tuple([z.string(), z.string(), z.int(), z.string(), z.int(), z.string()])
   .transform(([companyId, chainId, index, at, until, contact]): HoldRef => ({ companyId, chainId, index, at, until, contact }));
 
-/** Addresses are in no URL. */
+/** A hash, so that URLs contain no addresses. */
 export function contactMark(contact: string): string {
   return hash('sha256', contact).slice(0, 16);
 }
@@ -27,19 +24,18 @@ export function contactMark(contact: string): string {
 export class HoldLinks {
   readonly #keys: readonly Buffer[];
 
-  /** @param secret - RELAY_SECRET: one, or several with commas between them, of which the first signs; undefined: there are no links. */
+  /** @param secret - RELAY_SECRET: one or several, separated by commas; the first signs. Undefined: no links. */
   constructor(secret: string | undefined) {
     this.#keys = (secret?.split(',') ?? []).map((secret) => deriveKey(secret, 'notice link'));
   }
 
-  /** @returns what stands in the link; undefined where there is no secret. */
   sign({ companyId, chainId, index, at, until, contact }: HoldRef): string | undefined {
     const [key] = this.#keys;
     const named = Buffer.from(JSON.stringify([companyId, chainId, index, at, until, contact])).toString('base64url');
     return key && `${named}.${signatureOf(key, named).toString('base64url')}`;
   }
 
-  /** @returns what the link names, whether or not its time is over; undefined: it is none of ours. */
+  /** @returns the contents of the link, even if it has expired; undefined: not one of our links. */
   read(link: string): HoldRef | undefined {
     const [, named = '', signature = ''] = /^([\w-]{1,1000})\.([\w-]{43})$/.exec(link) ?? [];
     const given = Buffer.from(signature, 'base64url');

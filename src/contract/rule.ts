@@ -1,12 +1,11 @@
-/** A rule: what chains are run under. It is known by its `relayId` within its company. */
+/** A rule, under which chains run. Its `relayId` is unique within its company. */
 
 import { z } from 'zod';
 import { onFailureSchema, onUnknownSchema } from '../chain/action-status.js';
 import { relayIdPattern, relayIdRule } from '../chain/chain.js';
 import { isMistyped, rotatedTokenResponse } from './credential.js';
-import { label, notifyRequest, notifySchema } from './notify.js';
+import { label, notifyRequest, notifySchema, setByCompanySchema } from './notify.js';
 
-/** As answers show it, its secrets redacted. */
 export const ruleSchema = z
   .object({
     relayId: z.string(),
@@ -15,6 +14,7 @@ export const ruleSchema = z
     onFailure: onFailureSchema,
     onUnknown: onUnknownSchema,
     notify: notifySchema.optional(),
+    setByCompany: setByCompanySchema,
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
   })
@@ -27,7 +27,7 @@ export const createdRuleResponse = ruleSchema.extend(rotatedTokenResponse.shape)
 
 const settings = z.strictObject({
   name: label,
-  notify: notifyRequest.nullish().describe("Who is told when something of this rule fails, beside the company's contacts."),
+  notify: notifyRequest.nullish().describe("Contacts for failures of this rule, in addition to the company's contacts."),
   onFailure: onFailureSchema,
   onUnknown: onUnknownSchema,
   enabled: z.boolean(),
@@ -42,17 +42,17 @@ export const newRuleRequest = settings
       .string()
       .regex(relayIdPattern, relayIdRule)
       .optional()
-      .describe('To take over an id that webhooks use already. Absent: the relay makes one.'),
+      .describe('An id that webhooks already use. Absent: the relay creates one.'),
     relayAccessToken: z
       .string()
-      .min(16, 'must have at least 16 characters, or it could be guessed: let the relay make one, or use a longer one')
+      .min(16, 'must have at least 16 characters, so that nobody can guess it: leave it out, or use a longer one')
       .max(512)
       .refine((token) => token === token.trim(), 'must not begin or end with white space')
       .refine((token) => !isMistyped(token), 'looks like a token of a relay, but has a typing error or is cut short')
       .optional()
-      .describe('To take over a token that webhooks use already, of 16 characters or more. Absent: the relay makes one.'),
+      .describe('A token that webhooks already use, with at least 16 characters. Absent: the relay creates one.'),
   })
   .meta({ id: 'NewRule' });
 
-/** `notify` as in a company's PUT. */
+/** `notify` has the same rules as in a company's PUT. */
 export const ruleChange = settings.partial().meta({ id: 'RuleChange' });

@@ -1,4 +1,4 @@
-/** The search attributes by which operators find chains; they are never encrypted. */
+/** Search attributes, for operators who look for chains. They are never encrypted. */
 
 import { defineSearchAttributeKey, type SearchAttributePair, type SearchAttributeUpdatePair } from '@temporalio/common';
 import type { ActionStatus } from '../chain/action-status.js';
@@ -26,7 +26,6 @@ export const searchAttributeKeys = [
   attentionSinceKey,
 ];
 
-/** What a workflow of these actions starts with. */
 export function searchAttributesOf({ companyId, chainId }: ChainRef, actions: readonly ChainAction[]): SearchAttributePair[] {
   return [
     { key: companyKey, value: companyId },
@@ -37,10 +36,7 @@ export function searchAttributesOf({ companyId, chainId }: ChainRef, actions: re
   ];
 }
 
-/**
- * Those that change: whether the chain needs attention or waits for a pause, for which failures it is held or failed, and its
- * assignments, which may be mended. Part of the replay contract.
- */
+/** The attributes that can change while a chain runs. Part of the replay contract. */
 export function standingOf(actions: readonly ActionStatus[]): SearchAttributeUpdatePair[] {
   const held = actions.filter(({ state }) => state === 'needs-attention');
   const failed = actions.every(({ state }) => hasEnded(state)) ? actions.filter(({ state }) => state === 'failed') : held;
@@ -55,20 +51,17 @@ export function standingOf(actions: readonly ActionStatus[]): SearchAttributeUpd
   ];
 }
 
-/**
- * Those of `changed` that are to be written at `now`, in Unix milliseconds: with a change of `RelayNeedsAttention` also since
- * when it holds. By itself that is never written, so it adds no command.
- */
+/** Adds `RelayAttentionSince` if `RelayNeedsAttention` changes, in the same command. @param now - Unix milliseconds. */
 export function withAttentionSince(changed: readonly SearchAttributeUpdatePair[], now: number): SearchAttributeUpdatePair[] {
   const attention = changed.find(({ key }) => key === needsAttentionKey);
   return attention ? [...changed, { key: attentionSinceKey, value: attention.value ? new Date(now) : null }] : [...changed];
 }
 
-/** Each once, as many as fit in 2,048 bytes of JSON. Part of the replay contract. */
+/** The values without duplicates, as many as fit in 2,048 bytes of JSON. Part of the replay contract. */
 function fitting(values: readonly string[]): string[] {
   let room = 2048 - 2;
   return [...new Set(values)].filter((value) => {
-    const bytes = jsonBytes(value) + 1; // And a comma.
+    const bytes = jsonBytes(value) + 1; // one byte more for the comma
     if (bytes > room) return false;
     room -= bytes;
     return true;

@@ -1,41 +1,39 @@
 /**
- * Secrets in settings are write-only, and marked where their fields are declared. An answer shows that there is one as `***`, or
- * as an address with `***` in it. A request that leaves it out, or sends back what was shown, keeps it, but only while its
- * destination stays: none goes to another host. `null` removes it.
+ * Secrets in settings are write-only; the schema marks their fields. An answer shows `***`, or an address with `***` in it. If a
+ * request omits a secret, or sends back the shown text, the secret stays. If its destination changes, it does not stay: no secret
+ * goes to another host. `null` removes it.
  */
 
 import { z } from 'zod';
+import { type Fields, isObject } from '../chain/fields.js';
 import type { Issue } from '../chain/request.js';
 
 export const mask = '***';
 
 type Schema = z.core.$ZodType;
-type JsonObject = Record<string, unknown>;
 
-/** `shown`: as an answer shows a part of it; absent: `***`. */
+/** `shown`: the secret in an answer; default: `***`. */
 type Secret = { shown?(value: string): string };
 const secrets = z.registry<Secret>();
 const personal = z.registry<{ personal: true }>();
 
 export function secret<Field extends z.ZodType<string>>(schema: Field, shown?: Secret['shown']): Field {
-  const marked = schema.clone(); // The same schema may serve for fields that are none.
+  const marked = schema.clone(); // A copy: the same schema may also be used for fields that are not secret.
   secrets.add(marked, { shown });
   return marked;
 }
 
-/** What the store encrypts as it does secrets, and answers show: addresses of people, and words that may tell of them. */
+/** Encrypted in the store, but shown in answers: people's addresses, and texts that may describe people. */
 export function encrypted<Field extends z.ZodType>(schema: Field): Field {
   const marked = schema.clone();
   personal.add(marked, { personal: true });
   return marked;
 }
 
-/** As an answer shows it. */
 export function redact<Noun extends z.ZodType>(schema: Noun, value: z.infer<Noun>): z.infer<Noun> {
   return mapSecrets(schema, value, (text, { shown = () => mask }) => shown(text));
 }
 
-/** The value with another text for each secret. */
 export function mapSecrets<Noun extends z.ZodType>(
   schema: Noun,
   value: z.infer<Noun>,
@@ -48,7 +46,7 @@ export function mapSecrets<Noun extends z.ZodType>(
   return mapped as z.infer<Noun>;
 }
 
-/** The fields with something else for each that is to be encrypted, or is. @param at - `platform/auth/token`. */
+/** Replaces every value that is encrypted, or must be. @param at - `platform/auth/token`. */
 export function mapEncrypted(schema: z.ZodObject, fields: object, map: (value: unknown, at: string) => unknown): object {
   const mapped = mapFields(schema, fields, (type, inner, at) => {
     const isGiven = inner !== undefined && inner !== null;
@@ -57,14 +55,14 @@ export function mapEncrypted(schema: z.ZodObject, fields: object, map: (value: u
   return mapped as object;
 }
 
-/** The fields of a noun that are encrypted, or hold something that is. */
+/** Fields that are encrypted, or have encrypted parts. */
 export function encryptedFields({ shape }: z.ZodObject): string[] {
   return Object.keys(shape).filter((name) => shape[name] && holds(shape[name], isEncrypted));
 }
 
 const isEncrypted = (type: Schema) => secrets.get(type) !== undefined || personal.get(type) !== undefined;
 
-/** @param replace - what stands in place of a field of that type; undefined: what is in it is looked at. */
+/** @param replace - returns the replacement of a field; undefined: continue with its parts. */
 function mapFields(
   schema: Schema | undefined,
   value: unknown,
@@ -82,16 +80,16 @@ function mapFields(
 
 export type Merge = (schema: z.ZodType, given: unknown, stored: unknown) => ReturnType<typeof merge>;
 
-/** A request that replaces what is stored, except for what it leaves out and is a secret or holds one. */
+/** Replaces the stored value, but keeps omitted secrets and sections that contain them. */
 export const replaceKeepingSecrets: Merge = (...settings) => merge(...settings, false);
 
-/** A JSON merge patch (RFC 7396); settings that become those of another `kind` or `type` begin anew. */
+/** A JSON merge patch (RFC 7396). If `kind` or `type` changes, the settings start empty. */
 export const mergePatch: Merge = (...settings) => merge(...settings, true);
 
-/** @returns what the request comes to, for the schema to check, and the secrets that cannot be kept. */
+/** @returns the merged value, not yet validated, and problems of secrets that cannot stay. */
 function merge(root: z.ZodType, given: unknown, stored: unknown, patch: boolean) {
   const problems: Issue[] = [];
-  let kept = 0; // stored secrets, so far
+  let kept = 0; // the number of stored secrets so far
 
   const walk = (schema: Schema, given: unknown, stored: unknown, at: string): unknown => {
     if (given === null) return isRemovable(schema, at) ? undefined : null;
@@ -117,9 +115,9 @@ function merge(root: z.ZodType, given: unknown, stored: unknown, patch: boolean)
       if (kept > already) carried = name;
       return inner === undefined ? [] : [[name, inner]];
     });
-    const merged: JsonObject = Object.fromEntries(fields);
+    const merged: Fields = Object.fromEntries(fields);
     if (isSent && carried && destination(merged) !== destination(before)) {
-      const detail = 'is for another address, to which no secret is carried over: send it in full, or null to remove it';
+      const detail = 'would go to another address, to which no secret is carried over: send it in full, or null to remove it';
       problems.push({ pointer: `${at}/${carried}`, detail });
     }
     return merged;
@@ -130,7 +128,7 @@ function merge(root: z.ZodType, given: unknown, stored: unknown, patch: boolean)
       kept += 1;
       return stored;
     }
-    // Where there is none, what is required is missing; what is optional is refused by its own rule.
+    // Nothing is stored, so a required secret is missing; an optional one fails its own check.
     if (given === mask && !shown) return schema === base(schema) ? undefined : given;
     if (shown && typeof given === 'string' && given.includes(mask)) {
       const detail = `hides a secret (${mask}) of another address: send it in full, or null to remove it`;
@@ -139,8 +137,8 @@ function merge(root: z.ZodType, given: unknown, stored: unknown, patch: boolean)
     return given;
   };
 
-  /** Headers: their names are the same in either case, and those not named are kept. */
-  const ofRecord = (type: z.ZodRecord, given: JsonObject, stored: JsonObject, at: string): JsonObject => {
+  /** In headers, names ignore case. Omitted headers stay. */
+  const ofRecord = (type: z.ZodRecord, given: Fields, stored: Fields, at: string): Fields => {
     const before = new Map(Object.entries(stored).map(([name, value]) => [name.toLowerCase(), value]));
     const named = new Set(Object.keys(given).map((name) => name.toLowerCase()));
     const left = Object.entries(stored).filter(([name]) => !named.has(name.toLowerCase()));
@@ -153,25 +151,23 @@ function merge(root: z.ZodType, given: unknown, stored: unknown, patch: boolean)
   return { value: walk(root, given, stored, ''), problems };
 }
 
-/** Where settings with a `baseUrl` send their secrets. */
-function destination({ kind, baseUrl }: JsonObject): string {
+function destination({ kind, baseUrl }: Fields): string {
   return JSON.stringify([kind, typeof baseUrl === 'string' && URL.canParse(baseUrl) ? new URL(baseUrl).origin : undefined]);
 }
 
-/** Without what makes it optional. */
 function base(schema: Schema): Schema {
   const optional = schema instanceof z.ZodOptional || schema instanceof z.ZodNullable;
   return optional ? base(schema.unwrap()) : schema;
 }
 
-/** Whether `null` removes it: where its schema takes that, and what is optional in a section of settings. */
+/** `null` removes a value if its schema allows null, or if it is an optional field of a section. */
 function isRemovable(schema: Schema, at: string): boolean {
   const accepts = (value: null | undefined) => z.safeParse(schema, value).success;
   return accepts(null) || (at.lastIndexOf('/') > 0 && accepts(undefined));
 }
 
-/** Of a union, the option of which the value is. */
-function variant(schema: Schema, value: JsonObject): Schema | undefined {
+/** For a union, the option that matches the value. */
+function variant(schema: Schema, value: Fields): Schema | undefined {
   const type = base(schema);
   if (!(type instanceof z.ZodDiscriminatedUnion)) return type;
   const { discriminator } = type.def;
@@ -191,8 +187,4 @@ function holds(schema: Schema, isMarked: (type: Schema) => boolean): boolean {
   if (type instanceof z.ZodObject) return Object.values(type.shape).some(inner);
   if (type instanceof z.ZodRecord) return inner(type.valueType);
   return type instanceof z.ZodDiscriminatedUnion && type.options.some(inner);
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,10 +1,12 @@
-/** The words of notices about what happened to one action, or to many for the same cause. */
+/** The words of notices about one action, or about many with the same cause. */
 
 import type { ActionStatus } from '../chain/action-status.js';
-import { causePage, chainLinks, chainWorkflowId } from '../chain/chain.js';
-import { hasEnded } from '../chain/outcome.js';
-import { cutShort, oneLine } from '../chain/text.js';
-import { actionTitle, shownTime } from '../chain/web-ui.js';
+import { type ChainFacts, historyFull, refusalOf } from '../chain/allowed-verbs.js';
+import { causePage, chainLinks, chainPage, chainWorkflowId } from '../chain/chain.js';
+import { chainStatus, hasEnded } from '../chain/outcome.js';
+import { counted, cutShort, oneLine } from '../chain/text.js';
+import { timesIn } from '../chain/timestamp/local.js';
+import { actionTitle } from '../chain/web-ui.js';
 import { actionOf } from '../contract/causes.js';
 import type { NoticeText } from '../contract/chain-resource.js';
 import {
@@ -18,49 +20,51 @@ import {
 } from '../contract/notices.js';
 import { chainPlaces, lineText, type NoticeContext, relay, type Words } from './frame.js';
 
-/** What happened, to one action and to many chains. */
+/** `one` follows the name of an action, `many` a number of chains. */
 const wordsOf: Record<NoticeKind, [headline: string, one: string, many: string]> = {
-  'needs-attention': ['Needs attention', 'could not be done and is held.', 'held, for the same reason.'],
+  'needs-attention': ['Needs attention', 'failed and is held: it needs your decision.', 'held for the same reason.'],
   failed: [
     'Failed',
-    'could not be done. The rest of the chain goes on.',
-    'with an action that failed, for the same reason. What is left of them goes on.',
+    'failed. The rest of the chain continues.',
+    'with an action that failed, for the same reason. The rest of each chain continues.',
   ],
   'partly-failed': [
     'Partly failed',
-    'did not reach everybody. The rest of the chain goes on.',
-    'with an e-mail that did not reach everybody, for the same reason.',
+    'did not reach every recipient. The rest of the chain continues.',
+    'with an e-mail that did not reach every recipient, for the same reason.',
   ],
   'gave-up': [
     'Given up',
-    'was held, and nobody decided in time. It has failed.',
-    'failed: held for the same reason, and nobody decided in time.',
+    'was held, and nobody decided in time. It failed.',
+    'failed: they were held for the same reason, and nobody decided in time.',
   ],
-  recovered: ['Recovered', 'has been done after all. The chain goes on.', 'that had failed for the same reason'],
+  recovered: ['Recovered', 'succeeded after all. The chain continues.', 'that failed for the same reason'],
 };
 
-const mend = 'Mend what was wrong, then retry';
-const follows = 'What was not run because of it follows:';
-const sendAgain = 'Send it to those without a copy, also when the chain has closed:';
-const mendFailed: [few: string, many: string] = [
-  `${mend}, also when the chain has closed. ${follows}`,
-  `${mend} those that have closed (it counts first, and asks). ${follows}`,
+const fix = 'Fix the problem, then retry';
+const sendAgain = 'Send it to the recipients without a copy. This also works after the chain has closed:';
+const fixFailed: [few: string, many: string] = [
+  `${fix}. This also works after the chain has closed. The actions that did not run because of it run then:`,
+  `${fix} the closed chains (the command counts first, and asks). The actions that did not run run then:`,
 ];
-/** What to do, above the commands that retry a few actions, or the one that retries many. */
-const mendsOf: Record<FailureKind, [few: string, many: string]> = {
-  'needs-attention': [`${mend}:`, `${mend} them all (it counts first, and asks):`],
-  failed: mendFailed,
+/** The instruction above the commands. `few`: each command retries one action; `many`: one command retries all. */
+const remedies: Record<FailureKind, [few: string, many: string]> = {
+  'needs-attention': [`${fix}:`, `${fix} them all (the command counts first, and asks):`],
+  failed: fixFailed,
   'partly-failed': [sendAgain, sendAgain],
-  'gave-up': mendFailed,
+  'gave-up': fixFailed,
 };
 
-export function chainWords(notice: ChainNotice, context: NoticeContext): Words {
+/** @param chain - its current state; absent: uses the state in the notice. */
+export function chainWords(notice: ChainNotice, context: NoticeContext, chain?: ChainFacts): Words {
   const { kind, chainId, receivedAt, index, actions } = notice;
   const action = actionOf(notice);
+  const shown = timesIn(context.timeZone);
   const { assignmentId, state, reason, attempts, deliveries = [] } = action;
+  const facts = chain ?? { chainId, status: chainStatus(actions), historyFull: reason === historyFull };
   const [headline, one] = wordsOf[kind];
   const isRecovered = kind === 'recovered';
-  const undone = `need not be done any more: ${reason}. It is ${state}, and the chain goes on.`;
+  const undone = `is not needed any more: ${reason}. It is ${state}, and the chain continues.`;
   const links = chainLinks(context.links, notice, notice.runId);
   const { heldUntil } = action;
   const decide = kind === 'needs-attention' ? context.holdLink?.({ ...notice, heldUntil }) : undefined;
@@ -77,28 +81,28 @@ export function chainWords(notice: ChainNotice, context: NoticeContext): Words {
     about: `${context.ruleName}${assignmentId ? `, assignment ${assignmentId}` : ''}`,
     sentence: `${actionTitle(action)} — ${isRecovered && state !== 'done' ? undone : one}`,
     sections: {
-      'What was wrong': [whatWasWrong(action) ?? 'nothing was said'],
-      'What happens now': kind === 'needs-attention' ? whatHappens(action) : [],
-      'To put it right':
+      'What was wrong': [whatWasWrong(action) ?? 'no reason given'],
+      'What happens now': kind === 'needs-attention' ? whatHappens(action, shown) : [],
+      'What to do':
         kind === 'recovered'
           ? []
           : [
               ...(decide === undefined ? [] : [{ label: withoutKey, url: decide }]),
-              ...remedy(kind, action, notice, context),
+              ...remedy(kind, action, notice, context, facts),
               ...webUi,
             ],
       Where: [
         ...(assignmentId ? [`Assignment: ${assignmentId}`] : []),
-        `Chain: ${chainId}, received ${shownTime(receivedAt)}`,
-        `Happened: ${shownTime(notice.at)}${attempts ? ` after ${counted(attempts, 'attempt')}` : ''}`,
+        `Chain: ${chainId}, received ${shown(receivedAt)}`,
+        `Happened: ${shown(notice.at)}${attempts ? ` after ${counted(attempts, 'attempt')}` : ''}`,
         ...(isRecovered ? webUi : []),
         ...chainPlaces(context.links, notice),
       ],
       Done: others(({ state }) => state === 'done').map(actionTitle),
       'Held behind it': heldBehindIt.map(actionTitle),
-      'Held elsewhere': heldElsewhere.map(actionTitle),
+      'Also held': heldElsewhere.map(actionTitle),
       'Not run': others(({ state }) => state === 'not-run').map(actionTitle),
-      'Will still run': goOn.map((other) => `${actionTitle(other)}${other.runAt ? `, due ${shownTime(other.runAt)}` : ''}`),
+      'Will still run': goOn.map((other) => `${actionTitle(other)}${other.runAt ? `, due ${shown(other.runAt)}` : ''}`),
       Recipients: deliveries.map(({ recipient, sent, error }) => `${recipient}: ${sent ? 'sent' : `not sent: ${error ?? ''}`}`),
     },
     facts: {
@@ -110,79 +114,89 @@ export function chainWords(notice: ChainNotice, context: NoticeContext): Words {
   };
 }
 
-/** What a notice says of an action as it stands, but for where it is; undefined: there is nothing to tell of it. */
-export function standingWords(chain: Omit<ChainNotice, 'kind' | 'at'>, context: NoticeContext): NoticeText | undefined {
+/** Writes a notice about the current state, without the section `Where`. Undefined: the state needs no notice. */
+export function standingWords(
+  chain: Omit<ChainNotice, 'kind' | 'at'> & ChainFacts,
+  context: NoticeContext,
+): NoticeText | undefined {
   const kind = noticeKindOf(actionOf(chain).state);
   if (kind === undefined) return undefined;
-  const { headline, sentence, sections } = chainWords({ ...chain, kind, at: chain.receivedAt }, context);
+  const { headline, sentence, sections } = chainWords({ ...chain, kind, at: chain.receivedAt }, context, chain);
   const shown = Object.entries(sections).filter(([title, lines]) => title !== 'Where' && lines.length > 0);
   return { headline, sentence, sections: shown.map(([title, lines]) => ({ title, lines: lines.map(lineText) })) };
 }
 
-/** `message (Type)`, or the reason of what has no error. */
+/** `message (Type)`; without an error, the reason of the action. */
 export function whatWasWrong({ error, reason }: Pick<ActionStatus, 'error' | 'reason'>): string | undefined {
   return error ? `${error.message} (${error.type})` : reason;
 }
 
-/** What is due together runs in one sequence. */
+/** Whether an action waits for the held one: actions with the same due time run in one sequence. */
 export function isHeldBehind(held: ActionStatus, { state, runAt, index }: ActionStatus): boolean {
   return held.state === 'needs-attention' && state === 'pending' && runAt === held.runAt && index > held.index;
 }
 
-function whatHappens({ nextAttemptAt, heldUntil, reason }: ActionStatus): string[] {
+function whatHappens({ nextAttemptAt, heldUntil, reason }: ActionStatus, shown: (iso: string) => string): string[] {
   const tries = reason
     ? `${reason}.`
     : nextAttemptAt
-      ? `The relay goes on trying by itself, next at ${shownTime(nextAttemptAt)}, and says so when it comes through.`
-      : 'The relay does not try again by itself: this has to be put right first.';
+      ? `The relay retries it automatically, next at ${shown(nextAttemptAt)}. You get a notice when it succeeds.`
+      : 'The relay does not retry it automatically: fix the problem first.';
   if (!heldUntil) return [tries];
-  const end = 'If nobody has decided by then, it fails, and what stands behind it is not run.';
-  return [tries, `It is held until ${shownTime(heldUntil)}. ${end}`];
+  const end = 'If nobody decides by then, it fails, and the actions behind it do not run.';
+  return [tries, `It is held until ${shown(heldUntil)}. ${end}`];
 }
 
-function remedy(kind: FailureKind, { error, reason }: ActionStatus, notice: ChainNotice, context: NoticeContext): string[] {
+function remedy(
+  kind: FailureKind,
+  action: ActionStatus,
+  notice: ChainNotice,
+  context: NoticeContext,
+  chain: ChainFacts,
+): string[] {
   const { companyId, chainId, index } = notice;
-  const [mendFew] = mendsOf[kind];
+  const [retryFew] = remedies[kind];
   const steer = (verb: string) => relay(`${verb} ${companyId} ${chainId} ${index}`, context);
   const signal = (name: string) =>
     `temporal workflow signal -n ${context.namespace} -w ${chainWorkflowId(notice)} --name ${name} -i '[${index}]'`;
-  if (kind !== 'needs-attention') return [mendFew, steer('retry')];
-  const inData = 'Mend what came with the request, by the names of its fields (`chains fields` shows them):';
-  const mendIt = relay(`chains mend ${companyId} ${chainId} ${index} --set field=value`, context);
-  const inSettings = 'Or if a setting was at fault, mend it, then retry:';
+  const refused = refusalOf('retry', chain, action)?.detail;
+  if (kind !== 'needs-attention') return refused === undefined ? [retryFew, steer('retry')] : [refused];
+  const inData = 'Edit the fields of the request (`chains fields` shows them):';
+  const edit = relay(`chains mend ${companyId} ${chainId} ${index} --set field=value`, context);
+  const inSettings = 'If a setting was wrong, fix it, then retry:';
   const inWebUi = `Or in the Web UI: More Actions, Send a Signal, retry or skip, input [${index}].`;
   const skip = [steer('skip'), signal('skip')];
-  if (reason) return ['Go on without it:', ...skip];
-  const first = error?.type === 'DataMistake' ? [inData, mendIt, inSettings] : [mendFew];
-  return [...first, steer('retry'), signal('retry'), 'Or go on without it:', ...skip, ...(context.links.webUi ? [inWebUi] : [])];
+  if (refused !== undefined) return refusalOf('skip', chain, action) ? [refused] : ['Skip it:', ...skip];
+  const first = action.error?.type === 'DataMistake' ? [inData, edit, inSettings] : [retryFew];
+  return [...first, steer('retry'), signal('retry'), 'Or skip it:', ...skip, ...(context.links.webUi ? [inWebUi] : [])];
 }
 
 const withoutKey = 'Retry or skip it in a browser, without a key';
-const oneWithoutKey = 'Retry or skip one in a browser, without a key';
+export const oneWithoutKey = 'Retry or skip one in a browser, without a key';
 
-/** No more actions than these are retried one by one. */
+/** Up to this number of actions, a notice shows one command for each action. */
 const fewActions = 3;
 
 export function manyWords({ cause, count, actions, first, since, at }: ManyNotice, context: NoticeContext): Words {
   const { companyId, kind, reason } = cause;
   const { type } = reason;
+  const shown = timesIn(context.timeZone);
   const [headline, , many] = wordsOf[kind];
-  const [mendFew, mendMany] = mendsOf[kind];
+  const [retryFew, retryAll] = remedies[kind];
   const isHeld = kind === 'needs-attention';
   const status = isHeld ? kind : 'failed';
   const [heldUntil] = first.flatMap(({ heldUntil }) => heldUntil ?? []).sort();
   const few = actions <= fewActions && first.length === actions;
-  const each = first.map(({ chainId, index }) => relay(`retry ${companyId} ${chainId} ${index}`, context));
+  const commands = first.map(({ chainId, index }) => relay(`retry ${companyId} ${chainId} ${index}`, context));
   const all = relay(`bulk retry ${companyId}${isHeld ? '' : ' --status failed'} --reason ${type} --since ${since}`, context);
   const seeTo = [
-    'So that others know that you see to it; or to hear of no further ones for a while:',
+    'Tell others that you work on it, or silence further notices for a while:',
     relay(`causes take ${companyId} ${cause.id}`, context),
     relay(`causes silence ${companyId} ${cause.id} 4h`, context),
   ];
-  const decisions = first.flatMap(({ chainId, index, at, heldUntil, assignmentId }) => {
-    const url = isHeld ? context.holdLink?.({ companyId, chainId, index, at, heldUntil }) : undefined;
-    return url === undefined ? [] : [{ label: titleOf({ assignmentId, index }), url }];
-  });
+  const decideAt = ({ chainId, index, at, heldUntil }: Member) =>
+    isHeld ? context.holdLink?.({ companyId, chainId, index, at, heldUntil }) : undefined;
+  const each = first.some((member) => decideAt(member) !== undefined) ? oneWithoutKey : 'Which ones';
   const query = `status=${status}&reason=${encodeURIComponent(type)}&since=${encodeURIComponent(since)}`;
   return {
     headline: `${headline}: ${counted(count, 'chain')}, ${type}`,
@@ -191,25 +205,23 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
     sections: {
       'What was wrong': [
         `${first[0]?.message ?? reason.message} (${type})`,
-        ...(count > 1 ? ['Ids and numbers differ from one to the other.'] : []),
+        ...(count > 1 ? ['Ids and numbers differ between them.'] : []),
       ],
       'What happens now': heldUntil
-        ? [`Without a decision they fail, the first at ${shownTime(heldUntil)}; what stands behind them is not run.`]
+        ? [`Without a decision they fail, the first one at ${shown(heldUntil)}. The actions behind them do not run then.`]
         : [],
-      'To put it right': [
-        few ? mendFew : mendMany,
-        ...(few || kind === 'partly-failed' ? each : [all]),
-        ...(isHeld && count > 1 ? ['You are told once when all of them are through.'] : []),
+      'What to do': [
+        few ? retryFew : retryAll,
+        ...(few || kind === 'partly-failed' ? commands : [all]),
+        ...(isHeld && count > 1 ? ['You get one notice when none of them is held any more.'] : []),
         ...(isHeld ? seeTo : []),
       ],
-      [first.length < count ? `The first ${first.length}` : 'Which']: first.map(({ chainId, runId, assignmentId, index }) => {
-        const { chain, webUi } = chainLinks(context.links, { companyId, chainId }, runId);
-        // People's browsers open the Web UI; the API wants a token.
-        return { label: titleOf({ assignmentId, index }), url: webUi ?? chain };
-      }),
-      [oneWithoutKey]: decisions,
+      [first.length < count ? `${each} (the first ${first.length})` : each]: first.map((member) => ({
+        label: titleOf(member),
+        url: decideAt(member) ?? chainPage(context.links.api, { companyId, chainId: member.chainId }),
+      })),
       Where: [
-        `Happened: ${shownTime(at)}`,
+        `Happened: ${shown(at)}`,
         ...(isHeld ? [{ label: 'Their page, with a key', url: causePage(context.links.api, companyId, cause.id) }] : []),
         { label: 'All of them, with a token', url: `${context.links.api}/co/${companyId}/chains?${query}` },
       ],
@@ -223,24 +235,23 @@ function titleOf({ assignmentId, index }: Pick<Member, 'assignmentId' | 'index'>
   return `${assignmentId ? `Assignment ${oneLine(cutShort(assignmentId, 60))}` : 'Chain'}, action ${index}`;
 }
 
-export function throughWords({ cause, through, ended, open, since, at }: ThroughNotice, { companyName }: NoticeContext): Words {
+export function throughWords(
+  { cause, through, ended, open, since, at }: ThroughNotice,
+  { companyName, timeZone }: NoticeContext,
+): Words {
   const { reason } = cause;
   const [headline, , many] = wordsOf.recovered;
   const tally = Object.entries(ended).map(([state, count]) => `${state}: ${count}`);
   return {
     headline: `${headline}: ${counted(through, 'chain')}, ${reason.type}`,
     about: companyName,
-    sentence: `${counted(through, 'chain')} ${many} ${through === 1 ? 'is' : 'are'} through.`,
+    sentence: `${counted(through, 'chain')} ${many} ${through === 1 ? 'has' : 'have'} recovered.`,
     sections: {
-      'How the actions stand': [...tally, ...(open > 0 ? [`not known: ${open}`] : [])],
-      'What had been wrong': [`${reason.message} (${reason.type})`],
-      Where: [`Happened: ${shownTime(at)}`],
+      'State of the actions': [...tally, ...(open > 0 ? [`unknown: ${open}`] : [])],
+      'What was wrong': [`${reason.message} (${reason.type})`],
+      Where: [`Happened: ${timesIn(timeZone)(at)}`],
     },
     type: 'recovered.many',
     facts: { reason, since, count: through, ended, open },
   };
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

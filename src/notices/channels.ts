@@ -1,55 +1,56 @@
-/** The channels to the contacts that a rule or a company names: from the settings of `notify`, and nowhere else. */
+/** The channels to the contacts in `notify` of a rule or a company. */
 
-import { hash } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { cutShort } from '../chain/text.js';
 import type { Call } from '../connectors/call.js';
 import type { Connectors } from '../connectors/connectors.js';
+import type { HttpClient } from '../connectors/http.js';
 import type { Company } from '../contract/company.js';
-import type { Notify } from '../contract/notify.js';
+import { type Notify, type SetByCompany, webhookContact } from '../contract/notify.js';
 import { isCommand, type RenderedNotice } from './frame.js';
 
 export interface NoticeChannel {
   kind: 'mail' | 'webhook';
-  /** Without secrets, one for each contact: `ada@example.com`, `webhook 1f0a93c2 at https://chat.example`. */
+  /** The contact as in `contactsOf`. */
   contact: string;
-  /** Under the call's key, which is also the e-mail's Message-ID. @throws ConnectorError */
+  /** Whether its notices have links for decisions without a key. */
+  decides: boolean;
+  /** For e-mail, the idempotency key is also the Message-ID. @throws ConnectorError */
   deliver(notice: RenderedNotice, call: Call & { idempotencyKey: string }): Promise<void>;
 }
 
-/** Whom `notify` names, as `NoticeChannel` has them. */
-export function contactsOf({ emails = [], webhookUrl }: Notify): string[] {
-  return webhookUrl === undefined ? emails : [...emails, webhookContact(new URL(webhookUrl))];
-}
+type Ways = Pick<Connectors, 'noticeMailOf' | 'httpOf'>;
 
-/** The path is a secret, yet two webhooks of one host are two contacts. */
-function webhookContact({ href, origin }: URL): string {
-  return `webhook ${hash('sha256', href).slice(0, 8)} at ${origin}`;
-}
-
-type Ways = Pick<Connectors, 'noticeMailOf' | 'http'>;
-
-export function channelsOf({ noticeMailOf, http }: Ways, company: Company, notify: Notify): NoticeChannel[] {
+/** @param whose - the owner of `notify`: the company or a rule. */
+export function channelsOf(
+  { noticeMailOf, httpOf }: Ways,
+  company: Company,
+  notify: Notify,
+  whose: SetByCompany = company,
+): NoticeChannel[] {
   const { mailer, from } = noticeMailOf(company);
   const { emails = [], webhookUrl } = notify;
   const channels = emails.map(
     (to): NoticeChannel => ({
       kind: 'mail',
       contact: to,
+      decides: true,
       deliver: ({ subject, text, html }, call) =>
         mailer.send({ from, to, subject, text, html, messageId: call.idempotencyKey }, call),
     }),
   );
-  if (webhookUrl !== undefined) channels.push(webhookChannel(new URL(webhookUrl), notify, http));
+  if (webhookUrl !== undefined) channels.push(webhookChannel(new URL(webhookUrl), notify, httpOf(whose, 'notify')));
   return channels;
 }
 
-/** Facts as JSON, or a message for Slack, under an id by which the receiver knows repetitions. */
-function webhookChannel(url: URL, { webhookSecret, webhookFormat }: Notify, http: Ways['http']): NoticeChannel {
+/** Sends JSON or a Slack message. The receiver can recognize a repetition by its id. */
+function webhookChannel(url: URL, notify: Notify, http: HttpClient): NoticeChannel {
+  const { webhookSecret, webhookFormat, linksInWebhooks = false } = notify;
   const format = webhookFormat ?? (url.hostname === 'hooks.slack.com' ? 'slack' : 'relay');
   return {
     kind: 'webhook',
     contact: webhookContact(url),
+    decides: linksInWebhooks,
     async deliver(notice, call) {
       const body = format === 'slack' ? slackMessage(notice) : notice.json;
       await http.request({
@@ -65,9 +66,9 @@ function webhookChannel(url: URL, { webhookSecret, webhookFormat }: Notify, http
   };
 }
 
-/** Those of Standard Webhooks. Signed is the body as the HTTP client writes it. */
+/** The headers of Standard Webhooks. They sign the JSON that the HTTP client sends. */
 function headersOf(key: string, body: unknown, secret: string | undefined): Record<string, string> {
-  // The parts of what is signed are joined by dots: the id is to have none.
+  // The signature joins its parts with dots, so the id must not contain one.
   const [id = ''] = key.split('@');
   if (secret === undefined) return { 'webhook-id': id };
   const now = new Date();
@@ -78,19 +79,19 @@ function headersOf(key: string, body: unknown, secret: string | undefined): Reco
   };
 }
 
-// Slack's limits: characters of a header and of a section, and blocks of a message.
+// Slack's limits: characters of a header, characters of a section, blocks of a message.
 const headerLength = 150;
 const sectionLength = 3000;
 const mostBlocks = 50;
-/** Escaping makes of one character up to five. */
+/** Escaping can make a character five times as long. */
 const pieceLength = 500;
 
-/** As Slack's incoming webhooks take it: its paragraphs as sections. The `text` outside them is what notifications show. */
+/** For Slack's incoming webhooks: one section per paragraph. Slack's notifications show the outer `text`. */
 export function slackMessage({ subject, text }: Pick<RenderedNotice, 'subject' | 'text'>) {
   const wholeLines = new RegExp(`[^\\n].{0,${sectionLength - 1}}(?=\\n|$)`, 'gs');
   const paragraphs = text.trim().split('\n\n');
   const sections = paragraphs.flatMap((lines) => lines.split('\n').flatMap(linesOf).join('\n').match(wholeLines) ?? []);
-  const room = mostBlocks - 2; // For the header, and to say that something is missing.
+  const room = mostBlocks - 2; // two blocks are for the header and for `…`
   const shown = sections.length > room ? [...sections.slice(0, room), '…'] : sections;
   return {
     text: escaped(cutShort(subject, pieceLength)),
@@ -101,7 +102,7 @@ export function slackMessage({ subject, text }: Pick<RenderedNotice, 'subject' |
   };
 }
 
-/** A line of a notice in pieces that a section can hold, titles and commands marked: what is not indented is a title. */
+/** Splits a line into pieces that fit in a section. Marks up titles (lines without indent) and commands. */
 function linesOf(line: string): string[] {
   const words = line.trim();
   const pieces = words.match(new RegExp(`.{1,${pieceLength}}`, 'gsu')) ?? [];

@@ -1,8 +1,9 @@
-/** Brings a notice to the rule's and the company's contacts; where none can be reached, to the operator. */
+/** Delivers a notice to the contacts of the rule and the company, or to the operator if none can be reached. */
 
 import { hash } from 'node:crypto';
 import { ApplicationFailure, activityInfo, Context } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
+import { ApplicationFailureCategory } from '@temporalio/common';
 import type { Logger } from 'pino';
 import type { Links } from '../chain/chain.js';
 import { ConnectorError } from '../connectors/call.js';
@@ -11,101 +12,142 @@ import type { FailureDetails } from '../contract/activities.js';
 import { causeOf } from '../contract/causes.js';
 import type { Company } from '../contract/company.js';
 import { contactMark, HoldLinks } from '../contract/hold-link.js';
-import type { Notice } from '../contract/notices.js';
-import { type ContactResult, type Notify, noticeTestResponse } from '../contract/notify.js';
+import type { Joined, Notice } from '../contract/notices.js';
+import { type ContactResult, noticeTestResponse } from '../contract/notify.js';
 import type { Rule } from '../contract/rule.js';
 import type { Metrics } from '../service/telemetry.js';
 import { reasonOf } from '../service/temporal.js';
+import type { NoticeBudget } from '../store/notices.js';
 import type { Store } from '../store/store.js';
 import { channelsOf, type NoticeChannel } from './channels.js';
 import type { NoticeContext, RenderedNotice } from './frame.js';
-import { renderNotice } from './words.js';
+import { joinedOf, renderNotice } from './words.js';
 
 export interface DeliveryDeps {
-  store: Pick<Store, 'companies' | 'rules' | 'causes'>;
-  connectors: Pick<Connectors, 'noticeMailOf' | 'http'>;
+  store: Pick<Store, 'companies' | 'rules' | 'causes' | 'notices' | 'contacts' | 'usage'>;
+  connectors: Pick<Connectors, 'noticeMailOf' | 'httpOf'>;
   client: Client;
+  /** Limits the concurrent deliveries of one company. */
+  inFlight: { run<Result>(companyId: string, what: 'notices', work: () => Promise<Result>): Promise<Result> };
+  noticeBudget: NoticeBudget;
   links: Links;
-  /** RELAY_SECRET, with which links are signed; absent: notices have none. */
+  /** RELAY_SECRET, which signs links; absent: notices have no links. */
   secret?: string;
-  /** Is told when nobody else can be. */
+  /** Gets the notices that reach no contact. */
   operatorEmail?: string;
   log: Logger;
   metrics: Metrics;
 }
 
-/** A window may last longer than the notice says: by pauses, and time without workers. The link ends with the hold all the same. */
+/** Pauses and time without workers make a hold longer than its notice says. So the link stays valid longer. */
 const linkGraceMs = 24 * 3600 * 1000;
 
-/** After about five minutes in which nobody could be reached, the operator is told as well. */
+/** After about five minutes without success, the operator gets the notice too. */
 const lastAttemptAlone = 7;
 
 /**
- * One attempt, within an activity, under the key that every attempt at this notice has.
- * @throws ApplicationFailure `NoticeNotDelivered` while somebody may still be reached, or nobody was; not for a test.
+ * One attempt, within an activity.
+ * @param key - the same for every attempt at this notice.
+ * @throws ApplicationFailure `NoticeNotDelivered` if no contact was reached, or another attempt may reach one. Not for a test.
  */
 export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): Promise<ContactResult[]> {
   const { store, connectors, client, links, log } = deps;
   const { companyId, relayId = '', kind } = notice;
   const { attempt, heartbeatDetails } = activityInfo();
   const [found, rule] = await Promise.all([store.companies.get(companyId), store.rules.get(companyId, relayId)]);
-  // A company that is gone has no contacts any more: then the operator is told.
+  // A deleted company has no contacts: the operator gets the notice.
   const company: Company = found ?? { companyId, name: companyId, timeZone: 'UTC' };
-  const contacts = [rule?.notify, company.notify].filter((notify) => notify !== undefined);
   if (await isSilent(deps, notice, rule)) {
     deps.metrics.notices.inc({ kind, result: 'silent' });
-    log.info({ workflowId: key, kind }, 'nobody is told: the cause of the notice is silent');
+    log.info({ workflowId: key, kind }, 'a notice is not sent: its cause is silenced');
     return [];
   }
-  const names = { companyName: company.name, ruleName: rule?.name ?? relayId };
+  const { name: companyName, timeZone } = company;
+  const { namespace } = client.options;
+  // Temporal's Web UI decrypts for operators only: contacts of the company get no link to it.
+  const context = { companyName, timeZone, ruleName: rule?.name ?? relayId, links: { api: links.api }, namespace };
+  const own = { ...joinedOf(notice, context), causeId: toldUnder(notice, rule), noticeKey: key };
+  // The budget does not apply to tests, which have their own limit, and to notices of a deleted company.
+  const turn =
+    found && kind !== 'test' ? await store.notices.turn(companyId, own, deps.noticeBudget) : ({ told: 'alone' } as const);
+  if (turn.told === 'elsewhere') {
+    deps.metrics.notices.inc({ kind, result: 'joined' });
+    return [];
+  }
+  if (turn.told === 'later') throw joined(deps.noticeBudget, turn.waitMs, attempt);
+  const entries: readonly Joined[] = turn.told === 'digest' ? turn.joined : [{ ...own, count: 1 }];
+
   const signing = new HoldLinks(found && found.noticeLinks !== false ? deps.secret : undefined);
-  /** Each contact has links of its own. They are in no history and no log: this is where they are made. */
-  const renderedFor = (contact: string) => {
+  /** Makes links only here, for each contact: no history and no log contains them. */
+  const renderedFor = ({ contact, decides }: NoticeChannel, told: Joined[], contactId?: string) => {
     const holdLink: NoticeContext['holdLink'] = ({ companyId, chainId, index, at, heldUntil = at }) => {
+      if (!decides) return undefined;
       const until = Math.ceil((Date.parse(heldUntil) + linkGraceMs) / 1000);
       const link = signing.sign({ companyId, chainId, index, at, until, contact: contactMark(contact) });
       return link && `${links.api}/hold/${link}`;
     };
-    return renderNotice(notice, { ...names, links, namespace: client.options.namespace, holdLink });
+    const confirmLink = contactId && `${links.api}/confirm/${contactId}`;
+    const [first] = told;
+    const isAlone = told.length === 1 && first?.count === 1 && first.noticeKey === key;
+    const at = new Date().toISOString();
+    const words = isAlone ? notice : ({ kind: 'digest', companyId, at, joined: told } as const);
+    const forReader = contact === deps.operatorEmail ? { ...context, links } : context;
+    return renderNotice(words, { ...forReader, holdLink, confirmLink });
   };
 
-  // What an attempt leaves to the next by its heartbeat: the contacts that have the notice, and those that never will.
+  // The next attempt reads these heartbeat details: contacts that have the notice, or failed permanently.
   const settled: ContactResult[] = noticeTestResponse.shape.contacts.safeParse(heartbeatDetails).data ?? [];
   const open: ContactResult[] = [];
-  // Side by side, since one that does not answer takes a good part of the activity's time.
-  const deliverTo = (notify: Notify[]) => {
-    const channels = new Map(notify.flatMap((to) => channelsOf(connectors, company, to)).map((to) => [to.contact, to]));
-    for (const { contact } of settled) channels.delete(contact);
-    return Promise.all(
-      [...channels].map(async ([contact, channel]) => {
-        const failure = await tryOnce(channel, renderedFor(contact), key);
-        // Who it is, and what was answered, which may quote the address, is in the result of the workflow.
+  const addressees = await addresseesOf(deps, company, entries, key);
+  // In parallel: one silent contact can use up most of the activity's time.
+  const deliverTo = (some: Iterable<Addressee>) =>
+    Promise.all(
+      [...some].map(async ({ channel, told, contactId }) => {
+        const { contact } = channel;
+        if (told.length === 0) return { contact, delivered: false, error: unconfirmed };
+        const failure = await tryOnce(channel, renderedFor(channel, told, contactId), key);
+        // Does not log the address and the answer, which are personal. The workflow's result has both.
         if (failure)
           log.warn(
             { channel: channel.kind, workflowId: key, kind, failure: failure.kind, status: failure.facts.status },
             'a notice was not delivered',
           );
+        else deps.metrics.noticeMessages.inc({ channel: channel.kind });
+        // Counts towards the company's recipients, but the limit never stops a notice.
+        if (!failure && found && channel.kind === 'mail' && addressees.has(contact))
+          store.usage.add(companyId, { actions: 0, recipients: 1 });
         const result = { contact, delivered: !failure, error: failure?.message };
         (failure && failure.kind !== 'permanent' ? open : settled).push(result);
         Context.current().heartbeat(settled);
         return result;
       }),
     );
-  };
 
-  const isTold = () => settled.some(({ delivered }) => delivered);
-  const results = await deliverTo(contacts);
-  const nobody = kind === 'test' ? results.length === 0 : !isTold() && (open.length === 0 || attempt >= lastAttemptAlone);
-  if (nobody && deps.operatorEmail !== undefined) results.push(...(await deliverTo([{ emails: [deps.operatorEmail] }])));
+  const gets = (contact: string, entry: Joined) => addressees.get(contact)?.told.includes(entry) ?? true;
+  const isTold = (entry: Joined) => settled.some(({ contact, delivered }) => delivered && gets(contact, entry));
+  const isSettled = (to: string) => settled.some(({ contact }) => contact === to);
+  const isHopeless = (entry: Joined) => attempt >= lastAttemptAlone || !open.some(({ contact }) => gets(contact, entry));
+  const unsettled = [...addressees.values()].filter(({ channel }) => !isSettled(channel.contact));
+  const results = await deps.inFlight.run(companyId, 'notices', () => deliverTo(unsettled));
+  const untold = entries.filter((entry) => !isTold(entry));
+  const nobody = kind === 'test' ? results.length === 0 : untold.some(isHopeless);
+  const { operatorEmail } = deps;
+  if (nobody && operatorEmail !== undefined && !isSettled(operatorEmail)) {
+    const operator = channelsOf(connectors, company, { emails: [operatorEmail] }, {});
+    results.push(...(await deliverTo(operator.map((channel) => ({ channel, told: untold })))));
+  }
   if (kind === 'test') return results;
 
-  const isDelivered = open.length === 0 && isTold();
+  const isDelivered = open.length === 0 && entries.every(isTold);
+  if (isDelivered) await store.notices.delivered(companyId, key);
   deps.metrics.notices.inc({ kind, result: isDelivered ? 'delivered' : 'undelivered' });
   if (!isDelivered) {
     const why =
       open[0]?.error ??
-      'no contact could be reached: see the log for each, and set notify of the company or RELAY_OPERATOR_EMAIL';
-    const message = isTold() ? 'a notice has not reached everybody yet' : 'a notice has reached nobody yet';
+      'no contact could be reached: see the log for each contact, and set notify of the company or RELAY_OPERATOR_EMAIL';
+    const message = entries.some(isTold)
+      ? 'a notice has not reached all contacts yet'
+      : 'a notice has not reached any contact yet';
     log.error({ workflowId: key, kind, open: open.length }, message);
     const details: FailureDetails = { retryable: true, attempt };
     throw ApplicationFailure.create({ type: 'NoticeNotDelivered', message: why, details: [details] });
@@ -114,18 +156,87 @@ export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): 
   return settled;
 }
 
-/** Whether the notice says that something is held, and somebody has silenced the reason. What cannot be known is told. */
+/** A contact and its notices. */
+interface Addressee {
+  channel: NoticeChannel;
+  told: Joined[];
+  /** Set if the contact has not confirmed. */
+  contactId?: string | undefined;
+}
+
+const unconfirmed = 'this contact has not confirmed, and it had the first notice of this cause, or ten notices today';
+
+/** Each contact gets the notices of its rule or company. An unconfirmed contact gets only the first one of each cause. */
+async function addresseesOf({ store, connectors }: DeliveryDeps, company: Company, entries: readonly Joined[], key: string) {
+  const { companyId } = company;
+  const addressees = new Map<string, Addressee>();
+  const add = (whose: Pick<Company, 'notify' | 'setByCompany'> | undefined, some: readonly Joined[]) => {
+    for (const channel of whose?.notify ? channelsOf(connectors, company, whose.notify, whose) : []) {
+      const { told = [] } = addressees.get(channel.contact) ?? {};
+      addressees.set(channel.contact, { channel, told: [...new Set([...told, ...some])] });
+    }
+  };
+  for (const relayId of new Set(entries.map(({ relayId }) => relayId))) {
+    const ofRule = entries.filter((entry) => entry.relayId === relayId);
+    add(await store.rules.get(companyId, relayId), ofRule);
+  }
+  add(company, entries);
+  for (const { contact, contactId } of await store.contacts.unconfirmed(companyId)) {
+    const addressee = addressees.get(contact);
+    if (!addressee) continue;
+    const causes = addressee.told.map(({ causeId }) => causeId);
+    const first = await store.contacts.firstOf(contactId, causes, key);
+    addressees.set(contact, { ...addressee, contactId, told: addressee.told.filter(({ causeId }) => first.includes(causeId)) });
+  }
+  return addressees;
+}
+
+/** The id of the cause: an unconfirmed contact gets only the first notice of each. */
+function toldUnder(notice: Notice, rule: Rule | undefined): string {
+  switch (notice.kind) {
+    case 'many':
+      return notice.cause.id;
+    case 'through':
+      return `${notice.cause.id} recovered`;
+    case 'recovered':
+      return `${causeOf(notice, rule).id} recovered`;
+    case 'rejected':
+      return [notice.kind, notice.relayId, notice.reason].join(' ');
+    case 'missing-property':
+      return [notice.kind, notice.relayId, hash('sha256', notice.path).slice(0, 16)].join(' ');
+    case 'paused':
+      return [notice.kind, notice.relayId, notice.what].join(' ');
+    case 'test':
+      return `test ${notice.at.slice(0, 'yyyy-mm-dd'.length)}`;
+    default:
+      return causeOf(notice, rule).id;
+  }
+}
+
+/** The next attempt comes when a digest is due. Until then, another digest may take this notice. If not, it becomes a digest. */
+function joined({ notices, seconds }: NoticeBudget, waitMs: number, attempt: number): ApplicationFailure {
+  const details: FailureDetails = { retryable: true, attempt };
+  return ApplicationFailure.create({
+    type: 'NoticeWaits',
+    message: `the company has reached its limit of ${notices} notices in ${seconds} seconds: this one waits for a digest`,
+    details: [details],
+    nextRetryDelay: Math.ceil(waitMs + (Math.random() * waitMs) / 20) + 1,
+    category: ApplicationFailureCategory.BENIGN, // The SDK logs it at level debug.
+  });
+}
+
+/** Whether the notice is about a hold whose cause is silenced; `false` if the store cannot be read. */
 async function isSilent({ store, log }: DeliveryDeps, notice: Notice, rule: Rule | undefined): Promise<boolean> {
   const cause = notice.kind === 'many' ? notice.cause : notice.kind === 'needs-attention' ? causeOf(notice, rule) : undefined;
   if (cause?.kind !== 'needs-attention') return false;
   const { companyId, id: causeId } = cause;
   return store.causes.isSilent(companyId, causeId).catch((error: unknown) => {
-    log.warn({ companyId, causeId }, `whether a cause is silent cannot be read, people are told: ${reasonOf(error)}`);
+    log.warn({ companyId, causeId }, `it cannot be read whether a cause is silenced, so the notice is sent: ${reasonOf(error)}`);
     return false;
   });
 }
 
-/** @returns why it did not arrive. */
+/** @returns the error of a notice that did not arrive. */
 async function tryOnce(channel: NoticeChannel, rendered: RenderedNotice, key: string): Promise<ConnectorError | undefined> {
   const idempotencyKey = `${hash('sha256', `${key}\n${channel.contact}`).slice(0, 40)}@relay.invalid`;
   const timeoutMs = Math.min(activityInfo().startToCloseTimeoutMs - 300, 15_000);

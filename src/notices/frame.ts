@@ -4,60 +4,79 @@ import { html } from 'hono/html';
 import { type ChainRef, chainPage, chainUrl, type Links } from '../chain/chain.js';
 import { cutShort, oneLine } from '../chain/text.js';
 import type { HoldRef } from '../contract/hold-link.js';
-import type { Notice } from '../contract/notices.js';
+import type { DigestNotice, Notice } from '../contract/notices.js';
 
-/** What a notice does not carry and its reader needs. */
+/** Facts that a notice shows in addition to its own. */
 export interface NoticeContext {
   companyName: string;
   ruleName: string;
+  timeZone: string; // the time zone of the company
   links: Links;
   /** For the `temporal` command. */
   namespace: string;
-  /** Where whoever reads the notice decides about a hold without a key; undefined: nowhere. */
+  /** The page where a contact confirms that it wants notices; undefined: it has confirmed. */
+  confirmLink?: string;
+  /** The page where a reader without a key decides about a hold; undefined: there is no page. */
   holdLink?(held: Pick<HoldRef, 'companyId' | 'chainId' | 'index' | 'at'> & { heldUntil?: string }): string | undefined;
 }
 
-/** What differs from one notice to another. */
+/** The parts that differ between notices. */
 export interface Words {
   headline: string;
-  /** What the headline is about; the rule, unless it is given. */
+  /** After the headline. Default: the name of the rule. */
   about?: string;
   sentence: string;
-  /** By title; those without lines are not shown. `Where` begins with whom the notice concerns. */
+  /** Lines by title; empty sections are not shown. `framed` adds the company and the rule at the start of `Where`. */
   sections: { Where: Line[]; [title: string]: Line[] };
-  /** In the JSON, where it is not the kind of the notice. */
+  /** The type in the JSON. Default: the notice's kind. */
   type?: string;
-  /** What the JSON says beyond what all notices say; the notice itself, unless they are given. */
+  /** Further fields of the JSON. Default: the notice itself. */
   facts?: object;
 }
 
-/** A text, or a link such as `Temporal Web UI: https://…`. A command to type is shown as such. */
-type Line = string | { label: string; url: string };
+/** A text, or a link such as `Temporal Web UI: https://…`. */
+export type Line = string | { label: string; url: string };
 type Section = [title: string, lines: Line[]];
 
-/** A notice in every form that a channel may need. */
 export type RenderedNotice = ReturnType<typeof framed>;
 
-export function framed(words: Words, notice: Notice, { companyName, ruleName }: NoticeContext) {
+export function framed(words: Words, notice: Notice | DigestNotice, { companyName, ruleName, confirmLink }: NoticeContext) {
   const { headline, about = ruleName, sentence, sections, type = notice.kind, facts = notice } = words;
   const { companyId, at } = notice;
   const subject = cutShort(oneLine(`[relay] ${headline}${about && ` (${about})`}`), 180);
-  const rule = 'cause' in notice || notice.relayId === undefined ? undefined : { relayId: notice.relayId, name: ruleName };
+  const ofRule = 'cause' in notice || notice.kind === 'digest' ? undefined : notice.relayId;
+  const rule = ofRule === undefined ? undefined : { relayId: ofRule, name: ruleName };
   const company = { companyId, name: companyName };
   const concerned = [`Company: ${companyName} (${companyId})`, ...(rule ? [`Rule: ${ruleName} (${rule.relayId})`] : [])];
-  const all = Object.entries<Line[]>({ ...sections, Where: [...concerned, ...sections.Where] });
+  const all = Object.entries<Line[]>({
+    ...sections,
+    Where: [...concerned, ...sections.Where],
+    [confirmation]: confirmLink === undefined ? [] : [confirming, { label: 'Confirm in a browser', url: confirmLink }],
+  });
   const shown = all.flatMap(([title, lines]): Section[] => (lines.length > 0 ? [[title, lines.map(asOneLine)]] : []));
   const first = oneLine(sentence);
   return {
     subject,
     text: asText(first, shown),
     html: asHtml(subject, first, shown),
-    /** What a webhook gets. */
-    json: { type: `relay.${type}`, text: subject, at, company, rule, ...facts } as unknown,
+    /** For webhooks. */
+    json: {
+      type: `relay.${type}`,
+      text: subject,
+      at,
+      company,
+      rule,
+      ...facts,
+      ...(confirmLink !== undefined && { confirm: confirmLink }),
+    } as unknown,
   };
 }
 
-/** What a sender or an outside system said must not look like a line, or a section, of the relay's own. */
+const confirmation = 'Confirm that you want these notices';
+const confirming =
+  'Until you confirm, you get only the first notice of each cause, at most ten a day. If these notices are not for you, do nothing.';
+
+/** A text from a sender or an outside system must not look like a line or a section of the notice. */
 function asOneLine(line: Line): Line {
   return typeof line === 'string' ? oneLine(line) : { ...line, label: oneLine(line.label) };
 }
@@ -74,7 +93,6 @@ export function lineText(line: Line): string {
   return typeof line === 'string' ? line : `${line.label}: ${line.url}`;
 }
 
-/** `html` escapes every text that it is given. */
 function asHtml(subject: string, sentence: string, sections: readonly Section[]): string {
   const body = sections.map(([title, lines]) => {
     const items = lines.map((line) => html`<div style="margin:2px 0">${lineHtml(line)}</div>`);
@@ -93,15 +111,14 @@ function lineHtml(line: Line) {
   return /^https?:\S+$/.test(url) ? html`<a href="${url}">${label}</a>` : html`${label}: ${url}`;
 }
 
-/** Where a chain is looked at. */
 export function chainPlaces({ api }: Links, chain: ChainRef): Line[] {
   return [
     { label: "The chain's page, with a key", url: chainPage(api, chain) },
-    { label: 'Chain resource, with a token', url: chainUrl(api, chain) },
+    { label: 'The chain in the API, with a token', url: chainUrl(api, chain) },
   ];
 }
 
-/** A `relay` command, with the address of the API where it would not look there by itself. */
+/** A `relay` command, with `--url` if the command's default is another address. */
 export function relay(words: string, { links }: NoticeContext): string {
   return `npx relay ${words}${links.api === 'http://127.0.0.1:8080' ? '' : ` --url ${links.api}`}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Hands to Temporal what is to be told: what became of an action to the `Notifier` of its cause; what no notifier decides about,
- * mistakes of a rule and tests, to a delivery.
+ * Starts notices in Temporal. News about an action goes to the `Notifier` of its cause. Mistakes of a rule, and
+ * tests, need no notifier: a delivery starts immediately.
  */
 
 import { hash, randomUUID } from 'node:crypto';
@@ -18,10 +18,10 @@ import { isQuota, needsConfirmation } from '../contract/problem.js';
 import { companyKey, rulesKey } from '../contract/search-attributes.js';
 import type { Store } from '../store/store.js';
 
-/** A notice waits no longer than this for Temporal. */
+/** Time limit of a call to Temporal. */
 const answerTimeoutMs = 10_000;
 
-/** Of a notice about one action: why it is told, and what a notifier knows of the action. */
+/** The cause of a notice about one action, and the action's entry in the notifier. */
 export interface NewsOf {
   cause: Cause;
   member: Member;
@@ -36,8 +36,8 @@ export async function newsOf({ rules }: Pick<Store, 'rules'>, notice: ChainNotic
 }
 
 /**
- * Signals the notifier, and starts it where there is none. Its workflow id is returned.
- * @param notifier - the one that has the failure of which this is the recovery.
+ * Signals the notifier, and starts it if there is none. @returns its workflow id.
+ * @param notifier - for a recovery: the notifier that has the failure.
  */
 export async function handToNotifier(
   { client, noticeDigestSeconds }: { client: Client; noticeDigestSeconds: number },
@@ -48,7 +48,7 @@ export async function handToNotifier(
 ): Promise<string> {
   const { id, companyId, kind, reason } = cause;
   const workflowId = notifier ?? `relay-notifier:${companyId}:${id}`;
-  const summary = `${companyId}: ${kind}, ${reason.type}: what fails for the same reason is told as one`;
+  const summary = `${companyId}: ${kind}, ${reason.type}: failures with the same reason become one notice`;
   await client.withDeadline(Date.now() + answerTimeoutMs, () =>
     client.workflow.signalWithStart<Notifier, [News]>('Notifier', {
       workflowId,
@@ -64,27 +64,23 @@ export async function handToNotifier(
   return workflowId;
 }
 
-function hashOf(facts: readonly string[]): string {
-  return hash('sha256', facts.join('\n')).slice(0, 16);
-}
-
-/** Distinct mistakes of a rule that one process tells in an hour or day: a stream of ever new ones fills nobody's inbox. */
+/** One process reports at most this many distinct mistakes of a rule per hour or day. More would flood an inbox. */
 const distinctMistakes = 20;
 
 export type RuleNotices = ReturnType<typeof ruleNotices>;
 
-/** At most one notice an hour or day for each distinct mistake of a rule. */
+/** For each distinct mistake of a rule, at most one notice an hour or day. */
 export function ruleNotices(client: Client, log: Logger) {
-  // What has been told in this hour or day, by rule and kind, so that Temporal is not asked for every repetition.
+  // Reported mistakes of this hour or day, by rule and kind: repetitions need no call to Temporal.
   const told = new Map<string, { period: string; mistakes: Set<string> }>();
 
-  /** Returns at once; a failure is logged and nothing else. */
+  /** Returns immediately. A failure is only logged. */
   function start(notice: RuleNotice, taskQueue: string): void {
     const { companyId, relayId, kind, at } = notice;
     const ofCompany = notice.kind === 'rejected' && isQuota(notice.reason);
     const rule = ofCompany ? companyId : `${companyId}:${relayId}`;
     const period = at.slice(0, kind === 'rejected' && !ofCompany ? 'yyyy-mm-ddThh'.length : 'yyyy-mm-dd'.length);
-    const mistake = hashOf([kind, ...mistakeOf(notice)]);
+    const mistake = hash('sha256', [kind, ...mistakeOf(notice)].join('\n')).slice(0, 16);
     const last = told.get(`${rule}:${kind}`);
     const mistakes = last?.period === period ? last.mistakes : new Set<string>();
     if (mistakes.has(mistake) || mistakes.size >= distinctMistakes) return;
@@ -104,12 +100,14 @@ export function ruleNotices(client: Client, log: Logger) {
   return { start };
 }
 
-/** The same for the same mistake, whatever values the event brought: quoted texts and numbers do not count. */
+/** The mistake without the values of the event: removes quoted texts and numbers. */
 function mistakeOf(notice: RuleNotice): string[] {
   switch (notice.kind) {
     case 'rejected':
-      // What a dead token is sent with is for its holder to choose.
+      // The sender may not own the rule, and can vary the rest of the request.
       if (needsConfirmation(notice)) return [notice.reason];
+      if (notice.notKept !== undefined) return ['not kept', notice.reason];
+      if (notice.mistake !== undefined) return [notice.reason, notice.mistake];
       return [
         notice.reason,
         ...notice.mistakes.map(({ pointer, detail }) => `${pointer} ${detail.replaceAll(/".*"|\d+/gs, '…')}`),
@@ -121,7 +119,7 @@ function mistakeOf(notice: RuleNotice): string[] {
   }
 }
 
-/** Sends a test to every contact, once, on the way that notices take. @throws where it has not ended in time. */
+/** Sends a test notice to every contact, with one attempt. @throws if it does not end in time. */
 export function sendTest(client: Client, taskQueue: string, companyId: string, relayId?: string): Promise<ContactResult[]> {
   const notice: TestNotice = { kind: 'test', companyId, relayId, at: new Date().toISOString() };
   return client.withDeadline(Date.now() + trialTimeoutMs + 2_000, () =>

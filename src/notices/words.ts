@@ -1,17 +1,79 @@
-/** A notice in words: here those about a rule, and tests; those about what chains did are in chain-words.ts. */
+/** The words of notices about a rule, of digests and of tests; notices about actions are in chain-words.ts. */
 
 import { refusalPage } from '../chain/chain.js';
 import { pauseText } from '../chain/pause.js';
-import { oneLine } from '../chain/text.js';
-import { shownTime } from '../chain/web-ui.js';
-import type { MissingPropertyNotice, Notice, PausedNotice, RejectedNotice } from '../contract/notices.js';
+import { counted, cutShort, oneLine } from '../chain/text.js';
+import { timesIn } from '../chain/timestamp/local.js';
+import { actionOf } from '../contract/causes.js';
+import type { DigestNotice, Joined, MissingPropertyNotice, Notice, PausedNotice, RejectedNotice } from '../contract/notices.js';
 import { isQuota, needsConfirmation, type RejectionReason } from '../contract/problem.js';
-import { chainWords, manyWords, throughWords } from './chain-words.js';
-import { chainPlaces, framed, type NoticeContext, type RenderedNotice, relay, type Words } from './frame.js';
+import { chainWords, manyWords, oneWithoutKey, throughWords } from './chain-words.js';
+import { chainPlaces, framed, lineText, type NoticeContext, type RenderedNotice, relay, type Words } from './frame.js';
 
-/** @throws RangeError where a notice about a chain names an action that the chain does not have. */
-export function renderNotice(notice: Notice, context: NoticeContext): RenderedNotice {
-  return framed(wordsOf(notice, context), notice, context);
+/** @throws RangeError if a notice about a chain names an action that is not in the chain. */
+export function renderNotice(notice: Notice | DigestNotice, context: NoticeContext): RenderedNotice {
+  return framed(notice.kind === 'digest' ? digestWords(notice, context) : wordsOf(notice, context), notice, context);
+}
+
+/** The notice as an entry of a digest. */
+export function joinedOf(notice: Notice, context: NoticeContext): Omit<Joined, 'noticeKey' | 'causeId' | 'count'> {
+  const { headline, about = context.ruleName, sections, type = notice.kind } = wordsOf(notice, context);
+  const [wrong] = (sections['What was wrong'] ?? []).map(lineText);
+  const [url = context.links.api] = sections.Where.flatMap((line) => (typeof line === 'string' ? [] : line.url));
+  const { relayId = '', at } = notice;
+  return {
+    relayId,
+    kind: type,
+    at,
+    title: cutShort(oneLine(`${headline}${about && ` (${about})`}`), 300),
+    wrong: wrong && cutShort(oneLine(wrong), 500),
+    url,
+    held: heldOf(notice),
+  };
+}
+
+function heldOf(notice: Notice): Joined['held'] {
+  if (notice.kind !== 'needs-attention') return undefined;
+  const { companyId, chainId, index, at } = notice;
+  return { companyId, chainId, index, at, heldUntil: actionOf(notice).heldUntil };
+}
+
+function digestWords({ companyId, joined }: DigestNotice, context: NoticeContext): Words {
+  const count = joined.reduce((sum, { count }) => sum + count, 0);
+  const lines = joined.map(({ title, wrong, count, url, held, kind }) => {
+    const times = count > 1 ? `, the first of ${count}` : '';
+    const decide = held && context.holdLink?.(held);
+    const label = `${title}${times}${wrong === undefined ? '' : `: ${wrong}`}`;
+    const section =
+      decide !== undefined ? oneWithoutKey : kind.startsWith('needs-attention') ? 'Held: needs a decision' : 'Others';
+    return { section, line: { label, url: decide ?? url } };
+  });
+  const linesOf = (section: string) => ({ [section]: lines.filter((one) => one.section === section).map(({ line }) => line) });
+  return {
+    headline: `${counted(count, 'notice')} about ${counted(joined.length, 'cause')}`,
+    about: context.companyName,
+    sentence: 'There were too many notices to send each by itself. These are the others: the first of each cause.',
+    sections: {
+      ...linesOf(oneWithoutKey),
+      ...linesOf('Held: needs a decision'),
+      ...linesOf('Others'),
+      'What to do': [
+        'List the causes of what is held:',
+        relay(`causes list ${companyId}`, context),
+        'Retry many at once:',
+        relay(`bulk retry ${companyId}`, context),
+      ],
+      Where: [],
+    },
+    facts: {
+      notices: count,
+      causes: joined.map(({ causeId, kind, title, wrong, count, relayId, at, url, held }) => ({
+        ...{ causeId, type: `relay.${kind}`, text: title, wrong, count, relayId, at, url },
+        chainId: held?.chainId,
+        index: held?.index,
+      })),
+    },
+  };
 }
 
 function wordsOf(notice: Notice, context: NoticeContext): Words {
@@ -30,8 +92,8 @@ function wordsOf(notice: Notice, context: NoticeContext): Words {
       return {
         headline: `Test: notices of ${context.companyName} arrive here`,
         about: '',
-        sentence: 'This is a test. Nothing is wrong, and nothing has to be done.',
-        sections: { Where: [`Asked for: ${shownTime(notice.at)}`] },
+        sentence: 'This is a test. Nothing is wrong, and you do not need to do anything.',
+        sections: { Where: [`Requested: ${timesIn(context.timeZone)(notice.at)}`] },
         facts: {},
       };
     default:
@@ -39,119 +101,153 @@ function wordsOf(notice: Notice, context: NoticeContext): Words {
   }
 }
 
-/** Mistakes beyond these are only counted. */
+/** Further mistakes are only counted. */
 const shownMistakes = 20;
 
 const newestToken = 'Put the newest token of the rule into the settings of the webhook.';
 
-const moreLimits = 'Look where so many come from; if they are meant, ask the operator for higher limits.';
+const moreLimits = 'Find out where they come from. If you need them all, ask the operator for a higher limit.';
 
-/** Why a request was refused, and what to do. */
 const refusals: Record<RejectionReason, { why: string; remedy: string }> = {
-  'invalid-chain': { why: 'the chain is invalid', remedy: 'Mend the actions in the settings of the webhook.' },
+  'invalid-chain': { why: 'the chain is invalid', remedy: 'Fix the actions in the settings of the webhook.' },
   'idempotency-key': {
-    why: 'unusable idempotency key',
-    remedy: 'Let the webhook send one key, in Idempotency-Key or in webhook-id, and a new one for each event.',
+    why: 'the idempotency key is invalid',
+    remedy: 'Make the webhook send one key for each event, in Idempotency-Key or in webhook-id.',
   },
   'idempotency-key-reused': {
-    why: 'idempotency key used again',
-    remedy: 'Let the webhook send a new key for each event: with this one, only the first event runs.',
+    why: 'the idempotency key was used before',
+    remedy: 'Make the webhook send a new key for each event: with the same key only the first event runs.',
   },
   'token-expired': {
     why: 'the token was rotated',
-    remedy: `If it is your webhook: ${newestToken} If not, somebody else has the old token.`,
+    remedy: `If this is your webhook: ${newestToken} If not, somebody else has the old token.`,
   },
   'token-revoked': {
     why: 'the token was revoked',
-    remedy: `Somebody uses a token that is dead. If it is your webhook: ${newestToken} If not, somebody else has the old token.`,
+    remedy: `If this is your webhook: ${newestToken} If not, somebody else has the revoked token.`,
   },
-  'rule-disabled': { why: 'the rule is disabled', remedy: 'Enable the rule, or switch the webhook off.' },
+  'rule-disabled': { why: 'the rule is disabled', remedy: 'Enable the rule, or turn the webhook off.' },
   signature: {
     why: 'the signature is missing or wrong',
     remedy:
-      'Somebody has a token of yours and does not sign with the webhookSecret of the company. If it is your webhook: let it sign. ' +
-      'If not, somebody else has the token: rotate it.',
+      'The request has a valid token, but no valid signature with the webhookSecret of the company. If this is your webhook: make it ' +
+      'sign its requests. If not, somebody else has the token: rotate it.',
   },
-  'rate-limited': { why: 'too many requests', remedy: 'Spread the events out, or ask the operator for a higher rate.' },
-  'actions-per-day': { why: 'no actions left today', remedy: moreLimits },
-  'recipients-per-day': { why: 'no e-mail recipients left today', remedy: moreLimits },
-  'open-chains': { why: 'too many open chains', remedy: `Retry, skip or cancel what is open and held. ${moreLimits}` },
+  'rate-limited': {
+    why: 'too many requests',
+    remedy: 'Send fewer events at the same time, or ask the operator for a higher limit.',
+  },
+  'actions-per-day': { why: 'the limit of actions a day is reached', remedy: moreLimits },
+  'recipients-per-day': { why: 'the limit of e-mail recipients a day is reached', remedy: moreLimits },
+  'malformed-body': {
+    why: 'the body cannot be read',
+    remedy:
+      'Open the request on its page. If the proposed actions are right, send them, or edit them first; otherwise drop the request.',
+  },
+  'not-actions': {
+    why: 'the body is not a list of actions',
+    remedy: 'Make the webhook send an array of actions: [{"action": …}].',
+  },
+  'body-too-large': {
+    why: 'the body is too large',
+    remedy: 'Send the chain in smaller parts. The page of the request shows its first 256 KiB.',
+  },
+  'unsupported-body': { why: 'the encoding of the body is unknown', remedy: 'Make the webhook send JSON in UTF-8.' },
+  'wrong-token': {
+    why: 'one token is wrong, another is right',
+    remedy:
+      'Compare relayId and relayAccessToken of each action with its rule. If both are right in the template of the webhook, a value ' +
+      'that the platform inserted has added an action.',
+  },
+  'open-chains': { why: 'too many open chains', remedy: `Retry, skip or cancel the chains that are held. ${moreLimits}` },
 };
 
 function rejectedWords(notice: RejectedNotice, context: NoticeContext): Words {
-  const { companyId, rejectedId, reason, mistakes, at } = notice;
+  const { companyId, rejectedId, reason, mistakes, at, mistake, inADay = 1, notKept } = notice;
   const { why, remedy } = refusals[reason];
+  const { timeZone } = context;
   const more = mistakes.length - shownMistakes;
   const page = refusalPage(context.links.api, companyId, rejectedId);
-  const invalid = 'What is invalid stays invalid when it is sent again: mend it and send it on its page.';
+  const invalid = 'The same request would be refused again: edit it on its page, then send it.';
   const resend = [
-    'To run this one after all, with its delays counted from then:',
+    'To run this request now (its delays start when you send it):',
     relay(`rejected resend ${companyId} ${rejectedId}`, context),
   ];
   const look = [
-    'Look at what it would have done before you believe it:',
+    'Check what the request would do before you trust it:',
+    relay(`rejected show ${companyId} ${rejectedId}`, context),
+  ];
+  const broken = [
+    'To see where the body breaks, and the proposed actions:',
     relay(`rejected show ${companyId} ${rejectedId}`, context),
   ];
   return {
-    headline: `Refused: ${why}`,
-    sentence: 'A request of this rule was refused. Nothing of it has run.',
+    headline: notKept === undefined ? `Refused: ${why}` : `Refused and not kept: ${why}`,
+    sentence:
+      notKept === undefined
+        ? 'A request of this rule was refused. None of its actions ran.'
+        : `This rule has too many refused requests: ${notKept} within a day were not kept. Send or drop the requests that wait.`,
     sections: {
       'What was wrong': [
-        ...mistakes.slice(0, shownMistakes).map(({ pointer, detail }) => oneLine(`${pointer || 'the request'} ${detail}`)),
+        ...mistakes
+          .slice(0, shownMistakes)
+          .map(({ pointer, detail }) => oneLine(mistake === undefined ? `${pointer || 'the request'} ${detail}` : detail)),
         ...(more > 0 ? [`and ${more} more`] : []),
+        ...(inADay > 1 ? [`${inADay} requests of this rule had this mistake within a day.`] : []),
       ],
       Where: [
-        `Happened: ${shownTime(at)}`,
+        `Happened: ${timesIn(timeZone)(at)}`,
         { label: 'Its page, with a key', url: page },
-        { label: 'Rejected request, with a token', url: `${context.links.api}/co/${companyId}/rejected/${rejectedId}` },
+        { label: 'The request in the API, with a token', url: `${context.links.api}/co/${companyId}/rejected/${rejectedId}` },
       ],
-      'To put it right': [
+      'What to do': [
         remedy,
-        'The refused requests are kept for a while. To see them:',
+        'To list the refused requests that are kept:',
         relay(`rejected list ${companyId}`, context),
-        ...(reason === 'invalid-chain' ? [invalid] : needsConfirmation(notice) ? look : resend),
+        ...(reason === 'invalid-chain' ? [invalid] : needsConfirmation(notice) ? look : mistake === undefined ? resend : broken),
       ],
-      'How often you hear of it': [
-        `Further requests with the same mistake are kept too; you are told once ${isQuota(reason) ? 'a day' : 'an hour'}.`,
+      'How often you get this notice': [
+        `Once ${isQuota(reason) ? 'a day' : 'an hour'}. Further requests with the same mistake are kept too.`,
       ],
     },
   };
 }
 
-function missingWords(notice: MissingPropertyNotice, { links }: NoticeContext): Words {
+function missingWords(notice: MissingPropertyNotice, { links, timeZone }: NoticeContext): Words {
   const { index, assignmentId, path, at } = notice;
   return {
     headline: `No such property: ${path}`,
-    sentence: `A condition of this rule asks for ${path}, which the assignment does not have.`,
+    sentence: `A condition of this rule uses ${path}, but the assignment has no such property.`,
     sections: {
       'What was wrong': [
-        `${path}: no such property of assignment ${oneLine(assignmentId)}, asked for by action ${index}.`,
-        'What is not there equals nothing: == does not hold, != does.',
+        `Action ${index} uses ${path}, but assignment ${oneLine(assignmentId)} has no such property.`,
+        'For a missing property, == is never true, and != is always true.',
       ],
-      Where: [`Happened: ${shownTime(at)}`, ...chainPlaces(links, notice)],
-      'To put it right': [
-        'Compare the name in actionCondition with the assignment as the platform shows it; capital letters count. ' +
-          'If not every assignment has the property, there is nothing to mend.',
+      Where: [`Happened: ${timesIn(timeZone)(at)}`, ...chainPlaces(links, notice)],
+      'What to do': [
+        'Compare the name in actionCondition with the assignment on the platform; upper and lower case differ. ' +
+          'If only some assignments have the property, you do not need to do anything.',
       ],
-      'How often you hear of it': ['You are told once a day for this rule and property.'],
+      'How often you get this notice': ['Once a day for this rule and property.'],
     },
   };
 }
 
 function pausedWords(notice: PausedNotice, context: NoticeContext): Words {
   const { companyId, at } = notice;
+  const { timeZone } = context;
   const waiting = `${context.links.api}/co/${companyId}/chains?paused=true`;
   return {
     headline: 'Paused: actions wait',
-    sentence: 'Actions of this rule wait, because the operator has paused what they need. Nothing of them is lost.',
+    sentence: 'Actions of this rule wait, because a system that they need is paused. Nothing is lost.',
     sections: {
       'What was wrong': [
-        pauseText({ ...notice, since: at }),
-        'When the pause is over they go on by themselves, in their order, their conditions looked at anew.',
+        pauseText({ ...notice, since: at }, timesIn(timeZone)),
+        'When the pause ends, the actions continue automatically and in order. Their conditions are evaluated then.',
       ],
-      Where: [`Happened: ${shownTime(at)}`, { label: 'Waiting chains, with a token', url: waiting }],
-      'To put it right': ['Nothing has to be done. To see what waits:', relay(`chains list ${companyId} --paused`, context)],
-      'How often you hear of it': ['You are told once for this rule and pause.'],
+      Where: [`Happened: ${timesIn(timeZone)(at)}`, { label: 'Waiting chains in the API, with a token', url: waiting }],
+      'What to do': ['You do not need to do anything. To list what waits:', relay(`chains list ${companyId} --paused`, context)],
+      'How often you get this notice': ['Once for this rule and pause.'],
     },
   };
 }

@@ -1,4 +1,4 @@
-/** The life of a process, and the composition root: what the API, the worker and the all-in-one process are made of. */
+/** Starts and stops a process: builds the parts of API, worker and all-in-one process. */
 
 import { Client, Connection } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
@@ -7,13 +7,13 @@ import { createConnectors } from '../connectors/connectors.js';
 import { again } from '../service/again.js';
 import { type Config, StartError } from '../service/config.js';
 import { dataConverterOf } from '../service/payloads.js';
+import { authority } from '../service/server.js';
 import { type Log, Metrics } from '../service/telemetry.js';
 import { reasonOf, type TemporalAddress } from '../service/temporal.js';
 import { startTracing } from '../service/tracing.js';
 import type { Database } from '../store/database.js';
 import { createStore } from '../store/store.js';
 
-/** What has been started, to be stopped last in first out. */
 export class Closers {
   readonly #closers: [name: string, close: () => unknown][] = [];
 
@@ -21,7 +21,7 @@ export class Closers {
     this.#closers.push([name, close]);
   }
 
-  /** Stops everything; one that fails to stop does not keep the others from it. */
+  /** Closes all of them, even if one fails. */
   async close(report: (name: string, error: unknown) => void): Promise<void> {
     for (const [name, close] of this.#closers.splice(0).reverse())
       await Promise.resolve()
@@ -30,11 +30,7 @@ export class Closers {
   }
 }
 
-/**
- * Runs a process until SIGINT or SIGTERM, or until what it runs ends. Exit code: 0 when it was asked to stop, otherwise 1.
- * A StartError is said in one line, every other error with its stack.
- * @param start - starts everything; `running` settles only when something went wrong.
- */
+/** Runs until SIGINT or SIGTERM (exit code 0), or until `running` settles (exit code 1). A StartError becomes one line. */
 export async function runProcess(
   start: (closers: Closers, stop: AbortSignal) => Promise<{ running: Promise<unknown> }>,
   say: (line: string) => void = (line) => process.stderr.write(`${line}\n`),
@@ -69,16 +65,17 @@ interface PartsOptions<TemporalConnection> {
   database: Database;
   temporal: TemporalAddress;
   connect: () => TemporalConnection | Promise<TemporalConnection>;
-  smtpUrl?: string; // the operator's own
-  sdkMetrics?: string; // where `installRuntime` says
-  stop: AbortSignal; // of the process
+  smtpUrl?: string; // the operator's mail server
+  sdkMetrics?: string; // URL from `installRuntime`
+  stop: AbortSignal; // aborts when the process stops
 }
 
-/** Opens everything else; `closers` closes it, the database too, also where a later part cannot be opened. */
+/** `closers` closes everything, including the database, even if opening a part fails. */
 export async function openParts<TemporalConnection extends Connection | NativeConnection>(
   closers: Closers,
-  { config, log, database, temporal: { namespace, uiUrl }, connect, smtpUrl, sdkMetrics, stop }: PartsOptions<TemporalConnection>,
+  { config, log, database, temporal, connect, smtpUrl, sdkMetrics, stop }: PartsOptions<TemporalConnection>,
 ) {
+  const { namespace } = temporal;
   const { RELAY_ENCRYPTION_KEYS: keyring, RELAY_SECRET: secret } = config;
   const tracing = await startTracing(log);
   closers.add('the traces', () => tracing?.close());
@@ -88,13 +85,16 @@ export async function openParts<TemporalConnection extends Connection | NativeCo
   if (refused > 0)
     log.error(
       { refused },
-      'tokens and keys were hashed with another RELAY_SECRET: set that one, or rotate them: they match nothing',
+      'some tokens and keys match nothing: they were hashed with another RELAY_SECRET; set that one, or rotate them',
     );
+  if (!keyring) log.warn('RELAY_ENCRYPTION_KEYS is not set: data is stored unencrypted');
+  else if (await again(() => store.encryption.hasPlainSettings(), { log, stop }))
+    log.warn('settings of companies from the time before the keys are unencrypted: run relay encryption rotate');
   const { RELAY_ALLOW_PRIVATE_NETWORKS: allowPrivateNetworks = false, MAIL_FROM: mailFrom } = config;
   const connectors = createConnectors({ allowPrivateNetworks, smtpUrl, mailFrom });
   closers.add('the connectors', () => connectors.close());
   const connection = await connect();
-  // The client's own ends with the process: were it closed before, a call that it tries again would throw where nobody can catch it.
+  // A client's Connection stays open: after closing it, a pending retry would throw an error that no code can catch.
   if (!(connection instanceof Connection)) closers.add('the connection to Temporal', () => connection.close());
   return {
     log,
@@ -110,19 +110,25 @@ export async function openParts<TemporalConnection extends Connection | NativeCo
     client: new Client({ connection, namespace, dataConverter: dataConverterOf(keyring) }),
     namespace,
     taskQueue: config.RELAY_TASK_QUEUE,
-    links: linksOf(config, namespace, uiUrl),
+    ...webUiOf(config, temporal),
     operatorEmail: config.RELAY_OPERATOR_EMAIL,
     metricsToken: config.RELAY_METRICS_TOKEN,
     retryBudgetSeconds: config.RELAY_RETRY_BUDGET_SECONDS,
     attentionWindowSeconds: config.RELAY_ATTENTION_WINDOW_SECONDS,
     noticeDigestSeconds: config.RELAY_NOTICE_DIGEST_SECONDS,
+    noticeBudget: { notices: config.RELAY_NOTICES_PER_TEN_MINUTES, seconds: 600 },
   };
 }
 
-export function linksOf(config: Config, namespace: string, webUi = config.TEMPORAL_UI_URL): Links {
-  const host = config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST;
-  return {
-    api: (config.RELAY_PUBLIC_URL ?? `http://${host}:${config.PORT}`).replace(/\/+$/, ''),
-    webUi: webUi && `${webUi.replace(/\/+$/, '')}/namespaces/${encodeURIComponent(namespace)}`,
-  };
+/** The address where people reach the API. */
+export function apiUrl({ RELAY_PUBLIC_URL, HOST, PORT }: Config): string {
+  return (RELAY_PUBLIC_URL ?? `http://${authority(HOST, PORT)}`).replace(/\/+$/, '');
+}
+
+/** `links` are for people. `webUi` is set if the Web UI needs a session of the API to decode. */
+function webUiOf(config: Config, { namespace, uiUrl = config.TEMPORAL_UI_URL, decodes }: TemporalAddress) {
+  const api = apiUrl(config);
+  const webUi = uiUrl && `${uiUrl.replace(/\/+$/, '')}/namespaces/${encodeURIComponent(namespace)}`;
+  const links: Links = { api, webUi: webUi && !decodes ? `${api}/web-ui` : webUi };
+  return { links, webUi: decodes ? undefined : webUi };
 }

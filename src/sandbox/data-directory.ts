@@ -1,6 +1,6 @@
 /**
- * The directory that holds all state of an all-in-one relay, for one process at a time. A process that wants it puts a claim
- * into it, a file named by its pid and start time; the directory is its own if no other process with a claim lives.
+ * The data directory of an all-in-one relay. Only one process can use it: it makes a file (a claim) with its pid and start time.
+ * The claim counts if no other running process has one.
  */
 
 import { chmodSync, existsSync, mkdirSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -10,21 +10,22 @@ import { StartError } from '../service/config.js';
 import { isRunning, startOf } from './processes.js';
 
 /**
- * Makes the directory if it is not there, for its owner only, and takes it for this process. Those in another container are not seen.
- * @returns its absolute path, symbolic links followed, and what gives it back
- * @throws StartError when it cannot be written, or another process has it
+ * Creates the directory for its owner only, and claims it for this process. Does not see processes in other containers.
+ * @returns its real path, and `release`, which removes the claim
+ * @throws StartError if it cannot be written, or another process uses it
  */
 export async function openDataDirectory(path: string): Promise<{ path: string; release(): void }> {
-  // Two that start at the same moment see each other and both step back: whoever returns first gets it.
+  // If two processes start at the same time, each sees the other and retries; the first retry wins.
   for (let attempt = 1; ; attempt++) {
     const { claim, holder } = stakeClaim(path);
     if (holder === undefined) return { path: dirname(claim), release: () => rmSync(claim, { force: true }) };
-    if (attempt === 5) throw new StartError(`${path} is in use by process ${holder}: stop that one first, or set RELAY_DATA_DIR`);
+    if (attempt === 5)
+      throw new StartError(`${path} is in use by process ${holder}: stop that process first, or set RELAY_DATA_DIR`);
     await sleep(10 + Math.random() * 100);
   }
 }
 
-/** Leaves a claim only if nobody else has a live one. */
+/** Keeps the claim only if no other running process has one. */
 function stakeClaim(path: string): { claim: string; holder?: number } {
   try {
     makeDirectory(path);
@@ -46,11 +47,11 @@ function stakeClaim(path: string): { claim: string; holder?: number } {
     const [, code, description = String(error)] = /^Error: (E\w+): ([^,]+)/.exec(String(error)) ?? [];
     const reason = code === 'ENOENT' ? 'cannot be created' : description;
     const refusal = `cannot write to the data directory ${path} (${reason})`;
-    throw new StartError(`${refusal}: set RELAY_DATA_DIR to one that can be written`);
+    throw new StartError(`${refusal}: set RELAY_DATA_DIR to a writable directory`);
   }
 }
 
-/** For its owner only, with what leads to it. Node's own `recursive` never returns where ENOENT is answered, as in `/proc`. */
+/** Creates it for its owner only, with parents. Node's `recursive` never returns in `/proc`, where mkdir fails with ENOENT. */
 export function makeDirectory(path: string): void {
   const absolute = resolve(path);
   if (existsSync(absolute)) return;
@@ -58,12 +59,12 @@ export function makeDirectory(path: string): void {
   try {
     mkdirSync(absolute, { mode: 0o700 });
   } catch (error) {
-    // Another process may have made it meanwhile.
+    // Another process may have created it meanwhile.
     if (!existsSync(absolute)) throw error;
   }
 }
 
-/** For its owner only, unless it holds what is not the relay's, as a home directory does. */
+/** Makes it private to its owner, unless it has other files than the relay's: it may be a home directory. */
 function makePrivate(directory: string): void {
   const { mode, uid } = statSync(directory);
   const names = readdirSync(directory);

@@ -1,4 +1,4 @@
-/** The demo company, which works with the pretend platform and the mail catcher, and ready chains of its one rule. */
+/** The demo company with one rule, for the pretend platform and the mail catcher, and example chains as files. */
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,12 +8,12 @@ import type { Store } from '../store/store.js';
 const ids = { companyId: 'demo', relayId: '4711' };
 export type Demo = typeof ids & {
   relayAccessToken: string;
-  examples: string; // the directory of the ready chains
+  examples: string; // the directory of the example chains
 };
 
 /**
- * Makes the demo company in a store that has no company yet. Its token is random, and kept in the data directory as the examples
- * are. Undefined: the demo's rule is gone, or somebody gave it another token.
+ * Creates the demo company if the store has no company. Its random token and the examples are files in the data directory.
+ * Undefined: the demo's rule was deleted or disabled, or has another token.
  */
 export async function ensureDemo(store: Store, platformUrl: string, dataDir: string): Promise<Demo | undefined> {
   const actor = { kind: 'admin' } as const;
@@ -37,8 +37,9 @@ export async function ensureDemo(store: Store, platformUrl: string, dataDir: str
   if (!existsSync(tokenFile)) return undefined;
 
   const relayAccessToken = readFileSync(tokenFile, 'utf8').trim();
-  const { ok } = await store.tokens.authenticate(companyId, [{ relayId, relayAccessToken }]);
-  if (!ok) return undefined;
+  // Unlike `authenticate`, does not count as a use of the token.
+  const tokens = (await store.tokens.recognizer(companyId, true)).of(relayAccessToken);
+  if (!tokens.some((token) => token.relayId === relayId && token.state === 'active' && token.enabled)) return undefined;
   const examples = join(dataDir, 'examples');
   mkdirSync(examples, { recursive: true, mode: 0o700 });
   for (const [name, { value }] of Object.entries(chainRequest.examples)) {

@@ -1,7 +1,4 @@
-/**
- * How a server of the sandbox fails at present: set with `PUT /control/fail`, healed with `DELETE /control/fail`, after
- * `times` failures, or by a restart.
- */
+/** The current failure of a sandbox server. `PUT /control/fail` sets it; `DELETE`, `times` failures or a restart end it. */
 
 import { Hono } from 'hono';
 import { html } from 'hono/html';
@@ -14,7 +11,7 @@ export class Fault<Failure extends { times?: number }> {
 
   constructor(readonly schema: z.ZodType<Failure>) {}
 
-  /** The failure that somebody meets to whom it applies, counted down. */
+  /** Returns the failure if it applies, and counts down `times`. */
   meet(applies: (failure: Failure) => boolean): Failure | undefined {
     const failure = this.now;
     if (failure === undefined || !applies(failure)) return undefined;
@@ -23,7 +20,7 @@ export class Fault<Failure extends { times?: number }> {
   }
 }
 
-/** @param more what `GET /control` shows beside the failure */
+/** @param more - further fields of `GET /control` */
 export function faultRoutes<Failure extends { times?: number }>(fault: Fault<Failure>, more = {}): Hono {
   const { schema } = fault;
   const set = (failure?: Failure) => {
@@ -44,23 +41,22 @@ export function faultButtons(failures: Record<string, object>): Html {
   return html`${Object.entries(failures).map(
     ([label, failure]) => html`<button name="failure" value="${JSON.stringify(failure)}">${label}</button>`,
   )}
-<button formaction="/page/heal">Heal</button>`;
+<button formaction="/page/heal">Stop failing</button>`;
 }
 
-/** The failure in the words of `PUT /control/fail`. */
 export function faultCard({ now }: { now?: object }): Html {
   const failing = html`<strong class="bad">Failing:</strong> <code>${JSON.stringify(now)}</code>`;
-  return html`<p class="card">${now ? failing : html`<strong class="good">Well:</strong> nothing fails.`}</p>`;
+  return html`<p class="card">${now ? failing : html`<strong class="good">It works:</strong> nothing fails.`}</p>`;
 }
 
-/** How the mail catcher fails; one of `code` and `dropAfterBody`. */
+/** Failures of the mail catcher: either `code` or `dropAfterBody`. */
 export const mailFailureSchema = z
   .strictObject({
-    /** The SMTP reply to a recipient. */
+    /** The SMTP reply to each recipient. */
     code: z.int().min(400).max(599).optional(),
-    /** Keeps the message and breaks the connection before it says so: the sender cannot know. */
+    /** Keeps the message, then breaks the connection before the reply: the sender cannot know the outcome. */
     dropAfterBody: z.boolean().optional(),
-    /** Only recipients that contain this, in any case. */
+    /** Only for recipients that contain this text; ignores case. */
     to: z.string().optional(),
     times: z.int().min(1).optional(),
   })
@@ -70,16 +66,15 @@ export const mailFailureSchema = z
   );
 export type MailFailure = z.infer<typeof mailFailureSchema>;
 
-/** How the pretend platform fails. Only a delay: it is slow, and answers well. Empty: 503. */
+/** Failures of the pretend platform. With only a delay, it answers normally, but late. Without fields, it answers 503. */
 export const platformFailureSchema = z
   .strictObject({
     status: z.int().min(400).max(599).optional(),
     /** Breaks the connection instead of answering. */
     dropConnection: z.boolean().optional(),
-    /** Waits before it does anything. */
     delayMs: z.int().min(0).max(600_000).optional(),
     retryAfterSeconds: z.int().min(0).optional(),
-    /** Does what it was asked to, and only then fails to say so. */
+    /** Acts, and then fails. */
     afterActing: z.boolean().optional(),
     times: z.int().min(1).optional(),
     path: z.enum(['send', 'assignments', 'tickets']).optional(),

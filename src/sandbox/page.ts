@@ -1,4 +1,4 @@
-/** The sandbox's pages: HTML that is escaped by `html`, one style sheet, and one script that renews a page. */
+/** The sandbox's pages: HTML escaped by `html`, one style sheet, and one script that refreshes a page. */
 
 import { type Context, Hono } from 'hono';
 import { html } from 'hono/html';
@@ -6,7 +6,7 @@ import { HTTPException } from 'hono/http-exception';
 import { z } from 'zod';
 import { type Html, sharedStyle, wholePage } from '../api/page.js';
 
-/** A page as a response. A `live` one renews its `main` every two seconds; forms in its `header` keep what was chosen in them. */
+/** If `live`, the page refreshes its `main` every two seconds. Forms in the `header` keep their input. */
 export function sendPage(c: Context, page: { title: string; header: Html; main: Html; live: boolean }) {
   c.header('Content-Security-Policy', policy);
   c.header('Referrer-Policy', 'no-referrer');
@@ -16,15 +16,15 @@ export function sendPage(c: Context, page: { title: string; header: Html; main: 
 }
 
 /**
- * What every server of the sandbox has: the style sheet and the script of its pages, and errors as JSON. What a foreign web page
- * makes a browser send is refused, since these servers do not ask who is calling.
+ * The common part of the sandbox's servers: style sheet, script, and errors as JSON. They have no authentication. So they refuse
+ * requests that other web sites cause in a browser.
  */
 export function pageServer(): Hono {
   return new Hono()
     .use(async (c, next) => {
-      // Another port of this machine is the same site, and another origin. Programs say nothing.
+      // Also refuses `same-site`, which is another port of this machine. Programs send no such header.
       if (c.req.method === 'GET' || ['same-origin', 'none', undefined].includes(c.req.header('sec-fetch-site'))) return next();
-      return c.text('not from another web site', 403);
+      return c.text('requests from other web sites are refused', 403);
     })
     .get('/page.css', (c) => c.body(style, 200, { 'Content-Type': 'text/css; charset=utf-8' }))
     .get('/page.js', (c) => c.body(script, 200, { 'Content-Type': 'text/javascript; charset=utf-8' }))
@@ -46,12 +46,12 @@ export function found<Found>(record: Found | undefined, what: string): Found {
   return record;
 }
 
-/** Undefined where it is no JSON. */
+/** Undefined: not JSON. */
 export function jsonBody(c: Context): Promise<unknown> {
   return c.req.json().catch(() => undefined);
 }
 
-/** What a button does with its form and the names in its path. Then the page is shown anew. */
+/** A handler for a button: acts on the form and the path's parameters, then redirects to the page. */
 export function button(act: (form: Record<string, unknown>) => void) {
   return async (c: Context) => {
     act({ ...(await c.req.parseBody()), ...c.req.param() });

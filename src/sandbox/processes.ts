@@ -1,4 +1,4 @@
-/** Processes seen from outside: telling one from a later one with the same pid, and ending it. */
+/** Identifies other processes by pid and start time, and ends them. */
 
 import { type ChildProcess, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A pid is used again, a pid with its start time is not. */
+/** A pid can be reused; a pid with its start time is unique. */
 interface RunningProcess {
   pid: number;
   start: string;
@@ -14,14 +14,14 @@ interface RunningProcess {
 
 const hasProc = existsSync('/proc/self/stat');
 
-/** When the process with this pid started, in letters and digits. Undefined: there is none, or it is a zombie. */
+/** The start time of the process as letters and digits. Undefined: no such process, or a zombie. */
 export function startOf(pid: number): string | undefined {
   if (!hasProc) {
     const [state = '', ...started] = ps(pid, 'stat=,lstart=').split(/\s+/);
     return state === '' || state.startsWith('Z') ? undefined : started.join('').replace(/\W/g, '');
   }
   const stat = read(`/proc/${pid}/stat`);
-  // The second field is the command in parentheses, and may itself hold spaces and parentheses.
+  // The second field is the command in parentheses; the command may contain spaces and parentheses.
   const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
   if (fields === undefined || fields[0] === 'Z' || fields[0] === 'X') return undefined;
   return `${fields[19]}b${read('/proc/sys/kernel/random/boot_id')?.slice(0, 8)}`;
@@ -31,12 +31,12 @@ export function isRunning(process: RunningProcess): boolean {
   return startOf(process.pid) === process.start;
 }
 
-/** The command and its arguments, joined by blanks; empty if there is no such process. */
+/** The command and its arguments, joined by spaces; empty if there is no such process. */
 export function commandLine(pid: number): string {
   return hasProc ? (read(`/proc/${pid}/cmdline`) ?? '').replaceAll('\0', ' ') : ps(pid, 'command=');
 }
 
-/** SIGTERM, and SIGKILL when it is still there after `graceMs`; resolves when it is gone. */
+/** Sends SIGTERM, and SIGKILL after `graceMs`. Resolves when the process has ended. */
 export async function endProcess(target: RunningProcess, graceMs = 10_000): Promise<void> {
   const deadline = Date.now() + graceMs;
   for (let signal: NodeJS.Signals | undefined = 'SIGTERM'; isRunning(target); await sleep(50)) {
@@ -46,8 +46,8 @@ export async function endProcess(target: RunningProcess, graceMs = 10_000): Prom
 }
 
 /**
- * Waits for a child that was spawned `detached`. It ends, with all that it started, when `signal` aborts or this process exits.
- * @returns its exit code, and the last line that it wrote to stderr, without credentials
+ * Waits for a child that was spawned `detached`. Ends its whole process group if `signal` aborts or this process exits.
+ * @returns its exit code, and its last line on stderr, without credentials
  */
 export async function superviseChild(child: ChildProcess, signal?: AbortSignal) {
   const end = () => child.pid !== undefined && sendSignal(-child.pid, 'SIGTERM');
@@ -63,7 +63,7 @@ export async function superviseChild(child: ChildProcess, signal?: AbortSignal) 
   }
 }
 
-/** The last line that says something, without credentials in URLs. */
+/** The last line with text, without credentials in URLs. */
 export function lastLineOf(output: string): string {
   const line = output.split('\n').findLast((candidate) => candidate.trim() !== '') ?? '';
   return line.trim().replace(/\/\/[^@/\s]*@/g, '//***@');
@@ -78,7 +78,7 @@ function ps(pid: number, columns: string): string {
   return attempt(() => execFileSync('ps', ['-ww', '-o', columns, '-p', `${pid}`], options).trim()) ?? '';
 }
 
-/** Undefined where it fails: the process may have gone meanwhile. */
+/** Undefined if it throws: the process may have ended meanwhile. */
 function attempt<Result>(act: () => Result): Result | undefined {
   try {
     return act();

@@ -1,6 +1,6 @@
 /**
- * `npm start`: everything that a laptop needs in one process, with all state in one directory. Only the API listens where HOST
- * says: the sandbox and the Temporal server ask nobody who they are, and listen on this machine alone.
+ * `npm start`: the whole relay in one process, with its state in one directory. Only the API can listen on other addresses
+ * (HOST). The sandbox and the Temporal server have no authentication and listen on this machine only.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -13,7 +13,7 @@ import { Limits, limitsOf } from '../api/limits.js';
 import { quotasOf } from '../api/quotas.js';
 import { Keyring } from '../contract/encryption.js';
 import { isLoopback } from '../contract/loopback.js';
-import { type Closers, linksOf, openParts, runProcess } from '../process/process.js';
+import { apiUrl, type Closers, openParts, runProcess } from '../process/process.js';
 import { type Config, readConfig } from '../service/config.js';
 import { assertPortFree, serveHttp } from '../service/server.js';
 import { createLog } from '../service/telemetry.js';
@@ -31,10 +31,10 @@ import { startWebUi } from './web-ui.js';
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const loopback = '127.0.0.1';
-process.umask(0o077); // What is made in the data directory, by Temporal too, is for its owner only.
+process.umask(0o077); // All files in the data directory, including Temporal's, are for their owner only.
 
 await runProcess(async (closers, stop) => {
-  // Connectors may call this machine, and the operator has an address, unless the environment says otherwise.
+  // Connectors may call this machine, where the pretend platform is.
   const standard = { RELAY_ALLOW_PRIVATE_NETWORKS: true, RELAY_OPERATOR_EMAIL: 'operator@relay.example' };
   const given: Config = { ...standard, ...readConfig(process.env) };
   const { HOST: host, PORT: port } = given;
@@ -59,7 +59,10 @@ await runProcess(async (closers, stop) => {
   });
   closers.add('the pretend platform', platform.close);
   const mail = await mailServer(config, inDirectory('mail'), closers);
-  const temporal = await temporalServer(config, directory.path, closers, stop);
+  const refusal = demoRefusal(config);
+  // A trial on one machine needs no sign-in: its keys are in the same directory as its data.
+  const isTrial = refusal === undefined && !given.RELAY_ENCRYPTION_KEYS && isLoopback(new URL(apiUrl(config)).hostname);
+  const temporal = await temporalServer(config, isTrial, directory.path, closers, stop);
   const database = await (config.DATABASE_URL ? openPostgres(config.DATABASE_URL) : openEmbedded(inDirectory('store')));
   const connect = () => reach(temporal, () => NativeConnection.connect(temporal.connection));
   const parts = await openParts(closers, { config, log, database, temporal, connect, smtpUrl: mail.smtpUrl, sdkMetrics, stop });
@@ -74,24 +77,23 @@ await runProcess(async (closers, stop) => {
   const api = await serveHttp(app, { host, port, publicHost, maxConnections: config.RELAY_MAX_CONNECTIONS });
   closers.add('the API', api.close);
   closers.add('the counts', countUnattended(parts));
-  // Tells the `relay` command to whom the admin token of this directory may be sent.
+  // The `relay` command sends the directory's admin token to this address only.
   writeFileSync(inDirectory('api.json'), JSON.stringify({ url: api.url, pid: process.pid }));
   closers.add('api.json', () => rmSync(inDirectory('api.json'), { force: true }));
 
-  const refusal = demoRefusal(config);
   const demo = refusal === undefined ? await ensureDemo(parts.store, platform.url, directory.path) : undefined;
   say(`
 The relay is running.
 
   API                 ${links.api}
-  Console             ${links.api}/ (signed in, the Web UI shows what is encrypted, too)
+  Console             ${links.api}/
   Temporal Web UI     ${links.webUi ? `${links.webUi}/workflows` : '(TEMPORAL_UI_URL is not set)'}
   Pretend platform    ${platform.url}
   Inbox               ${mail.uiUrl ?? `(mail goes to ${new URL(mail.smtpUrl).host})`}
   Admin token         ${admin.where}
   Log                 ${inDirectory('relay.log')}
 ${demo ? tryIt(links.api, demo) : noDemo(refusal)}
-Ctrl-C stops everything; the next start goes on with what is pending.`);
+Ctrl-C stops everything. The next start continues what is pending.`);
   return worker;
 }, say);
 
@@ -103,35 +105,43 @@ async function mailServer(config: Config, directory: string, closers: Closers): 
   return catcher;
 }
 
-async function temporalServer(config: Config, dataDir: string, closers: Closers, signal: AbortSignal): Promise<TemporalAddress> {
+async function temporalServer(
+  config: Config & { RELAY_ENCRYPTION_KEYS: Keyring },
+  isTrial: boolean,
+  dataDir: string,
+  closers: Closers,
+  signal: AbortSignal,
+): Promise<TemporalAddress> {
   const address = temporalAddress();
   if (config.TEMPORAL_ADDRESS) return address;
   const { RELAY_TEMPORAL_PORT: port, RELAY_TEMPORAL_UI_PORT: uiPort } = config;
   const { namespace } = address;
   const server = await keepTemporal({ dataDir, host: loopback, port, uiPort: 0, namespace, say, signal });
   closers.add('the Temporal server', server.stop);
-  const codec = `${linksOf(config, namespace).api}/codec`;
+  const { TEMPORAL_UI_URL, RELAY_ENCRYPTION_KEYS: keyring } = config;
+  const decodes = isTrial && !TEMPORAL_UI_URL;
+  const codec = decodes ? keyring : `${apiUrl(config)}/codec`;
   const webUi = await startWebUi({ upstream: server.uiUrl, codec, host: loopback, port: uiPort });
   closers.add('the Web UI', webUi.close);
-  return { connection: { address: server.address }, namespace, uiUrl: config.TEMPORAL_UI_URL ?? webUi.url };
+  return { connection: { address: server.address }, namespace, uiUrl: TEMPORAL_UI_URL ?? webUi.url, decodes };
 }
 
-/** RELAY_ADMIN_TOKEN, or one that is made once and kept in the file. */
+/** RELAY_ADMIN_TOKEN; otherwise a token in the file, which is created once. */
 function adminToken({ RELAY_ADMIN_TOKEN }: Config, file: string): { token: string; where: string } {
   if (RELAY_ADMIN_TOKEN) return { token: RELAY_ADMIN_TOKEN, where: 'RELAY_ADMIN_TOKEN' };
   return { token: kept(file, () => randomBytes(24).toString('hex')), where: `in ${file}` };
 }
 
-/** A secret that is made once and kept in the file, for its owner only. */
+/** A secret in the file, which is created once, for its owner only. */
 function kept(file: string, make: () => string): string {
   if (!existsSync(file)) writeFileSync(file, `${make()}\n`, { mode: 0o600 });
   return readFileSync(file, 'utf8').trim();
 }
 
-/** Why there is no demo company: its token, which lies about on a laptop, would let others send to people. */
+/** The reason why there is no demo company. Its token lies in a file: others could use it to send e-mails to real people. */
 function demoRefusal({ DATABASE_URL, HOST, SMTP_URL }: Config): string | undefined {
   if (DATABASE_URL) return 'DATABASE_URL is set';
-  if (!isLoopback(HOST)) return 'HOST is not this machine alone';
+  if (!isLoopback(HOST)) return 'HOST is not only this machine';
   return SMTP_URL && !isLoopback(new URL(SMTP_URL).hostname) ? 'SMTP_URL is a real mail server' : undefined;
 }
 
@@ -140,7 +150,7 @@ function tryIt(api: string, { companyId, relayId, relayAccessToken, examples }: 
   const post = `curl -i ${api}/co/${companyId}/relay -H 'Content-Type: application/json'`;
   return `  Examples            ${examples}
 
-Try it: send assignment 1001 to everybody in group 501.
+Try it: send assignment 1001 to group 501.
 
 ${post} -d '${JSON.stringify([action])}'
 `;
@@ -148,7 +158,7 @@ ${post} -d '${JSON.stringify([action])}'
 
 function noDemo(refusal = 'its rule has another token'): string {
   return `
-There is no demo company, since ${refusal}. Make one of your own:
+There is no demo company, because ${refusal}. Create your own:
 
 npx relay companies set acme --name Acme --platform-url https://platform.acme.example
 npx relay rules create acme --name "First rule"

@@ -1,4 +1,4 @@
-/** Finds the program of the Temporal dev server: on PATH, in a cache, by the SDK's own download, or built with Go. */
+/** Finds the Temporal dev server: on PATH, in a cache, by the SDK's download, or by a build with Go. */
 
 import { execFile, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -11,8 +11,8 @@ import { makeDirectory } from './data-directory.js';
 import { superviseChild } from './processes.js';
 
 /**
- * The newest version that Go builds from outside: later ones carry a replace directive. The SQLite that it asks for answers
- * `interrupted` to everything, for good, once a request was cut off in the middle of a query; that was mended in the one given here.
+ * The newest CLI that `go build` accepts as a dependency: later ones have a replace directive. With its own SQLite version, one
+ * cancelled query makes every later request fail with `interrupted`. This newer SQLite has the fix.
  */
 const versions = { 'github.com/temporalio/cli': '1.5.1', 'modernc.org/sqlite': '1.51.0' };
 const version = versions['github.com/temporalio/cli'];
@@ -20,18 +20,15 @@ const sdkDownload = { script: fileURLToPath(new URL('./temporal-download.js', im
 
 export interface Search {
   dataDir: string;
-  /** Gets a line on what is going on while it takes long. */
+  /** Reports progress, one line at a time. */
   say: (line: string) => void;
   signal?: AbortSignal;
   environment?: NodeJS.ProcessEnv;
-  /** `script` is run with the folder to download into; `patienceMs` is how long nothing may come. */
+  /** `script` gets the target folder. The download fails after `patienceMs` without new bytes. */
   download?: typeof sdkDownload;
 }
 
-/**
- * The path of a `temporal` program that runs.
- * @throws StartError when there is none, with what was tried and what to install
- */
+/** The path of a working `temporal` program. @throws StartError with the attempts, and with the programs to install */
 export async function findTemporal({ environment = process.env, ...search }: Search): Promise<string> {
   const { XDG_CACHE_HOME = '', HOME = homedir() } = environment;
   const userCache = join(HOME, ...(process.platform === 'darwin' ? ['Library', 'Caches'] : ['.cache']));
@@ -46,7 +43,7 @@ export async function findTemporal({ environment = process.env, ...search }: Sea
     for (const [way, obtain] of Object.entries({ download, 'build with Go': build })) {
       try {
         const program = await obtain(folder, { ...search, environment });
-        if (!(await runs(join(folder, program)))) throw new Error('what came does not run here');
+        if (!(await runs(join(folder, program)))) throw new Error('the program does not run on this machine');
         const kept = join(dirname(folder), program);
         renameSync(join(folder, program), kept);
         return kept;
@@ -60,14 +57,14 @@ export async function findTemporal({ environment = process.env, ...search }: Sea
   }
   throw new StartError(
     `no Temporal server (${tried.join('; ')}): install the Temporal CLI (docs.temporal.io/cli) or Go 1.25, ` +
-      'or set TEMPORAL_ADDRESS to a server that runs',
+      'or set TEMPORAL_ADDRESS to a running server',
   );
 }
 
-/** Puts a program into the folder. @returns its name there */
+/** Puts a program into the folder. @returns its file name */
 type Obtain = (folder: string, search: Search & { environment: NodeJS.ProcessEnv }) => Promise<string>;
 
-/** The download that `@temporalio/testing` makes, in a child process that can be ended when the host is out of reach. */
+/** Downloads with `@temporalio/testing` in a child process, which can be ended if the host does not answer. */
 const download: Obtain = async (folder, { say, signal, environment, download: { script, patienceMs } = sdkDownload }) => {
   const env = withoutTemporal(environment);
   const child = spawn(process.execPath, [script, folder], { env, detached: true, stdio: ['pipe', 'ignore', 'pipe'] });
@@ -87,7 +84,7 @@ const download: Obtain = async (folder, { say, signal, environment, download: { 
   });
   const [program = ''] = readdirSync(folder);
   if (program !== '' && !program.endsWith('.downloading')) return program;
-  throw new Error(givenUp.signal.aborted ? `nothing came for ${patienceMs / 1000} s` : lastLine || 'nothing came');
+  throw new Error(givenUp.signal.aborted ? `no data for ${patienceMs / 1000} s` : lastLine || 'no data');
 };
 
 const build: Obtain = async (folder, { say, signal, environment }) => {
@@ -108,7 +105,7 @@ const build: Obtain = async (folder, { say, signal, environment }) => {
   return program;
 };
 
-/** Whether it is the Temporal CLI, and runs on this machine. */
+/** Whether it is a Temporal CLI, and runs on this machine. */
 async function runs(program: string): Promise<boolean> {
   try {
     const { stdout } = await promisify(execFile)(program, ['--version'], { timeout: 20_000, env: withoutTemporal(process.env) });
@@ -118,7 +115,7 @@ async function runs(program: string): Promise<boolean> {
   }
 }
 
-/** The environment without the client settings of the Temporal CLI, which are about another server. */
+/** Without the client settings of the Temporal CLI, which are for another server. */
 export function withoutTemporal(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('TEMPORAL_')));
 }
@@ -133,10 +130,7 @@ function cachedPrograms(cache: string): string[] {
   return names.filter((name) => name.startsWith('temporal-')).map((name) => join(cache, name));
 }
 
-/**
- * A folder in the first cache that can be written, so that what is obtained moves there in one step. Those of another day are
- * removed.
- */
+/** A folder in the first writable cache: so one rename can install the program. Removes such folders after a day. */
 function workFolder(caches: string[]): string {
   for (const cache of caches) {
     try {
@@ -148,5 +142,5 @@ function workFolder(caches: string[]): string {
       return mkdtempSync(join(cache, 'work-'));
     } catch {}
   }
-  throw new StartError(`no Temporal server is cached, and neither ${caches.join(' nor ')} can be written to fetch one`);
+  throw new StartError(`no Temporal server is cached, and ${caches.join(' and ')} cannot be written`);
 }

@@ -1,9 +1,9 @@
-/** A child process that has the Temporal SDK download its dev server into a folder: the SDK does so only to start the server. */
+/** A child process that downloads the Temporal dev server into a folder. The SDK downloads only when it starts the server. */
 
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 
 const [downloadDir] = process.argv.slice(2);
-// Its parent holds the other end: when the parent is gone, so are this process and the server that it may have started.
+// If the parent ends, stdin closes. Then this process and its server end, too.
 process.stdin.on('close', () => process.kill(-process.pid, 'SIGTERM')).resume();
 
 try {

@@ -1,6 +1,6 @@
 /**
- * The Temporal dev server of an all-in-one relay: a process of its own, with its database in the data directory. A relay that
- * is killed leaves its server running; the next one finds it by its pid file and takes it over.
+ * The Temporal dev server of an all-in-one relay: a separate process with its database in the data directory. If the relay is
+ * killed, the server keeps running, and the next relay finds it by its pid file.
  */
 
 import { spawn } from 'node:child_process';
@@ -19,7 +19,7 @@ const atSchema = z.object({ host: z.string(), port: z.number(), uiPort: z.number
 type At = z.infer<typeof atSchema>;
 
 interface Settings {
-  /** Of the server, beside its own: `limit.historyCount.error`. */
+  /** Further settings of the server: `limit.historyCount.error`. */
   dynamicConfig?: Record<string, number>;
 }
 
@@ -30,7 +30,7 @@ const startMs = 60_000;
 
 type Options = At & Settings & Pick<Search, 'dataDir' | 'say' | 'signal'>;
 
-/** As `startTemporal`, and starts the server again, on its ports, when it can serve no more. */
+/** Like `startTemporal`. If the server breaks, restarts it on the same ports. */
 export async function keepTemporal(options: Options) {
   let server = await startTemporal(options);
   const stopped = new AbortController();
@@ -41,7 +41,7 @@ export async function keepTemporal(options: Options) {
       const trouble = await troubleOf(server.run, signal);
       signal.throwIfAborted();
       if (trouble === undefined) continue;
-      options.say(`the Temporal server ${trouble}: starting it again`);
+      options.say(`the Temporal server ${trouble}: restarting it`);
       await server.stop();
       try {
         server = await startTemporal({ ...options, port: server.run.port, uiPort: server.run.uiPort, signal });
@@ -49,11 +49,11 @@ export async function keepTemporal(options: Options) {
       } catch (error) {
         signal.throwIfAborted();
         waitMs = 30_000;
-        options.say(`${reasonOf(error)}; trying again in ${waitMs / 1000} s`);
+        options.say(`${reasonOf(error)}; next try in ${waitMs / 1000} s`);
       }
     }
   };
-  const kept = keep().catch(() => {}); // Only `stop` ends it.
+  const kept = keep().catch(() => {}); // ends only with `stop`
   return {
     ...server,
     async stop() {
@@ -65,20 +65,20 @@ export async function keepTemporal(options: Options) {
 }
 
 /**
- * Why a server can serve no more; undefined: it can, or is only slow. The SQLite of the CLI before 1.9 answers `interrupted` to
- * everything, for good, once a request was cut off in the middle of a query.
- * @param signal - ends the question
+ * The reason why the server is broken; undefined: it works, or is only slow. In the CLI before 1.9, one cancelled query makes
+ * every later SQLite request fail with `interrupted`.
+ * @param signal - ends the check
  */
 export async function troubleOf(run: Run, signal?: AbortSignal): Promise<string | undefined> {
   if (!isRunning(run)) return 'has ended';
   const connection = connect(run);
   const given = AbortSignal.any([AbortSignal.timeout(20_000), ...(signal ? [signal] : [])]);
   try {
-    // These come from the database; what a single namespace is may come from memory.
+    // A list comes from the database. A single namespace may come from memory.
     await connection.withAbortSignal(given, () => connection.workflowService.listNamespaces({ pageSize: 1 }));
     return undefined;
   } catch (error) {
-    return reasonOf(error).includes('interrupted (9)') ? 'cannot read its database any more' : undefined;
+    return reasonOf(error).includes('interrupted (9)') ? 'cannot read its database' : undefined;
   } finally {
     await connection.close();
   }
@@ -87,7 +87,7 @@ export async function troubleOf(run: Run, signal?: AbortSignal): Promise<string 
 /**
  * @param options.port and `uiPort`: 0 takes any free one
  * @param options.signal ends the search, a download, a build or the wait for the server, and leaves nothing running
- * @throws StartError when a port is taken, no program can be had, or the server does not come up
+ * @throws StartError if a port is taken, no program is found, or the server does not start
  */
 export async function startTemporal(options: Options) {
   const { host, namespace, say, signal } = options;
@@ -97,8 +97,8 @@ export async function startTemporal(options: Options) {
     const serves = (['port', 'uiPort'] as const).every((name) => [left[name], 0].includes(options[name]));
     const asWanted = serves && left.host === host && left.namespace === namespace;
     if (asWanted && (await untilReady(left, 20_000, signal))) return server(left, dataDir, true);
-    // Two servers on one database would spoil it.
-    say('ending the Temporal server that an earlier run left behind');
+    // Two servers would corrupt one database.
+    say('ending the Temporal server of an earlier run');
     await endProcess(left);
     signal?.throwIfAborted();
   }
@@ -122,7 +122,7 @@ export async function startTemporal(options: Options) {
 const pidFile = (dataDir: string) => join(dataDir, 'temporal.pid');
 const databaseFile = (dataDir: string) => join(dataDir, 'temporal.db');
 
-/** The server of an earlier run, if it lives and is on this database. */
+/** The server of an earlier run, if it still runs on this database. */
 function leftBehind(dataDir: string): Run | undefined {
   try {
     const run = runSchema.parse(JSON.parse(readFileSync(pidFile(dataDir), 'utf8')));
@@ -133,13 +133,13 @@ function leftBehind(dataDir: string): Run | undefined {
   }
 }
 
-/** Starts the server in a process group of its own, so that a Ctrl-C does not take it before its workers. */
+/** Runs in its own process group: Ctrl-C must not end the server before the workers. */
 function launch(program: string, at: At, dataDir: string, logFile: string, { dynamicConfig = {} }: Settings): Run {
   const settings = [
     ...['--ip', at.host, '--port', `${at.port}`, '--ui-port', `${at.uiPort}`, '--namespace', at.namespace],
     ...['--db-filename', databaseFile(dataDir), '--sqlite-pragma', 'journal_mode=wal', '--sqlite-pragma', 'synchronous=1'],
     ...['--dynamic-config-value', 'matching.enableFairness=true'],
-    // It asks the maker's host for news of later versions.
+    // Without this, the check would call a host of Temporal.
     ...['--dynamic-config-value', 'frontend.enableServerVersionCheck=false'],
     ...Object.entries(dynamicConfig).flatMap(([name, value]) => ['--dynamic-config-value', `${name}=${value}`]),
     ...['--log-level', 'warn', '--color', 'never'],
@@ -156,7 +156,7 @@ function launch(program: string, at: At, dataDir: string, logFile: string, { dyn
   return run;
 }
 
-/** Whether it answers within `ms` milliseconds; false at once when its process ends or `signal` aborts. */
+/** Whether it answers within `ms`. False immediately if its process ends or `signal` aborts. */
 async function untilReady(run: Run, ms: number, signal?: AbortSignal): Promise<boolean> {
   const connection = connect(run);
   const ask = () =>
@@ -175,13 +175,13 @@ async function untilReady(run: Run, ms: number, signal?: AbortSignal): Promise<b
 function connect({ host, port }: Run): Connection {
   return Connection.lazy({
     address: authority(host, port),
-    // A proxy from the environment is not for this machine's own ports.
+    // Calls to this machine must not go to a proxy from the environment.
     channelArgs: { 'grpc.enable_http_proxy': 0, 'grpc.initial_reconnect_backoff_ms': 100, 'grpc.max_reconnect_backoff_ms': 500 },
-    interceptors: [], // Those of the SDK would ask again.
+    interceptors: [], // No interceptors: the SDK's would retry.
   });
 }
 
-/** @param adopted whether an earlier relay started it and was killed */
+/** @param adopted - an earlier relay started the server */
 function server(run: Run, dataDir: string, adopted: boolean) {
   return {
     run,

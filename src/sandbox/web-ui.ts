@@ -1,29 +1,63 @@
 /**
- * Temporal's Web UI with the relay's codec endpoints in its settings, and told to send the cookie of a session there, for which
- * `temporal server start-dev` has no setting.
+ * Temporal's Web UI with a codec, which `temporal server start-dev` cannot configure. It uses the relay's codec with a session
+ * cookie, or its own codec, which needs no sign-in and answers only the Web UI's pages.
  */
 
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { proxy } from 'hono/proxy';
+import type { Authenticated, Guard } from '../api/bearer-authentication.js';
+import { codecRoutes } from '../api/codec.js';
+import { problemOf } from '../api/problems.js';
+import { appOf } from '../api/route.js';
+import type { Keyring } from '../contract/encryption.js';
+import { Problem, problemResponse } from '../contract/problem.js';
+import { isLocal } from '../service/client-address.js';
 import { serveHttp } from '../service/server.js';
 
 interface WebUiOptions {
   upstream: string; // the Web UI of the dev server
-  codec: string; // the URL of the codec endpoints, without `/decode`
+  codec: string | Keyring; // URL of the relay's codec endpoints, without `/decode`; or the keys for its own codec
   host: string;
   port: number;
 }
 
 export function startWebUi({ upstream, codec, host, port }: WebUiOptions) {
+  const isOwn = typeof codec !== 'string';
+  const own = isOwn ? appOf(codecRoutes({ keyring: codec }), ownPages) : new Hono<Authenticated>();
+  own.onError((error) => problemResponse(problemOf(error).problem));
   const app = new Hono()
-    .get('/api/v1/settings', async () => {
+    .get('/api/v1/settings', async (c) => {
       const settings = (await (await fetch(`${upstream}/api/v1/settings`)).json()) as object;
-      return Response.json({ ...settings, Codec: { Endpoint: codec, IncludeCredentials: true } });
+      const Endpoint = isOwn ? `${originOf(c)}/relay/codec` : codec;
+      return Response.json({ ...settings, Codec: { Endpoint, IncludeCredentials: !isOwn } });
     })
-    .all('*', ({ req }) => {
+    .route('/relay', own)
+    .all('*', async ({ req }) => {
       const { pathname, search } = new URL(req.url);
-      return proxy(`${upstream}${pathname}${search}`, req.raw);
+      const answer = await proxy(`${upstream}${pathname}${search}`, req.raw);
+      return new Response(answer.body && ReadableStream.from(untilClosed(answer.body, req.raw.signal)), answer);
     });
-  // The Web UI says itself what its pages may load.
+  // No security headers: the Web UI sets its own.
   return serveHttp(app, { host, port, variable: 'RELAY_TEMPORAL_UI_PORT', headers: {} });
 }
+
+/** Ends without an error if the browser closes the page: the terminal would show the error. */
+async function* untilClosed(body: ReadableStream<Uint8Array>, page: AbortSignal) {
+  try {
+    yield* body;
+  } catch (error) {
+    if (!page.aborted) throw error;
+  }
+}
+
+/** The Web UI's origin, as the browser wrote it: `localhost` or `127.0.0.1`. `serveHttp` has refused every other `Host`. */
+const originOf = (c: Context) => `http://${c.req.header('Host')}`;
+
+/** Browsers send `Origin` with every POST, and no page can forge it. A request through a proxy does not count as local. */
+const ownPages: Guard = () => async (c, next) => {
+  if (c.req.header('Origin') === originOf(c) && isLocal(c)) return next();
+  throw new Problem(
+    'foreign-page',
+    'Only a page of this Web UI may decode here. Programs use the codec of the API, with an admin token.',
+  );
+};

@@ -1,4 +1,4 @@
-/** Processes start in any order: what one of them needs may come later, and meanwhile it says so. */
+/** Processes start in any order: each waits for the systems that it needs, and logs the wait. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem, problemResponse } from '../contract/problem.js';
@@ -8,10 +8,10 @@ import type { Log } from './telemetry.js';
 
 export interface Patience {
   log: Log;
-  stop: AbortSignal; // ends the waiting
+  stop: AbortSignal;
 }
 
-/** Does `work`; while what it needs is away, that is logged in a line, and tried again every two seconds. */
+/** Retries `work` every two seconds, with a log line, while it throws an AwayError. */
 export async function again<Value>(work: () => Promise<Value>, { log, stop }: Patience): Promise<Value> {
   for (;;) {
     try {
@@ -26,10 +26,7 @@ export async function again<Value>(work: () => Promise<Value>, { log, stop }: Pa
 
 type App = Parameters<typeof serveHttp>[0];
 
-/**
- * Listens from the start: the process is alive, and not ready, until `serve` says what is to be answered instead.
- * @throws StartError as `serveHttp`
- */
+/** Listens immediately. `/readyz` answers 503 until `serve` provides the app. @throws StartError */
 export async function serveEarly(options: Parameters<typeof serveHttp>[1]) {
   let app: App = { fetch: whileAway };
   const server = await serveHttp({ fetch: (request, env) => app.fetch(request, env) }, options);

@@ -5,16 +5,16 @@ import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context } from 'hono';
 import { isLoopback } from '../contract/loopback.js';
 
-/** Of the socket: what a proxy says of the client is not believed. */
+/** The address of the socket. Proxy headers are not trusted. */
 export function clientAddress(c: Context): string {
   try {
     return getConnInfo(c).remote.address ?? 'unknown';
   } catch {
-    return 'unknown'; // No socket: app.request() in a test.
+    return 'unknown'; // no socket: app.request()
   }
 }
 
-/** An IPv4 address, or the /64 of an IPv6 one, which is what one subscriber gets. */
+/** The address for counting: an IPv4 address, or the /64 network of an IPv6 address, which one subscriber has. */
 export function addressGroup(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined || !isIPv6(address)) return mapped ?? address;
@@ -28,10 +28,10 @@ export function addressGroup(address: string): string {
     .join(':');
 }
 
-/** What a proxy adds: its own address is not its client's. */
+/** Proxies add these headers. The address of the socket is then not the client's. */
 const forwarding = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip'];
 
-/** Whether the request comes from this machine, and no proxy on it passed it on. */
+/** Whether the request comes from this machine, without a proxy. */
 export function isLocal(c: Context): boolean {
   return isLoopback(clientAddress(c)) && forwarding.every((name) => c.req.header(name) === undefined);
 }

@@ -1,19 +1,20 @@
-/** The environment, parsed once: every variable and its default. docs/deploying.md says what each means to the operator. */
+/** The environment, parsed once, with all defaults. docs/deploying.md explains each variable. */
 
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isEmailAddress } from '../chain/address.js';
 import { Keyring } from '../contract/encryption.js';
 
-/** A process cannot start: the message is all that the person at the terminal needs to know and to do about it. */
+/** The process cannot start; the message tells the person at the terminal what to do. */
 export class StartError extends Error {
   override readonly name: string = 'StartError';
 }
 
-/** What the process needs cannot be reached; it may be there later. */
+/** A system cannot be reached now, but may be reachable later. */
 export class AwayError extends StartError {
   override readonly name = 'AwayError';
 
-  /** @param away - what cannot be reached, and why. @param advice - what a person can do about it. */
+  /** @param away - the system, and why it cannot be reached. @param advice - what a person can do. */
   constructor(
     readonly away: string,
     advice: string,
@@ -38,6 +39,30 @@ const keyring = z.string().transform((text, { addIssue }) => {
     return z.NEVER;
   }
 });
+
+/** Allowed internal addresses: all, none, or these host names, addresses and networks (`10.1.0.0/16`). */
+export type PrivateNetworks = boolean | readonly string[];
+
+const privateNetworks = z.string().transform((text, { addIssue }): PrivateNetworks => {
+  const all = flag.safeParse(text);
+  if (all.success) return all.data;
+  const entries = text.split(',').map((entry) => entry.trim().toLowerCase());
+  const wrong = entries.findIndex((entry) => !isHostOrNetwork(entry)) + 1;
+  if (wrong === 0) return entries;
+  addIssue(`must be true, false, or host names, IP addresses and networks with commas between them: entry ${wrong} is not one`);
+  return z.NEVER;
+});
+
+function isHostOrNetwork(entry: string): boolean {
+  const [address = '', prefix, ...more] = entry.split('/');
+  const bits = { 4: 32, 6: 128 }[isIP(address)];
+  // A name contains a letter; other texts are mistyped addresses.
+  if (bits === undefined) return /^(?=.*[a-z])[a-z0-9_-]+(\.[a-z0-9_-]+)*$/.test(entry);
+  return (
+    !address.includes('%') && more.length === 0 && (prefix === undefined || (/^\d+$/.test(prefix) && Number(prefix) <= bits))
+  );
+}
+
 const mailbox = (error: string) => z.string().refine(isEmailAddress, error);
 
 export const environment = z.object({
@@ -54,27 +79,31 @@ export const environment = z.object({
   TEMPORAL_WORKER_BUILD_ID: z.string().min(1).max(200).optional(),
   RELAY_TASK_QUEUE: z.string().min(1).max(200).default('relay'),
   RELAY_ADMIN_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
-  /** `id:base64,id:base64`: the first encrypts what is stored, all decrypt. Unset: embedded, otherwise nothing is encrypted. */
+  /** `id:base64,id:base64`: the first key encrypts, all keys decrypt. If unset, the all-in-one process makes a key. */
   RELAY_ENCRYPTION_KEYS: keyring.optional(),
-  /** Several have commas between them: the first makes hashes and signs, all match hashes. Unset: embedded, otherwise none. */
+  /** Comma-separated secrets. The first makes hashes and signatures, all are valid. Unset: the all-in-one process makes one. */
   RELAY_SECRET: z
     .string()
     .refine((text) => text.split(',').every((secret) => secret.trim() === secret && secret.length >= 32), {
-      error: 'must have at least 32 characters, and so must each of several, with nothing but a comma between them',
+      error: 'must be a secret of at least 32 characters, or several with only a comma between them',
     })
     .optional(),
+  /** Lets API and workers start without encryption keys and secret. */
+  RELAY_ALLOW_PLAIN_STORAGE: flag.default(false),
   SMTP_URL: url(/^smtps?$/, 'smtp://user:password@host:587').optional(),
   RELAY_SMTP_PORT: port.default(1025),
   RELAY_MAIL_UI_PORT: port.default(8025),
   MAIL_FROM: mailbox('must be an e-mail address such as Relay <relay@example.com>').default('Relay <relay@localhost>'),
-  RELAY_OPERATOR_EMAIL: mailbox('must be an e-mail address').optional(), // is told where nobody of a company can be
+  RELAY_OPERATOR_EMAIL: mailbox('must be an e-mail address').optional(), // gets the notices of companies without contacts
   RELAY_SANDBOX_PORT: port.default(8090),
-  /** How long an effect is tried before its action needs attention: time without workers does not count. */
+  /** How long an effect is retried before its action needs attention. Time without workers does not count. */
   RELAY_RETRY_BUDGET_SECONDS: seconds(600),
   RELAY_ATTENTION_WINDOW_SECONDS: seconds(259_200),
-  /** Actions that fail for the same reason within this time make one notice, after that of the first; 0: one each. */
+  /** After the first notice, actions with the same failure share one notice within this time. With 0, each action has its own. */
   RELAY_NOTICE_DIGEST_SECONDS: seconds(60),
-  // The bounds of docs/limits.md.
+  /** The limit of notices for each company. Further notices become digests. */
+  RELAY_NOTICES_PER_TEN_MINUTES: count(20),
+  // The limits of docs/limits.md.
   RELAY_RATE_LIMIT_PER_MINUTE: count(600),
   RELAY_LISTS_PER_MINUTE: count(60),
   RELAY_READS_PER_MINUTE: count(300),
@@ -82,31 +111,36 @@ export const environment = z.object({
   RELAY_ACTIONS_PER_DAY: count(200_000),
   RELAY_RECIPIENTS_PER_DAY: count(50_000),
   RELAY_OPEN_CHAINS: count(100_000),
-  RELAY_MAX_CONNECTIONS: count(1000), // of the API, at once
-  /** How long an API process that was told to stop goes on with requests, while `/readyz` says so. */
+  RELAY_MAX_CONNECTIONS: count(1000), // the limit of the API
+  /** After the signal to stop, the API serves requests for this long. Meanwhile `/readyz` fails. */
   RELAY_DRAIN_SECONDS: seconds(0),
-  RELAY_ALLOW_PRIVATE_NETWORKS: flag.optional(), // for companies' connectors; unset: only in the all-in-one process
-  RELAY_METRICS_PORT: port.optional(), // of a worker; unset: it answers nowhere
-  /** Opens `/metrics` of API and workers to another machine. */
+  /** Applies to addresses that an admin set. If unset, the all-in-one process allows all, other processes none. */
+  RELAY_ALLOW_PRIVATE_NETWORKS: privateNetworks.optional(),
+  RELAY_METRICS_PORT: port.optional(), // the port of a worker; unset: no metrics port
+  /** Allows other machines to read `/metrics` of API and workers. */
   RELAY_METRICS_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
   RELAY_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error']).default('info'),
 });
 
 export type Config = z.infer<typeof environment>;
 
-/**
- * Reads the environment; a variable that is set but empty counts as unset.
- * @throws StartError with one line for each variable that is wrong; never its value, which may be a secret.
- */
+/** An empty variable counts as unset. @throws StartError with one line for each wrong variable, without its value. */
 export function readConfig(env: Record<string, string | undefined>): Config {
   const parsed = environment.safeParse(Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')));
   if (parsed.success) return parsed.data;
   throw new StartError(parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('\n'));
 }
 
-/** @param names - what a process cannot do without, each with why. @throws StartError for what is not set. */
+const unlessPlain = 'the same for every process, kept apart from backups; to go without, set RELAY_ALLOW_PLAIN_STORAGE=true';
+const secrets = {
+  RELAY_SECRET: `hashes of tokens and sessions would be weaker without it; make one with: openssl rand -hex 32 (${unlessPlain})`,
+  RELAY_ENCRYPTION_KEYS: `secrets and texts would not be encrypted; make one with: echo "first:$(openssl rand -base64 32)" (${unlessPlain})`,
+};
+
+/** @param names - required variables with reasons; the secrets are always required. @throws StartError if one is not set */
 export function needed<Name extends keyof Config>(config: Config, names: Record<Name, string>) {
-  const missing = Object.entries<string>(names).filter(([name]) => config[name as Name] === undefined);
+  const all: [string, string][] = Object.entries({ ...names, ...(!config.RELAY_ALLOW_PLAIN_STORAGE && secrets) });
+  const missing = all.filter(([name]) => config[name as Name] === undefined);
   if (missing.length > 0) throw new StartError(missing.map(([name, why]) => `${name} is not set: ${why}`).join('\n'));
   return config as Config & Required<Pick<Config, Name>>;
 }

@@ -1,4 +1,4 @@
-/** Who may read `/metrics`, besides the API's admins: whoever asks on this machine, and the holders of a token for it. */
+/** Access to `/metrics`: the API's admins, callers on this machine, and holders of the metrics token. */
 
 import { timingSafeEqual } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
@@ -6,7 +6,7 @@ import { hashOf } from '../contract/credential.js';
 import { Problem, problemResponse } from '../contract/problem.js';
 import { isLocal } from './client-address.js';
 
-/** The credential of a request, as RFC 6750 has it. */
+/** The bearer token (RFC 6750). */
 export function bearerOf(c: Context): string | undefined {
   return /^Bearer +(\S+) *$/i.exec(c.req.header('Authorization') ?? '')?.[1];
 }
@@ -16,7 +16,7 @@ export function holdsOneOf(tokens: readonly (string | undefined)[], c: Context):
   return bearer !== undefined && tokens.some((token) => token !== undefined && timingSafeEqual(hashOf(token), hashOf(bearer)));
 }
 
-/** For a worker, which knows no admins but the first. */
+/** Guards a worker's metrics. A worker knows only one admin token, RELAY_ADMIN_TOKEN. */
 export function guardMetrics(...tokens: (string | undefined)[]): MiddlewareHandler {
   return async (c, next) => {
     if (isLocal(c) || holdsOneOf(tokens, c)) return next();

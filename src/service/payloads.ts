@@ -1,60 +1,69 @@
-/**
- * Payloads: everything that a company says reaches Temporal in them. They are encrypted where there are keys. What the SDK does
- * not decode, since it was read from the server by hand, is decoded here.
- */
+/** Encrypts the payloads sent to Temporal. Decrypts payloads that were read from the server without the SDK. */
 
 import { fileURLToPath } from 'node:url';
 import type { Client } from '@temporalio/client';
 import type { DataConverter, Payload, PayloadCodec, ProtoFailure } from '@temporalio/common';
 import proto from '@temporalio/proto';
+import { companyOfWorkflow } from '../chain/chain.js';
 import { DecryptionError, type Keyring } from '../contract/encryption.js';
 
 const { Payload: protoPayload } = proto.temporal.api.common.v1;
 const encrypted = 'binary/encrypted';
 const keyIdName = 'encryption-key-id';
+const companyName = 'encryption-company'; // the company for which the key is derived
 const textOf = (bytes: Uint8Array | null | undefined) => Buffer.from(bytes ?? []).toString();
 
-/** One for all: a payload moves, as from a result into the input of another workflow, and whoever decodes it is told no place. */
+/** The same context for all payloads, because a result may become the input of another workflow. */
 const context = 'temporal payload';
 
-/** Of every client and worker. @param keyring - without keys nothing is encrypted, and what is encrypted is not taken for plain. */
+/** For every client and worker. Without a keyring, it encrypts nothing and refuses encrypted payloads. */
 export function dataConverterOf(keyring: Keyring | undefined): DataConverter {
   const path = fileURLToPath(new URL('../contract/converters.js', import.meta.url));
   return { payloadCodecs: [payloadCodec(keyring)], ...(keyring && { failureConverterPath: path }) };
 }
 
-/** `decode` leaves plain payloads as they are: those from before there were keys, and signals that somebody typed. */
+/** Encrypts for the workflow's company, and refuses payloads of others. `decode` accepts plain payloads: people type them. */
 export function payloadCodec(keyring: Keyring | undefined): PayloadCodec {
   return {
-    encode: async (payloads) => (keyring ? payloads.map((payload) => encrypt(keyring, payload)) : payloads),
-    decode: async (payloads) =>
-      payloads.map((payload) => (textOf(payload.metadata?.encoding) === encrypted ? decrypt(keyring, payload) : payload)),
+    async encode(payloads, place) {
+      const companyId = companyOfWorkflow(place?.workflowId);
+      return keyring ? payloads.map((payload) => encrypt(keyring, payload, companyId)) : payloads;
+    },
+    async decode(payloads, place) {
+      const companyId = companyOfWorkflow(place?.workflowId);
+      const isEncrypted = ({ metadata }: Payload) => textOf(metadata?.encoding) === encrypted;
+      return payloads.map((payload) => (isEncrypted(payload) ? decrypt(keyring, payload, companyId) : payload));
+    },
   };
 }
 
-function encrypt(keyring: Keyring, payload: Payload): Payload {
-  const { keyId, data } = keyring.encrypt(protoPayload.encode(payload).finish(), context);
-  return { metadata: { encoding: Buffer.from(encrypted), [keyIdName]: Buffer.from(keyId) }, data };
+function encrypt(keyring: Keyring, payload: Payload, companyId: string | undefined): Payload {
+  const { keyId, data } = keyring.encrypt(protoPayload.encode(payload).finish(), context, companyId);
+  const metadata = { encoding: Buffer.from(encrypted), [keyIdName]: Buffer.from(keyId) };
+  return { metadata: { ...metadata, ...(companyId !== undefined && { [companyName]: Buffer.from(companyId) }) }, data };
 }
 
-/** @throws DecryptionError */
-function decrypt(keyring: Keyring | undefined, { metadata, data }: Payload): Payload {
+/** @param reader - the company of the workflow with the payload; undefined: unknown or none. @throws DecryptionError */
+function decrypt(keyring: Keyring | undefined, { metadata, data }: Payload, reader: string | undefined): Payload {
   const keyId = textOf(metadata?.[keyIdName]);
-  if (keyId === '') throw new DecryptionError('it is no payload of this relay: it names no key');
+  if (keyId === '') throw new DecryptionError('it is not a payload of this relay: it names no key');
   if (!keyring) throw new DecryptionError(`there are no encryption keys here: set RELAY_ENCRYPTION_KEYS, with the key ${keyId}`);
-  return protoPayload.decode(keyring.decrypt({ keyId, data: data ?? new Uint8Array() }, context));
+  const companyId = metadata?.[companyName] && textOf(metadata[companyName]);
+  if (companyId !== undefined && reader !== undefined && companyId !== reader)
+    throw new DecryptionError(`it is a payload of company ${companyId}, which was moved into a workflow of company ${reader}`);
+  return protoPayload.decode(keyring.decrypt({ keyId, data: data ?? new Uint8Array() }, context, companyId));
 }
 
-/** What is in a payload that was read from the server by hand. */
-export async function readPayload(client: Client, payload: Payload): Promise<unknown> {
+/** For a payload read directly from the server. @param workflowId - the workflow with the payload. */
+export async function readPayload(client: Client, payload: Payload, workflowId = ''): Promise<unknown> {
   const { payloadCodecs, payloadConverter } = client.options.loadedDataConverter;
+  const place = { type: 'workflow', namespace: client.options.namespace, workflowId } as const;
   let payloads = [payload];
-  for (const codec of payloadCodecs.toReversed()) payloads = await codec.decode(payloads);
+  for (const codec of payloadCodecs.toReversed()) payloads = await codec.decode(payloads, place);
   return payloads[0] && payloadConverter.fromPayload(payloads[0]);
 }
 
-/** The message of a failure that was read from the server by hand. */
-export async function readMessage(client: Client, { message, encodedAttributes }: ProtoFailure): Promise<string> {
-  const encoded = encodedAttributes && (await readPayload(client, encodedAttributes));
+export async function readMessage(client: Client, { message, encodedAttributes }: ProtoFailure, workflowId?: string) {
+  const encoded = encodedAttributes && (await readPayload(client, encodedAttributes, workflowId));
   return (encoded as { message?: string } | undefined)?.message ?? message ?? '';
 }

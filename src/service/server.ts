@@ -1,4 +1,4 @@
-/** Listens on ports: with a Hono app, and problem documents for what never reaches it, or any other server. */
+/** Listens on ports, and answers invalid requests with problem documents before they reach the app. */
 
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
@@ -12,32 +12,22 @@ import { StartError } from './config.js';
 
 interface Listening {
   host: string;
-  port: number; // 0 takes any free one
-  variable?: string; // of the environment, that sets the port; default: PORT
+  port: number; // 0: any free port
+  variable?: string; // the environment variable that sets the port; default: PORT
 }
 
 type Bindings = HttpBindings | Http2Bindings;
 
 interface Options {
-  /** Of the URL under which a proxy on this machine offers it. */
-  publicHost?: string;
-  /** How long a request may take to arrive, headers and body. */
-  requestTimeoutMs?: number;
-  /** How long it may take from its headers until its answer has been taken, however slowly somebody reads. */
-  answerTimeoutMs?: number;
-  /** With more, new ones are closed, and those that wait for a further request. */
-  maxConnections?: number;
-  /** How long requests under way may go on when the server is closed. */
-  graceMs?: number;
-  /** Of every answer, unless the app says otherwise. */
-  headers?: Record<string, string>;
+  publicHost?: string; // the host of the public URL, if a proxy on this machine serves it
+  requestTimeoutMs?: number; // limit for headers and body to arrive
+  answerTimeoutMs?: number; // limit from the headers to the end of the answer, even for slow readers
+  maxConnections?: number; // above this, new and idle connections are closed
+  graceMs?: number; // how long `close` waits for requests under way
+  headers?: Record<string, string>; // added to every answer, unless the app sets them
 }
 
-/**
- * Listening on loopback, it answers only requests to a loopback name or `publicHost`: a web page whose own name leads to this
- * machine (DNS rebinding) gets nothing. Elsewhere a load balancer may call it by any name or address.
- * @throws StartError when the port cannot be listened on.
- */
+/** On loopback, it prevents DNS rebinding: it accepts only loopback names and `publicHost` as host. @throws StartError */
 export async function serveHttp(
   app: { fetch(request: Request, env: Bindings): Response | Promise<Response> },
   {
@@ -55,10 +45,10 @@ export async function serveHttp(
     for (const [name, value] of Object.entries(standardHeaders)) env.outgoing.setHeader(name, value);
     const { headers } = env.incoming;
     const host = hostIn(headers.host ?? '');
-    const refusal = isAmbiguous(env.incoming, host) ? twoHosts : isKnown(host) ? undefined : misdirected(host);
+    const refusal = refusalOf(env.incoming, host) ?? (isKnown(host) ? undefined : misdirected(host));
     const response = refusal ? problemResponse(refusal) : await app.fetch(request, env);
     const hasBody = Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined;
-    // With a body left unread, the connection is not fit for another request: the client has to know before it sends one.
+    // After an unread body, the connection is unusable. The client must know before its next request.
     if (hasBody && !env.incoming.readableEnded) response.headers.set('Connection', 'close');
     return response;
   };
@@ -66,10 +56,10 @@ export async function serveHttp(
   const settings = {
     requestTimeout: requestTimeoutMs,
     headersTimeout: Math.min(requestTimeoutMs, 10_000),
-    // Node looks for requests that take too long this often, and by itself only twice a minute.
+    // How often Node looks for slow requests; its default is every 30 seconds.
     connectionsCheckingInterval: requestTimeoutMs / 3,
     keepAliveTimeout: 65_000,
-    requireHostHeader: false, // The listener asks for it, and says so in a problem document.
+    requireHostHeader: false, // the request listener requires it, and answers with a problem document
   };
   const server = createServer(settings, getRequestListener(answer, { errorHandler }));
   server.on('clientError', (error, socket) => void answerBroken(error, socket));
@@ -85,7 +75,7 @@ export async function serveHttp(
     async close(): Promise<void> {
       const closed = once(server, 'close');
       server.close();
-      if (graceMs === 0) server.closeAllConnections(); // Before what is under way can still be answered.
+      if (graceMs === 0) server.closeAllConnections(); // running requests then get no answer
       const grace = setTimeout(() => server.closeAllConnections(), graceMs);
       await closed;
       clearTimeout(grace);
@@ -93,7 +83,7 @@ export async function serveHttp(
   };
 }
 
-/** What is answered is for whoever asked, now, is what it says it is, and as a page may load, send and be framed by nothing. */
+/** Browsers must not cache, sniff or frame these answers. Pages load nothing. */
 const guardedHeaders = {
   'Cache-Control': 'no-store',
   'Content-Security-Policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -101,21 +91,36 @@ const guardedHeaders = {
   'X-Content-Type-Options': 'nosniff',
 };
 
-/** Of a `Host` header, in lower case: without the port. */
-const hostIn = (header: string) => header.toLowerCase().replace(/:\d*$/, '');
+const hostIn = (header: string) => header.toLowerCase().replace(/:\d*$/, ''); // the host in lower case, without the port
 
-/** Whether a proxy may have read another host in the request: in a second `Host` header, or in a target that is a whole URL. */
+/** Whether a proxy may see another host: there is a second `Host` header, or the target is a URL with another host or a user. */
 function isAmbiguous({ rawHeaders, url = '' }: Bindings['incoming'], host: string): boolean {
   if (rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host').length > 1) return true;
-  return URL.canParse(url) && hostIn(new URL(url).host) !== host;
+  if (!URL.canParse(url)) return false;
+  const target = new URL(url);
+  return hostIn(target.host) !== host || target.username !== '' || target.password !== '';
 }
 
+/** Whether a proxy may read the path differently: encoded letters or digits, or a segment `.` or `..`. */
+function isDisguised({ url = '' }: Bindings['incoming']): boolean {
+  const [path = ''] = url.split('?', 1);
+  return /\/(\.|%2e){1,2}(?=[/#]|$)|%(3\d|[46][1-9a-f]|[57][0-9a])/i.test(path);
+}
+
+function refusalOf(request: Bindings['incoming'], host: string): Problem | undefined {
+  return isAmbiguous(request, host) ? twoHosts : isDisguised(request) ? disguised : undefined;
+}
+
+const disguised = new Problem(
+  'malformed-url',
+  'The path must not have "." or ".." as a part, or percent-encoded letters and digits.',
+);
 const twoHosts = new Problem(
   'bad-request',
-  'The request names two hosts: send one Host header, and no other host in its target.',
+  'The request names two hosts, or a user before its host: send one Host header, and a target with neither another host nor a user.',
 );
 const misdirected = (host: string) =>
-  new Problem('misdirected', `The relay does not go by the name "${host}". Its operator sets RELAY_PUBLIC_URL to a URL with it.`);
+  new Problem('misdirected', `The relay is not reached as "${host}". Its operator sets RELAY_PUBLIC_URL to a URL with it.`);
 
 const internal = new Problem('internal', 'Something went wrong here.');
 const unreadable = new Problem('bad-request', 'This is not an HTTP request that the relay can read.');
@@ -124,7 +129,6 @@ const broken: Record<string, Problem> = {
   HPE_HEADER_OVERFLOW: new Problem('headers-too-large', 'The headers of the request are too large.'),
 };
 
-/** Answers what is no HTTP request, or arrives too slowly, and hangs up. */
 async function answerBroken({ code = '' }: NodeJS.ErrnoException, socket: Duplex): Promise<void> {
   if (!socket.writable || code === 'ECONNRESET') return void socket.destroy();
   const problem = broken[code] ?? unreadable;
@@ -137,7 +141,7 @@ async function answerBroken({ code = '' }: NodeJS.ErrnoException, socket: Duplex
   socket.end(`${status}\r\n${head}\r\n\r\n${body}`, () => socket.destroy());
 }
 
-/** @returns `host:port`, as a client on this machine writes it. @throws StartError that names the variable to change. */
+/** @returns `host:port` for a client on this machine. @throws StartError that names the variable to change. */
 export async function listen(server: Server, { host, port, variable = 'PORT' }: Listening): Promise<string> {
   server.listen(port, host);
   try {
@@ -158,13 +162,12 @@ export async function listen(server: Server, { host, port, variable = 'PORT' }: 
   return authority(host, address !== null && typeof address === 'object' ? address.port : port);
 }
 
-/** A server that listens everywhere is reached on the loopback address. */
+/** The `host:port` of a URL. For a server on all addresses, the host is loopback. */
 export function authority(host: string, port: number): string {
   const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return name.includes(':') ? `[${name}]:${port}` : `${name}:${port}`;
 }
 
-/** As `listen`. */
 export async function assertPortFree(host: string, port: number, variable: string): Promise<void> {
   const server = createTcpServer();
   await listen(server, { host, port, variable });
@@ -172,11 +175,7 @@ export async function assertPortFree(host: string, port: number, variable: strin
   await once(server, 'close');
 }
 
-/**
- * A port that nothing listens on now, below those that systems hand out by themselves (Linux: from 32,768 on): hardly anything
- * takes it before its owner listens there.
- * @throws StartError where the machine has no such address.
- */
+/** A free port below the ephemeral ports (Linux: from 32,768): other programs rarely use it. @throws StartError */
 export async function freePort(host: string): Promise<number> {
   for (let tries = 20; ; tries -= 1) {
     const port = randomInt(10_000, 32_768);

@@ -1,20 +1,20 @@
-/** Shares that refill steadily: one for each key, or, where no key is named, one for all. Of more keys than are remembered, those not used for longest have full ones. */
+/** A rate limiter: each key has a share, which refills steadily. A forgotten key starts with a full share. */
 export class Shares {
-  /** When the share of a key is full again, by the monotonic clock; those used last come last. */
+  /** When the share of each key is full again, by the monotonic clock; in order of use. */
   readonly #fullAt = new Map<string, number>();
 
   constructor(
     private readonly size: number,
-    private readonly refillMs: number, // for one
-    private readonly remembered = 50_000, // keys
+    private readonly refillMs: number, // milliseconds for one unit
+    private readonly remembered = 50_000, // the most keys in memory; the least recently used ones are forgotten
   ) {}
 
-  /** Milliseconds until there is one to take; 0 where there is. */
+  /** Milliseconds until `take` succeeds. */
   wait(key = ''): number {
     return Math.max(0, (this.#fullAt.get(key) ?? 0) - performance.now() - (this.size - 1) * this.refillMs);
   }
 
-  /** Takes one, also one that will be there that soon. @returns whether there was one to take. */
+  /** @param soonMs - takes a unit also if it becomes free within this time. @returns whether a unit was taken. */
   take(key = '', soonMs = 0): boolean {
     if (this.wait(key) > soonMs) return false;
     const fullAt = Math.max(this.#fullAt.get(key) ?? 0, performance.now()) + this.refillMs;

@@ -1,4 +1,4 @@
-/** What every process tells about itself: its log, what it has counted, and whether it can do its work. */
+/** Log, metrics and health of every process. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isNativeError } from 'node:util/types';
@@ -11,7 +11,7 @@ import { noticeKinds } from '../contract/notices.js';
 
 export type Log = pino.Logger;
 
-/** JSON lines, on standard output unless said otherwise. Never a token, a password, an e-mail address or a body. */
+/** Writes JSON lines, by default to standard output. Never logs a token, password, e-mail address or body. */
 export function createLog(level: string, destination?: pino.DestinationStream): Log {
   return pino(
     {
@@ -22,29 +22,29 @@ export function createLog(level: string, destination?: pino.DestinationStream): 
         level: (label) => ({ level: label }),
         log: (facts) => withoutSecrets(facts, shownInLog),
       },
-      // What is left in a text: e-mail addresses, and users and passwords in URLs.
+      // Hides e-mail addresses in texts, and users and passwords in URLs.
       hooks: { streamWrite: (line) => (line.includes('@') ? line.replace(word, hideAddress) : line) },
     },
     destination,
   );
 }
 
-/** Facts that are never to be logged, should they be handed to the log all the same: there, or one level below. */
+/** Fields that are never logged, at the top level or one level below. */
 const secretFacts = new Set(['authorization', 'cookie', 'password', 'secret', 'token', 'relayAccessToken']);
 
-/** What pino's `redact` does, which takes seven times as long as all else about a line. */
+/** Faster than pino's `redact`, which takes seven times as long as the rest of a line. */
 function withoutSecrets(facts: object, shown: (value: unknown) => unknown): Record<string, unknown> {
   return Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, secretFacts.has(name) ? '…' : shown(value)]));
 }
 
-/** Of a line of JSON: an escape, the user in a URL, or all that an e-mail address can consist of. Takes each character once. */
+/** Finds an escape, the user in a URL, or a possible e-mail address in a line of JSON, in linear time. */
 const word = /\\(?:u[\da-fA-F]{4}|.)|\/\/[^\s"/]*@|[\p{L}\p{N}.!#$%&'*+=?^_{|}~@-]+/gu;
 const hideAddress = (text: string) => (!text.startsWith('\\') && /^\/\/|.@[\p{L}\p{N}]/u.test(text) ? '…' : text);
 
-/** Their messages quote what an outside system said, or the data of an event: the failure in Temporal has it all. */
+/** Messages of these errors quote outside systems or event data, so they are not logged. Temporal has the whole failure. */
 const quoting = ['ConnectorError', 'ApplicationFailure', 'ActivityFailure', 'ChildWorkflowFailure', 'WorkflowFailedError'];
 
-/** Errors with nothing but what tells where they come from: drivers add statements, parameters and rows. */
+/** An error without additions of database drivers: statements, parameters and rows. */
 function shownInLog(value: unknown): unknown {
   if (!isNativeError(value))
     return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
@@ -63,10 +63,7 @@ function shownInLog(value: unknown): unknown {
   };
 }
 
-/**
- * For Prometheus; docs/telemetry.md has the table. Labels are names from our own code, never a company or an id: their number is
- * bounded.
- */
+/** Metrics for Prometheus; see docs/telemetry.md. Labels come from our code, never from a company. This limits their number. */
 export class Metrics {
   readonly registry = new Registry();
   readonly #requests = this.#histogram(
@@ -77,7 +74,7 @@ export class Metrics {
   readonly accepted = this.#counter('relay_accepted_requests_total', 'Requests that were accepted as new chains.');
   readonly refused = this.#counter(
     'relay_refused_requests_total',
-    'Refused requests of known senders by reason and result: kept, or dropped where there were too many.',
+    'Refused requests of known senders by reason and result: kept, or dropped because there were too many.',
     ['reason', 'result'],
   );
   readonly failedAuthentications = this.#counter(
@@ -95,7 +92,7 @@ export class Metrics {
     'Attempts at activities by result: ok, skipped, or the type of the failure.',
     ['activity', 'result'],
   );
-  /** From ten milliseconds to three days, the standard attention window. */
+  /** Buckets up to three days, the default attention window. */
   readonly effectDelay = this.#histogram(
     'relay_effect_delay_seconds',
     'Time from when an action was due to when an effect of it was done, with all waits, retries and holds.',
@@ -104,14 +101,19 @@ export class Metrics {
   );
   readonly troubles = this.#counter(
     'relay_action_troubles_total',
-    'Actions by what people are told of them: needs-attention, failed, partly-failed, gave-up, recovered.',
+    'Actions by the kind of their notice: needs-attention, failed, partly-failed, gave-up, recovered.',
     ['kind'],
   );
   readonly notices = this.#counter(
     'relay_notices_total',
-    'Attempts at notices by kind and result: delivered, silent, or undelivered where a contact that may still be ' +
-      'reached, or everybody, has not got it.',
+    'Attempts at notices by kind and result: delivered; silent; joined, if a digest contains it; undelivered, if a contact ' +
+      'that can still be reached did not get it, or nobody got it.',
     ['kind', 'result'],
+  );
+  readonly noticeMessages = this.#counter(
+    'relay_notice_messages_total',
+    'Messages of notices that arrived, one for each contact, by channel: mail or webhook.',
+    ['channel'],
   );
   readonly needingAttention = this.#gauge(
     'relay_chains_needing_attention',
@@ -126,10 +128,10 @@ export class Metrics {
     'Notices that have been on their way for more than ten minutes; NaN where Temporal does not say.',
   );
 
-  /** @param sdk - where the Temporal SDK of this process tells its own, in the same format; absent: it runs no worker. */
+  /** @param sdk - the URL of the Temporal SDK's metrics of this process; absent: the process has no worker. */
   constructor(private readonly sdk?: string) {
     collectDefaultMetrics({ register: this.registry });
-    // What is rare is seen to rise from 0.
+    // Starts these counters at 0, so that the first event shows as an increase.
     for (const kind of noticeKinds) this.troubles.inc({ kind }, 0);
   }
 
@@ -141,11 +143,11 @@ export class Metrics {
     };
   }
 
-  /** All of this process, and the SDK's, in the text format of Prometheus. */
+  /** Metrics of this process and of the SDK, in Prometheus' text format. */
   async text(): Promise<string> {
     const sdk = async (url: string) => (await fetch(url, { signal: AbortSignal.timeout(sdkTimeoutMs) })).text();
     const parts = [this.registry.metrics()];
-    if (this.sdk) parts.push(sdk(this.sdk).catch(() => '')); // It is gone while the process stops.
+    if (this.sdk) parts.push(sdk(this.sdk).catch(() => '')); // During a shutdown, the SDK's port closes first.
     return (await Promise.all(parts)).join('');
   }
 
@@ -157,7 +159,7 @@ export class Metrics {
     return new Histogram({ name, help, labelNames, registers: [this.registry], ...(buckets && { buckets }) });
   }
 
-  /** Not known until it has been counted. */
+  /** NaN until the first count. */
   #gauge(name: string, help: string) {
     const gauge = new Gauge({ name, help, registers: [this.registry] });
     gauge.set(Number.NaN);
@@ -167,7 +169,6 @@ export class Metrics {
 
 const sdkTimeoutMs = 2_000;
 
-/** What metrics and lines of the log say of a failure. */
 export function failureType(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   return 'type' in error && typeof error.type === 'string' ? error.type : error.name;
@@ -179,7 +180,7 @@ export interface HealthOptions {
   client: Client;
   store: { ping(): Promise<void> };
   metrics: Metrics;
-  stop?: AbortSignal; // of the process: it is not ready from then on
+  stop?: AbortSignal; // aborts when the process stops: then it is not ready
 }
 
 export function healthRoutes({ client, store, metrics, stop }: HealthOptions): Hono {
@@ -195,7 +196,7 @@ export function healthRoutes({ client, store, metrics, stop }: HealthOptions): H
       state(store.ping()),
     ]);
   };
-  // Anybody may ask, as often as they like: at most one look a second.
+  // Strangers may call it, so it checks at most once a second.
   let last: { at: number; looked: ReturnType<typeof look> } | undefined;
   const reached = () => {
     if (!last || performance.now() - last.at > 1000) last = { at: performance.now(), looked: look() };

@@ -1,4 +1,4 @@
-/** How processes reach Temporal: by the address from the environment, with the search attributes that the server must know. */
+/** Connects processes to Temporal, and registers the search attributes. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -16,10 +16,13 @@ import { AwayError, StartError } from './config.js';
 export interface TemporalAddress {
   connection: ReturnType<typeof loadClientConnectConfig>['connectionOptions'];
   namespace: string;
+  /** The address of the Web UI; default: TEMPORAL_UI_URL. */
   uiUrl?: string;
+  /** Whether that Web UI decodes without a session of the API. */
+  decodes?: boolean;
 }
 
-/** @throws StartError where the variables make no sense together, or name a file that cannot be read. */
+/** @throws StartError if the variables contradict each other or name an unreadable file. */
 export function temporalAddress(): TemporalAddress {
   try {
     const { connectionOptions, namespace } = loadClientConnectConfig();
@@ -29,10 +32,7 @@ export function temporalAddress(): TemporalAddress {
   }
 }
 
-/**
- * A connection that need not be there yet. By gRPC's own measure it would look for a server that was away for long only every two
- * minutes, and the SDK sleep up to five seconds past the end of a call's deadline.
- */
+/** Connects at the first call. By default, gRPC reconnects every two minutes, and the SDK sleeps up to 5 s too long. */
 export function lazyConnection({ connection }: TemporalAddress): Connection {
   const { retryableDecider } = defaultGrpcRetryOptions();
   const delayFunction = (attempt: number) => Math.min(100 * 1.7 ** attempt, 1000) * (0.8 + 0.4 * Math.random());
@@ -43,11 +43,7 @@ export function lazyConnection({ connection }: TemporalAddress): Connection {
   });
 }
 
-/**
- * Does what needs Temporal when a process starts.
- * @param patience - where Temporal cannot be reached, it is tried again; absent: one try.
- * @throws StartError, of `work` or one that names the address and what to do.
- */
+/** @param patience - with it, retries until Temporal can be reached. @throws StartError of `work`, or AwayError */
 export function reach<Value>(
   { connection, namespace }: TemporalAddress,
   work: () => Promise<Value>,
@@ -63,7 +59,7 @@ export function reach<Value>(
   return patience ? again(tried, patience) : tried();
 }
 
-// The numbers are those of temporal.api.enums.v1.IndexedValueType.
+// Numbers: temporal.api.enums.v1.IndexedValueType.
 const types = {
   KEYWORD: [2, 'Keyword'],
   BOOL: [5, 'Bool'],
@@ -71,10 +67,10 @@ const types = {
   KEYWORD_LIST: [7, 'KeywordList'],
 } as const;
 
-/** INVALID_ARGUMENT, PERMISSION_DENIED, FAILED_PRECONDITION, UNIMPLEMENTED and UNAUTHENTICATED of gRPC: to ask again is of no use. */
+/** gRPC's INVALID_ARGUMENT, PERMISSION_DENIED, FAILED_PRECONDITION, UNIMPLEMENTED, UNAUTHENTICATED: retries do not help. */
 const refusals = new Set([3, 7, 9, 12, 16]);
 
-/** Waits until they can be used. @throws StartError with the command to run, where the server does not let us register them. */
+/** Waits until the attributes are usable. @throws StartError with the command to run, if the server refuses them. */
 export async function registerSearchAttributes(client: Client): Promise<void> {
   const { namespace } = client.options;
   const { operatorService } = client.connection;
@@ -93,7 +89,7 @@ export async function registerSearchAttributes(client: Client): Promise<void> {
       );
     });
   }
-  // A server knows a new search attribute only after its caches have been refreshed.
+  // The server's caches learn of a new search attribute later.
   const query = searchAttributeKeys.map(({ name }) => `${name} IS NULL`).join(' AND ');
   for (const deadline = Date.now() + 60_000; ; await sleep(250)) {
     const usable = await client.workflow.count(query).catch((error: unknown) => {
@@ -103,7 +99,7 @@ export async function registerSearchAttributes(client: Client): Promise<void> {
   }
 }
 
-/** The message; of a gRPC error what it says of the cause, which in the native client's is the message. */
+/** The error's message. For a gRPC error, its `details`, because only the native client puts them into the message. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return 'details' in error && typeof error.details === 'string' && error.details !== '' ? error.details : error.message;

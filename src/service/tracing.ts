@@ -1,7 +1,4 @@
-/**
- * Traces for OpenTelemetry: a request, and under it the effects of its chain. The context travels in the chain's input, so that
- * workflows carry it and do nothing for it. Where no endpoint is set, nothing of OpenTelemetry is loaded.
- */
+/** OpenTelemetry traces of requests and effects. Without an endpoint, OpenTelemetry is not loaded. */
 
 import type { Attributes } from '@opentelemetry/api';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -10,23 +7,21 @@ import type { Log } from './telemetry.js';
 import { reasonOf } from './temporal.js';
 
 export interface Span {
-  /** Of W3C's Trace Context, for what follows from it; says too whether it is sampled. */
-  traceparent: string;
-  /** @param failed - in a word; a message may quote what somebody sent. */
+  traceparent: string; // W3C Trace Context for child spans, with the sampling flag
+  /** @param failed - one word, because a message could quote personal data. */
   end(facts: { name?: string; attributes: Attributes; failed?: string }): void;
 }
 
 export interface Tracing {
-  /** `parent`: a `traceparent`, from anywhere; `begun`: Unix milliseconds, if not now. */
+  /** `parent`: any `traceparent`; `begun`: Unix milliseconds, default now. */
   begin(name: string, options: { kind: 'server' | 'consumer'; parent?: string; begun?: number }): Span;
-  /** Exports what is left. */
   close(): Promise<void>;
 }
 
 const closeMs = 3_000;
 const saidEveryMs = 60_000;
 
-/** By the variables of OpenTelemetry: exporter, sampler, batches and resource. @returns undefined where no endpoint is set. */
+/** OpenTelemetry's environment variables configure it. @returns undefined without an endpoint. */
 export async function startTracing(log: Log): Promise<Tracing | undefined> {
   const { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT } = process.env;
   if (!OTEL_EXPORTER_OTLP_ENDPOINT && !OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) return undefined;

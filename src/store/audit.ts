@@ -1,4 +1,4 @@
-/** Who did what and when. Entries are written in the transaction of the change that they record. */
+/** The audit log. An entry is written in the same transaction as the change. */
 
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
@@ -8,7 +8,7 @@ import { type Database, type PageRequest, type Parameter, type Queries, read, Ta
 const entries = new Table('(SELECT seq::text AS audit_id, * FROM audit) AS audit', auditEntrySchema);
 export const events = new Table('audit', auditEntrySchema.omit({ auditId: true }));
 
-/** Records a change of settings, and raises the revision by which others see it. To be the last statement of its transaction. */
+/** Records a change of settings, and raises the revision for other processes. Call it as the last statement of a transaction. */
 export async function recordChange(queries: Queries, event: AuditEvent): Promise<void> {
   await recordEvent(queries, event);
   await queries.query(
@@ -19,12 +19,11 @@ export async function recordChange(queries: Queries, event: AuditEvent): Promise
   );
 }
 
-/** For what changes no settings, such as steering a chain. */
 export async function recordEvent(queries: Queries, event: AuditEvent): Promise<void> {
   await events.insert(queries, event);
 }
 
-/** Deletes the row that has a name, and records it. @param from - `rules WHERE relay_id = $1`. @returns whether there was one. */
+/** Deletes a row and writes an audit entry. @param from - such as `rules WHERE relay_id = $1`. @returns whether it existed. */
 export function deleteNamed(database: Database, from: string, ids: readonly Parameter[], event: AuditEvent): Promise<boolean> {
   return database.transaction(async (queries) => {
     const deleted = await read(queries, z.object({ name: z.string() }), `DELETE FROM ${from} RETURNING name`, ids);
@@ -33,7 +32,7 @@ export function deleteNamed(database: Database, from: string, ids: readonly Para
   });
 }
 
-/** The names of the fields that differ; never their values, which may be secret. */
+/** Returns only names, because values may be secret. */
 export function changedFields(before: Record<string, unknown> = {}, after: Record<string, unknown>): string[] {
   const fields = Object.keys({ ...before, ...after }).filter((field) => field !== 'updatedAt');
   return fields.filter((field) => !isDeepStrictEqual(before[field], after[field]));

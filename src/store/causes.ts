@@ -1,7 +1,4 @@
-/**
- * Why chains need attention, each reason once, and the actions that are or were held for it. How many they are follows from these
- * rows. Whether an action is held at this moment only its chain knows: see temporal/causes.ts.
- */
+/** Causes, and the actions held for them. The chains know the truth: temporal/causes.ts corrects this copy. */
 
 import { type Actor, type AuditEvent, actorName } from '../contract/audit.js';
 import { causeSchema, type HeldAction, heldActionSchema, type StoredCause, storedCauseSchema } from '../contract/causes.js';
@@ -12,7 +9,7 @@ export const causes = new Table('causes', storedCauseSchema, 'causeId');
 
 const ofCause = 'company_id = $1 AND cause_id = $2';
 const held = 'ended_at IS NULL';
-/** Sorts what is held first, then the newest; a number, so that a list can go on behind it. */
+/** A number for sorting, and for cursors: held actions first, then the newest. */
 const placeBy = (at: string, ended: string) =>
   `CASE WHEN ${ended} IS NULL THEN 10000000000000000 ELSE 0 END + (EXTRACT(epoch FROM ${at}) * 1000)::bigint * 1000 + seq % 1000 AS place`;
 const shownRules = 20;
@@ -31,15 +28,13 @@ const tallied = new Table(
 );
 const actions = new Table(`(SELECT *, ${placeBy('since', 'ended_at')} FROM held_actions) AS held_actions`, heldActionSchema);
 
-/** What comes back within this time is the same occasion: somebody has taken it, and it is silent. */
-const occasion = "interval '1 hour'";
+const occasion = "interval '1 hour'"; // a cause that returns within this time stays taken and silenced
 const isOver = `NOT EXISTS (SELECT 1 FROM held_actions WHERE ${ofCause} AND (${held} OR ended_at > now() - ${occasion}))`;
 
-/** Also of what nobody has asked for since: its window is over. */
+/** If the end of a hold is not known, the end of its attention window counts. */
 const gone = "LEAST(ended_at, held_until) < now() - interval '3 days'";
 const pruneEveryMs = 600_000;
 
-/** What an action is held for. */
 export type HeldFor = Pick<StoredCause, 'causeId' | 'reason' | 'message'> & { companyId: string };
 
 export const causesIn = (database: Database) => {
@@ -52,7 +47,6 @@ export const causesIn = (database: Database) => {
          SELECT 1 FROM held_actions WHERE held_actions.company_id = causes.company_id AND held_actions.cause_id = causes.cause_id)`,
     );
   }
-  /** @returns whether there was a row to change. */
   const change = (statement: string, parameters: readonly Parameter[], event: AuditEvent) =>
     database.transaction(async (queries) => {
       const changed = await causes.write(queries, `UPDATE causes SET ${statement}`, parameters);
@@ -61,7 +55,7 @@ export const causesIn = (database: Database) => {
     });
 
   return {
-    /** Notes that an action is held. A repetition changes nothing, nor does what is older than what is known. */
+    /** Records a held action. Ignores repetitions and older reports. */
     async hold({ companyId, ...reason }: HeldFor, action: Omit<HeldAction, 'endedAt'>): Promise<void> {
       if (Date.now() > prunedAt + pruneEveryMs) await prune();
       const { causeId } = reason;
@@ -72,18 +66,21 @@ export const causesIn = (database: Database) => {
         const isNew = (await causes.insert(queries, cause)) !== undefined;
         if (!isNew && (await exists(queries, `causes WHERE ${ofCause} AND ${isOver} FOR UPDATE`, [companyId, causeId])))
           await causes.update(queries, cause, { companyId, causeId });
-        await queries.query(
+        const wasHeld = await exists(queries, `held_actions WHERE ${ofCause} AND ${held}`, [companyId, causeId]);
+        const noted = await queries.query(
           `INSERT INTO held_actions (company_id, cause_id, chain_id, index, relay_id, assignment_id, since, held_until)
            VALUES ($1, $2, $3, $4::int, $5, $6, $7::text::timestamptz, $8::text::timestamptz)
            ON CONFLICT (company_id, chain_id, index) DO UPDATE SET cause_id = excluded.cause_id, relay_id = excluded.relay_id,
              assignment_id = excluded.assignment_id, since = excluded.since, held_until = excluded.held_until, ended_at = NULL
-           WHERE held_actions.since < excluded.since`,
+           WHERE held_actions.since < excluded.since RETURNING index`,
           [companyId, causeId, chainId, index, relayId, assignmentId, since, heldUntil],
         );
+        if (!wasHeld && noted.length > 0)
+          await queries.query(`UPDATE causes SET since = $3::text::timestamptz WHERE ${ofCause}`, [companyId, causeId, since]);
       });
     },
 
-    /** Notes that these are held no more, unless they have been held anew since `at`, an ISO 8601 time. */
+    /** Records the end of holds, except holds that began after `at` (ISO 8601). */
     async end(companyId: string, over: readonly Pick<HeldAction, 'chainId' | 'index'>[], at: string): Promise<void> {
       if (over.length === 0) return;
       await database.query(
@@ -94,9 +91,8 @@ export const causesIn = (database: Database) => {
       );
     },
 
-    /** All that are held, as far as is known. */
     held: (companyId: string) => actions.select(database, `company_id = $1 AND ${held} ORDER BY since`, [companyId]),
-    /** The actions that are held for it: their indexes, by chain. */
+    /** Indexes of the actions held for a cause, by chain. */
     heldFor: async (companyId: string, causeId: string) => {
       const indexes = new Map<string, number[]>();
       for (const { chainId, index } of await actions.select(database, `${ofCause} AND ${held}`, [companyId, causeId]))
@@ -113,7 +109,7 @@ export const causesIn = (database: Database) => {
     isSilent: (companyId: string, causeId: string) =>
       exists(database, `causes WHERE ${ofCause} AND silenced_until > now()`, [companyId, causeId]),
 
-    /** @returns false where there is no such cause, or somebody else has taken it. */
+    /** @returns false if there is no such cause, or another person has taken it. */
     take: (companyId: string, causeId: string, actor: Actor) =>
       change(
         `taken_by = $3, taken_at = now(), updated_at = now() WHERE ${ofCause} AND COALESCE(taken_by, $3) = $3`,
@@ -121,7 +117,7 @@ export const causesIn = (database: Database) => {
         { actor, action: 'cause.take', companyId, details: { causeId } },
       ),
 
-    /** @returns false where there is no such cause, or nobody has taken it. */
+    /** @returns false if there is no such cause, or it is not taken. */
     release: (companyId: string, causeId: string, actor: Actor) =>
       change(
         `taken_by = NULL, taken_at = NULL, updated_at = now() WHERE ${ofCause} AND taken_by IS NOT NULL`,
@@ -129,7 +125,7 @@ export const causesIn = (database: Database) => {
         { actor, action: 'cause.release', companyId, details: { causeId } },
       ),
 
-    /** @returns false where there is no such cause. */
+    /** @returns false if there is no such cause. */
     silence: (companyId: string, causeId: string, seconds: number, actor: Actor) =>
       change(
         `silenced_by = CASE WHEN $4::int > 0 THEN $3 END, updated_at = now(),

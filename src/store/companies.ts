@@ -1,4 +1,4 @@
-/** The companies with their settings, their rules, and planned downtime of them and of their connectors. */
+/** Companies with their settings, their rules, and their pauses. */
 
 import { randomInt } from 'node:crypto';
 import { z } from 'zod';
@@ -6,8 +6,10 @@ import type { Pausable, Pause } from '../chain/pause.js';
 import type { Actor } from '../contract/audit.js';
 import { companySchema, type NewCompany, pauseSchema, type StoredCompany } from '../contract/company.js';
 import { makeCredential, mostRules } from '../contract/credential.js';
+import type { SetByCompany } from '../contract/notify.js';
 import { type newRuleRequest, type Rule, ruleSchema, type StoredRule } from '../contract/rule.js';
 import { changedFields, deleteNamed, recordChange } from './audit.js';
+import { noteContacts } from './contacts.js';
 import { addToken } from './credentials.js';
 import { type Database, exists, type PageRequest, read, Table } from './database.js';
 import type { Pepper } from './pepper.js';
@@ -15,7 +17,7 @@ import type { Pepper } from './pepper.js';
 export const companies = new Table('companies', companySchema);
 const ofCompany = 'company_id = $1';
 
-/** Who has an id that differs only in case, and when a company of this id was last deleted, in whatever case. */
+/** `by`: a company whose id differs only in letter case. `deletedAt`: the last deletion of this id; ignores case. */
 const usedIdRow = z.object({ by: z.string().optional(), deletedAt: z.iso.datetime().optional() });
 export type UsedId = z.infer<typeof usedIdRow>;
 const selectUsedId = `SELECT
@@ -26,16 +28,17 @@ export const companiesIn = (database: Database) => ({
   get: (companyId: string) => companies.find(database, ofCompany, [companyId]),
   list: (request: PageRequest) => companies.page(database, 'true', [], 'company_id ASC', request),
 
-  /** `change` gets what is stored, if anything, which nobody else changes meanwhile; what it throws leaves all as it was. */
+  /** `change` gets the stored company, which is locked. If `change` throws, nothing changes. */
   put: (companyId: string, change: (stored: StoredCompany | undefined, usedId: UsedId) => NewCompany, actor: Actor) =>
     database.transaction(async (queries) => {
-      // So that two ids that differ only in case are made one after the other.
+      // Ids that differ only in case are created one after the other.
       await queries.query('SELECT pg_advisory_xact_lock(hashtext(lower($1::text)))', [companyId]);
-      // The empty row first, so that two who make the same company at once come one after the other.
+      // Insert an empty row first: if two requests create the same company, one waits for the other.
       const created = (await companies.insert(queries, { companyId, name: '', timeZone: '' })) !== undefined;
       const stored = await companies.find(queries, `${ofCompany} FOR UPDATE`, [companyId]);
       const [usedId = {}] = created ? await read(queries, usedIdRow, selectUsedId, [companyId]) : [];
       const changed = change(created ? undefined : stored, usedId);
+      await noteContacts(queries, companyId, { before: stored?.notify, after: changed.notify }, actor);
       const values = { ...changed, timeZone: changed.timeZone ?? 'UTC' };
       const company = await companies.update(queries, values, { companyId });
       const details = created ? { name: changed.name } : { changed: changedFields(stored, company) };
@@ -43,10 +46,10 @@ export const companiesIn = (database: Database) => ({
       return { company, created };
     }),
 
-  /** Whether one of this very id was deleted, at whatever time. */
+  /** Whether a company with exactly this id was ever deleted. */
   wasDeleted: (companyId: string) => exists(database, "audit WHERE company_id = $1 AND action = 'company.delete'", [companyId]),
 
-  /** With all that is stored of it but the audit. @returns whether there was one. */
+  /** The audit entries stay. @returns whether the company existed. */
   delete: (companyId: string, actor: Actor) => {
     const event = { actor, action: 'company.delete', companyId, details: {} };
     return deleteNamed(database, `companies WHERE ${ofCompany}`, [companyId], event);
@@ -56,18 +59,19 @@ export const companiesIn = (database: Database) => ({
 export const rules = new Table('rules', ruleSchema.extend({ companyId: z.string() }), 'relayId');
 const named = 'company_id = $1 AND relay_id = $2';
 
-export type NewRule = z.infer<typeof newRuleRequest>;
-type ChangedRule = Pick<NewRule, 'notify'> & Pick<Rule, 'name' | 'enabled' | 'onFailure' | 'onUnknown'>;
+export type NewRule = z.infer<typeof newRuleRequest> & SetByCompany;
+type ChangedRule = Pick<NewRule, 'notify' | 'setByCompany'> & Pick<Rule, 'name' | 'enabled' | 'onFailure' | 'onUnknown'>;
 
 export const rulesIn = (database: Database, pepper: Pepper) => ({
   get: (companyId: string, relayId: string) => rules.find(database, named, [companyId, relayId]),
   list: (companyId: string, request: PageRequest) => rules.page(database, ofCompany, [companyId], 'seq ASC', request),
 
-  /** Makes an enabled rule with one token, of which this is the only sight. */
+  /** Creates an enabled rule with one token. Only this call returns the token. */
   create: (companyId: string, { relayAccessToken = makeCredential('rlt_'), ...given }: NewRule, actor: Actor) =>
     database.transaction(async (queries) => {
       if (!(await exists(queries, 'companies WHERE company_id = $1 FOR KEY SHARE', [companyId]))) return 'unknown company';
       if (await exists(queries, `rules WHERE company_id = $1 OFFSET ${mostRules - 1} LIMIT 1`, [companyId])) return 'too many';
+      await noteContacts(queries, companyId, { after: given.notify }, actor);
       let rule: StoredRule | undefined;
       do {
         const relayId = given.relayId ?? String(randomInt(100_000_000_000, 1_000_000_000_000));
@@ -80,24 +84,26 @@ export const rulesIn = (database: Database, pepper: Pepper) => ({
       return { rule, tokenId, relayAccessToken };
     }),
 
-  /** As `put` of companies. Undefined: no such rule. */
+  /** `change` gets the stored rule, which is locked. If `change` throws, nothing changes. @returns undefined: no such rule. */
   update: (companyId: string, relayId: string, change: (stored: StoredRule) => ChangedRule, actor: Actor) =>
     database.transaction(async (queries) => {
       const stored = await rules.find(queries, `${named} FOR UPDATE`, [companyId, relayId]);
       if (!stored) return undefined;
-      const rule = await rules.update(queries, change(stored), { companyId, relayId });
+      const changed = change(stored);
+      await noteContacts(queries, companyId, { before: stored.notify, after: changed.notify }, actor);
+      const rule = await rules.update(queries, changed, { companyId, relayId });
       const details = { relayId, changed: changedFields(stored, rule) };
       await recordChange(queries, { actor, action: 'rule.update', companyId, details });
       return rule;
     }),
 
-  /** Whether one of this very id was deleted at whatever time, by itself or with the company. */
+  /** Whether exactly this rule was ever deleted, alone or with its company. */
   wasDeleted: (companyId: string, relayId: string) => {
     const ofRule = "(action = 'rule.delete' AND details->>'relayId' = $2)";
     return exists(database, `audit WHERE company_id = $1 AND (${ofRule} OR action = 'company.delete')`, [companyId, relayId]);
   },
 
-  /** With its tokens. @returns whether there was one. */
+  /** Deletes the rule and its tokens. @returns whether the rule existed. */
   delete: (companyId: string, relayId: string, actor: Actor) => {
     const event = { actor, action: 'rule.delete', companyId, details: { relayId } };
     return deleteNamed(database, `rules WHERE ${named}`, [companyId, relayId], event);
@@ -106,19 +112,17 @@ export const rulesIn = (database: Database, pepper: Pepper) => ({
 
 export const pauses = new Table('pauses', pauseSchema);
 const on = '(until IS NULL OR until > now())';
-/** So that two who pause the same company at once come one after the other. */
-const lockedCompany = 'companies WHERE company_id = $1 FOR UPDATE';
+const lockedCompany = 'companies WHERE company_id = $1 FOR UPDATE'; // pauses of a company change one after the other
 
-/** What has ended is kept: windows are measured without it. */
+/** Ended pauses stay stored, because an attention window does not count the time of pauses. */
 export const pausesIn = (database: Database) => ({
-  /** Those that are on now. */
   current: (companyId: string) => pauses.select(database, `${ofCompany} AND ${on} ORDER BY what`, [companyId]),
 
-  /** Those that were on at that time or later; ISO 8601. */
+  /** Pauses that have no end, or end after that time (ISO 8601). */
   since: (companyId: string, time: string) =>
     pauses.select(database, `${ofCompany} AND (until IS NULL OR until > $2::text::timestamptz)`, [companyId, time]),
 
-  /** Begins a pause, or changes the end and the reason of the one that is on. Undefined: no such company. */
+  /** Begins a pause, or changes end and reason of the current one. Undefined: no such company. */
   begin: (companyId: string, pause: Omit<Pause, 'since'>, actor: Actor) =>
     database.transaction(async (queries) => {
       if (!(await exists(queries, lockedCompany, [companyId]))) return undefined;
@@ -129,7 +133,7 @@ export const pausesIn = (database: Database) => ({
       return begun;
     }),
 
-  /** Ends a pause, or all of the company. @returns what was paused; undefined: no such company. */
+  /** Ends one pause, or all. @returns the ended pauses; undefined: no such company. */
   end: (companyId: string, what: Pausable | undefined, actor: Actor) =>
     database.transaction(async (queries) => {
       if (!(await exists(queries, lockedCompany, [companyId]))) return undefined;

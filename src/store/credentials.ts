@@ -1,4 +1,4 @@
-/** The tokens of rules, which start chains, and the keys with which a company reads and steers its own, kept as hashes. */
+/** Rule tokens, company keys and admin tokens, stored as hashes. */
 
 import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
@@ -16,43 +16,45 @@ import {
 } from '../contract/credential.js';
 import { deleteNamed, recordChange, recordEvent } from './audit.js';
 import { type Database, exists, type Queries, Table } from './database.js';
-import { type HashWith, type Pepper, PepperError } from './pepper.js';
+import { type HashWith, hashTables, type Pepper, PepperError } from './pepper.js';
 import type { CompanySettings, Settings, TokenHash } from './settings.js';
 
 export type Credentials = { relayId: string; relayAccessToken: string };
 
-/** Why one action's credentials do not do. For the relay's own use, never to be told outwardly. */
+/** The reason for refusing credentials. The caller never sees it. */
 export type Refusal =
   | 'unknown' // no such company or rule
-  | 'wrong' // never a token of this rule
+  | 'wrong' // never was a token of this rule
   | 'revoked'
-  | 'expired' // rotated, and its grace is over
-  | 'disabled'; // right, but the rule is disabled
+  | 'expired' // rotated, and the grace period has ended
+  | 'disabled'; // the token is right, but the rule is disabled
 
-/**
- * `webhookSecret`: signs the company's webhooks, still to be checked. `tokenIds`: of the right tokens, each once. `refusals`: one for
- * each, undefined where it is right.
- */
+/** `webhookSecret`: the secret that must sign the request. `refusals`: one per credential; undefined: it is right. */
 type Authentication = { webhookSecret?: string } & (
   | { ok: true; tokenIds: string[] }
   | { ok: false; refusals: (Refusal | undefined)[] }
 );
+
+export interface KnownToken {
+  relayId: string;
+  state: Token['state'];
+  enabled: boolean; // whether the rule is enabled
+}
+export interface Recognizer {
+  webhookSecret?: string | undefined;
+  of(text: string): KnownToken[];
+}
 
 const state = `CASE WHEN revoked_at IS NOT NULL THEN 'revoked' WHEN expires_at <= now() THEN 'expired' ELSE 'active' END`;
 const tokensWithState = new Table(`(SELECT ${state} AS state, * FROM tokens) AS tokens`, tokenSchema);
 const tokens = new Table('tokens', tokenSchema.omit({ state: true }));
 const ofRule = 'company_id = $1 AND relay_id = $2';
 
-/** Compared with where there is nothing to compare with. */
-const dummy = hashOf(makeCredential('rlt_'));
-/** How many dead tokens of a rule are remembered, so that their use can be told from a stranger's. */
-const rememberedTokens = 20;
+const dummy = hashOf(makeCredential('rlt_')); // compared if there is no hash, to take the same time
+const rememberedTokens = 20; // how many dead tokens of a rule stay stored, to recognize their use
 
 export const tokensIn = (database: Database, settings: Settings, pepper: Pepper) => ({
-  /**
-   * Whether all of these credentials, of any text, are right for this company; not where there are none. Whoever is refused waits
-   * for what other processes may have changed, for whatever reason: how long it takes tells nothing.
-   */
+  /** Refuses an empty list. Before each refusal, it reads changes of other processes, so the duration reveals nothing. */
   authenticate: async (companyId: string, credentials: readonly Credentials[]): Promise<Authentication> => {
     const first = authenticate(database, pepper, await settings.of(companyId), credentials);
     if (first.ok) return first;
@@ -60,9 +62,12 @@ export const tokensIn = (database: Database, settings: Settings, pepper: Pepper)
     return authenticate(database, pepper, await settings.of(companyId), credentials);
   },
 
-  /** Whether a rule of the company has this token, or had it. */
-  isKnown: async (companyId: string, relayAccessToken: string) =>
-    matching((await settings.of(companyId))?.tokens ?? [], pepper.hashesOf(relayAccessToken)) !== undefined,
+  /** Recognizes the company's tokens in texts. @param fresh - whether to read changes of other processes first. */
+  recognizer: async (companyId: string, fresh: boolean): Promise<Recognizer> => {
+    if (fresh) await settings.refresh();
+    const known = await settings.of(companyId);
+    return { webhookSecret: known?.company.webhookSecret, of: (text) => recognized(known, pepper, text) };
+  },
 
   /** Undefined: no such rule. */
   list: async (companyId: string, relayId: string) => {
@@ -70,11 +75,11 @@ export const tokensIn = (database: Database, settings: Settings, pepper: Pepper)
     return tokensWithState.select(database, `${ofRule} ORDER BY seq DESC`, [companyId, relayId]);
   },
 
-  /** Makes a new token; those before it go on for `graceSeconds`, or as before where that is null. Undefined: no such rule. */
+  /** Creates a token. Earlier ones stay valid for `graceSeconds`; null: until they expire. Undefined: no such rule. */
   rotate: (companyId: string, relayId: string, graceSeconds: number | null, actor: Actor) =>
     database.transaction(async (queries) => {
       if (!(await exists(queries, `rules WHERE ${ofRule} FOR UPDATE`, [companyId, relayId]))) return undefined;
-      // LEAST passes over NULL: a token that was to expire earlier still does, and one without an end keeps none.
+      // LEAST ignores NULL. This never makes a token valid for longer.
       const end = 'LEAST(expires_at, now() + make_interval(secs => $3::int))';
       await queries.query(`UPDATE tokens SET expires_at = ${end} WHERE ${ofRule}`, [companyId, relayId, graceSeconds]);
       const relayAccessToken = makeCredential('rlt_');
@@ -88,7 +93,7 @@ export const tokensIn = (database: Database, settings: Settings, pepper: Pepper)
       return { tokenId, relayAccessToken };
     }),
 
-  /** Ends a token at once; again changes nothing. @returns whether the rule has, or had, this token. */
+  /** Revokes a token. A second call changes nothing. @returns whether the token belongs to the rule. */
   revoke: (companyId: string, relayId: string, tokenId: string, actor: Actor) =>
     database.transaction(async (queries) => {
       const named = `${ofRule} AND token_id = $3`;
@@ -125,7 +130,7 @@ function authenticate(
     if (state !== 'active') return state;
     if (!rule.enabled) return 'disabled';
     used.add(token);
-    renewHash(database, pepper, 'tokens', 'token_id', token.tokenId, token.pepperId, relayAccessToken);
+    renewHash(database, pepper, 'tokens', token.tokenId, token.pepperId, relayAccessToken);
     return undefined;
   });
   const webhookSecret = settings?.company.webhookSecret;
@@ -134,8 +139,33 @@ function authenticate(
   const unnoted = [...used].filter(isUnnoted);
   for (const token of unnoted) token.lastUsedAt = new Date();
   const ids = (tokens: Iterable<TokenHash>) => Array.from(tokens, ({ tokenId }) => tokenId);
-  if (unnoted.length > 0) noteUse(database, 'tokens', 'token_id', ids(unnoted));
+  if (unnoted.length > 0) noteUse(database, 'tokens', ids(unnoted));
   return { ok: true, tokenIds: ids(used), ...signed };
+}
+
+/** The hashes of a company's tokens, by pepper and hash: one lookup finds all tokens that match a text. */
+const hashes = new WeakMap<readonly TokenHash[], Map<string, TokenHash[]>>();
+
+function recognized(known: CompanySettings | undefined, pepper: Pepper, text: string): KnownToken[] {
+  const tokens = known?.tokens ?? [];
+  const hashWith = pepper.hashesOf(text);
+  let byHash = hashes.get(tokens);
+  if (!byHash) {
+    byHash = new Map();
+    for (const token of tokens) {
+      const key = `${token.pepperId} ${token.hash.toString('hex')}`;
+      byHash.set(key, [...(byHash.get(key) ?? []), token]);
+    }
+    hashes.set(tokens, byHash);
+  }
+  return [undefined, ...pepper.ids].flatMap((id) => {
+    const found = byHash.get(`${id} ${hashWith(id)?.toString('hex')}`) ?? [];
+    return found.map((token) => ({
+      relayId: token.relayId,
+      state: stateOf(token),
+      enabled: known?.rules.get(token.relayId)?.enabled ?? false,
+    }));
+  });
 }
 
 export async function addToken(queries: Queries, pepper: Pepper, given: Credentials & { companyId: string }) {
@@ -150,11 +180,11 @@ function stateOf({ revokedAt, expiresAt }: TokenHash): Token['state'] {
   return expiresAt && expiresAt.getTime() <= Date.now() ? 'expired' : 'active';
 }
 
-/** The token with this hash; compares with all of them, and with the dummy where there is nothing to compare. */
+/** Compares with every token. Without tokens, it compares once, so that the duration reveals nothing. */
 function matching(tokens: readonly TokenHash[], hashWith: HashWith): TokenHash | undefined {
   const matches = tokens.filter(({ hash, pepperId }) => timingSafeEqual(hash, hashWith(pepperId) ?? dummy));
   if (tokens.length === 0) timingSafeEqual(dummy, dummy);
-  // A token taken over twice may be there both dead and alive.
+  // A token that was imported twice may be both dead and active.
   return matches.find((token) => stateOf(token) === 'active') ?? matches[0];
 }
 
@@ -164,9 +194,9 @@ const pepperId = z.string().optional();
 const ownedKeys = new Table('company_keys', keySchema.extend({ companyId: z.string(), pepperId }));
 
 export const keysIn = (database: Database, pepper: Pepper) => ({
-  /** Whose key this is; undefined for anything else. */
+  /** @returns undefined if the text is no valid key. */
   authenticate: async (key: string) => {
-    // Found by its hash: how long that takes tells nothing about the key.
+    // Looks up the hash: the duration reveals nothing about the key.
     const [isKey, hashes] = pepper.lookup(key);
     const found = await ownedKeys.find(database, `(${isKey}) AND ${unexpired}`, hashes);
     if (!found) {
@@ -175,8 +205,8 @@ export const keysIn = (database: Database, pepper: Pepper) => ({
       return undefined;
     }
     const { keyId, name, companyId, role } = found;
-    if (isUnnoted(found)) noteUse(database, 'company_keys', 'key_id', [keyId]);
-    renewHash(database, pepper, 'company_keys', 'key_id', keyId, found.pepperId, key);
+    if (isUnnoted(found)) noteUse(database, 'company_keys', [keyId]);
+    renewHash(database, pepper, 'company_keys', keyId, found.pepperId, key);
     return { keyId, name, companyId, role };
   },
 
@@ -186,7 +216,7 @@ export const keysIn = (database: Database, pepper: Pepper) => ({
     return keys.select(database, 'company_id = $1 ORDER BY name', [companyId]);
   },
 
-  /** Makes a key, which ends no later than the one that makes it; `key` is the only sight there is of it. */
+  /** A key that another key creates expires no later than the other key. Only this call returns `key`. */
   create: (companyId: string, name: string, actor: Actor, { role = 'steer', expiresAt }: Partial<NewKey> = {}) =>
     database.transaction(async (queries) => {
       if (!(await exists(queries, 'companies WHERE company_id = $1 FOR KEY SHARE', [companyId]))) return 'unknown company';
@@ -203,7 +233,7 @@ export const keysIn = (database: Database, pepper: Pepper) => ({
       return { ...made, key };
     }),
 
-  /** @returns whether there was such a key. */
+  /** @returns whether it existed. */
   delete: (companyId: string, keyId: string, actor: Actor) => {
     const event = { actor, action: 'key.delete', companyId, details: { keyId } };
     return deleteNamed(database, 'company_keys WHERE company_id = $1 AND key_id = $2', [companyId, keyId], event);
@@ -214,20 +244,20 @@ const adminTokens = new Table('admin_tokens', adminTokenSchema);
 const ownedAdminTokens = new Table('admin_tokens', adminTokenSchema.extend({ pepperId }));
 
 export const adminTokensIn = (database: Database, pepper: Pepper) => ({
-  /** Whose token this is; undefined for anything else. */
+  /** @returns undefined if the text is no valid admin token. */
   authenticate: async (token: string) => {
     const [isToken, hashes] = pepper.lookup(token);
     const found = await ownedAdminTokens.find(database, `(${isToken}) AND ${unexpired}`, hashes);
     if (!found) return undefined;
     const { adminTokenId, name } = found;
-    if (isUnnoted(found)) noteUse(database, 'admin_tokens', 'admin_token_id', [adminTokenId]);
-    renewHash(database, pepper, 'admin_tokens', 'admin_token_id', adminTokenId, found.pepperId, token);
+    if (isUnnoted(found)) noteUse(database, 'admin_tokens', [adminTokenId]);
+    renewHash(database, pepper, 'admin_tokens', adminTokenId, found.pepperId, token);
     return { adminTokenId, name };
   },
 
   list: () => adminTokens.select(database, 'true ORDER BY name', []),
 
-  /** Makes a token; `token` is the only sight there is of it. Undefined: the name is taken. */
+  /** Only this call returns `token`. @returns undefined if the name is taken. */
   create: ({ name, expiresAt }: Omit<NewKey, 'role'>, actor: Actor) =>
     database.transaction(async (queries) => {
       const token = makeCredential('rla_');
@@ -238,40 +268,35 @@ export const adminTokensIn = (database: Database, pepper: Pepper) => ({
       return { ...made, token };
     }),
 
-  /** @returns whether there was such a token. */
+  /** @returns whether it existed. */
   delete: (adminTokenId: string, actor: Actor) => {
     const event = { actor, action: 'admin-token.delete', details: { adminTokenId } };
     return deleteNamed(database, 'admin_tokens WHERE admin_token_id = $1', [adminTokenId], event);
   },
 });
 
-/** Stores the hash of what is used with the first pepper, where it has an older one. Nobody waits for it, and nobody fails with it. */
+/** Replaces a hash that was made with an older pepper. It runs in the background and ignores a failure. */
 function renewHash(
   database: Database,
   pepper: Pepper,
-  table: 'tokens' | 'company_keys' | 'admin_tokens',
-  id: 'token_id' | 'key_id' | 'admin_token_id',
-  used: string,
+  table: keyof typeof hashTables,
+  id: string,
   usedPepper: string | undefined,
   credential: string,
 ): void {
-  if (usedPepper === undefined || usedPepper === pepper.id) return; // Plain ones are wrapped when a process starts.
+  if (usedPepper === undefined || usedPepper === pepper.id) return; // plain hashes get their pepper at the start of a process
   const { hash, pepperId } = pepper.stored(credential);
-  const update = `UPDATE ${table} SET hash = $2::text::bytea, pepper_id = $3 WHERE ${id} = $1 AND pepper_id = $4`;
-  database.query(update, [used, hash, pepperId ?? null, usedPepper]).catch(() => {});
+  const update = `UPDATE ${table} SET hash = $2::text::bytea, pepper_id = $3 WHERE ${hashTables[table]} = $1 AND pepper_id = $4`;
+  database.query(update, [id, hash, pepperId ?? null, usedPepper]).catch(() => {});
 }
 
 function isUnnoted({ lastUsedAt }: { lastUsedAt?: string | Date }): boolean {
   return lastUsedAt === undefined || new Date(lastUsedAt).getTime() < Date.now() - 60_000;
 }
 
-/** Notes a use, at most once a minute. Nobody waits for it, nobody fails with it, and it waits for nobody. */
-function noteUse(
-  database: Database,
-  table: 'tokens' | 'company_keys' | 'admin_tokens',
-  id: 'token_id' | 'key_id' | 'admin_token_id',
-  used: readonly string[],
-): void {
+/** Records the last use in the background, at most once a minute. Skips locked rows and ignores failures. */
+function noteUse(database: Database, table: keyof typeof hashTables, used: readonly string[]): void {
+  const id = hashTables[table];
   const unnoted = `${id} = ANY ($1::text[]) AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`;
   const toNote = `SELECT ${id} FROM ${table} WHERE ${unnoted} FOR UPDATE SKIP LOCKED`;
   database.query(`UPDATE ${table} SET last_used_at = now() WHERE ${id} IN (${toNote})`, [used]).catch(() => {});

@@ -1,4 +1,4 @@
-/** The one query layer: SQL with `$1` parameters, the same for PostgreSQL and for the embedded PGlite, and tables of nouns. */
+/** The query layer for PostgreSQL and the embedded PGlite: SQL with `$1` parameters, and tables of typed objects. */
 
 import { z } from 'zod';
 import { DecryptionError, decryptText, encryptText, type Keyring } from '../contract/encryption.js';
@@ -7,30 +7,27 @@ import { encryptedFields, mapEncrypted } from '../contract/secrets.js';
 export type Parameter = string | number | boolean | Uint8Array | readonly string[] | null;
 
 export interface Queries {
-  /** What tables encrypt with; absent: they store in clear. */
-  readonly keyring?: Keyring;
-  /** Runs one statement and resolves to its rows; `read` parses them. JSON goes in as text: `$1::text::json`. */
+  readonly keyring?: Keyring; // the keys of encrypted columns; absent: not encrypted
+  /** Runs one statement; `read` parses its rows. JSON is passed as text: `$1::text::json`. */
   query(text: string, parameters?: readonly Parameter[]): Promise<unknown[]>;
 }
 
 export interface Database extends Queries {
-  /** Commits when `work` resolves, rolls back when it rejects. `work` asks only the queries that it is given. */
+  /** Commits if `work` resolves, rolls back if it rejects. `work` must use only the given queries. */
   transaction<T>(work: (queries: Queries) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
-/** What a driver's connection, pool or transaction can be asked. */
 export function queriesOf(driver: { query(text: string, parameters: unknown[]): Promise<{ rows: unknown[] }> }): Queries {
   return { query: async (text, parameters = []) => (await driver.query(text, [...parameters])).rows };
 }
 
-/** The rows of a statement, each parsed: NULL columns are left out, and times are ISO 8601 in UTC, as the nouns have them. */
+/** Parses each row. NULL columns are absent, times are ISO 8601 in UTC. */
 export async function read<Row extends z.ZodType>(queries: Queries, row: Row, text: string, parameters?: readonly Parameter[]) {
   const rows = z.array(rowSchema).parse(await queries.query(text, parameters));
   return z.array(row).parse(rows.map(asNoun));
 }
 
-/** A row before it is parsed as a noun. */
 export const rowSchema = z.record(z.string(), z.unknown());
 type StoredRow = z.infer<typeof rowSchema>;
 
@@ -39,41 +36,37 @@ function asNoun(row: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(given.map(([field, value]) => [field, value instanceof Date ? value.toISOString() : value]));
 }
 
-/** Whether there is a row: `rules WHERE relay_id = $1`. */
+/** @param from - for example `rules WHERE relay_id = $1` */
 export async function exists(queries: Queries, from: string, parameters: readonly Parameter[]): Promise<boolean> {
   return (await queries.query(`SELECT 1 FROM ${from}`, parameters)).length > 0;
 }
 
-/** Which part of a list: at most `limit` items after the `nextCursor` of the part before. */
+/** A page of a list: at most `limit` items after `cursor`, which is the `nextCursor` of the previous page. */
 export interface PageRequest {
   limit: number;
   cursor?: string;
 }
 
-/** By the column that is the cursor. */
-type Order = 'company_id ASC' | 'seq ASC' | 'seq DESC' | 'place DESC';
+/** The cursor is a value of this column. */
+type Order = `${Lowercase<string>} ${'ASC' | 'DESC'}`;
 
-/** Fields of nouns that are never set, once the row is there. */
-const fixedFields = ['companyId', 'relayId', 'createdAt', 'updatedAt'];
+const times = ['createdAt', 'updatedAt']; // set by the database
 
 const columnOf = (field: string) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const selected = (field: string) => `${columnOf(field)} AS "${field}"`;
-/** JSON by the names of the columns. */
 const recordOf = (values: object) =>
   JSON.stringify(Object.fromEntries(Object.entries(values).map(([field, value]) => [columnOf(field), value])));
 
 /**
- * A table, or a subquery with an alias, that holds nouns, each field in the column of its name: `companyId` in `company_id`. What
- * the noun declares a secret, or `encrypted`, is encrypted as it is written, for its company, field and row, so that it can be
- * read nowhere else. The column `encryption_key` says with which key: '' for a row that has nothing to be encrypted, NULL for
- * one in clear.
+ * A table, or a subquery with an alias. Each field of the schema has a column: `companyId` in `company_id`. Secret and
+ * `encrypted` fields are encrypted for their company, field and row: a copy in another place cannot be decrypted. The column
+ * `encryption_key` names the key. It is '' if there is nothing to encrypt, and NULL if the row is not encrypted.
  */
 export class Table<Noun extends z.ZodObject> {
-  /** `company_id AS "companyId", name`. */
-  readonly columns: string;
-  readonly #fields: readonly string[]; // that are encrypted, or hold what is
+  readonly columns: string; // `company_id AS "companyId", name`
+  readonly #fields: readonly string[]; // fields that are encrypted, or have encrypted parts
 
-  /** @param rowId - the field that tells the rows of a company apart, where it is known before a row is written. */
+  /** @param rowId - the field that identifies a row within a company; absent if it is not known before the insert. */
   constructor(
     readonly name: string,
     private readonly noun: Noun,
@@ -85,7 +78,7 @@ export class Table<Noun extends z.ZodObject> {
     this.columns = [...new Set([...fields, ...toDecrypt])].map(selected).join(', ');
   }
 
-  /** @param where - with what may follow it: `company_id = $1 ORDER BY name`. */
+  /** @param where - the SQL after WHERE, such as `company_id = $1 ORDER BY name`. */
   select(queries: Queries, where: string, parameters: readonly Parameter[]): Promise<z.infer<Noun>[]> {
     return this.#read(queries, `SELECT ${this.columns} FROM ${this.name} WHERE ${where}`, parameters);
   }
@@ -100,7 +93,7 @@ export class Table<Noun extends z.ZodObject> {
   }
 
   #decrypted(keyring: Keyring | undefined, row: StoredRow): StoredRow {
-    if (!row.encryptionKey) return row; // What looks encrypted is somebody's text.
+    if (!row.encryptionKey) return row; // a person's text may look like an encrypted one
     const decrypt = (value: unknown, at: string): unknown => {
       const json = typeof value === 'string' ? decryptText(keyring, value, this.#place(row, at)) : undefined;
       return json === undefined ? value : JSON.parse(json);
@@ -108,7 +101,7 @@ export class Table<Noun extends z.ZodObject> {
     return mapEncrypted(this.noun, row, decrypt) as StoredRow;
   }
 
-  /** @param values - with its company and `rowId`. */
+  /** @param values - must include the company and `rowId`. */
   #encrypted({ keyring }: Queries, values: StoredRow): StoredRow {
     if (this.#fields.length === 0) return values;
     let encryptionKey: string | null = '';
@@ -119,7 +112,7 @@ export class Table<Noun extends z.ZodObject> {
     return { ...encrypted, encryptionKey };
   }
 
-  /** Of one value, as what it is encrypted with names it. */
+  /** The encryption context: company, table, field, row. */
   #place(row: StoredRow, at: string): string {
     const table = this.name.replace(/.* /s, '');
     return [row.companyId, table, at, this.rowId && row[this.rowId]].join('\n');
@@ -133,7 +126,7 @@ export class Table<Noun extends z.ZodObject> {
     const column = order.replace(/ .*/, '');
     const place = parameters.length + 1;
     const beyond = cursor === undefined ? '' : `AND ${column} ${order.endsWith('DESC') ? '<' : '>'} $${place + 1}`;
-    // One more than are wanted only tells that there are more.
+    // Reads one row more than the page, to see whether there is a next page.
     const rows = await read(
       queries,
       rowSchema.and(z.object({ cursor: z.string() })),
@@ -145,12 +138,12 @@ export class Table<Noun extends z.ZodObject> {
     return { items, nextCursor: rows.length > limit ? rows[limit - 1]?.cursor : undefined };
   }
 
-  /** @param statement - an UPDATE of what is not encrypted, or an INSERT. @returns the rows that it has written. */
+  /** @param statement - an INSERT, or an UPDATE of columns without encryption. @returns the written rows. */
   write(queries: Queries, statement: string, parameters: readonly Parameter[]): Promise<z.infer<Noun>[]> {
     return this.#read(queries, `${statement} RETURNING ${this.columns}`, parameters);
   }
 
-  /** @param values - the row's, by field. @returns undefined where there is such a row already. */
+  /** @returns undefined if the row exists already. */
   async insert(queries: Queries, values: StoredRow): Promise<z.infer<Noun> | undefined> {
     const stored = this.#encrypted(queries, values);
     const columns = Object.keys(stored).map(columnOf).join(', ');
@@ -159,9 +152,9 @@ export class Table<Noun extends z.ZodObject> {
     return (await this.write(queries, statement, [recordOf(stored)]))[0];
   }
 
-  /** Sets the row of a noun, which is locked; what `values` leaves out becomes NULL. @param ids - the row's, by field. */
+  /** Overwrites a locked row. Fields that `values` lacks become NULL. @param ids - the columns that identify the row. */
   async update(queries: Queries, values: object, ids: Record<string, string>): Promise<z.infer<Noun>> {
-    const fields = Object.keys(this.noun.shape).filter((field) => !fixedFields.includes(field));
+    const fields = Object.keys(this.noun.shape).filter((field) => !(field in ids) && !times.includes(field));
     const where = Object.keys(ids).map((field, place) => `${columnOf(field)} = $${place + 2}`);
     const set = this.#set(this.#fields.length > 0 ? [...fields, 'encryptionKey'] : fields);
     const statement = `UPDATE ${this.name} SET ${set}, updated_at = now() WHERE ${where.join(' AND ')}`;
@@ -173,13 +166,12 @@ export class Table<Noun extends z.ZodObject> {
     return row;
   }
 
-  /** To the values of a record that is `$1`. */
   #set(fields: readonly string[]): string {
     const columns = fields.map(columnOf).join(', ');
     return `(${columns}) = (SELECT ${columns} FROM json_populate_record(NULL::${this.name}, $1::text::json))`;
   }
 
-  /** How many rows there are of each key, '' of those in clear. */
+  /** Counts the rows by key id. Unencrypted rows have the id ''. */
   async countByKey(queries: Queries): Promise<Map<string, number>> {
     const rows = await read(
       queries,
@@ -190,10 +182,7 @@ export class Table<Noun extends z.ZodObject> {
     return new Map(rows.map(({ keyId, rows }) => [keyId, rows]));
   }
 
-  /**
-   * Encrypts rows with the present key that are in clear or of another key that is known, but for those that somebody writes at
-   * the moment: at most `most`, in a transaction. @returns how many, and why others could not be read.
-   */
+  /** Encrypts unencrypted rows and rows with an older known key. Skips locked rows. @returns the number, and the errors. */
   async encryptAgain(queries: Queries, { ids, currentId }: Keyring, most: number) {
     const named = ['companyId', 'encryptionKey', ...(this.rowId ? [this.rowId] : []), ...this.#fields];
     const rows = await read(
@@ -211,7 +200,8 @@ export class Table<Noun extends z.ZodObject> {
         await queries.query(update, [record, String(ctid)]);
       } catch (error) {
         if (!(error instanceof DecryptionError)) throw error;
-        const place = [`a row of ${this.name} of company ${row.companyId}`, this.rowId && `${row[this.rowId]}`];
+        const ofCompany = row.companyId === undefined ? '' : ` of company ${row.companyId}`;
+        const place = [`a row of ${this.name}${ofCompany}`, this.rowId && `${row[this.rowId]}`];
         unreadable.push(`${place.filter(Boolean).join(', ')}: ${error.message}`);
       }
     }

@@ -1,15 +1,18 @@
-/** Which keys the rows of the store are encrypted with, and how they come to the present one. */
+/** The keys that encrypt the store's rows, and the rotation to the current key. */
 
 import type { Actor } from '../contract/audit.js';
 import type { EncryptionStatus } from '../contract/encryption.js';
 import { events, recordEvent } from './audit.js';
 import { causes } from './causes.js';
 import { companies, pauses, rules } from './companies.js';
-import type { Database } from './database.js';
+import { unconfirmed } from './contacts.js';
+import { type Database, exists } from './database.js';
+import { notices } from './notices.js';
 import { whole } from './rejected.js';
+import { serviceKeys } from './service-keys.js';
 
-/** All that hold something to be encrypted; what is most urgent first. */
-const tables = [companies, rules, pauses, whole, causes, events];
+/** All tables with encrypted fields, the most urgent first. */
+const tables = [companies, rules, serviceKeys, pauses, whole, causes, unconfirmed, notices, events];
 
 export const encryptionIn = (database: Database) => {
   const { ids = [], currentId } = database.keyring ?? {};
@@ -24,7 +27,13 @@ export const encryptionIn = (database: Database) => {
   return {
     status,
 
-    /** Encrypts at most so many rows with the present key. @returns how many; why others cannot be; and what is left. */
+    /** Whether some settings are still unencrypted. Faster than `status`, which counts all rows. */
+    hasPlainSettings: async () => {
+      const inClear = (table: string) => exists(database, `${table} WHERE encryption_key IS NULL LIMIT 1`, []);
+      return (await inClear('companies')) || inClear('rules');
+    },
+
+    /** Encrypts at most `most` rows with the current key. @returns their number, the errors of other rows, the rest. */
     async rotate(most: number, actor: Actor) {
       const { keyring } = database;
       let rotated = 0;

@@ -1,28 +1,20 @@
-/** The schema, as the ordered list of migrations that made it. Add migrations at the end; never change one that has been released. */
+/** The database schema as an ordered list of migrations. Add new ones at the end; never change a released one. */
 
 import { z } from 'zod';
 import { StartError } from '../service/config.js';
 import { type Database, read } from './database.js';
 
-/** The name is for people. A statement is a single one. */
-export interface Migration {
-  name: string;
-  statements: readonly string[];
-}
-
-/** Migration n (from 1) leads to schema version n. */
-export const migrations: readonly Migration[] = [
-  {
-    name: 'companies',
-    statements: [
-      `CREATE TABLE companies (
+/** Migrations by name, in the order of versions: the first makes schema version 1. */
+const statementsOf: Record<string, readonly string[]> = {
+  companies: [
+    `CREATE TABLE companies (
        company_id text COLLATE "C" PRIMARY KEY,
        name text NOT NULL,
        time_zone text NOT NULL,
        notify jsonb, platform jsonb, ticketing jsonb, mail jsonb,
        created_at timestamptz NOT NULL DEFAULT now(), updated_at timestamptz NOT NULL DEFAULT now()
      )`,
-      `CREATE TABLE rules (
+    `CREATE TABLE rules (
        company_id text COLLATE "C" NOT NULL REFERENCES companies ON DELETE CASCADE,
        relay_id text COLLATE "C" NOT NULL,
        seq bigint GENERATED ALWAYS AS IDENTITY,
@@ -35,7 +27,7 @@ export const migrations: readonly Migration[] = [
        PRIMARY KEY (company_id, relay_id),
        UNIQUE (company_id, seq)
      )`,
-      `CREATE TABLE tokens (
+    `CREATE TABLE tokens (
        token_id text COLLATE "C" PRIMARY KEY,
        company_id text COLLATE "C" NOT NULL,
        relay_id text COLLATE "C" NOT NULL,
@@ -47,8 +39,8 @@ export const migrations: readonly Migration[] = [
        last_used_at timestamptz,
        FOREIGN KEY (company_id, relay_id) REFERENCES rules ON DELETE CASCADE
      )`,
-      'CREATE INDEX tokens_of_rule ON tokens (company_id, relay_id)',
-      `CREATE TABLE company_keys (
+    'CREATE INDEX tokens_of_rule ON tokens (company_id, relay_id)',
+    `CREATE TABLE company_keys (
        key_id text COLLATE "C" PRIMARY KEY,
        company_id text COLLATE "C" NOT NULL REFERENCES companies ON DELETE CASCADE,
        name text NOT NULL,
@@ -57,8 +49,8 @@ export const migrations: readonly Migration[] = [
        last_used_at timestamptz,
        UNIQUE (company_id, name)
      )`,
-      // No reference to companies: what was done to a company is remembered after its deletion.
-      `CREATE TABLE audit (
+    // No reference to companies: the audit must outlive a company.
+    `CREATE TABLE audit (
        seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
        at timestamptz NOT NULL DEFAULT now(),
        company_id text COLLATE "C",
@@ -66,15 +58,12 @@ export const migrations: readonly Migration[] = [
        action text NOT NULL,
        details jsonb NOT NULL
      )`,
-      'CREATE INDEX audit_of_company ON audit (company_id, seq)',
-    ],
-  },
-  {
-    name: 'refused-requests',
-    statements: [
-      'ALTER TABLE companies ADD COLUMN webhook_secret text',
-      // json rather than jsonb: the elements stay as they were written.
-      `CREATE TABLE rejected_requests (
+    'CREATE INDEX audit_of_company ON audit (company_id, seq)',
+  ],
+  'refused-requests': [
+    'ALTER TABLE companies ADD COLUMN webhook_secret text',
+    // The type json keeps the elements as written; jsonb does not.
+    `CREATE TABLE rejected_requests (
        rejected_id text COLLATE "C" PRIMARY KEY,
        company_id text COLLATE "C" NOT NULL REFERENCES companies ON DELETE CASCADE,
        seq bigint GENERATED ALWAYS AS IDENTITY,
@@ -87,42 +76,33 @@ export const migrations: readonly Migration[] = [
        chain_id text,
        resent_at timestamptz
      )`,
-      'CREATE INDEX rejected_of_company ON rejected_requests (company_id, seq)',
-      'CREATE INDEX rejected_by_reason ON rejected_requests (company_id, reason, seq)',
-      'CREATE INDEX rejected_by_age ON rejected_requests (received_at)',
-      // As rate-limiter-flexible wants it. After a crash the counts begin anew, which does no harm.
-      'CREATE UNLOGGED TABLE rate_limits (key varchar(255) PRIMARY KEY, points integer NOT NULL DEFAULT 0, expire bigint)',
-    ],
-  },
-  {
-    name: 'pauses',
-    statements: [
-      // `until`: when it ends by itself, or ended.
-      `CREATE TABLE pauses (
+    'CREATE INDEX rejected_of_company ON rejected_requests (company_id, seq)',
+    'CREATE INDEX rejected_by_reason ON rejected_requests (company_id, reason, seq)',
+    'CREATE INDEX rejected_by_age ON rejected_requests (received_at)',
+    // The table's format comes from rate-limiter-flexible. A crash resets the counts, which does no harm.
+    'CREATE UNLOGGED TABLE rate_limits (key varchar(255) PRIMARY KEY, points integer NOT NULL DEFAULT 0, expire bigint)',
+  ],
+  pauses: [
+    // `until`: the planned end of the pause, or the real one.
+    `CREATE TABLE pauses (
        company_id text COLLATE "C" NOT NULL REFERENCES companies ON DELETE CASCADE,
        what text NOT NULL,
        since timestamptz NOT NULL DEFAULT now(),
        until timestamptz,
        reason text
      )`,
-      'CREATE INDEX pauses_of_company ON pauses (company_id, until)',
-    ],
-  },
-  {
-    name: 'settings-revision',
-    statements: [
-      // Its one row is locked by every change, so that revisions are committed in their order.
-      'CREATE TABLE settings_revision (revision integer NOT NULL)',
-      'CREATE TABLE settings_changes (company_id text COLLATE "C" PRIMARY KEY, revision integer NOT NULL)',
-      'CREATE INDEX settings_changes_by_revision ON settings_changes (revision)',
-      'INSERT INTO settings_revision VALUES (1)',
-      'INSERT INTO settings_changes SELECT company_id, 1 FROM companies',
-    ],
-  },
-  {
-    name: 'admin-tokens-and-sessions',
-    statements: [
-      `CREATE TABLE admin_tokens (
+    'CREATE INDEX pauses_of_company ON pauses (company_id, until)',
+  ],
+  'settings-revision': [
+    // Every change locks the only row of this table. This commits the revisions in order.
+    'CREATE TABLE settings_revision (revision integer NOT NULL)',
+    'CREATE TABLE settings_changes (company_id text COLLATE "C" PRIMARY KEY, revision integer NOT NULL)',
+    'CREATE INDEX settings_changes_by_revision ON settings_changes (revision)',
+    'INSERT INTO settings_revision VALUES (1)',
+    'INSERT INTO settings_changes SELECT company_id, 1 FROM companies',
+  ],
+  'admin-tokens-and-sessions': [
+    `CREATE TABLE admin_tokens (
        admin_token_id text COLLATE "C" PRIMARY KEY,
        name text NOT NULL UNIQUE,
        hash bytea NOT NULL UNIQUE,
@@ -130,62 +110,47 @@ export const migrations: readonly Migration[] = [
        expires_at timestamptz,
        last_used_at timestamptz
      )`,
-      "ALTER TABLE company_keys ADD COLUMN role text NOT NULL DEFAULT 'steer'",
-      'ALTER TABLE company_keys ADD COLUMN expires_at timestamptz',
-      // Of RELAY_ADMIN_TOKEN where there is neither a key nor an admin token.
-      `CREATE TABLE sessions (
+    "ALTER TABLE company_keys ADD COLUMN role text NOT NULL DEFAULT 'steer'",
+    'ALTER TABLE company_keys ADD COLUMN expires_at timestamptz',
+    // A session with neither a key nor an admin token belongs to RELAY_ADMIN_TOKEN.
+    `CREATE TABLE sessions (
        session_id text COLLATE "C" PRIMARY KEY,
        key_id text COLLATE "C" REFERENCES company_keys ON DELETE CASCADE,
        admin_token_id text COLLATE "C" REFERENCES admin_tokens ON DELETE CASCADE,
        created_at timestamptz NOT NULL DEFAULT now(),
        seen_at timestamptz NOT NULL DEFAULT now()
      )`,
-      'CREATE INDEX sessions_of_key ON sessions (key_id)',
-    ],
-  },
-  {
-    name: 'peppers',
-    statements: [
-      // With which pepper the hash was made; NULL: without one.
-      'ALTER TABLE tokens ADD COLUMN pepper_id text',
-      'ALTER TABLE company_keys ADD COLUMN pepper_id text',
-      'ALTER TABLE admin_tokens ADD COLUMN pepper_id text',
-      'ALTER TABLE rejected_requests ADD COLUMN signature text',
-    ],
-  },
-  // The id of the key that a row is encrypted with; '': there is nothing to encrypt in it; NULL: it is in clear.
-  {
-    name: 'encryption-keys',
-    statements: ['companies', 'rules', 'pauses', 'rejected_requests', 'audit'].map(
-      (table) => `ALTER TABLE ${table} ADD COLUMN encryption_key text`,
-    ),
-  },
-  {
-    name: 'limits',
-    statements: [
-      'ALTER TABLE companies ADD COLUMN limits jsonb',
-      `CREATE TABLE daily_usage (
+    'CREATE INDEX sessions_of_key ON sessions (key_id)',
+  ],
+  peppers: [
+    // The id of the pepper of the hash. NULL: the hash has no pepper.
+    'ALTER TABLE tokens ADD COLUMN pepper_id text',
+    'ALTER TABLE company_keys ADD COLUMN pepper_id text',
+    'ALTER TABLE admin_tokens ADD COLUMN pepper_id text',
+    'ALTER TABLE rejected_requests ADD COLUMN signature text',
+  ],
+  // The id of the key that encrypts the row. '': there is nothing to encrypt. NULL: the row is not encrypted.
+  'encryption-keys': ['companies', 'rules', 'pauses', 'rejected_requests', 'audit'].map(
+    (table) => `ALTER TABLE ${table} ADD COLUMN encryption_key text`,
+  ),
+  limits: [
+    'ALTER TABLE companies ADD COLUMN limits jsonb',
+    `CREATE TABLE daily_usage (
        company_id text COLLATE "C" NOT NULL REFERENCES companies ON DELETE CASCADE,
        day date NOT NULL,
        actions bigint NOT NULL,
        recipients bigint NOT NULL,
        PRIMARY KEY (company_id, day)
      )`,
-      'CREATE INDEX daily_usage_by_day ON daily_usage (day)',
-    ],
-  },
-  {
-    name: 'revoke-known-demo-token',
-    statements: [
-      // The token that earlier versions gave to every demo company, and everybody knows.
-      `UPDATE tokens SET revoked_at = now()
+    'CREATE INDEX daily_usage_by_day ON daily_usage (day)',
+  ],
+  'revoke-known-demo-token': [
+    // Revokes the token of earlier demo companies, which is publicly known.
+    `UPDATE tokens SET revoked_at = now()
      WHERE hash = '\\x27e6d846624be0a6b67fc300e99fd28c4d5abdda87da1fe7206ffac500f7fc67' AND revoked_at IS NULL`,
-    ],
-  },
-  {
-    name: 'causes',
-    statements: [
-      `CREATE TABLE causes (
+  ],
+  causes: [
+    `CREATE TABLE causes (
        company_id text COLLATE "C" NOT NULL REFERENCES companies ON DELETE CASCADE,
        cause_id text COLLATE "C" NOT NULL,
        seq bigint GENERATED ALWAYS AS IDENTITY,
@@ -200,8 +165,8 @@ export const migrations: readonly Migration[] = [
        updated_at timestamptz NOT NULL DEFAULT now(),
        PRIMARY KEY (company_id, cause_id)
      )`,
-      // Of each action its last hold.
-      `CREATE TABLE held_actions (
+    // The last hold of each action.
+    `CREATE TABLE held_actions (
        company_id text COLLATE "C" NOT NULL,
        chain_id text COLLATE "C" NOT NULL,
        index integer NOT NULL,
@@ -215,21 +180,85 @@ export const migrations: readonly Migration[] = [
        PRIMARY KEY (company_id, chain_id, index),
        FOREIGN KEY (company_id, cause_id) REFERENCES causes ON DELETE CASCADE
      )`,
-      'CREATE INDEX held_actions_of_cause ON held_actions (company_id, cause_id)',
-      'CREATE INDEX held_actions_by_end ON held_actions (LEAST(ended_at, held_until))',
-    ],
-  },
-  { name: 'notice-links', statements: ['ALTER TABLE companies ADD COLUMN notice_links boolean'] },
-];
+    'CREATE INDEX held_actions_of_cause ON held_actions (company_id, cause_id)',
+    'CREATE INDEX held_actions_by_end ON held_actions (LEAST(ended_at, held_until))',
+  ],
+  'notice-links': ['ALTER TABLE companies ADD COLUMN notice_links boolean'],
+  // NULL: the operator set all addresses. Addresses older than this column count as the operator's.
+  'addresses-set-by-companies': ['companies', 'rules'].map((table) => `ALTER TABLE ${table} ADD COLUMN set_by_company text[]`),
+  'service-keys': [
+    // `company_id` is always NULL, but part of the encryption context.
+    `CREATE TABLE service_keys (
+       purpose text COLLATE "C" PRIMARY KEY,
+       company_id text COLLATE "C",
+       key text NOT NULL,
+       encryption_key text,
+       created_at timestamptz NOT NULL DEFAULT now()
+      )`,
+  ],
+  'notice-budget': [
+    // `facts` is NULL if the notice was sent alone. `told_by` is NULL while it waits; then it is the key of the digest.
+    `CREATE TABLE notices (
+       company_id text COLLATE "C" NOT NULL REFERENCES companies ON DELETE CASCADE,
+       notice_key text COLLATE "C" NOT NULL,
+       seq bigint GENERATED ALWAYS AS IDENTITY,
+       cause_id text COLLATE "C" NOT NULL,
+       facts text,
+       encryption_key text,
+       came_at timestamptz NOT NULL DEFAULT now(),
+       told_at timestamptz,
+       told_by text COLLATE "C",
+       delivered boolean NOT NULL DEFAULT false,
+       PRIMARY KEY (company_id, notice_key)
+     )`,
+    'CREATE INDEX notices_by_time ON notices (company_id, told_at)',
+    'CREATE INDEX notices_of_digest ON notices (company_id, told_by)',
+    'CREATE INDEX notices_waiting ON notices (company_id, came_at) WHERE told_by IS NULL',
+  ],
+  // Contacts without a row are confirmed: an admin set them, or they are older than this table.
+  'unconfirmed-contacts': [
+    `CREATE TABLE unconfirmed_contacts (
+       contact_id text COLLATE "C" PRIMARY KEY,
+       company_id text COLLATE "C" NOT NULL REFERENCES companies ON DELETE CASCADE,
+       contact text NOT NULL,
+       encryption_key text,
+       set_at timestamptz NOT NULL DEFAULT now()
+     )`,
+    'CREATE INDEX unconfirmed_contacts_of_company ON unconfirmed_contacts (company_id)',
+    `CREATE TABLE told_unconfirmed (
+       contact_id text COLLATE "C" NOT NULL REFERENCES unconfirmed_contacts ON DELETE CASCADE,
+       cause_id text COLLATE "C" NOT NULL,
+       notice_key text COLLATE "C" NOT NULL,
+       told_at timestamptz NOT NULL DEFAULT now(),
+       PRIMARY KEY (contact_id, cause_id)
+     )`,
+  ],
+  'broken-bodies': [
+    // `bytes`: the size that counts for the rule's limit. `fingerprint`: a hash of the content without tokens.
+    `ALTER TABLE rejected_requests
+       ADD COLUMN bytes integer NOT NULL DEFAULT 1024, ADD COLUMN fingerprint text, ADD COLUMN mistake text,
+       ADD COLUMN repeats integer NOT NULL DEFAULT 0, ADD COLUMN not_kept integer,
+       ADD COLUMN body json, ADD COLUMN proposal json,
+       ADD COLUMN dropped_at timestamptz, ADD COLUMN dropped_by text`,
+    'CREATE INDEX rejected_by_rule ON rejected_requests (company_id, (relay_ids[1]), reason)',
+    'CREATE INDEX rejected_by_fingerprint ON rejected_requests (company_id, fingerprint)',
+  ],
+};
 
-/** Any number that no other program uses for an advisory lock in this database. */
-const lock = 7_353_529;
+export interface Migration {
+  name: string; // shown in error messages
+  statements: readonly string[];
+}
+
+export const migrations: readonly Migration[] = Object.entries(statementsOf).map(([name, statements]) => ({ name, statements }));
+
+const lock = 7_353_529; // the id of an advisory lock: other programs in this database must not use it
 
 export class NewerSchemaError extends StartError {
   override readonly name = 'NewerSchemaError';
 }
 
-/** Brings the schema up to date, in one transaction. Processes that start together wait for each other. */
+/** Updates the schema in one transaction. Processes that start together wait for each other. */
 export async function migrate(database: Database, known = migrations): Promise<void> {
   await database.transaction(async (queries) => {
     await queries.query('SELECT pg_advisory_xact_lock($1::bigint)', [lock]);
@@ -255,7 +284,6 @@ export async function migrate(database: Database, known = migrations): Promise<v
   });
 }
 
-/** An open database with its schema up to date; closed where that fails. */
 export async function migrated(database: Database): Promise<Database> {
   await migrate(database).catch(async (error: unknown) => {
     await database.close();

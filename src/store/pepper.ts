@@ -1,4 +1,4 @@
-/** The pepper of stored hashes: a key that follows from RELAY_SECRET, without which a stolen database tells nothing of a token. */
+/** The pepper of stored hashes, derived from RELAY_SECRET. Without it, a stolen database reveals no token. */
 
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
@@ -7,20 +7,19 @@ import { deriveKey } from '../contract/encryption.js';
 import { StartError } from '../service/config.js';
 import { type Database, type Parameter, read } from './database.js';
 
-/** A hash was made with a RELAY_SECRET that is not the one here. */
+/** Hashes in the database were made with another RELAY_SECRET. */
 export class PepperError extends StartError {
   override readonly name = 'PepperError';
 }
 
-/** What a stored hash with this pepper would be of a credential; undefined where the pepper is not the one here. */
+/** Returns the hash of a credential with this pepper. Undefined: the pepper is unknown. */
 export type HashWith = (pepperId: string | undefined) => Buffer | undefined;
 
 export class Pepper {
-  /** Kept with each hash. Undefined, here and there: there is none, and hashes are plain. */
-  readonly id: string | undefined;
+  readonly id: string | undefined; // stored with each hash; undefined: hashes have no pepper
   readonly #keys: ReadonlyMap<string, Buffer>;
 
-  /** @param secret - RELAY_SECRET: one, or several with commas between them, of which the first makes hashes and all match. */
+  /** @param secret - RELAY_SECRET: secrets with commas between them. The first makes hashes; a hash of any of them matches. */
   constructor(secret: string | undefined) {
     const idOf = (secret: string) => deriveKey(secret, 'token pepper id').toString('hex').slice(0, 16);
     this.#keys = new Map(secret?.split(',').map((secret) => [idOf(secret), deriveKey(secret, 'token pepper')]));
@@ -37,7 +36,7 @@ export class Pepper {
     return (pepperId) => (pepperId === undefined ? plain : made.get(pepperId));
   }
 
-  /** The condition, with its parameters, that a row is this credential's. */
+  /** The SQL condition for a row of this credential. */
   lookup(credential: string): [where: string, parameters: Parameter[]] {
     const plain = hashOf(credential);
     const peppered = this.ids.map((_, index) => ` OR hash = $${2 * index + 2} AND pepper_id = $${2 * index + 3}`);
@@ -45,7 +44,6 @@ export class Pepper {
     return [`(hash = $1 AND pepper_id IS NULL${peppered.join('')})`, [plain, ...parameters]];
   }
 
-  /** The columns of a new row. */
   stored(credential: string) {
     return { hash: inJson(this.wrap(hashOf(credential))), pepperId: this.id };
   }
@@ -56,20 +54,20 @@ export class Pepper {
   }
 }
 
-/** As PostgreSQL reads bytes from JSON. */
 const inJson = (hash: Uint8Array) => `\\x${Buffer.from(hash).toString('hex')}`;
 
-/** Where hashes are, by the column of their ids. */
-const tables = { tokens: 'token_id', company_keys: 'key_id', admin_tokens: 'admin_token_id' };
+/** Tables with hashes, and their id columns. */
+export const hashTables = { tokens: 'token_id', company_keys: 'key_id', admin_tokens: 'admin_token_id' } as const;
 
 const row = z.object({ id: z.string(), hash: z.instanceof(Uint8Array) });
 
 /**
- * Wraps the hashes that are still plain, a thousand at a time; what another process wraps meanwhile is wrapped once.
- * @returns how many were made with another pepper, and match nothing. @throws PepperError where there are such, and none is here.
+ * Adds the pepper to hashes without one.
+ * @returns how many hashes have an unknown pepper.
+ * @throws PepperError if the process has no pepper, but some hashes have one.
  */
 export async function pepperHashes(database: Database, pepper: Pepper): Promise<number> {
-  const all = Object.keys(tables).map((table) => `SELECT pepper_id FROM ${table}`);
+  const all = Object.keys(hashTables).map((table) => `SELECT pepper_id FROM ${table}`);
   const others = `SELECT count(*)::int AS count FROM (${all.join(' UNION ALL ')}) AS hashes
     WHERE pepper_id IS NOT NULL AND pepper_id <> ALL ($1::text[])`;
   const [{ count } = { count: 0 }] = await read(database, z.object({ count: z.int() }), others, [pepper.ids]);
@@ -77,7 +75,7 @@ export async function pepperHashes(database: Database, pepper: Pepper): Promise<
     if (count === 0) return 0;
     throw new PepperError('Tokens in the database were hashed with a RELAY_SECRET: set it here to that of the other processes.');
   }
-  for (const [table, id] of Object.entries(tables)) {
+  for (const [table, id] of Object.entries(hashTables)) {
     const plain = `SELECT ${id} AS id, hash FROM ${table} WHERE pepper_id IS NULL LIMIT 1000`;
     for (let rows = await read(database, row, plain); rows.length > 0; rows = await read(database, row, plain))
       await database.query(

@@ -1,14 +1,11 @@
-/** The store's database in production: a PostgreSQL server, through a pool of connections. */
+/** The database in production: PostgreSQL, with a pool of connections. */
 
 import pg from 'pg';
 import { AwayError, StartError } from '../service/config.js';
 import { type Database, queriesOf } from './database.js';
 import { migrate } from './migrations.js';
 
-/**
- * Brings the schema up to date. Nothing bounds the time of that: it may wait for another process that does the same.
- * @throws AwayError where no server answers, StartError where it refuses us; both name DATABASE_URL and never show it.
- */
+/** Updates the schema without a time limit. @throws AwayError: no answer; StartError: refused. No error contains the URL. */
 export async function openPostgres(databaseUrl: string): Promise<Database> {
   const config: pg.PoolConfig = {
     connectionString: databaseUrl,
@@ -17,7 +14,7 @@ export async function openPostgres(databaseUrl: string): Promise<Database> {
     keepAlive: true,
   };
   try {
-    // Reads the URL and connects to nothing. Its own error would carry the URL, password and all.
+    // Only parses the URL. The driver's error would show the URL with its password.
     new pg.Client(config);
   } catch {
     throw new StartError('DATABASE_URL is not a PostgreSQL URL such as postgres://user:password@host:5432/database');
@@ -34,12 +31,11 @@ export async function openPostgres(databaseUrl: string): Promise<Database> {
   return databaseOf({ ...config, query_timeout: 30_000 });
 }
 
-/** Where nobody answers it throws an AwayError. */
 function databaseOf(config: pg.PoolConfig): Database {
   const pool = new pg.Pool(config);
-  // A connection that breaks while idle has already been dropped: the next query takes another.
+  // If an idle connection breaks, the pool has already dropped it.
   pool.on('error', () => {});
-  // One that breaks in a transaction fails that one's query.
+  // A connection that breaks in a transaction fails its query.
   pool.on('connect', (client) => client.on('error', () => {}));
   return {
     ...queriesOf({ query: (text, parameters) => pool.query(text, parameters).catch(throwAway) }),
@@ -53,7 +49,7 @@ function databaseOf(config: pg.PoolConfig): Database {
         return result;
       } catch (error) {
         const rolledBack = await client.query('ROLLBACK').catch(() => undefined);
-        // What cannot even roll back is closed.
+        // Close a connection whose rollback fails.
         client.release(rolledBack === undefined);
         return throwAway(error);
       }
@@ -69,20 +65,20 @@ function throwAway(error: unknown): never {
   throw isAway(error) ? new AwayError(words(error), advice, { cause: error }) : error;
 }
 
-/** Of the network; and of PostgreSQL: starts up, shuts down, has no connection left. */
+/** Codes of network errors, and of PostgreSQL: starting, stopping, no connection left. */
 const awayCodes = [
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'],
   ...['57P01', '57P02', '57P03', '53300'],
 ];
 
-/** Whether nobody answers, rather than that a server refuses us. */
+/** Whether the server did not answer. False: it refused. */
 function isAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   // The driver's own errors have no code.
   return 'code' in error ? awayCodes.includes(String(error.code)) : /^Connection terminated|timeout/.test(error.message);
 }
 
-/** A refused connection to several addresses has no message of its own, only a code. */
+/** The error of a refused connection to several addresses has only a code. */
 function reason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.message || ('code' in error ? String(error.code) : error.name);

@@ -1,48 +1,157 @@
-/** Requests that were refused although their sender is known, bounded in number and age. They are kept without their tokens. */
+/** Refused requests of known senders, stored without tokens. Number and age are limited. */
 
-import type { Actor } from '../contract/audit.js';
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+import { type Actor, actorName } from '../contract/audit.js';
+import { type RefusedCause, refusedCauseSchema } from '../contract/causes.js';
 import { makeId } from '../contract/credential.js';
-import { type ListedRejectedRequest, rejectedSchema, wholeRejectedSchema } from '../contract/problem.js';
+import {
+  type KeptBody,
+  type ListedRejectedRequest,
+  type ProposedAction,
+  type RejectionReason,
+  rejectedSchema,
+  wholeRejectedSchema,
+} from '../contract/problem.js';
 import { recordEvent } from './audit.js';
-import { type Database, exists, type PageRequest, Table } from './database.js';
+import { type Database, exists, type PageRequest, type Parameter, read, Table } from './database.js';
 
 const listed = new Table('rejected_requests', rejectedSchema, 'rejectedId');
 export const whole = new Table('rejected_requests', wholeRejectedSchema, 'rejectedId');
 
-/** How many of each reason are kept of a company: a flood of one kind does not push out the others. */
+/** The number of decided requests that stay, for each company and reason. */
 export const keptOfReason = 100;
+/** Undecided requests stay for 30 days. Each rule has this many bytes for each group of reasons. */
+const rooms: { reasons: readonly RejectionReason[]; bytes: number }[] = [
+  { reasons: ['token-expired', 'token-revoked', 'signature'], bytes: 1024 * 1024 }, // may come from a stranger
+  { reasons: ['rate-limited', 'actions-per-day', 'recipients-per-day', 'open-chains'], bytes: 4 * 1024 * 1024 },
+];
+const roomOfOthers = 4 * 1024 * 1024;
+const leastBytes = 1024; // a smaller request counts as this many bytes
 const young = "received_at > now() - interval '30 days'";
+const undecided = 'chain_id IS NULL AND dropped_at IS NULL';
+const sameRequest = "interval '10 minutes'";
 
-/** `problem`: as the company may read it, who learns more of a 401 than was answered. `elements`: the actions, without tokens. */
+const shownKinds = 100;
+/** Waiting requests by rule, reason and kind of mistake: their number and the newest one. `$1` is the company. */
+const waiting = new Table(
+  `(SELECT newest.*, tally.* FROM (
+      SELECT COALESCE(relay_ids[1], '') AS relay_id, max(seq) AS place, count(*)::int AS requests, sum(repeats)::int AS repeated,
+        COALESCE(sum(not_kept), 0)::int AS not_kept_of_all, min(received_at) AS since, max(received_at) AS last_at
+      FROM rejected_requests WHERE company_id = $1 AND ${undecided} AND ${young} GROUP BY relay_ids[1], reason, mistake
+    ) AS tally JOIN rejected_requests AS newest ON company_id = $1 AND seq = place) AS rejected_requests`,
+  refusedCauseSchema.omit({ message: true, repeats: true, notKept: true }).extend({
+    problem: rejectedSchema.shape.problem,
+    repeated: z.int(),
+    notKeptOfAll: z.int(),
+  }),
+  'rejectedId',
+);
+
+/** `problem` is for the company. `elements` have no tokens. `propose` is called only if the request is stored. */
 export interface NewRejectedRequest
   extends Pick<ListedRejectedRequest, 'reason' | 'problem' | 'signature' | 'relayIds' | 'idempotencyKey'> {
   companyId: string;
   receivedAt: Date;
   elements: unknown;
+  body?: KeptBody;
+  mistake?: string;
+  propose?: () => ProposedAction[] | undefined;
 }
 
-/** `mended`: the places of what was changed in it, never what it says. */
+/**
+ * `kept`: the request is stored. `repeated`: it was stored before. If it is not stored, `rejectedId` is the newest stored one.
+ * `inADay` counts the rule's requests with this mistake within a day. `notKept` counts those that were not stored.
+ */
+export interface Keeping {
+  rejectedId: string;
+  kept: boolean;
+  repeated: boolean;
+  inADay: number;
+  notKept: number;
+}
+
+/** `mended`: the places of edits, never the new values. */
 interface Resent {
   companyId: string;
   rejectedId: string;
   chainId: string;
   mended?: string[] | undefined;
+  proposed?: true | undefined;
+  leftOut?: number[] | undefined;
 }
 
 export const rejectedRequestsIn = (database: Database) => ({
-  /** Keeps a request, and drops what is too old or too much. @returns its id; undefined where there is no such company. */
-  keep: (request: NewRejectedRequest) =>
+  /** Repetitions within ten minutes share a row. @param more - earlier requests without a row. Undefined: no such company. */
+  keep: ({ propose, ...request }: NewRejectedRequest, more = 0): Promise<Keeping | undefined> =>
     database.transaction(async (queries) => {
-      const { companyId, reason } = request;
+      const { companyId, reason, mistake = null } = request;
+      const [relayId = ''] = request.relayIds;
       if (!(await exists(queries, 'companies WHERE company_id = $1 FOR KEY SHARE', [companyId]))) return undefined;
-      const kept = await whole.insert(queries, { ...request, rejectedId: makeId() });
+      await queries.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [companyId]);
+      const content = JSON.stringify([
+        reason,
+        request.signature,
+        request.relayIds,
+        request.idempotencyKey,
+        request.body ?? request.elements,
+      ]);
+      const fingerprint = hash('sha256', content);
+      const count = (update: string, parameters: readonly Parameter[]) =>
+        read(queries, z.object({ rejectedId: z.string() }), `${update} RETURNING rejected_id AS "rejectedId"`, parameters);
+      const about = async (rejectedId: string, kept: boolean, repeated = false): Promise<Keeping> => {
+        const [counts] = await read(
+          queries,
+          z.object({ inADay: z.int(), notKept: z.int() }),
+          `SELECT COALESCE(sum(1 + repeats), 0)::int AS "inADay", COALESCE(sum(not_kept), 0)::int AS "notKept" FROM rejected_requests
+           WHERE company_id = $1 AND relay_ids[1] = $2 AND reason = $3 AND mistake IS NOT DISTINCT FROM $4
+             AND received_at > now() - interval '1 day'`,
+          [companyId, relayId, reason, mistake],
+        );
+        return { rejectedId, kept, repeated, ...(counts ?? { inADay: 1, notKept: 0 }) };
+      };
+      const [repeated] = await count(
+        `UPDATE rejected_requests SET repeats = repeats + 1
+         WHERE company_id = $1 AND fingerprint = $2 AND received_at > now() - ${sameRequest}`,
+        [companyId, fingerprint],
+      );
+      if (repeated) return about(repeated.rejectedId, true, true);
+
+      const room = rooms.find(({ reasons }) => reasons.includes(reason));
+      const others = rooms.flatMap(({ reasons }) => reasons);
+      const ofRoom = `company_id = $1 AND relay_ids[1] = $2 AND ${room ? '' : 'NOT '}reason = ANY ($3::text[])
+        AND ${undecided} AND ${young}`;
+      const parameters = [companyId, relayId, room?.reasons ?? others];
+      const [{ used } = { used: 0 }] = await read(
+        queries,
+        z.object({ used: z.int() }),
+        `SELECT COALESCE(sum(bytes), 0)::int AS used FROM rejected_requests WHERE ${ofRoom}`,
+        parameters,
+      );
+      const bytes = Math.max(leastBytes, Buffer.byteLength(content));
+      const isFull = used + bytes > (room?.bytes ?? roomOfOthers);
+      const notKept = more + (isFull ? 1 : 0);
+      const [newest] =
+        notKept === 0
+          ? []
+          : await count(
+              `UPDATE rejected_requests SET not_kept = COALESCE(not_kept, 0) + $4::int
+               WHERE seq = (SELECT max(seq) FROM rejected_requests WHERE ${ofRoom})`,
+              [...parameters, notKept],
+            );
+      if (isFull) return about(newest?.rejectedId ?? '', false);
+
+      const rejectedId = makeId();
+      const proposal = propose?.();
+      await whole.insert(queries, { ...request, rejectedId, bytes, fingerprint, mistake, ...(proposal && { proposal }) });
       await queries.query(`DELETE FROM rejected_requests WHERE NOT (${young})`);
       await queries.query(
-        `DELETE FROM rejected_requests WHERE company_id = $1 AND reason = $2 AND seq <= (
-           SELECT seq FROM rejected_requests WHERE company_id = $1 AND reason = $2 ORDER BY seq DESC OFFSET $3::int LIMIT 1)`,
+        `DELETE FROM rejected_requests WHERE company_id = $1 AND reason = $2 AND NOT (${undecided}) AND seq <= (
+           SELECT seq FROM rejected_requests WHERE company_id = $1 AND reason = $2 AND NOT (${undecided})
+           ORDER BY seq DESC OFFSET $3::int LIMIT 1)`,
         [companyId, reason, keptOfReason],
       );
-      return kept?.rejectedId;
+      return about(rejectedId, true);
     }),
 
   list: (companyId: string, request: PageRequest) =>
@@ -50,7 +159,16 @@ export const rejectedRequestsIn = (database: Database) => ({
   get: (companyId: string, rejectedId: string) =>
     whole.find(database, `company_id = $1 AND rejected_id = $2 AND ${young}`, [companyId, rejectedId]),
 
-  /** Notes that the request runs as a chain; the first note stays. */
+  /** Kinds of undecided requests, the newest first. */
+  waiting: async (companyId: string): Promise<RefusedCause[]> => {
+    const kinds = await waiting.select(database, `true ORDER BY place DESC LIMIT ${shownKinds}`, [companyId]);
+    return kinds.map(({ problem, repeated, notKeptOfAll, ...kind }) => ({
+      ...kind,
+      ...{ repeats: repeated, notKept: notKeptOfAll, message: problem.detail || problem.title },
+    }));
+  },
+
+  /** Records which chain a resent request started. Only the first call has an effect. */
   noteResent: ({ companyId, ...details }: Resent, actor: Actor) =>
     database.transaction(async (queries) => {
       const noted = await queries.query(
@@ -60,5 +178,19 @@ export const rejectedRequestsIn = (database: Database) => ({
       );
       if (noted.length === 0) return;
       await recordEvent(queries, { actor, action: 'rejected.resend', companyId, details });
+    }),
+
+  /** Records the decision to drop the request. Repetitions change nothing. @returns false if it was resent or is unknown. */
+  drop: (companyId: string, rejectedId: string, actor: Actor) =>
+    database.transaction(async (queries) => {
+      const ids = [companyId, rejectedId];
+      const dropped = await queries.query(
+        `UPDATE rejected_requests SET dropped_at = now(), dropped_by = $3
+         WHERE company_id = $1 AND rejected_id = $2 AND ${undecided} RETURNING 1`,
+        [...ids, actorName(actor)],
+      );
+      if (dropped.length > 0) await recordEvent(queries, { actor, action: 'rejected.drop', companyId, details: { rejectedId } });
+      const isDropped = 'company_id = $1 AND rejected_id = $2 AND chain_id IS NULL AND dropped_at IS NOT NULL';
+      return exists(queries, `rejected_requests WHERE ${isDropped}`, ids);
     }),
 });

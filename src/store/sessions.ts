@@ -1,12 +1,17 @@
-/** Who has signed in with a browser: a row each, so that any process can end a session. It ends with its key or admin token too. */
+/** Browser sessions in the database, so that any process can end one. A session ends with its key or admin token. */
 
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Caller } from '../contract/audit.js';
 import { roles } from '../contract/credential.js';
+import { Shares } from '../service/shares.js';
 import { type Database, Table } from './database.js';
+import { serviceKey } from './service-keys.js';
 
 export const longestSessionHours = 12;
+/** The limit for each key. Several people may share a key. */
+export const mostSessions = 50;
+const deletedEveryMs = 60_000; // interval of deleting ended sessions, which scans the whole table
 const alive = `seen_at > now() - interval '1 hour' AND created_at > now() - interval '${longestSessionHours} hours'`;
 
 const sessions = new Table('sessions', z.object({ sessionId: z.string() }));
@@ -24,17 +29,25 @@ const holders = new Table(
   }),
 );
 
-export const sessionsIn = (database: Database) => ({
-  /** @returns the id of a new session of theirs. Without its signature it opens nothing. */
+export const sessionsIn = (database: Database, deletions = new Shares(1, deletedEveryMs)) => ({
+  signingKey: () => serviceKey(database, 'session'),
+
+  /** If a key has too many sessions, ends the least recently used ones. @returns the new id. A cookie needs its signature too. */
   begin: async (actor: Caller): Promise<string> => {
-    await database.query(`DELETE FROM sessions WHERE NOT (${alive})`);
+    if (deletions.take()) await database.query(`DELETE FROM sessions WHERE NOT (${alive})`);
     const sessionId = randomBytes(24).toString('base64url');
     const holder = actor.kind === 'key' ? { keyId: actor.keyId } : { adminTokenId: actor.adminTokenId };
     await sessions.insert(database, { sessionId, ...holder });
+    if (actor.kind === 'key')
+      await database.query(
+        `DELETE FROM sessions WHERE session_id IN (
+           SELECT session_id FROM sessions WHERE key_id = $1 ORDER BY seen_at DESC, created_at DESC OFFSET ${mostSessions})`,
+        [actor.keyId],
+      );
     return sessionId;
   },
 
-  /** Whose session this is, which is thereby used; undefined: it has ended. */
+  /** Extends the session. @returns undefined if it has ended. */
   use: async (sessionId: string): Promise<Caller | undefined> => {
     const found = await holders.find(database, `session_id = $1 AND ${alive}`, [sessionId]);
     if (!found) return undefined;

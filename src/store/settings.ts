@@ -1,7 +1,6 @@
 /**
- * The settings and token hashes of all companies in memory, so that neither a request nor an effect has to ask the database. A
- * process sees its own changes at once. Those of others it reads once a second, by a revision that every change raises; nothing
- * older than two seconds is used.
+ * Settings and token hashes of all companies in memory: requests and effects need no query. Own changes are visible immediately.
+ * Changes of other processes are read once a second; data older than two seconds are never used.
  */
 
 import { setTimeout } from 'node:timers/promises';
@@ -12,15 +11,14 @@ import { type Rule, ruleSchema } from '../contract/rule.js';
 import { type Database, read, rowSchema, Table } from './database.js';
 
 const withoutTimes = { createdAt: true, updatedAt: true } as const;
-/** A time as PostgreSQL writes it in JSON. */
-const time = z.string().transform((text) => new Date(text).toISOString());
+const time = z.string().transform((text) => new Date(text).toISOString()); // a time as PostgreSQL writes it in JSON
 const companyRow = companySchema.omit(withoutTimes);
 const ruleRow = ruleSchema.omit(withoutTimes).extend({ companyId: z.string() });
 const pauseRow = pauseSchema.extend({ since: time, until: time.optional() });
 const tokenRow = z.object({
   tokenId: z.string(),
   relayId: z.string(),
-  /** In JSON, bytes are `\x` and their hexadecimal digits. */
+  /** In JSON, bytes are `\x` and hexadecimal digits. */
   hash: z.string().transform((text) => Buffer.from(text.slice(2), 'hex')),
   pepperId: z.string().optional(),
   revokedAt: z.coerce.date().optional(),
@@ -44,39 +42,32 @@ const changeRow = z.object({
   pauses: rows,
 });
 
-/** What is known of a company. */
 export interface CompanySettings {
   company: Company;
   rules: ReadonlyMap<string, Rule>;
   tokens: readonly TokenHash[];
-  /** Those that are on. */
-  pauses: readonly Pause[];
+  pauses: readonly Pause[]; // current pauses
 }
 
 const readEveryMs = 1000;
-/** However many wait for what has changed up to now, the database is not asked more often. */
-const confirmEveryMs = 100;
+const confirmEveryMs = 100; // `refresh` queries the database at most this often, for any number of callers
 const longestAgeMs = 2000;
 
 const list = ({ name, columns }: { name: string; columns: string }) =>
   `(SELECT json_agg(json_strip_nulls(row_to_json(listed)))
     FROM (SELECT ${columns} FROM ${name} WHERE company_id = settings_changes.company_id) AS listed)`;
 
-/**
- * The companies that changed after a revision, each with all that belongs to it; of a deleted one, its id alone. All of them where
- * the database is at an earlier revision: then it was restored from a backup, or is a replica that lacks the last changes.
- */
+/** Reads changes since the last read. If the database has an older revision (after a restore), it reads all companies. */
 const select = `SELECT company_id AS "companyId", revision, ${list(companiesNow)} AS companies, ${list(rulesNow)} AS rules,
   ${list(tokensNow)} AS tokens, ${list(pausesNow)} AS pauses
   FROM settings_changes
   WHERE revision > (SELECT CASE WHEN revision < $1::int THEN 0 ELSE $1::int END FROM settings_revision) ORDER BY revision`;
 
 export class Settings {
-  /** `unreadable`: why what is stored cannot be understood, which takes no other company with it. */
+  /** `unreadable`: the error for this company; the other companies stay usable. */
   readonly #companies = new Map<string, CompanySettings | { unreadable: unknown }>();
   #revision = 0;
-  /** When what is known was true, by the monotonic clock. */
-  #readAt = Number.NEGATIVE_INFINITY;
+  #readAt = Number.NEGATIVE_INFINITY; // when the data were current, by the monotonic clock
   #begunAt = Number.NEGATIVE_INFINITY;
   #outdatedAt = 0;
   #reading: Promise<void> | undefined;
@@ -87,10 +78,7 @@ export class Settings {
     this.#timer = setInterval(() => this.#refresh().catch(() => {}), readEveryMs).unref();
   }
 
-  /**
-   * What is known of a company; undefined: there is none. Rejects where it is too old and the database does not answer, and
-   * where it cannot be decrypted.
-   */
+  /** Undefined: no such company. Rejects if decryption fails, or if the data are too old and the database is down. */
   async of(companyId: string): Promise<CompanySettings | undefined> {
     if (performance.now() - this.#readAt > longestAgeMs || this.#readAt <= this.#outdatedAt) await this.#refresh();
     const settings = this.#companies.get(companyId);
@@ -99,10 +87,7 @@ export class Settings {
     return { ...settings, pauses: settings.pauses.filter((pause) => isOn(pause, Date.now())) };
   }
 
-  /**
-   * Waits for what has changed up to now, before a refusal: another process may have allowed a moment ago what is asked. All who
-   * wait share one reading.
-   */
+  /** Reads all changes up to now. Call it before a refusal. Concurrent callers share one read. */
   async refresh(): Promise<void> {
     const waitMs = Math.max(0, this.#begunAt + confirmEveryMs - performance.now());
     this.#confirming ??= setTimeout(waitMs).then(() => {
@@ -113,7 +98,7 @@ export class Settings {
   }
 
   async #refresh(): Promise<void> {
-    // A reading that began earlier may have missed a change.
+    // A read that is under way may miss a change: wait for it, then read again.
     await this.#reading?.catch(() => {});
     this.#reading ??= this.#read().finally(() => {
       this.#reading = undefined;
@@ -121,7 +106,6 @@ export class Settings {
     await this.#reading;
   }
 
-  /** Says that this process has changed something. */
   outdate(): void {
     this.#outdatedAt = performance.now();
   }

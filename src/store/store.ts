@@ -1,12 +1,14 @@
-/** What the relay remembers outside Temporal. */
+/** The store of all data outside Temporal. */
 
 import type { Keyring } from '../contract/encryption.js';
 import { auditIn } from './audit.js';
 import { causesIn } from './causes.js';
 import { companiesIn, pausesIn, rulesIn } from './companies.js';
+import { contactsIn } from './contacts.js';
 import { adminTokensIn, keysIn, tokensIn } from './credentials.js';
 import type { Database } from './database.js';
 import { encryptionIn } from './encryption.js';
+import { noticesIn } from './notices.js';
 import { Pepper, pepperHashes } from './pepper.js';
 import { rejectedRequestsIn } from './rejected.js';
 import { sessionsIn } from './sessions.js';
@@ -15,7 +17,7 @@ import { Usage } from './usage.js';
 
 export type Store = ReturnType<typeof createStore>;
 
-/** What the environment gives to keep what is stored; without it, it is stored in clear, and hashes have no pepper. */
+/** Without these secrets, data is not encrypted, and hashes have no pepper. */
 export interface Secrets {
   keyring?: Keyring;
   secret?: string;
@@ -30,7 +32,7 @@ export function createStore(connected: Database, { keyring, secret }: Secrets = 
   const pepper = new Pepper(secret);
   const settings = new Settings(opened);
   const usage = new Usage(opened);
-  /** Its transactions change settings. */
+  /** After each transaction, it marks the settings in memory as outdated. */
   const database: Database = {
     ...opened,
     transaction: (work) => opened.transaction(work).finally(() => settings.outdate()),
@@ -47,8 +49,10 @@ export function createStore(connected: Database, { keyring, secret }: Secrets = 
     pauses: pausesIn(database),
     rejected: rejectedRequestsIn(opened),
     causes: causesIn(opened),
+    notices: noticesIn(opened),
+    contacts: contactsIn(opened),
     encryption: encryptionIn(opened),
-    /** To be called before anything else, by a process that starts. @throws PepperError */
+    /** Every process calls this before anything else. @throws PepperError */
     pepperHashes: () => pepperHashes(opened, pepper),
     usage,
     async ping() {

@@ -1,14 +1,11 @@
-/**
- * What companies have used of a day (UTC): counted in memory, and added up with other processes' counts in the database once a
- * second. So a process knows of the others a second late, and nobody waits for the database.
- */
+/** The usage of companies today (UTC). It is counted in memory, and added to the database's totals once a second. */
 
 import { z } from 'zod';
 import { type Queries, read } from './database.js';
 
 export interface Used {
   actions: number;
-  recipients: number; // of e-mails
+  recipients: number;
 }
 
 const settleEveryMs = 1000;
@@ -25,8 +22,7 @@ const plus = (one: Used, other: Used, sign = 1): Used => ({
 export class Usage {
   #day = '';
   #loadedDay = '';
-  /** By company, of this day. */
-  readonly #counts = new Map<string, { settled: Used; unsettled: Used }>();
+  readonly #counts = new Map<string, { settled: Used; unsettled: Used }>(); // by company, for today
   #settling: Promise<void> = Promise.resolve();
   readonly #timer: NodeJS.Timeout;
 
@@ -34,22 +30,22 @@ export class Usage {
     this.#timer = setInterval(() => this.settle().catch(() => {}), settleEveryMs).unref();
   }
 
-  /** As far as it is known here. */
+  /** The usage that this process knows. */
   of(companyId: string): Used {
     const count = this.#today().get(companyId);
     return count ? plus(count.settled, count.unsettled) : none;
   }
 
-  /** @param sign - -1 gives back. */
+  /** @param sign - -1 subtracts the usage. */
   add(companyId: string, used: Used, sign: 1 | -1 = 1): void {
     const counts = this.#today();
     const { settled, unsettled } = counts.get(companyId) ?? { settled: none, unsettled: none };
     counts.set(companyId, { settled, unsettled: plus(unsettled, used, sign) });
   }
 
-  /** Rejects where the database does not answer: what is unsettled stays so. */
-  async settle(): Promise<void> {
-    const settled = this.#settling.then(() => this.#settle());
+  /** Rejects if the database does not answer. @param also - more companies; reads their counts from other processes too. */
+  async settle(also: readonly string[] = []): Promise<void> {
+    const settled = this.#settling.then(() => this.#settle(also));
     this.#settling = settled.catch(() => {});
     return settled;
   }
@@ -66,7 +62,7 @@ export class Usage {
     return this.#counts;
   }
 
-  async #settle(): Promise<void> {
+  async #settle(also: readonly string[]): Promise<void> {
     const counts = this.#today();
     const day = this.#day;
     if (this.#loadedDay !== day) {
@@ -77,11 +73,13 @@ export class Usage {
       );
       this.#loadedDay = day;
     }
-    const open = [...counts].filter(([, { unsettled }]) => unsettled.actions !== 0 || unsettled.recipients !== 0);
+    for (const companyId of also) if (!counts.has(companyId)) counts.set(companyId, { settled: none, unsettled: none });
+    const isOpen = ({ actions, recipients }: Used) => actions !== 0 || recipients !== 0;
+    const open = [...counts].filter(([companyId, { unsettled }]) => isOpen(unsettled) || also.includes(companyId));
     if (open.length === 0) return;
     const sent = new Map(open.map(([companyId, { unsettled }]) => [companyId, unsettled]));
     const rows = [...sent].map(([company_id, used]) => ({ company_id, day, ...used }));
-    // In one order, so that two processes do not wait for each other.
+    // A fixed order prevents deadlocks between processes.
     const totals = await read(
       this.database,
       totalRow,
@@ -96,7 +94,7 @@ export class Usage {
     this.#note(day, totals, sent);
   }
 
-  /** @param sent - what is part of the totals now. */
+  /** @param sent - counts of this process that the totals already include. */
   #note(day: string, totals: z.infer<typeof totalRow>[], sent = new Map<string, Used>()): void {
     if (day !== this.#day) return;
     for (const { companyId, ...settled } of totals) {

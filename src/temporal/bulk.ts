@@ -1,66 +1,68 @@
-/** Steering many chains at once: which chains are meant, the `BulkSteering` workflow that does it, and how far it is. */
+/** Bulk steering: selects the chains, starts the `BulkSteering` workflow, and reads its progress. */
 
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { workflowLink } from '../chain/chain.js';
+import { type BulkVerb, bulkVerbsFor, isRetry } from '../chain/allowed-verbs.js';
+import { chainWorkflowId, workflowLink } from '../chain/chain.js';
 import type { Correction } from '../chain/correct.js';
-import { type BulkVerb, isRetry } from '../chain/outcome.js';
-import { fitBytes } from '../chain/text.js';
+import { cutShort, fitBytes } from '../chain/text.js';
 import { summaryBytes } from '../chain/web-ui.js';
 import { type Actor, actorName } from '../contract/audit.js';
-import { type ActionFilter, actionsMeant } from '../contract/bulk.js';
+import { type ActionFilter, actionsMeant, type BulkOrder } from '../contract/bulk.js';
 import { bulkSchema, type ListedChain } from '../contract/chain-resource.js';
 import { progressQuery } from '../contract/messages.js';
 import { Problem } from '../contract/problem.js';
 import { companyKey } from '../contract/search-attributes.js';
 import type { Store } from '../store/store.js';
 import type { BulkSteering } from '../workflows/bulk-steering.js';
-import { type ChainFilter, listChains, quoted } from './list.js';
-import { correctAction } from './mend.js';
+import { type ChainFilter, listChains, quoted, statusQueries } from './list.js';
+import { correctAction, readAccepted } from './mend.js';
 import { describeChain, readChain } from './read.js';
 import type { SteerOptions } from './steer.js';
 
-/**
- * `assignmentId`, `relayId`, `reason` and `causeId` also choose among the chains' actions; without `companyId` all companies are meant,
- * and no cause.
- */
+/** The filter selects chains and actions. Without `companyId`, it applies to all companies and has no cause or chain ids. */
 interface BulkRequest {
   verb: BulkVerb;
-  filter: ChainFilter & Pick<ActionFilter, 'causeId'>;
+  filter: ChainFilter & Pick<ActionFilter, 'causeId'> & { chainIds?: string[] };
   companyId?: string;
-  correction?: Correction; // for `mend` alone
+  correction?: Correction; // for `mend` only
 }
 
-/** The most chains that are steered at once: their ids are the input of one workflow. */
+/** The most chains of a bulk order: all their ids are the input of one workflow. */
 export const mostChains = 5_000;
 
 const unfit = (detail: string, pointer: string) =>
   new Problem('invalid-body', `${pointer} ${detail}`, { errors: [{ pointer, detail }] });
 
-/** The chains that it concerns. @throws Problem invalid-body */
 export async function findChains({ client, links, store }: SteerOptions, { verb, filter, companyId }: BulkRequest) {
-  const failed = filter.status === 'failed';
-  if (failed && !isRetry(verb))
+  const { status, chainIds } = filter;
+  const failed = status === 'failed';
+  if (failed && !bulkVerbsFor(status).includes(verb))
     throw unfit('must be needs-attention or running: what has failed can only be retried or mended', '/filter/status');
   const held = !failed && (isRetry(verb) || verb === 'skip' || filter.reason !== undefined);
-  if (held && filter.status === 'running') throw unfit('must be needs-attention for this', '/filter/status');
+  if (held && status === 'running') throw unfit('must be needs-attention for this', '/filter/status');
+  // A chain chosen by id may be held or failed.
+  const both = isRetry(verb) && chainIds !== undefined && status === undefined;
+  const open = both ? `((${statusQueries['needs-attention']}) OR ${statusQueries.failed})` : "ExecutionStatus = 'Running'";
+  const ids = chainIds?.map((chainId) => quoted(chainWorkflowId({ companyId: companyId ?? '', chainId })));
   const { items } = await listChains(client, links, {
-    filter: held ? { ...filter, status: 'needs-attention' } : filter,
+    filter: held && !both ? { ...filter, status: 'needs-attention' } : filter,
     companyId,
-    more: failed ? [] : ["ExecutionStatus = 'Running'"],
+    more: [...(failed ? [] : [open]), ...(ids ? [`WorkflowId IN (${ids.join(', ')})`] : [])],
     limit: mostChains + 1,
   });
   if (items.length > mostChains)
-    throw unfit(`finds more than ${mostChains} chains, which is too much at a time: narrow it with since and until`, '/filter');
+    throw unfit(`finds more than ${mostChains} chains, too many at once: narrow it with since and until`, '/filter');
   const heldOf = await heldForCause(store, companyId, filter);
   return items.filter(({ chainId }) => heldOf(chainId)?.length !== 0);
 }
 
-function meantBy({ assignmentId, relayId, reason, causeId, status }: BulkRequest['filter']): ActionFilter {
-  return { assignmentId, relayId, reason, causeId, failed: status === 'failed' };
+function meantBy({ assignmentId, relayId, reason, causeId, status, chainIds }: BulkRequest['filter']): ActionFilter {
+  const chosen = chainIds !== undefined && status === undefined;
+  return { assignmentId, relayId, reason, causeId, failed: status === 'failed', ...(chosen && { chosen }) };
 }
 
-/** @returns which actions of a chain are held for the cause; of none, if none is named, nothing. */
+/** @returns a function: for a chain, the indexes of the actions held for the cause. It returns undefined without a cause. */
 export async function heldForCause(
   { causes }: { causes: Pick<Store['causes'], 'heldFor'> },
   companyId = '',
@@ -70,7 +72,6 @@ export async function heldForCause(
   return (chainId: string): readonly number[] | undefined => held && (held.get(chainId) ?? []);
 }
 
-/** What `mend` would make of the field in the actions of these chains. */
 export async function previewMends(
   { client, links, store }: SteerOptions,
   { filter, companyId, correction }: BulkRequest,
@@ -80,19 +81,31 @@ export async function previewMends(
   const heldOf = await heldForCause(store, companyId, filter);
   const previews = chains.map(async ({ companyId, chainId, workflowId }) => {
     const chain = await readChain(client, links, companyId, chainId);
-    const { indexes } = actionsMeant('mend', meantBy(filter), chain?.actions ?? [], heldOf(chainId));
+    const indexes = chain ? actionsMeant('mend', meantBy(filter), chain, heldOf(chainId)).indexes : [];
     const actions = chain?.actions.filter(({ index }) => indexes.includes(index)) ?? [];
-    return Promise.all(
-      actions.map(async (action) => {
-        const shown = await correctAction(client, { chainId, workflowId }, action, correction).catch((error: unknown) => {
+    const accepted = actions.length > 0 ? await readAccepted(client, { workflowId }) : [];
+    const shown = [];
+    // One after the other, so that only one long text per chain is in memory.
+    for (const action of actions) {
+      const becomes = await correctAction(client, { chainId, workflowId }, action, correction, accepted).catch(
+        (error: unknown) => {
           if (error instanceof Problem) return { before: undefined, after: undefined, problem: error.detail };
           throw error;
-        });
-        return { chainId, index: action.index, ...shown };
-      }),
-    );
+        },
+      );
+      const { before, after, problem } = becomes;
+      shown.push({ chainId, index: action.index, before: partOf(before), after: partOf(after), problem });
+    }
+    return shown;
   });
   return (await Promise.all(previews)).flat();
+}
+
+/** Shortens a field for a preview. Makes a copy: a slice would keep the whole text in memory. */
+function partOf(value: unknown): unknown {
+  if (!Array.isArray(value)) return structuredClone(typeof value === 'string' ? cutShort(value, 500) : value);
+  const more = value.length > 10 ? [`and ${value.length - 10} more`] : [];
+  return structuredClone([...value.slice(0, 10).map((one) => (typeof one === 'string' ? cutShort(one, 100) : one)), ...more]);
 }
 
 const memoSchema = bulkSchema
@@ -101,14 +114,16 @@ const memoSchema = bulkSchema
 
 const workflowIdOf = (bulkId: string) => `relay-bulk:${bulkId}`;
 
-/** Starts the workflow that steers these chains. @returns its `bulkId`. */
+/** @param recipientsPerDay - the limit of companies without their own. @returns the `bulkId`. */
 export async function steerChains(
-  { client, taskQueue, store }: SteerOptions,
-  { verb, filter, companyId, correction }: BulkRequest,
+  { client, taskQueue, store, recipientsPerDay }: SteerOptions & Pick<BulkOrder, 'recipientsPerDay'>,
+  { verb, filter: asked, companyId, correction }: BulkRequest,
   chains: readonly ListedChain[],
   actor: Actor,
 ): Promise<string> {
   const bulkId = randomUUID();
+  // The filter keeps ten ids; the workflow's input has all of them.
+  const filter = { ...asked, ...(asked.chainIds && { chainIds: asked.chainIds.slice(0, 10) }) };
   const count = chains.length;
   const by = actorName(actor);
   await store.audit.record({
@@ -118,11 +133,12 @@ export async function steerChains(
     details: { bulkId, verb, filter, count, field: correction?.field },
   });
   const memo: z.input<typeof memoSchema> = { verb, filter, count, by, ...(companyId !== undefined && { companyId }) };
-  const actions = meantBy(filter);
+  const actions = meantBy(asked);
   await client.workflow.start<typeof BulkSteering>('BulkSteering', {
     workflowId: workflowIdOf(bulkId),
+    priority: { fairnessKey: companyId ?? 'all' },
     taskQueue,
-    args: [{ bulkId, companyId, verb, actions, by, correction }, chains.map(({ workflowId }) => workflowId)],
+    args: [{ bulkId, companyId, verb, actions, by, correction, recipientsPerDay }, chains.map(({ workflowId }) => workflowId)],
     memo,
     ...(companyId !== undefined && { typedSearchAttributes: [{ key: companyKey, value: companyId }] }),
     staticSummary: fitBytes(
@@ -133,13 +149,13 @@ export async function steerChains(
   return bulkId;
 }
 
-/** Whether many chains of the company are being steered, as far as is visible a moment later. */
+/** The answer comes from visibility, and is about a second old. */
 export async function isSteeringMany({ client }: Pick<SteerOptions, 'client'>, companyId: string): Promise<boolean> {
   const query = `WorkflowType = 'BulkSteering' AND ExecutionStatus = 'Running' AND RelayCompanyId = ${quoted(companyId)}`;
   return (await client.workflow.count(query)).count > 0;
 }
 
-/** @returns undefined where there is none, or where it is not of that company. */
+/** @returns undefined if the order does not exist, or belongs to another company. */
 export async function readBulk({ client, links }: Pick<SteerOptions, 'client' | 'links'>, bulkId: string, companyId?: string) {
   const workflowId = workflowIdOf(bulkId);
   const handle = client.workflow.getHandle(workflowId);
@@ -148,7 +164,7 @@ export async function readBulk({ client, links }: Pick<SteerOptions, 'client' | 
   const { companyId: ofCompany, ...facts } = memoSchema.parse(description.memo);
   if (companyId !== undefined && ofCompany !== companyId) return undefined;
   const { status, startTime, closeTime } = description;
-  // One of the two only: a failed query that nobody awaits would end the process.
+  // Starts only one of the two: an unhandled rejection of the other would end the process.
   const progress = () =>
     status.name === 'COMPLETED' ? handle.result() : client.withDeadline(Date.now() + 3_000, () => handle.query(progressQuery));
   const base = companyId === undefined ? '' : `/co/${companyId}`;

@@ -1,7 +1,4 @@
-/**
- * What is held for which reason, as the chains themselves have it: the store hears that an action is held, but not of every end of
- * a hold (a retry, a skip or a cancellation by a person), and not of what was held while it was away.
- */
+/** Corrects the stored holds: the store misses some ends (decisions by people), and all changes while it is down. */
 
 import type { Client } from '@temporalio/client';
 import { chainOfWorkflow, type Links } from '../chain/chain.js';
@@ -19,17 +16,13 @@ interface Options {
   log: Pick<Log, 'warn'>;
 }
 
-/** What was noted may be so old: all who ask within this time share a look at the chains. */
-const freshMs = 2_000;
-/** All that Temporal is asked in one look. */
-const lookMs = 5_000;
-/** By then a hold is visible in Temporal's lists. */
-const visibleWithinMs = 15_000;
-/** Chains that are asked one by one, in one look; the next look asks others. */
-const mostAsked = 50;
+const freshMs = 2_000; // callers within this time share one check
+const lookMs = 5_000; // time limit of a check
+const visibleWithinMs = 15_000; // after this time, a hold is in Temporal's lists
+const mostAsked = 50; // chains queried in one check; the next one queries others
 const askedTogether = 10;
 
-/** Brings what is noted of a company's holds up to date. Where Temporal does not say, it stays as it is. */
+/** If Temporal does not answer, the stored holds do not change. */
 export class HeldActions {
   readonly #looks = new Map<string, { at: number; look: Promise<void> }>();
 
@@ -48,7 +41,7 @@ export class HeldActions {
     try {
       await this.options.client.withDeadline(Date.now() + lookMs, () => compare(this.options, companyId));
     } catch (error) {
-      this.options.log.warn(`what is held cannot be compared with the chains: ${reasonOf(error)}`);
+      this.options.log.warn(`held actions cannot be compared with the chains: ${reasonOf(error)}`);
     }
   }
 }
@@ -76,7 +69,7 @@ async function compare(options: Options, companyId: string): Promise<void> {
   await store.causes.end(companyId, over, new Date(now).toISOString());
 }
 
-/** Notes what a chain holds and nobody has noted. @returns what is noted, and it does not hold. */
+/** Adds missing holds of a chain to the store. @returns stored holds that are over. */
 async function ask({ client, links, store }: Options, companyId: string, chainId: string, noted: readonly HeldAction[]) {
   const chain = await readChain(client, links, companyId, chainId);
   if (chain?.partial && !chain.closedAt) return [];
@@ -93,7 +86,7 @@ async function ask({ client, links, store }: Options, companyId: string, chainId
   return noted.filter(({ index }) => !held.some((action) => action.index === index));
 }
 
-/** The chains of a company that need attention, as far as is visible a moment later. */
+/** The answer comes from visibility, and is about a second old. */
 async function heldChains(client: Client, companyId: string): Promise<Set<string>> {
   const query = visibilityQuery({ status: 'needs-attention' }, companyId);
   const found = new Set<string>();

@@ -1,4 +1,4 @@
-/** Has a worker look whether a company's systems answer: it, not the API, is what calls them. */
+/** Lets a worker check a company's systems: only workers call them. */
 
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
@@ -7,7 +7,7 @@ import type { Checked } from '../contract/company.js';
 import { companyKey } from '../contract/search-attributes.js';
 import type { SettingsCheck } from '../workflows/settings-check.js';
 
-/** @throws where no worker has done it in time. */
+/** @throws if no worker answers in time. */
 export function checkSettings(client: Client, taskQueue: string, input: SettingsCheckInput): Promise<Checked[]> {
   const { companyId } = input;
   return client.withDeadline(Date.now() + trialTimeoutMs + 2_000, () =>

@@ -1,4 +1,4 @@
-/** What Temporal keeps of a company, chains, delayed actions, notices and bulks alike, and the deletion of what has closed. */
+/** The data of a company in Temporal (chains, delayed actions, notices, bulks), and the deletion of closed runs. */
 
 import { setTimeout } from 'node:timers/promises';
 import { type Client, isGrpcServiceError } from '@temporalio/client';
@@ -12,12 +12,12 @@ const ofCompany = (companyId: string) => `RelayCompanyId = ${quoted(companyId)}`
 
 const count = async (client: Client, ...conditions: string[]) => (await client.workflow.count(conditions.join(' AND '))).count;
 
-/** As far as is visible a moment later. */
+/** The answer comes from visibility, and is about a second old. */
 export function countOpenChains(client: Client, companyId: string): Promise<number> {
   return count(client, visibilityQuery({}, companyId, [isOpen]));
 }
 
-/** Undefined: nothing. */
+/** @returns undefined if Temporal has no data of the company. */
 export async function remainsOf(client: Client, companyId: string): Promise<Remains | undefined> {
   const [open, closed] = await Promise.all([isOpen, isClosed].map((state) => count(client, ofCompany(companyId), state)));
   if (!open && !closed) return undefined;
@@ -32,12 +32,11 @@ export async function remainsOf(client: Client, companyId: string): Promise<Rema
   };
 }
 
-const erasedAtOnce = 200; // runs of one call: few enough to be answered at once
+const erasedAtOnce = 200; // runs per call, so that the answer comes soon
 const deletedTogether = 20;
-/** How long what was deleted may go on being visible. */
-const vanishesWithinMs = 3_000;
+const vanishesWithinMs = 3_000; // time in which deleted runs may stay visible
 
-/** Deletes the histories of runs that have closed. @returns how many runs; more may be left. */
+/** Deletes some closed runs with their histories. @returns their number; more runs may be left. */
 export async function eraseClosed(client: Client, companyId: string): Promise<number> {
   const closed = () => count(client, ofCompany(companyId), isClosed);
   const before = await closed();
@@ -57,7 +56,7 @@ interface Run {
   runId?: string | null;
 }
 
-/** Some of them. Ids are compared exactly, unlike in a visibility store that does not tell cases apart. */
+/** Some closed runs of the company. Compares ids itself, because some visibility stores ignore case. */
 async function closedRuns(client: Client, companyId: string): Promise<Run[]> {
   const found: Run[] = [];
   for await (const run of runsOf(client, `${ofCompany(companyId)} AND ${isClosed}`, erasedAtOnce)) {
@@ -69,13 +68,13 @@ async function closedRuns(client: Client, companyId: string): Promise<Run[]> {
   return found;
 }
 
-/** @returns false where it is gone already. */
+/** @returns false if the run does not exist any more. */
 async function deleteRun(client: Client, workflowExecution: Run): Promise<boolean> {
   try {
     await client.workflowService.deleteWorkflowExecution({ namespace: client.options.namespace, workflowExecution });
     return true;
   } catch (error) {
-    // 5: not found.
+    // 5 means: not found.
     if (isGrpcServiceError(error) && error.code === 5) return false;
     throw error;
   }

@@ -1,4 +1,4 @@
-/** Lists of chains, from Temporal's visibility: they need no worker, and are a moment behind. */
+/** Lists of chains from Temporal's visibility. They need no worker, and are about a second old. */
 
 import { createHash } from 'node:crypto';
 import type { Client } from '@temporalio/client';
@@ -11,7 +11,7 @@ import { Problem } from '../contract/problem.js';
 import { readPayload } from '../service/payloads.js';
 import { statusOf } from './read.js';
 
-/** SQLite's visibility store would take what stands behind a quotation mark for a query, and splits at the heart. */
+/** SQLite's visibility store reads text after a quotation mark as a query, and splits texts at `♡`. */
 const searchable = z
   .string()
   .min(1)
@@ -33,7 +33,7 @@ export const chainFilterSchema = z.strictObject({
 });
 export type ChainFilter = z.infer<typeof chainFilterSchema>;
 
-const statusQueries: Record<(typeof chainStatuses)[number], string> = {
+export const statusQueries: Record<(typeof chainStatuses)[number], string> = {
   running: "ExecutionStatus = 'Running' AND RelayNeedsAttention = false",
   'needs-attention': "ExecutionStatus = 'Running' AND RelayNeedsAttention = true",
   completed: "ExecutionStatus = 'Completed'",
@@ -59,13 +59,13 @@ export function visibilityQuery(filter: ChainFilter, companyId: string | undefin
     .join(' AND ');
 }
 
-/** A text from anywhere. @throws RangeError where quoting does not make it harmless in every visibility store. */
+/** Quotes any text. @throws RangeError if that is unsafe in some visibility store. */
 export function quoted(text: string): string {
   if (!searchable.safeParse(text).success) throw new RangeError('this text cannot be searched for');
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** `companyId` is absent where all companies are meant; `more` are further conditions, in the language of visibility. */
+/** Without `companyId`: all companies. `more`: further conditions, in the query language of visibility. */
 interface ListRequest {
   filter: ChainFilter;
   companyId?: string;
@@ -74,14 +74,13 @@ interface ListRequest {
   cursor?: string;
 }
 
-/** `nextCursor` of a list of chains: a hash of its query, and Temporal's token. */
+/** The pattern of a `nextCursor`: a hash of the query, and Temporal's token. */
 export const chainCursor = /^([0-9a-f]{8})\.([\w-]{1,2000})$/;
 
-/** Of a Temporal server. */
-const largestPage = 1000;
+const largestPage = 1000; // limit of a Temporal server
 const answerTimeoutMs = 10_000;
 
-/** Each chain once: open ones, the newest first, then closed ones, the last to close first. @throws Problem invalid-query */
+/** Lists each chain once: open chains, newest first, then closed chains, last closed first. @throws Problem invalid-query */
 export async function listChains(client: Client, links: Links, request: ListRequest): Promise<ChainList> {
   const { assignmentId, relayId } = request.filter;
   const query = visibilityQuery(request.filter, request.companyId, request.more);
@@ -99,7 +98,7 @@ export async function listChains(client: Client, links: Links, request: ListRequ
       client.workflowService.listWorkflowExecutions(ask),
     );
     const shown = await Promise.all((await withoutOldRuns(client, page.executions)).map((run) => listed(client, run, links)));
-    // SQLite compares lists of keywords without regard to case, MySQL the company too.
+    // SQLite ignores case in lists of keywords; MySQL also ignores it in the company.
     const chains = shown.flatMap((chain) => (chain && has([chain.companyId], request.companyId) ? chain : []));
     items.push(...chains.filter((chain) => has(chain.assignmentIds, assignmentId) && has(chain.relayIds, relayId)));
     token = page.nextPageToken;
@@ -107,7 +106,7 @@ export async function listChains(client: Client, links: Links, request: ListRequ
   return { items, nextCursor: token.length > 0 ? `${hash}.${Buffer.from(token).toString('base64url')}` : undefined };
 }
 
-/** As far as is visible a moment later. */
+/** The answer comes from visibility, and is about a second old. */
 export async function countChains(client: Client, filter: ChainFilter, companyId: string): Promise<ChainCounts> {
   const held = visibilityQuery({ ...filter, status: 'needs-attention' }, companyId);
   const [all, { count: needsAttention }] = await Promise.all([
@@ -125,7 +124,7 @@ export async function countChains(client: Client, filter: ChainFilter, companyId
   };
 }
 
-/** Runs that a query finds, asked for as they are taken. @param pageSize - of one question to Temporal */
+/** Fetches each page when it is needed. */
 export async function* runsOf(client: Client, query: string, pageSize = largestPage): AsyncGenerator<Run> {
   const { namespace } = client.options;
   let nextPageToken: Uint8Array = new Uint8Array();
@@ -140,7 +139,7 @@ const has = (ids: readonly string[], wanted: string | undefined) => wanted === u
 
 type Run = Awaited<ReturnType<Client['workflowService']['listWorkflowExecutions']>>['executions'][number];
 
-/** A reset leaves the older run behind, closed: of closed runs, only a chain's last counts. */
+/** Keeps only the last run of a closed chain. After a reset, the old run is still listed, as closed. */
 async function withoutOldRuns(client: Client, runs: Run[]): Promise<Run[]> {
   const closed = new Set(runs.flatMap(({ closeTime, execution }) => (closeTime && execution?.workflowId) || []));
   if (closed.size === 0) return runs;
@@ -166,16 +165,16 @@ const searchAttributesSchema = z.object({
 });
 const memoSchema = z.object({ receivedAt: z.string().optional(), summary: z.string().optional() });
 
-/** Whose a chain is says its workflow id, which one that somebody started by hand has, too; undefined: it is no chain of the relay. */
+/** Reads the company from the workflow id, because a person may have started the chain by hand. Undefined: not a chain. */
 async function listed(client: Client, run: Run, links: Links): Promise<ListedChain | undefined> {
   const { execution, status, startTime, closeTime, memo, searchAttributes } = run;
   const chain = chainOfWorkflow(execution?.workflowId ?? '');
   if (chain === undefined) return undefined;
   const known = searchAttributesSchema.parse(await read(client, searchAttributes?.indexedFields));
   const { receivedAt = isoTime(startTime) ?? '', summary } = memoSchema.parse(
-    await read(client, memo?.fields).catch((error: unknown) => {
+    await read(client, memo?.fields, execution?.workflowId).catch((error: unknown) => {
       if (!(error instanceof DecryptionError)) throw error;
-      return { summary: `cannot be read: ${error.message}` }; // It takes no other chain with it.
+      return { summary: `cannot be read: ${error.message}` }; // The list must still have the other chains.
     }),
   );
   return {
@@ -193,8 +192,9 @@ async function listed(client: Client, run: Run, links: Links): Promise<ListedCha
   };
 }
 
-async function read(client: Client, fields: NonNullable<Run['memo']>['fields']): Promise<Record<string, unknown>> {
-  const values = Object.entries(fields ?? {}).map(async ([name, payload]) => [name, await readPayload(client, payload)]);
+async function read(client: Client, fields: NonNullable<Run['memo']>['fields'], workflowId?: string | null) {
+  const entries = Object.entries(fields ?? {});
+  const values = entries.map(async ([name, payload]) => [name, await readPayload(client, payload, workflowId ?? '')]);
   return Object.fromEntries(await Promise.all(values));
 }
 

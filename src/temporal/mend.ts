@@ -1,4 +1,4 @@
-/** The fields of an action, and whether they can be mended so: said before the signal, which nobody answers. */
+/** The fields of an action, and the check of an edit. The check comes before the signal, because a signal has no answer. */
 
 import type { Client } from '@temporalio/client';
 import { z } from 'zod';
@@ -6,97 +6,117 @@ import { actionDefinitions } from '../chain/actions.js';
 import type { ChainAction } from '../chain/chain.js';
 import { type Correction, correct } from '../chain/correct.js';
 import type { ActionDefinition } from '../chain/define-action.js';
+import { sameAssignment } from '../chain/edits.js';
 import { type Fields, mergeFields } from '../chain/fields.js';
 import { mendAction, newRecipients } from '../chain/mend.js';
 import { isUnknown } from '../chain/outcome.js';
 import type { Issue } from '../chain/request.js';
 import { fieldsOf } from '../chain/sent.js';
 import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
-import { changesQuery, type Mend } from '../contract/messages.js';
+import { changesQuery, isAssignmentAlone, type Mend } from '../contract/messages.js';
 import { Problem } from '../contract/problem.js';
 import type { Store } from '../store/store.js';
-import { readInput } from './read.js';
+import { describeChain, readInput } from './read.js';
+import type { AdmitRecipients } from './recipients.js';
 
 const answerTimeoutMs = 4_000;
 
 const changesSchema = z.record(z.string(), z.unknown()).nullable();
 
-export type AdmitRecipients = (companyId: string, recipients: readonly string[]) => Promise<Issue[]>;
-
 type ChainOf = Pick<ChainResource, 'chainId' | 'workflowId'>;
 
-/** The action as it was accepted, what was changed since, and as it stands. @throws Problem */
-async function readAction(client: Client, { workflowId, chainId }: ChainOf, { index, mends }: ActionResource) {
-  const handle = client.workflow.getHandle(workflowId);
+/** The actions as accepted; empty if there is no such chain. */
+export async function readAccepted(client: Client, { workflowId }: Pick<ChainOf, 'workflowId'>): Promise<ChainAction[]> {
   return client.withDeadline(Date.now() + answerTimeoutMs, async () => {
-    const { runId } = await handle.describe();
-    const { actions } = await readInput(client, { workflowId, runId });
-    const action = actions.find((action) => action.index === index);
-    if (!action?.sent)
-      throw new Problem(
-        'not-steerable',
-        `The fields of action ${index} were not kept when chain ${chainId} was accepted, so it cannot be mended: send the request again.`,
-      );
-    const changes = (mends && changesSchema.parse(await handle.query(changesQuery, index))) ?? {};
-    const read = mendAction(action, changes);
-    return { action, changes, current: read.ok ? read.action : action };
+    const description = await describeChain(client, workflowId, 0);
+    return description ? (await readInput(client, { workflowId, runId: description.runId })).actions : [];
   });
 }
 
-/** `sent`: where it was mended, the fields as they had been sent. @throws Problem not-steerable */
+/** @param accepted - the chain's actions. @returns the action, the changes, and the action with all edits. @throws Problem */
+async function readAction(
+  client: Client,
+  { workflowId, chainId }: ChainOf,
+  { index, mends }: ActionResource,
+  accepted: readonly ChainAction[],
+) {
+  const action = accepted.find((action) => action.index === index);
+  if (!action?.sent)
+    throw new Problem(
+      'not-steerable',
+      `The fields of action ${index} were not kept when chain ${chainId} was accepted, so it cannot be mended: send the request again.`,
+    );
+  const asked = () => client.workflow.getHandle(workflowId).query(changesQuery, index);
+  const changed = mends && (await client.withDeadline(Date.now() + answerTimeoutMs, asked));
+  const changes = (mends && changesSchema.parse(changed)) ?? {};
+  const read = mendAction(action, changes);
+  return { action, changes, current: read.ok ? read.action : action };
+}
+
+/** `sent`: the original fields of an edited action. @throws Problem not-steerable */
 export async function readFields(
   client: Client,
   chain: ChainResource,
   asked: ActionResource,
-): Promise<{ fields: Fields; sent?: Fields }> {
-  const { action, changes } = await readAction(client, chain, asked);
+): Promise<{ fields: Fields; sent?: Fields; sameAssignment: number[] }> {
+  const accepted = await readAccepted(client, chain);
+  const { action, changes } = await readAction(client, chain, asked, accepted);
   const sent = fieldsOf(action);
-  return asked.mends ? { fields: mergeFields(sent, changes), sent } : { fields: sent };
+  const others = 'platformAssignmentId' in sent ? sameAssignment(accepted, chain.actions, asked.index) : [];
+  return { ...(asked.mends ? { fields: mergeFields(sent, changes), sent } : { fields: sent }), sameAssignment: others };
 }
 
-/**
- * What a correction makes of a field: `changes` where it is to be mended so, with how many recipients that are new.
- * @throws Problem not-steerable
- */
+/** `changes`: the edit. `recipients`: those that it adds. @param accepted - the chain's actions. @throws Problem not-steerable */
 export async function correctAction(
   client: Client,
   chain: ChainOf,
   asked: ActionResource,
   correction: Correction,
-): Promise<{ before: unknown; after: unknown; problem?: string; changes?: Fields; recipients?: number }> {
-  const { action, changes, current } = await readAction(client, chain, asked);
+  accepted: readonly ChainAction[],
+): Promise<{ before: unknown; after?: unknown; problem?: string; changes?: Fields; recipients?: string[] }> {
+  const { action, changes, current } = await readAction(client, chain, asked, accepted);
   const fields = mergeFields(fieldsOf(action), changes);
-  const corrected = correct(fields, correction);
   const { field } = correction;
-  const shown = { before: fields[field], after: corrected[field] };
-  if (shown.after === undefined) return shown;
-  const read = mendAction(action, { ...changes, ...corrected });
-  const wrong = read.ok ? [] : read.problems.map(({ pointer, detail }) => `${pointer} ${detail}`);
-  if (isUnknown(asked)) wrong.push('whether the last try took effect is not known: mend it by itself');
-  if (!read.ok || wrong.length > 0) return { ...shown, problem: wrong.join('; ') };
-  return { ...shown, changes: corrected, recipients: newRecipients(current, read.action).length };
+  const before = fields[field];
+  const corrected = correct(fields, correction);
+  if (!corrected.ok) return { before, problem: corrected.error };
+  const after = corrected.changes[field];
+  if (after === undefined) return { before };
+  const read = mendAction(action, { ...changes, ...corrected.changes });
+  const wrong = read.ok ? [] : read.problems.map(({ pointer, detail }) => `${pointer} ${detail}`.trim());
+  if (isUnknown(asked)) wrong.push('nobody knows whether the last try took effect: mend this action alone');
+  if (!read.ok || wrong.length > 0) return { before, after, problem: wrong.join('; ') };
+  return { before, after, changes: corrected.changes, recipients: newRecipients(current, read.action) };
 }
 
-/**
- * @param admit - says what is wrong with recipients that are new, and counts them where nothing is.
- * @throws Problem invalid-body, not-confirmed, not-steerable; what `admit` throws
- */
+/** @param admit - checks and counts new recipients. @throws Problem invalid-body, not-confirmed, not-steerable */
 export async function assertMendable(
   { client, store, admit }: { client: Client; store: Pick<Store, 'companies'>; admit?: AdmitRecipients | undefined },
   companyId: string,
   chain: ChainResource,
   asked: ActionResource,
-  { fields, confirmUnknown }: Pick<Mend, 'fields' | 'confirmUnknown'>,
+  { fields, confirmUnknown, allActions }: Pick<Mend, 'fields' | 'confirmUnknown' | 'allActions'>,
 ): Promise<void> {
+  if (allActions && !isAssignmentAlone(fields)) {
+    const detail = 'is for platformAssignmentId alone';
+    throw new Problem('invalid-body', `Nothing was changed. allActions ${detail}.`, {
+      errors: [{ pointer: '/allActions', detail }],
+    });
+  }
   if (isUnknown(asked) && !confirmUnknown)
     throw new Problem(
       'not-confirmed',
       `Nothing was changed. Whether the last try of action ${asked.index} took effect is not known, and the mended action is another effect: ` +
         'look first; then, if it is to be done all the same, send "confirmUnknown": true.',
     );
-  // Without a worker nobody knows what was mended before: the workflow decides.
+  if (chain.partial && 'emails' in fields && admit)
+    throw new Problem(
+      'temporal-unavailable',
+      'Nothing was changed: no worker answers, so the added recipients cannot be counted.',
+    );
+  // Without a worker, the API does not know earlier edits: the workflow decides.
   if (chain.partial) return;
-  const { action, changes, current } = await readAction(client, chain, asked);
+  const { action, changes, current } = await readAction(client, chain, asked, await readAccepted(client, chain));
   const read = mendAction(action, { ...changes, ...fields });
   const problems = read.ok ? await obstacles(read.action) : read.problems;
   if (read.ok && problems.length === 0) problems.push(...((await admit?.(companyId, newRecipients(current, read.action))) ?? []));
@@ -105,7 +125,6 @@ export async function assertMendable(
   const said = errors.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; ');
   throw new Problem('invalid-body', `Nothing was changed. ${said}`, { errors });
 
-  /** What would keep it from being tried in the company's time zone. */
   async function obstacles(mended: ChainAction): Promise<Issue[]> {
     const company = await store.companies.get(companyId);
     const definition: ActionDefinition | undefined = actionDefinitions.find(({ name }) => name === mended.action);

@@ -1,4 +1,4 @@
-/** Reads a chain from Temporal: from its workflow, or where no worker answers in time as far as the server knows it. */
+/** Reads a chain from its workflow or, if no worker answers in time, from the server's data. */
 
 import { setTimeout } from 'node:timers/promises';
 import { type Client, type WorkflowExecutionDescription, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
@@ -6,28 +6,32 @@ import { ApplicationFailure } from '@temporalio/common';
 import { z } from 'zod';
 import { type Chain, chainLinks, chainWorkflowId, initialStatus, type Links } from '../chain/chain.js';
 import { actionStates, chainStatus, hasEnded } from '../chain/outcome.js';
-import { type ActionResource, actionSchema, viewSchema } from '../contract/chain-resource.js';
+import { type ActionResource, actionSchema, chainSchema, viewSchema } from '../contract/chain-resource.js';
 import { needsAttentionKey } from '../contract/search-attributes.js';
 import { readMessage, readPayload } from '../service/payloads.js';
 
 type View = z.infer<typeof viewSchema>;
 const startedSchema = z.custom<Chain>((value) => typeof value === 'object' && value !== null && 'actions' in value);
 
-/** What a workflow leaves behind: a chain its view, delayed actions their list. */
+/** The result of a workflow: the view of a chain, or a list of delayed actions. */
 const endSchema = z.union([
   viewSchema,
   z.array(actionSchema).transform((actions): View => ({ status: chainStatus(actions), actions })),
 ]);
 
-/** In the memo of a cancelled chain: how its actions ended. */
+/** The memo of a cancelled chain: the final states of its actions. */
 const endedSchema = z.object({ states: z.array(z.enum(actionStates)).optional() });
 
-/** For the workflows of a chain to end a workflow task, whose local tries take 2 seconds at most, and to answer. */
+/** The time limit of an answer. The workflow first finishes its task, whose local tries take up to 2 seconds. */
 const answerTimeoutMs = 4_000;
 
-const startMemoSchema = z.object({ receivedAt: z.string(), tokenIds: z.array(z.string()).optional() });
+const startMemoSchema = z.object({
+  receivedAt: z.string(),
+  tokenIds: z.array(z.string()).optional(),
+  warnings: chainSchema.shape.warnings,
+});
 
-/** @returns undefined where the company has no such chain. */
+/** @returns undefined if the company has no such chain. */
 export async function readChain(client: Client, links: Links, companyId: string, chainId: string) {
   const workflowId = chainWorkflowId({ companyId, chainId });
   const deadline = Date.now() + answerTimeoutMs;
@@ -45,6 +49,7 @@ export async function readChain(client: Client, links: Links, companyId: string,
     receivedAt: memo.data?.receivedAt ?? description.startTime.toISOString(),
     closedAt: description.closeTime?.toISOString(),
     tokenIds: memo.data?.tokenIds,
+    warnings: memo.data?.warnings,
     actions,
     ignored: view.ignored,
     historyFull: view.historyFull,
@@ -53,7 +58,7 @@ export async function readChain(client: Client, links: Links, companyId: string,
   };
 }
 
-/** The workflow, once no workflow task of it is pending or it is too late for that; undefined where there is none. */
+/** Waits until no workflow task is pending, but not longer than until `deadline`. Undefined: no such workflow. */
 export async function describeChain(client: Client, workflowId: string, deadline: number) {
   try {
     for (let pauseMs = 20; ; pauseMs *= 2) {
@@ -67,15 +72,12 @@ export async function describeChain(client: Client, workflowId: string, deadline
   }
 }
 
-/**
- * Whether a workflow task is pending, in which local activities may run. It is not queried then: Temporal might tell the workflow
- * of an activity's end one workflow task later than a replay will, which would fail.
- */
+/** Whether a workflow task is pending. A query at that time can delay the record of a local activity, and then a replay fails. */
 export function isBusy({ status, raw }: WorkflowExecutionDescription): boolean {
   return status.name === 'RUNNING' && Boolean(raw.pendingWorkflowTask);
 }
 
-/** @param deadline - until when the workflow has to answer; past: it is not asked. */
+/** @param deadline - the limit for the workflow's answer. After it, the workflow gets no query. */
 async function readView(client: Client, description: WorkflowExecutionDescription, deadline: number) {
   const handle = client.workflow.getHandle(description.workflowId, description.runId);
   const status = description.status.name;
@@ -102,7 +104,7 @@ async function readView(client: Client, description: WorkflowExecutionDescriptio
   }
 }
 
-/** The input of the workflow of a chain, or of delayed actions. */
+/** The input of a chain, or of delayed actions. */
 export async function readInput(client: Client, execution: { workflowId: string; runId: string }): Promise<Chain> {
   const { history } = await client.workflowService.getWorkflowExecutionHistory({
     namespace: client.options.namespace,
@@ -110,10 +112,9 @@ export async function readInput(client: Client, execution: { workflowId: string;
     maximumPageSize: 1,
   });
   const payload = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads?.[0];
-  return startedSchema.parse(payload && (await readPayload(client, payload)));
+  return startedSchema.parse(payload && (await readPayload(client, payload, execution.workflowId)));
 }
 
-/** Without a worker: what the chain was started with, and what the server counts. */
 async function startedWith(client: Client, { workflowId, runId, status, memo }: WorkflowExecutionDescription): Promise<View> {
   const chain = await readInput(client, { workflowId, runId });
   const { states = [] } = endedSchema.parse(memo ?? {});
@@ -124,17 +125,22 @@ async function startedWith(client: Client, { workflowId, runId, status, memo }: 
   return { status: statusOf(status.code), actions };
 }
 
-/** How a chain stands by the status of its workflow, a number in Temporal's API. */
+/** @param code - a workflow's status in Temporal's API */
 export function statusOf(code: number): View['status'] {
   const statuses: Record<number, View['status']> = { 1: 'running', 2: 'completed', 4: 'cancelled', 5: 'terminated' };
   return statuses[code] ?? 'failed';
 }
 
-/** Attempts and last errors of activities under way, which only the server knows. */
-function withAttempts(client: Client, actions: ActionResource[], { raw }: Pick<WorkflowExecutionDescription, 'raw'>) {
+/** Adds attempts and last errors of running activities: only the server knows them. */
+function withAttempts(
+  client: Client,
+  actions: ActionResource[],
+  description: Pick<WorkflowExecutionDescription, 'raw' | 'workflowId'>,
+) {
+  const { raw, workflowId } = description;
   const read = actions.map(async (action): Promise<ActionResource> => {
     const pending = (raw.pendingActivities ?? []).filter(({ activityId }) => activityId?.startsWith(`${action.index}/`));
-    // What is held says more than a description of a moment before.
+    // The state of a held action is newer than the description.
     if (hasEnded(action.state) || action.state === 'needs-attention' || pending.length === 0) return action;
     const attempts = action.attempts ?? (action.state === 'retrying' ? 1 : 0);
     const failure = pending.find(({ lastFailure }) => lastFailure)?.lastFailure;
@@ -145,7 +151,7 @@ function withAttempts(client: Client, actions: ActionResource[], { raw }: Pick<W
       attempts: attempts + Math.max(...pending.map(({ attempt }) => attempt ?? 0)) - 1,
       error: {
         type: failure.applicationFailureInfo?.type ?? 'Timeout',
-        message: await readMessage(client, failure),
+        message: await readMessage(client, failure, workflowId),
         retryable: true,
       },
     };
@@ -153,7 +159,7 @@ function withAttempts(client: Client, actions: ActionResource[], { raw }: Pick<W
   return Promise.all(read);
 }
 
-/** Delayed actions that are due, as their own workflow has them. @param deadline - 0: no worker answers, the server knows all. */
+/** Reads due delayed actions from their own workflows. @param deadline - 0: no worker answers; reads the server's data. */
 async function withDelayed(client: Client, actions: ActionResource[], deadline: number): Promise<ActionResource[]> {
   const due = actions.flatMap(({ state, runAt = '', workflowId = [] }) =>
     !hasEnded(state) && Date.parse(runAt) <= Date.now() ? workflowId : [],

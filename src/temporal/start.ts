@@ -1,11 +1,13 @@
-/** Starts the workflow of an accepted request, at most once for an idempotency key. */
+/** Starts the workflow of an accepted request, at most once per idempotency key. */
 
-import { createHash, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { type Client, WorkflowIdReusePolicy, WorkflowNotFoundError } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { type Chain, chainWorkflowId } from '../chain/chain.js';
+import type { Issue } from '../chain/request.js';
+import { cutShort } from '../chain/text.js';
 import { chainDetails, chainSummary } from '../chain/web-ui.js';
 import { Problem, Rejection } from '../contract/problem.js';
 import { searchAttributesOf } from '../contract/search-attributes.js';
@@ -14,21 +16,21 @@ import type { RuleChain } from '../workflows/rule-chain.js';
 export interface StartOptions extends Pick<Chain, 'retryBudgetSeconds' | 'attentionWindowSeconds'> {
   client: Client;
   taskQueue: string;
-  /** Whether a worker shares the client's connection: the first workflow task may then come with the answer. */
-  eager: boolean;
+  eager: boolean; // whether a worker shares the connection, so that the start can return the first workflow task
   log: Logger;
 }
 
-/** `tokenIds`: with which tokens it came; absent where a person sent it again. */
+/** `tokenIds`: the tokens of the request; absent: a person has resent it. */
 type AcceptedRequest = Pick<Chain, 'companyId' | 'actions' | 'traceparent'> & {
   idempotencyKey?: string;
   hash: string;
   tokenIds?: string[];
+  warnings?: readonly Issue[];
 };
-/** `replayed`: the key was used before with the same body, and this is the chain of that time. */
+/** `replayed`: the key was used before with the same body. `chain` is then the earlier chain. */
 export type StartedChain = { chain: Chain; replayed: boolean };
 
-/** What is said of a start that Temporal did not confirm, by whether there is such a chain all the same. */
+/** The detail if the start is not confirmed: the chain exists, does not exist, or this is not known. */
 const notStarted = {
   some: 'The chain is known, but cannot be read at the moment.',
   none: 'The chain could not be started. Nothing has run. Send the request again.',
@@ -39,20 +41,27 @@ const notStarted = {
 
 const memoSchema = z.object({ receivedAt: z.string(), hash: z.string(), request: z.string() });
 
-/** The most tokens of a chain that its memo names. */
-const mostTokens = 20;
+const mostTokens = 20; // in the memo
+const mostWarnings = 20; // in the memo
+const longestWarning = 500;
 
 const startTimeoutMs = 10_000;
 
-/** With more starts under way, first workflow tasks are polled for: taken with the answer, they would delay other answers. */
+/** Above this number of starts under way, workers poll for the first task: an eager task would delay the other answers. */
 const mostEagerStarts = 4;
 let startsUnderWay = 0;
 
-/** @returns once Temporal has durably accepted it. @throws Rejection idempotency-key-reused; Problem temporal-unavailable */
+/**
+ * Resolves after Temporal has durably accepted the chain.
+ * @throws Rejection idempotency-key-reused; Problem temporal-unavailable
+ */
 export async function startChain(options: StartOptions, accepted: AcceptedRequest): Promise<StartedChain> {
   const { client, log, retryBudgetSeconds, attentionWindowSeconds } = options;
   const { companyId, actions, idempotencyKey, hash, traceparent } = accepted;
   const tokenIds = accepted.tokenIds?.slice(0, mostTokens);
+  const warnings = accepted.warnings
+    ?.slice(0, mostWarnings)
+    .map(({ pointer, detail }) => ({ pointer: cutShort(pointer), detail: cutShort(detail, longestWarning) }));
   const chain: Chain = {
     companyId,
     chainId: idempotencyKey === undefined ? randomUUID() : keyedChainId(accepted, idempotencyKey),
@@ -74,7 +83,14 @@ export async function startChain(options: StartOptions, accepted: AcceptedReques
         taskQueue: options.taskQueue,
         workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
         requestEagerStart: options.eager && startsUnderWay <= mostEagerStarts,
-        memo: { receivedAt: chain.receivedAt, hash, request, summary, ...(tokenIds && { tokenIds }) },
+        memo: {
+          receivedAt: chain.receivedAt,
+          hash,
+          request,
+          summary,
+          ...(tokenIds && { tokenIds }),
+          ...(warnings?.length && { warnings }),
+        },
         typedSearchAttributes: searchAttributesOf(chain, actions),
         staticSummary: summary,
         staticDetails: chainDetails(chain, actions),
@@ -83,7 +99,7 @@ export async function startChain(options: StartOptions, accepted: AcceptedReques
     );
     return { chain, replayed: false };
   } catch (error) {
-    // What was started is found, also when the answer to the start was lost.
+    // The answer to the start may be lost: look for the chain.
     const found = await findStarted(client, workflowId);
     if (typeof found === 'object') {
       if (found.request === request) return { chain, replayed: false };
@@ -109,21 +125,18 @@ async function findStarted(client: Client, workflowId: string) {
   }
 }
 
-/** Of the set of rules too: who holds the tokens of some rules cannot use up the keys of others. */
+/** The id also depends on the rules, so that a sender with tokens of other rules cannot use up keys. */
 export function keyedChainId({ companyId, actions }: Pick<AcceptedRequest, 'companyId' | 'actions'>, key: string): string {
   const rules = [...new Set(actions.map(({ relayId }) => relayId))].sort();
-  return createHash('sha256')
-    .update(JSON.stringify([companyId, rules, key]))
-    .digest('hex')
-    .slice(0, 32);
+  return hash('sha256', JSON.stringify([companyId, rules, key])).slice(0, 32);
 }
 
-/** A hash of the request's elements without their tokens, whatever the order of their fields. */
+/** A hash without tokens, independent of the order of fields. */
 export function hashRequest(elements: readonly Record<string, unknown>[]): string {
   const canonical = (_name: string, value: unknown): unknown => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
     const fields = Object.entries(value).filter(([name]) => name !== 'relayAccessToken');
     return Object.fromEntries(fields.sort(([a], [b]) => (a < b ? -1 : 1)));
   };
-  return createHash('sha256').update(JSON.stringify(elements, canonical)).digest('hex');
+  return hash('sha256', JSON.stringify(elements, canonical));
 }

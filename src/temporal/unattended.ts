@@ -1,4 +1,4 @@
-/** What is counted across all chains, for the metrics: by a few queries now and then, so that no chain costs anything for it. */
+/** Metrics of all chains. They need a few visibility queries a minute, and no query to a chain. */
 
 import type { Client } from '@temporalio/client';
 import { attentionSinceKey } from '../contract/search-attributes.js';
@@ -17,7 +17,7 @@ const countEveryMs = 60_000;
 const answerTimeoutMs = 10_000;
 const overdueSeconds = 600;
 
-/** Counts at once, and then every minute. @returns what ends that. */
+/** Counts now and every minute. @returns a function that stops it. */
 export function countUnattended(options: Options): () => void {
   const count = () => countOnce(options);
   void count();
@@ -25,7 +25,7 @@ export function countUnattended(options: Options): () => void {
   return () => clearInterval(timer);
 }
 
-/** One query for what needs attention, one for the notices; eight more for the age of the oldest, where there is one. */
+/** Sends one query about chains that need attention, one about notices, and eight to find the oldest chain. */
 export async function countOnce({ client, taskQueue, metrics, log }: Options): Promise<void> {
   const ours = `TaskQueue = ${quoted(taskQueue)}`;
   const ago = (seconds: number) => `'${new Date(Date.now() - seconds * 1000).toISOString()}'`;
@@ -43,14 +43,14 @@ export async function countOnce({ client, taskQueue, metrics, log }: Options): P
     });
   } catch (error) {
     for (const gauge of [needingAttention, oldestUnattended, noticesOverdue]) gauge.set(Number.NaN);
-    log.warn(`what needs attention cannot be counted: ${reasonOf(error)}`);
+    log.warn(`chains that need attention cannot be counted: ${reasonOf(error)}`);
   }
 }
 
-/** In seconds, from one to more than a year, each a tenth longer than the one before. */
+/** Ages in seconds, from one to more than a year; each is 10 % longer than the one before. */
 const ages = Array.from({ length: 184 }, (_, n) => 1.1 ** n);
 
-/** The greatest of the ages at which something is older, in seconds: a server of SQL cannot be asked for the oldest. */
+/** The age of the oldest chain, by bisection, because visibility in SQL cannot sort. */
 async function oldest(isOlder: (seconds: number) => Promise<boolean>): Promise<number> {
   let [from, to] = [0, ages.length];
   while (from < to) {

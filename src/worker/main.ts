@@ -1,4 +1,5 @@
-/** `npm run worker`: workflows and effects; as many of these as the load asks for. */
+#!/usr/bin/env node
+/** `npm run worker`: runs workflows and effects. Start as many processes as the load needs. */
 
 import { NativeConnection } from '@temporalio/worker';
 import { Hono } from 'hono';
@@ -16,7 +17,7 @@ await runProcess(async (closers, stop) => {
   const config = readConfig(process.env);
   const { DATABASE_URL, SMTP_URL } = needed(config, {
     DATABASE_URL: 'the worker reads companies and rules from PostgreSQL (the embedded store is for npm start)',
-    SMTP_URL: 'without a mail server nobody could be told of a failure',
+    SMTP_URL: 'without a mail server the relay could not notify anybody about a failure',
   });
   const { TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_WORKER_BUILD_ID: buildId } = config;
   const deployment = deploymentName && buildId ? { deploymentName, buildId } : undefined;
@@ -33,11 +34,11 @@ await runProcess(async (closers, stop) => {
   const database = await again(() => openPostgres(DATABASE_URL), { log, stop });
   const parts = await openParts(closers, { config, log, database, temporal, connect, smtpUrl: SMTP_URL, sdkMetrics, stop });
   await reach(temporal, () => registerSearchAttributes(parts.client), { log, stop });
-  // Beside that of the parts, which stays: with none at all the SDK would start its runtime anew.
+  // The connection from `openParts` stays open: without any connection, the SDK would restart its runtime.
   const start = async () => {
     const connection = await NativeConnection.connect(temporal.connection);
     return startWorker({ ...parts, connection, version: deployment }).catch(async (error) => {
-      await connection.close(); // On one that failed the SDK makes no second worker for a task queue.
+      await connection.close(); // on a failed connection, the SDK creates no second worker
       throw error;
     });
   };

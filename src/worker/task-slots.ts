@@ -1,23 +1,21 @@
 /**
- * How many workflow tasks a worker takes from the server. What waits there is handed out fairly among companies, what has been taken
- * is not: so no more is taken than is soon dealt with. A task that awaits a local activity waits for an outside system and does not
- * count, up to the number of all.
+ * Limits the workflow tasks of a worker. The server shares out waiting tasks fairly if each worker takes only a few. A task that
+ * waits for a local activity does not count.
  */
 
 import type { ActivityInterceptorsFactory, CustomSlotSupplier, SlotPermit, WorkflowSlotInfo } from '@temporalio/worker';
 
-/** Taken at once, those included that a poll may bring. */
-const mostBusy = 24;
+const mostBusy = 24; // includes one slot for each open poll
 const most = 400;
 
 export class WorkflowTaskSlots implements CustomSlotSupplier<WorkflowSlotInfo> {
   readonly type = 'custom';
   #reserved = 0;
   #localActivities = 0;
-  /** Those that wait for a slot, first come, first served. */
+  /** The oldest entry gets the next slot. */
   readonly #queue = new Set<(permit: SlotPermit) => void>();
 
-  /** @throws `AbortError` where the slot is needed no more. */
+  /** @throws `AbortError` if the slot is no longer needed. */
   reserveSlot(_: unknown, signal: AbortSignal): Promise<SlotPermit> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason);
@@ -35,7 +33,7 @@ export class WorkflowTaskSlots implements CustomSlotSupplier<WorkflowSlotInfo> {
     });
   }
 
-  /** For what a start or the end of a task brings with it. */
+  /** For an eager task. */
   tryReserveSlot(): SlotPermit | null {
     if (!this.#isFree) return null;
     this.#reserved += 1;
@@ -49,7 +47,6 @@ export class WorkflowTaskSlots implements CustomSlotSupplier<WorkflowSlotInfo> {
     this.#admit();
   }
 
-  /** Tells which activities the tasks wait for. */
   readonly interceptor: ActivityInterceptorsFactory = ({ info: { isLocal } }) => {
     if (!isLocal) return {};
     return {

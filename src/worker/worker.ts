@@ -1,5 +1,3 @@
-/** A Temporal worker with all workflows and activities. */
-
 import { readFileSync } from 'node:fs';
 import type { WorkerDeploymentVersion } from '@temporalio/common';
 import { DefaultLogger, type NativeConnection, Runtime, Worker } from '@temporalio/worker';
@@ -17,14 +15,14 @@ interface WorkerOptions extends Omit<Deps, 'inFlight'> {
   connection: NativeConnection;
   namespace: string;
   taskQueue: string;
-  version?: WorkerDeploymentVersion; // absent: it is not versioned
-  keyring?: Keyring; // absent: payloads are not encrypted
+  version?: WorkerDeploymentVersion; // absent: not versioned
+  keyring?: Keyring; // absent: no encryption
 }
 
-// Read before anything starts: a build without it ends at once.
+// The module reads the bundle when it is loaded. Without a build, this fails immediately.
 const bundle = readFileSync(bundlePath, 'utf8');
 
-/** @returns `running`, which rejects where it could not go on; and `stop`, which waits for what is under way. */
+/** @returns `running`, which rejects on a fatal error, and `stop`, which waits for running work. */
 export async function startWorker({ connection, namespace, taskQueue, version, keyring, ...deps }: WorkerOptions) {
   const slots = new WorkflowTaskSlots();
   const worker = await Worker.create({
@@ -34,21 +32,21 @@ export async function startWorker({ connection, namespace, taskQueue, version, k
     dataConverter: dataConverterOf(keyring),
     workflowBundle: { code: `${keyring ? '' : `globalThis.${plainFailures} = true; `}${bundle}` },
     activities: createActivities(deps),
-    // Chains run for up to a year, longer than a version is kept: the next version replays their histories and goes on.
+    // Chains outlive versions. The next version replays their histories and continues.
     workerDeploymentOptions: version && { version, useWorkerVersioning: true, defaultVersioningBehavior: 'AUTO_UPGRADE' },
     maxCachedWorkflows: 1000,
-    // The SDK ends a call into a workflow that takes longer, and with it, in Node 20, the whole process ("async hook stack has become
-    // corrupted"). Its own 5 seconds are not enough for thousands of signals at once on a busy machine. Its types leave it out.
+    // The SDK aborts longer workflow calls, and in Node 20 that ends the process ("async hook stack has become corrupted"). Its
+    // default of 5 seconds is too short for thousands of signals on a busy machine. The option is not in the SDK's types.
     ...{ isolateExecutionTimeout: '60 seconds' },
     tuner: {
       workflowTaskSlotSupplier: slots,
-      // These mostly wait for an outside system: as many as a process can keep.
+      // They mostly wait for outside systems: many fit into a process.
       localActivityTaskSlotSupplier: { type: 'fixed-size', numSlots: 400 },
       activityTaskSlotSupplier: { type: 'fixed-size', numSlots: 400 },
       nexusTaskSlotSupplier: { type: 'fixed-size', numSlots: 1 },
     },
     interceptors: { activity: [slots.interceptor] },
-    shutdownGraceTime: '30 seconds', // Effects end by themselves within that: they are waited for.
+    shutdownGraceTime: '30 seconds', // effects end within that time
   });
   const running = worker.run();
   const stop = async () => {
@@ -58,13 +56,10 @@ export async function startWorker({ connection, namespace, taskQueue, version, k
   return { running, stop };
 }
 
-/**
- * Sends the SDK's own log into ours, its INFO as detail, and has it tell its metrics on a port of this machine. To be called
- * before any connection is made. @returns where the metrics are, in the text format of Prometheus.
- */
+/** Sends the SDK's log to ours. Call it before the first connection. @returns the URL of the SDK's Prometheus metrics. */
 export async function installRuntime(log: Log): Promise<string> {
   const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const;
-  // It says something at every step: what is not logged is not put together either.
+  // The SDK logs every step: format only the lines that are logged.
   const least = log.isLevelEnabled('trace') ? 'TRACE' : log.isLevelEnabled('debug') ? 'DEBUG' : 'WARN';
   const bindAddress = `127.0.0.1:${await freePort('127.0.0.1')}`;
   Runtime.install({
@@ -73,7 +68,7 @@ export async function installRuntime(log: Log): Promise<string> {
     telemetryOptions: {
       logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } },
       metrics: {
-        // Names and units as Prometheus has them: temporal_…_total, temporal_…_seconds.
+        // Names and units as in Prometheus: temporal_…_total, temporal_…_seconds.
         prometheus: { bindAddress, countersTotalSuffix: true, unitSuffix: true, useSecondsForDurations: true },
         attachServiceName: false,
       },

@@ -1,9 +1,10 @@
-/** Steers many chains, a batch after the other: what was confirmed is done, whatever happens to the process that asked for it. */
+/** Steers many chains, one batch after another. It goes on without the process that asked for it. */
 
 import { proxyActivities, setHandler } from '@temporalio/workflow';
 import type { Activities } from '../contract/activities.js';
-import { addProgress, type BulkOrder, noProgress } from '../contract/bulk.js';
+import { addProgress, type BulkOrder, mostAttempts, noProgress } from '../contract/bulk.js';
 import type { BulkProgress } from '../contract/chain-resource.js';
+import { readFailure } from '../contract/failures.js';
 import { progressQuery } from '../contract/messages.js';
 
 /** Part of the replay contract. */
@@ -15,11 +16,19 @@ export async function BulkSteering(order: BulkOrder, workflowIds: string[]): Pro
   for (let from = 0; from < workflowIds.length; from += batchSize) {
     const { steerChains } = proxyActivities<Activities>({
       startToCloseTimeout: '2 minutes',
-      // A worker that never got the task, or was lost, is noticed by this.
+      // Detects a lost worker, or a task that reached none.
       heartbeatTimeout: '30 seconds',
+      // A batch that crashes its worker must not crash every worker.
+      retry: { maximumAttempts: mostAttempts, backoffCoefficient: 3 },
       summary: `${order.verb}: chains ${from + 1} to ${Math.min(from + batchSize, workflowIds.length)} of ${workflowIds.length}`,
     });
-    progress = addProgress(progress, await steerChains({ order, workflowIds: workflowIds.slice(from, from + batchSize) }));
+    const batch = workflowIds.slice(from, from + batchSize);
+    const steered = await steerChains({ order, workflowIds: batch }).catch((error: unknown) => {
+      const { failure } = readFailure(error);
+      const failures = batch.map((workflowId) => ({ workflowId, error: failure.message }));
+      return { ...noProgress, done: batch.length, failed: batch.length, failures };
+    });
+    progress = addProgress(progress, steered);
   }
   return progress;
 }

@@ -1,6 +1,7 @@
 /**
- * Decides what people are told of one cause: the first failure at once, those within a window after it as one, and once more when
- * all are through. Each notice has a workflow of its own, so that a contact that cannot be reached keeps nothing else waiting.
+ * Decides when people are notified of one cause. They hear of the first failure immediately. Failures within a window after it come in
+ * one notice. One more notice says that all are over. The ledger knows the actions of each notice. Each notice has its own workflow, so
+ * a contact that cannot be reached delays no other notice.
  */
 
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
@@ -16,15 +17,15 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../contract/activities.js';
-import { newsSignal, overSignal } from '../contract/messages.js';
-import { type Cause, deliveryId, type Notice } from '../contract/notices.js';
+import { isNews, isOver, newsSignal, overSignal } from '../contract/messages.js';
+import { type Cause, dayOfAttempts, deliveryId, type Notice, noticeTimeout } from '../contract/notices.js';
 import type { ContactResult } from '../contract/notify.js';
 import { companyKey } from '../contract/search-attributes.js';
-import { isNews, isOver, Ledger, type LedgerState } from './ledger.js';
+import { Ledger, type LedgerState } from '../notices/ledger.js';
 
 /**
- * @param windowSeconds - all in it are told as one: when none comes for a third of it or after twice it. 0: each by itself.
- * Part of the replay contract.
+ * @param windowSeconds - failures within the window become one notice, sent after a quiet third of the window, or after two windows
+ * at most. 0: one notice each. Part of the replay contract.
  */
 export async function Notifier(
   cause: Cause,
@@ -33,35 +34,34 @@ export async function Notifier(
 ): Promise<void> {
   const ledger = new Ledger(cause.kind === 'needs-attention', before?.ledger);
   const { companyId, relayId } = cause;
-  /** When the window closes at the latest, in Unix milliseconds; 0: none is open. */
+  /** The latest end of the window, Unix milliseconds; 0: no window is open. */
   let closesAt = before?.closesAt ?? 0;
   let heard = 0;
   let starting = 0;
-  /** Never rejects. The delivery goes on when the notifier has closed. */
+  /** Never rejects. The delivery outlives the notifier. */
   const deliver = async (notice: Notice, workflowId: string) => {
     starting += 1;
-    try {
-      await startChild<typeof NoticeDelivery>('NoticeDelivery', {
-        workflowId,
-        args: [notice],
-        workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
-        parentClosePolicy: ParentClosePolicy.ABANDON,
-        typedSearchAttributes: [{ key: companyKey, value: companyId }],
-        staticSummary: `${companyId}: notice: ${notice.kind}`,
-      });
-    } catch (error) {
+    const started = startChild<typeof NoticeDelivery>('NoticeDelivery', {
+      workflowId,
+      args: [notice],
+      workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+      typedSearchAttributes: [{ key: companyKey, value: companyId }],
+      staticSummary: `${companyId}: notice: ${notice.kind}`,
+    });
+    await started.catch((error) => {
       const isStarted = error instanceof WorkflowExecutionAlreadyStartedError;
       if (!isStarted) log.error('a notice could not be started', { workflowId, error });
-    }
+    });
     starting -= 1;
   };
   setHandler(newsSignal, (news) => {
-    if (!isNews(news)) return log.warn('a signal had no effect: news, which says of no action what happened to it');
+    if (!isNews(news)) return log.warn('a signal had no effect: news without an action');
     heard += 1;
     if (windowSeconds === 0 || ledger.hear(news)) void deliver(news.notice, deliveryId(news.notice));
   });
   setHandler(overSignal, (over) => {
-    if (!isOver(over)) return log.warn('a signal had no effect: over, which names no action');
+    if (!isOver(over)) return log.warn('a signal had no effect: over without an action');
     ledger.over(over);
   });
 
@@ -100,21 +100,10 @@ export async function Notifier(
   } while (ledger.members > 0);
 }
 
-/** A recovery may come after the word that its action is over, by no more than this. Part of the replay contract. */
+/** Milliseconds by which a recovery may come after the signal that its action is over. Part of the replay contract. */
 const lateMs = 10_000;
 
-/** About a day, in which time without workers does not count: 8 attempts in the first 20 minutes, then one every 15 minutes. */
-export const dayOfAttempts = {
-  initialInterval: '5 seconds',
-  backoffCoefficient: 2,
-  maximumInterval: '15 minutes',
-  maximumAttempts: 104,
-} as const;
-
-/** More than the contacts and the operator's address take one after the other. A task that never reached a worker is given to another then. */
-export const noticeTimeout = '45 seconds';
-
-/** Brings one notice to everybody whom it concerns. @throws ActivityFailure where a day was not enough. */
+/** Delivers one notice to all its contacts. @throws ActivityFailure if a day was not enough. */
 export async function NoticeDelivery(notice: Notice): Promise<ContactResult[]> {
   const isTest = notice.kind === 'test';
   const { deliverNotice } = proxyActivities<Activities>({

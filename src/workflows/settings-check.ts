@@ -1,10 +1,10 @@
-/** Looks, where effects are done, whether a company's systems answer. */
+/** Checks from a worker whether a company's systems answer. */
 
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities, SettingsCheckInput } from '../contract/activities.js';
 import type { Checked } from '../contract/company.js';
 
-/** Once: whoever asked waits for it. */
+/** One attempt, because a person waits for the answer. */
 export function SettingsCheck(input: SettingsCheckInput): Promise<Checked[]> {
   const { checkSettings } = proxyActivities<Activities>({
     startToCloseTimeout: '20 seconds',

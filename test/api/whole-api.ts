@@ -1,4 +1,4 @@
-/** The whole API on a socket, with a database of its own and without Temporal. */
+/** The whole API on a socket, with its own database and without Temporal. */
 
 import { Client, Connection } from '@temporalio/client';
 import { createApi } from '../../src/api/app.js';
@@ -12,7 +12,7 @@ import { openEmptied } from '../store/emptied.js';
 
 export const adminToken = 'the-admin-token';
 
-export async function wholeApi() {
+export async function wholeApi(more: Partial<ApiOptions> = {}) {
   const lines: string[] = [];
   const store = createStore(await openEmptied());
   const connectors = createConnectors({ allowPrivateNetworks: false, mailFrom: 'relay@relay.example' });
@@ -21,7 +21,7 @@ export async function wholeApi() {
     store,
     connectors,
     log,
-    client: new Client({ connection: Connection.lazy({ address: '127.0.0.1:1' }) }),
+    client: new Client({ connection: Connection.lazy({ address: '127.0.0.1:1', interceptors: [] }) }),
     metrics: new Metrics(),
     limits: new Limits({ perMinute: 600, log }),
     adminToken,
@@ -30,12 +30,13 @@ export async function wholeApi() {
     eager: false,
     retryBudgetSeconds: 1,
     attentionWindowSeconds: 1,
+    ...more,
   };
   const api = await serve(createApi(options));
   return {
     ...options,
     url: api.url,
-    /** What was logged, by line. */
+    /** Log lines. */
     logged: () => lines.map((line): Record<string, unknown> => JSON.parse(line)),
     async ask(method: string, path: string, bearer?: string, body?: unknown) {
       const response = await fetch(api.url + path, {

@@ -1,4 +1,4 @@
-/** Local HTTP servers for the command to speak to: a real app, or one that answers by a script and keeps what it was asked. */
+/** Local HTTP servers for the command: a real app, or one that answers from a script and records requests. */
 
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
@@ -12,7 +12,7 @@ export interface LocalApi {
 }
 
 export async function listen(listener: RequestListener): Promise<LocalApi> {
-  // By itself Node hangs up after five seconds, which a busy test may take between two requests.
+  // Node's default closes idle connections after five seconds, which a busy test may exceed.
   const server = createServer({ keepAliveTimeout: 65_000 }, listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -36,7 +36,7 @@ export interface Asked {
   path: string;
   authorization: string | undefined;
   idempotencyKey: string | undefined;
-  /** `webhook-signature`. */
+  /** The header `webhook-signature`. */
   signature?: string;
   body: string;
 }
@@ -44,11 +44,11 @@ export interface Asked {
 export interface ScriptedAnswer {
   status?: number;
   headers?: Record<string, string>;
-  /** Sent as it is if it is text, else as JSON. */
+  /** Text is sent unchanged, anything else as JSON. */
   body?: unknown;
 }
 
-/** Answers with what `answer` says, and keeps every request in `asked`. */
+/** Answers with `answer`, and records every request in `asked`. */
 export async function scripted(answer: (asked: Asked) => ScriptedAnswer): Promise<LocalApi & { asked: Asked[] }> {
   const asked: Asked[] = [];
   const api = await listen(async (request, response) => {
@@ -72,7 +72,7 @@ export async function scripted(answer: (asked: Asked) => ScriptedAnswer): Promis
   return { ...api, asked };
 }
 
-/** A problem document as the API writes it. */
+/** A problem document in the API's form. */
 export function problem(
   status: number,
   title: string,

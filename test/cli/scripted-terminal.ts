@@ -1,4 +1,4 @@
-/** A terminal without a person: what is typed is given, what is shown is kept. */
+/** A scripted terminal: it types given input and records output. */
 
 import { runCommandLine } from '../../src/cli/program.js';
 import type { Terminal } from '../../src/cli/terminal.js';
@@ -12,11 +12,11 @@ export interface Shown {
 export interface Scripted extends Partial<Pick<Terminal, 'columns'>> {
   env?: Terminal['env'];
   stdin?: string;
-  /** What the person says to a question; without it nobody is there. */
+  /** The person's answers to questions; unset: no terminal. */
   reply?: string;
 }
 
-/** Runs `relay <words>`; RELAY_DATA_DIR is nowhere unless `env` says otherwise. */
+/** Runs `relay <words>`; RELAY_DATA_DIR does not exist unless `env` sets it. */
 export async function relay(words: readonly string[], { env, stdin = '', reply, columns }: Scripted = {}): Promise<Shown> {
   const shown = { out: '', err: '' };
   const exitCode = await runCommandLine(words, {

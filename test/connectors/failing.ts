@@ -1,4 +1,4 @@
-/** Catches the one error that connectors throw. */
+/** Returns the error that a connector throws. */
 
 import assert from 'node:assert/strict';
 import { ConnectorError } from '../../src/connectors/call.js';

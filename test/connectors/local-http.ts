@@ -1,4 +1,4 @@
-/** A real HTTP server for the tests of connectors, which keeps what it was asked. */
+/** A real HTTP server for connector tests, which records requests. */
 
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
@@ -12,13 +12,13 @@ export interface Received {
   body: string;
 }
 
-/** Answers by `answer`, which may be replaced at any time; is closed after the tests of the file. */
+/** Answers with `answer`, which a test may replace at any time; closes after the file's tests. */
 export interface LocalHttp {
   url: string;
   received: Received[];
   connections: number;
   answer: (response: ServerResponse, request: Received) => void;
-  /** What came last. */
+  /** The last request. */
   last(): Received;
 }
 

@@ -1,4 +1,4 @@
-/** A raw SMTP server that follows a script, for the failures that a well-behaved server does not offer. */
+/** A raw SMTP server that follows a script, for failures that a normal server does not produce. */
 
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
@@ -7,7 +7,8 @@ import { after } from 'node:test';
 type Step = 'greeting' | 'EHLO' | 'AUTH' | 'STARTTLS' | 'MAIL' | 'RCPT' | 'DATA' | 'body' | '.';
 
 /**
- * What happens at a step: a reply, or the connection is closed, reset or left without an answer. `body` is the first piece of it.
+ * The action at a step: a reply, or the connection is closed, reset or left without an answer. `body` is the first chunk of the
+ * body.
  */
 export type Script = Partial<Record<Step, string | 'close' | 'reset' | 'hang'>>;
 
@@ -21,7 +22,7 @@ const GOOD: Script = {
   '.': '250 queued',
 };
 
-/** @returns the port, and every line that came */
+/** @returns the port, and every line received */
 export async function startScriptedSmtp(script: Script): Promise<{ port: number; lines: string[] }> {
   const steps = { ...GOOD, ...script };
   const lines: string[] = [];

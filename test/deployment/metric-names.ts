@@ -1,4 +1,4 @@
-/** The dashboard and the alert rules of deploy/, and which metrics they and docs/telemetry.md name. */
+/** The dashboard and the alert rules of deploy/, and the metrics that they and docs/telemetry.md name. */
 
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
@@ -27,13 +27,13 @@ export const { panels } = z.object({ panels: z.array(panelSchema) }).parse(JSON.
 export const runbook = read('docs/operating.md');
 export const page = read('docs/telemetry.md');
 
-/** Every query, by the alert or panel that has it. */
+/** Every query, by its alert or panel. */
 export const queries: [where: string, query: string][] = [
   ...rules.map(({ alert, expr }): [string, string] => [`the alert ${alert}`, expr]),
   ...panels.flatMap(({ title, targets }) => targets.map(({ expr }): [string, string] => [`the panel "${title}"`, expr])),
 ];
 
-/** The metrics that a PromQL expression asks for. */
+/** The metrics in a PromQL expression. */
 export function metricsIn(query: string): string[] {
   const bare = query
     .replaceAll(/"[^"]*"|\{[^}]*\}|\[[^\]]*\]/g, ' ')
@@ -43,7 +43,7 @@ export function metricsIn(query: string): string[] {
     .filter((name) => !/^(or|and|unless)$/.test(name));
 }
 
-/** The names of the samples that an answer of `/metrics` can have, by its types. */
+/** The sample names that `/metrics` can have, by metric type. */
 export function sampleNames(answer: string): Set<string> {
   const names = [...answer.matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name = '', type]) =>
     type === 'histogram' ? [name, ...['bucket', 'sum', 'count'].map((suffix) => `${name}_${suffix}`)] : [name],

@@ -1,6 +1,4 @@
-/**
- * Temporal's older command line, tctl 1.18.0, built once with Go from its module: the module cannot be installed by `go install`.
- */
+/** Temporal's older command line, tctl 1.18.0, built once with Go inside its module: `go install` cannot build it. */
 
 import { execFile } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
@@ -12,7 +10,7 @@ import { z } from 'zod';
 const run = promisify(execFile);
 const version = '1.18.0';
 
-/** The program's path, or why there is none. */
+/** The program's path, or the reason why it is missing. */
 export async function findTctl(): Promise<{ path: string } | { missing: string }> {
   const folder = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'relay', `tctl-${version}`);
   const path = join(folder, 'tctl');

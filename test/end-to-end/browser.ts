@@ -1,5 +1,6 @@
-/** A real browser for tests: Debian's chromium, where there is one. */
+/** A real browser for tests: Debian's chromium, if installed. */
 
+import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { after } from 'node:test';
@@ -8,26 +9,32 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const chromiumPath = '/usr/bin/chromium';
 
-/** Why there is none; undefined: there is. */
+/** Why there is no browser; undefined: there is one. */
 export const missingBrowser = existsSync(chromiumPath) ? undefined : `there is no ${chromiumPath}`;
 
-/** Closed after the tests of the file. */
-export async function startBrowser(): Promise<Browser> {
+/** Closed after the tests of the file. @param more - arguments. */
+export async function startBrowser(more: string[] = []): Promise<Browser> {
   const quiet = ['gpu', 'quic', 'background-networking', 'component-update', 'sync'].map((what) => `--disable-${what}`);
-  const browser = await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox', '--no-first-run', ...quiet] });
+  const browser = await chromium.launch({
+    executablePath: chromiumPath,
+    args: ['--no-sandbox', '--no-first-run', ...quiet, ...more],
+  });
   after(() => browser.close());
   return browser;
 }
 
-/** Signs in by the page at /sign-in. @param to - where one wants to go then. */
+/** Signs in on the page /sign-in. @param to - the page to open after that. */
 export async function signIn(page: Page, api: string, credential: string, to = ''): Promise<void> {
   await page.goto(`${api}${to || '/sign-in'}`);
   await page.getByLabel('Admin token or company key').fill(credential);
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+  const signOut = page.getByRole('button', { name: 'Sign out' });
+  const refusal = page.locator('form[action="/sign-in"] [role=alert]');
+  await signOut.or(refusal).waitFor();
+  if (!(await signOut.isVisible())) assert.fail(`signing in was refused: ${await refusal.innerText()}`);
 }
 
-/** What axe finds, in words. */
+/** axe's violations as text. */
 export async function obstacles(page: Page): Promise<string[]> {
   await page.evaluate(axe);
   const { violations } = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>('axe.run()');

@@ -1,12 +1,33 @@
-/** What `npm run api` and `npm run worker` need: a database, a pretend platform, a mail catcher, and the variables to use them. */
+/**
+ * The parts that `npm run api` and `npm run worker` need: a database, a pretend platform, a mail catcher, and the variables for
+ * them.
+ */
 
-import { randomUUID } from 'node:crypto';
+import assert from 'node:assert/strict';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { startMailCatcher } from '../../src/sandbox/mail/catcher.js';
 import { startPlatform } from '../../src/sandbox/platform/platform.js';
 import { freePort } from '../../src/service/server.js';
 import { createDatabase } from '../store/databases.js';
 
-/** @param closing - gets what ends it, last in first out. */
+/** The variables without which the API and the worker do not start. */
+export const secrets = () => ({
+  RELAY_SECRET: randomUUID(),
+  RELAY_ENCRYPTION_KEYS: `tests:${randomBytes(32).toString('base64')}`,
+});
+
+/** @returns a function that makes a request, which must be accepted, and reads the answer's JSON */
+export function callsTo(url: string, token: string) {
+  return async (method: string, path: string, body?: unknown) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const response = await fetch(url + path, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) });
+    const text = await response.text();
+    assert(response.ok, `${method} ${path}: ${text}`);
+    return JSON.parse(text);
+  };
+}
+
+/** @param closing - receives the functions that stop it, last in first out */
 export async function deployment(closing: (() => unknown)[], temporalAddress: string) {
   const database = await createDatabase();
   closing.push(() => database.drop());
@@ -28,6 +49,7 @@ export async function deployment(closing: (() => unknown)[], temporalAddress: st
       RELAY_TASK_QUEUE: randomUUID(),
       RELAY_ALLOW_PRIVATE_NETWORKS: 'true',
       RELAY_ADMIN_TOKEN: adminToken,
+      ...secrets(),
       SMTP_URL: mail.smtpUrl,
       PORT: String(port),
     },

@@ -1,4 +1,4 @@
-/** The program as it was at an earlier commit. */
+/** The program at an earlier commit. */
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** @returns the folder of its compiled files, and what removes it. */
+/** @returns the folder of its compiled files, and a function that removes it */
 export function buildEarlier(commit: string): { dist: string; remove(): void } {
   const directory = mkdtempSync(join(tmpdir(), 'relay-earlier-'));
   const options = { cwd: directory, maxBuffer: 2 ** 30 };

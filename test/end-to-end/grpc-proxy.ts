@@ -1,18 +1,45 @@
-/** Between a process and the Temporal server: passes every call on, but for those to which it answers with an error. */
+/**
+ * A proxy between a process and the Temporal server: it forwards every call, except those that it delays or answers with an
+ * error.
+ */
 
 import { once } from 'node:events';
 import { connect, createServer, type IncomingHttpHeaders } from 'node:http2';
 import type { AddressInfo } from 'node:net';
+import { after } from 'node:test';
+import { Client } from '@temporalio/client';
+import { NativeConnection } from '@temporalio/worker';
+import { dataConverterOf } from '../../src/service/payloads.js';
+import { type LocalApi, serve } from '../cli/local-api.js';
+import type { Stack } from './stack.js';
 
-/** Of gRPC. */
+/** Numbers of gRPC's status codes. */
 export const codes = { permissionDenied: 7, unavailable: 14 };
 
-/** @param refused - what a call to this method is answered; undefined: it is passed on. */
-export async function startGrpcProxy(target: string, refused: (method: string) => { code: number; message: string } | undefined) {
+type Refusal = { code: number; message: string } | undefined;
+
+/** Gives the error for a call of this method; undefined: forward it. A promise delays it. */
+type Refused = (method: string) => Refusal | Promise<Refusal>;
+
+/** Starts a second API of the stack, which reaches Temporal through a proxy, and stops both after the test or the file. */
+export async function startApiBehindProxy(stack: Stack, refused: Refused): Promise<LocalApi> {
+  const proxy = await startGrpcProxy(stack.temporalAddress, refused);
+  const connection = await NativeConnection.connect({ address: proxy.address });
+  const client = new Client({ connection, dataConverter: dataConverterOf(stack.keyring) });
+  const api = await serve(stack.apiWith(stack.keyring, { client }));
+  after(async () => {
+    await api.close();
+    await connection.close();
+    proxy.close();
+  });
+  return api;
+}
+
+export async function startGrpcProxy(target: string, refused: Refused) {
   const server = createServer();
   const upstream = connect(`http://${target}`);
-  server.on('stream', (stream, headers) => {
-    const refusal = refused(String(headers[':path']).split('/').at(-1) ?? '');
+  server.on('stream', async (stream, headers) => {
+    const refusal = await refused(String(headers[':path']).split('/').at(-1) ?? '');
     if (refusal) {
       const status = { 'grpc-status': `${refusal.code}`, 'grpc-message': encodeURIComponent(refusal.message) };
       stream.respond({ ':status': 200, 'content-type': 'application/grpc', ...status }, { endStream: true });

@@ -1,6 +1,6 @@
 /**
- * A TCP proxy in front of a gRPC server that loses answers: the request arrives and is served, and the connection breaks before
- * the client hears of it.
+ * A TCP proxy in front of a gRPC server that loses answers: the server handles the request, and the connection breaks before
+ * the client gets the answer.
  */
 
 import { once } from 'node:events';
@@ -10,7 +10,7 @@ export interface LossyProxy {
   address: string;
   /** Loses the next answer, or every answer from now on. */
   lose(which: 'next' | 'all' | 'none'): void;
-  /** How many answers were lost so far. */
+  /** The number of lost answers. */
   lost(): number;
   close(): Promise<void>;
 }
@@ -57,9 +57,7 @@ export async function startLossyProxy(target: string): Promise<LossyProxy> {
   };
 }
 
-/**
- * Whether HTTP/2 frames that begin here have a HEADERS frame among them: what comes otherwise is the connection's own business.
- */
+/** Whether the HTTP/2 frames from here on include a HEADERS frame; other frames are connection control. */
 function isAnswer(data: Buffer): boolean {
   for (let at = 0; at + 9 <= data.length; at += 9 + data.readUIntBE(at, 3)) if (data[at + 3] === 1) return true;
   return false;

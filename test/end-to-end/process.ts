@@ -1,4 +1,4 @@
-/** The relay as processes of their own, as users start them. */
+/** The relay as separate processes, as users start it. */
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,9 +12,9 @@ import { eventually, Unmet } from './stack.js';
 
 export interface Process {
   child: ChildProcess;
-  /** Everything that it said so far. */
+  /** All output so far. */
   output(): string;
-  /** Waits until it has said this. */
+  /** Waits for this output. */
   says(text: string | RegExp): Promise<void>;
   /** Sends a signal and waits for the end. @returns the exit code, or the signal's name. */
   end(signal: NodeJS.Signals): Promise<number | string | null>;
@@ -24,13 +24,22 @@ export interface Process {
 
 const built = fileURLToPath(new URL('../../', import.meta.url));
 
-/** @param main - a compiled entry below src/: `sandbox/start.js`. @param dist - of another version. */
+/**
+ * @param main - a compiled entry below src/: `sandbox/start.js`
+ * @param dist - the compiled files of another version
+ */
 export function startProcess(main: string, env: Record<string, string>, dist = built): Process {
-  const path = join(dist, 'src', main);
-  const child = spawn(process.execPath, ['--enable-source-maps', path], {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  return startProgram(process.execPath, ['--enable-source-maps', join(dist, 'src', main)], { env });
+}
+
+/** @param options - `env`: added to that of the tests. */
+export function startProgram(
+  program: string,
+  args: string[],
+  { env, cwd }: { env: Record<string, string>; cwd?: string },
+): Process {
+  const child = spawn(program, args, { env: { ...process.env, ...env }, cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+  const name = [program, ...args].at(-1);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', (text: string) => (output += text));
   const ended = once(child, 'close').then(([code, signal]) => code ?? signal);
@@ -39,9 +48,9 @@ export function startProcess(main: string, env: Record<string, string>, dist = b
     output: () => output,
     ended,
     async says(text) {
-      await eventually(`${main} to say ${text}`, async () => {
+      await eventually(`${name} to say ${text}`, async () => {
         if (typeof text === 'string' ? output.includes(text) : text.test(output)) return true;
-        if (child.exitCode !== null) throw new Error(`${main} ended with ${child.exitCode}: ${output}`);
+        if (child.exitCode !== null) throw new Error(`${name} ended with ${child.exitCode}: ${output}`);
         return new Unmet(output);
       });
     },
@@ -52,13 +61,13 @@ export function startProcess(main: string, env: Record<string, string>, dist = b
   };
 }
 
-/** The Temporal servers that keep their data below a directory. */
+/** The Temporal servers with data below a directory. */
 export function serversOf(path: string): number[] {
   const lines = execFileSync('ps', ['-eo', 'pid=,args='], { encoding: 'utf8' }).split('\n');
   return lines.filter((line) => line.includes('start-dev') && line.includes(path)).map((line) => Number.parseInt(line, 10));
 }
 
-/** `npm start` on ports and in a directory of its own; what still runs when the file's tests are over is killed. */
+/** `npm start` on its own ports and directory; processes that still run after the file's tests are killed. */
 export async function sandbox() {
   const directory = mkdtempSync(join(tmpdir(), 'relay-start-'));
   const running: Process[] = [];
@@ -77,9 +86,10 @@ export async function sandbox() {
     directory,
     ports,
     running,
-    start(env: Record<string, string> = {}): Process {
+    /** @param dist - the compiled files of another version */
+    start(env: Record<string, string> = {}, dist?: string): Process {
       const own = { RELAY_DATA_DIR: join(directory, 'data'), TEMPORAL_ADDRESS: '', DATABASE_URL: '', SMTP_URL: '' };
-      const started = startProcess('sandbox/start.js', { ...ports, ...own, ...env });
+      const started = startProcess('sandbox/start.js', { ...ports, ...own, ...env }, dist);
       running.push(started);
       return started;
     },

@@ -12,9 +12,10 @@ import { join } from 'node:path';
 import { after, it, mock } from 'node:test';
 import proto from '@temporalio/proto';
 import packageJson from '../../package.json' with { type: 'json' };
+import { type Chain, chainWorkflowId } from '../../src/chain/chain.js';
 import { startTemporal } from '../../src/sandbox/temporal.js';
 import { checkSettings } from '../../src/temporal/check-settings.js';
-import { add, isRecorded } from './histories.js';
+import { add, isRecorded, unrecordedPatches } from './histories.js';
 import { resetToFirst } from './resets.js';
 import { adminToken, email, eventually, replayable, send, startStack, Unmet, udf } from './stack.js';
 
@@ -433,6 +434,105 @@ records(['slow', 'cancelled-in-flight'], async (save) => {
   await save('cancelled-in-flight', cancelled.workflowId);
 });
 
+records(['done-though-cancelled', 'done-though-cancelled-delayed-action'], async (save) => {
+  const company = await stack.company();
+  // Longer than a local try may take.
+  await stack.breakPlatform({ delayMs: 4000, path: 'send' });
+  const { chainId, workflowId } = await company.start([
+    send(await stack.assignment(), { groupId: '501', delayInSeconds: '1' }),
+    udf('T'),
+  ]);
+  await eventually('an ordinary activity', async () => {
+    const handle = stack.client.workflow.getHandle(`${workflowId}:0`);
+    const raw = await handle.describe().then(({ raw }) => raw, String); // It may not be there yet.
+    const isUnderWay =
+      typeof raw === 'object' && raw.pendingActivities?.some(({ activityType: type }) => type?.name === 'sendAssignment');
+    return isUnderWay || new Unmet(raw);
+  });
+  await company.steer(chainId, 'cancel');
+  const { actions } = await company.ended(chainId);
+  await stack.heal();
+  assert.equal(actions[0]?.state, 'done');
+  await save('done-though-cancelled', workflowId);
+  await save('done-though-cancelled-delayed-action', `${workflowId}:0`);
+});
+
+records(['overdue-delayed-action'], async (save) => {
+  const company = await stack.company();
+  await pause(company.companyId, 'PUT', { what: 'ticketing' });
+  const { chainId, workflowId } = await company.start([udf('T', { delayInSeconds: '1' }), udf('T', { delayInSeconds: '4' })]);
+  await company.until(chainId, ({ actions }) => actions.every(({ pausedSince }) => pausedSince), 'both to wait');
+  await pause(company.companyId, 'DELETE');
+  await company.ended(chainId);
+  await save('overdue-delayed-action', `${workflowId}:1`);
+});
+
+records(['mended-for-all', 'mended-for-all-delayed-action'], async (save) => {
+  const company = await stack.company();
+  const [missing, assignment] = ['5050511', await stack.assignment()];
+  const { chainId, workflowId } = await company.start([
+    send(missing),
+    send(missing, { groupId: '502' }),
+    send(missing, { delayInSeconds: '3000' }),
+  ]);
+  await company.action(chainId, 0, 'needs-attention');
+  await company.steer(chainId, 'mend', 0, { fields: { platformAssignmentId: assignment }, allActions: true });
+  await company.action(chainId, 1, 'done');
+  await company.steer(chainId, 'runNow', 2);
+  await company.ended(chainId);
+  await save('mended-for-all', workflowId);
+  await save('mended-for-all-delayed-action', `${workflowId}:2`);
+});
+
+records(['decided-then-reset'], async (save) => {
+  const company = await stack.company();
+  const { chainId, workflowId } = await company.start([send('5050512'), udf('${ticket}'), udf('T')]);
+  await company.action(chainId, 0, 'needs-attention');
+  await company.steer(chainId, 'mend', 0, { fields: { platformAssignmentId: await stack.assignment() } });
+  await company.action(chainId, 1, 'needs-attention');
+  await company.steer(chainId, 'skip', 1);
+  await company.ended(chainId);
+  await resetToFirst(stack.client, workflowId);
+  await company.ended(chainId);
+  await save('decided-then-reset', workflowId);
+});
+
+records(['stopped', 'stopped-delayed-action'], async (save) => {
+  const company = await stack.company();
+  const { chainId, workflowId } = await company.start([
+    send('404404', { groupId: '501' }),
+    udf('T'),
+    udf('T', { delayInSeconds: '3000' }),
+  ]);
+  await company.action(chainId, 0, 'needs-attention');
+  await company.action(chainId, 2, 'scheduled');
+  await stack.client.workflow.getHandle(workflowId).signal('stop', { reason: 'the job was called off', by: 'a test' });
+  await company.ended(chainId);
+  await save('stopped', workflowId);
+  await save('stopped-delayed-action', `${workflowId}:2`);
+});
+
+records(['instant'], async (save) => {
+  const company = await stack.company();
+  const { companyId, relayId } = company;
+  const [chainId, ticket] = [randomUUID(), { action: 'ticket_updateUDF', ticketId: 'T', field: 'F', value: 'v' } as const];
+  const chain: Chain = {
+    companyId,
+    chainId,
+    receivedAt: new Date().toISOString(),
+    retryBudgetSeconds: 1,
+    attentionWindowSeconds: 600,
+    actions: [
+      { index: 0, relayId, ...ticket, dueAt: new Date(Date.now() + 2000).toISOString() },
+      { index: 1, relayId, ...ticket },
+    ],
+  };
+  const workflowId = chainWorkflowId(chain);
+  await stack.client.workflow.start('RuleChain', { workflowId, taskQueue: stack.taskQueue, args: [chain] });
+  await company.ended(chainId);
+  await save('instant', workflowId);
+});
+
 records(['bulk'], async (save) => {
   const company = await stack.company();
   const chains = [
@@ -480,3 +580,7 @@ records(
   },
   withKeys,
 );
+
+it('have passed every patch of the workflows', () => {
+  assert.deepEqual(unrecordedPatches(), [], 'add a scenario that passes it');
+});

@@ -1,10 +1,10 @@
-/** Resets of workflows, as an operator makes them. */
+/** Resets of workflows, as an operator does them. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 
-/** The workflow tasks of a run: the events at which it can be reset. */
+/** The workflow tasks of a run: the events to which it can be reset. */
 export async function resetPoints(client: Client, workflowId: string, runId?: string) {
   const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory();
   return (events ?? []).flatMap(({ workflowTaskCompletedEventAttributes: task, eventId }) => (task && eventId ? [eventId] : []));
@@ -12,7 +12,7 @@ export async function resetPoints(client: Client, workflowId: string, runId?: st
 
 type ResetPoint = Awaited<ReturnType<typeof resetPoints>>[number];
 
-/** @param leftOut - what is not applied again, by the numbers of temporal.api.enums.v1.ResetReapplyExcludeType. */
+/** @param leftOut - events that are not reapplied, by the numbers of temporal.api.enums.v1.ResetReapplyExcludeType */
 export async function resetAt(client: Client, workflowId: string, runId: string, point: ResetPoint, leftOut: number[] = []) {
   await client.workflowService.resetWorkflowExecution({
     namespace: 'default',

@@ -1,4 +1,4 @@
-/** A chain of each kind that an operator meets in the Web UI, brought to where it is worth looking at. */
+/** One chain of each kind that an operator sees in the Web UI, in a state worth showing. */
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -9,27 +9,27 @@ import { type Action, email, eventually, type Stack, send, Unmet, udf } from './
 
 export type ShownKind = 'running' | 'held' | 'failed' | 'completed' | 'delayed';
 
-/** Whose chains they are, and what they are about. */
+/** The company and assignments of the chains. */
 export interface Scene {
   company: Pick<Awaited<ReturnType<Stack['company']>>, 'companyId' | 'start' | 'read' | 'ended' | 'action'>;
-  /** In draft. */
+  /** An assignment in draft. */
   assignment: string;
-  /** In draft, too. */
+  /** Another assignment in draft. */
   other: string;
   ticket: string;
-  /** What the ticket's field is set to. */
+  /** The value for the ticket's field. */
   cfValue: string;
-  /** Id and token of the rule that goes on where an action fails; without them they are made up. */
+  /** Id and token of the rule that continues after a failure; without them the function creates a rule. */
   carefree?: { relayId: string; relayAccessToken: string };
 }
 
-/** A company of its own, for a server on which other tests run. */
+/** A separate company, for a server that other tests share. */
 async function ownScene(stack: Stack): Promise<Scene> {
   const [company, assignment, other] = [await stack.company(), await stack.assignment(), await stack.assignment()];
   return { company, assignment, other, ticket: 'T1', cfValue: 'value' };
 }
 
-/** The company and the assignments that `npm start` makes, for pictures. */
+/** The company and the assignments that `npm start` creates, for pictures. */
 export async function demoScene(stack: Stack): Promise<Scene> {
   const directory = mkdtempSync(join(tmpdir(), 'relay-demo-'));
   const demo = await ensureDemo(stack.store, stack.platform.url, directory);
@@ -47,8 +47,8 @@ export async function demoScene(stack: Stack): Promise<Scene> {
 }
 
 /**
- * The workflows to look at, by kind; the running chain is still trying, the delayed one is a `DelayedAction`. Needs a retry
- * budget of minutes.
+ * The workflows to show, by kind; the running chain is still trying, the delayed one is a `DelayedAction`. Needs a retry budget
+ * of minutes.
  */
 export async function startShownChains(stack: Stack, scene?: Scene) {
   const { company, assignment, other, ticket, cfValue, carefree: given } = scene ?? (await ownScene(stack));

@@ -1,4 +1,4 @@
-/** A mail server that takes its time and refuses whom it is told to, for what the mail catcher is too quick or too simple. */
+/** A slow mail server that refuses chosen recipients, which the mail catcher cannot do. */
 
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -9,17 +9,17 @@ import { SMTPServer } from 'smtp-server';
 
 export interface SlowSmtp {
   url: string;
-  /** The recipients in the order in which messages to them were begun, refused ones included. */
+  /** The recipients in the order in which their messages began, including refused ones. */
   begun: string[];
-  /** The recipients of messages whose body has arrived, whether or not they were taken. */
+  /** The recipients of messages with a complete body, accepted or not. */
   arrived: string[];
-  /** The messages that were taken, even where the sender had gone by then. */
+  /** The accepted messages, even if the sender had disconnected by then. */
   got: { to: string; messageId: string | undefined }[];
 }
 
 /**
- * @param script.hold - so many milliseconds pass between a message and the word that it was taken.
- * @param script.refuse - the SMTP code with which a recipient is refused.
+ * @param script.hold - milliseconds between a message and its acceptance
+ * @param script.refuse - the SMTP code that refuses a recipient
  */
 export async function startSlowSmtp(script: {
   hold?: (to: string) => number;

@@ -1,6 +1,6 @@
 /**
- * The whole relay in the test's process: real Temporal server, store, API, worker, pretend platform, mail catcher. Each file has
- * its own, but for the Temporal server, where it has its own task queue, and PGlite, which it finds empty.
+ * The whole relay in the test's process: real Temporal server, store, API, worker, pretend platform, mail catcher. Each file
+ * has its own, except the Temporal server, where it uses its own task queue, and PGlite, which is empty at the start.
  */
 
 import assert from 'node:assert/strict';
@@ -15,7 +15,8 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import { pino } from 'pino';
 import type { z } from 'zod';
 import { createApi } from '../../src/api/app.js';
-import { Limits } from '../../src/api/limits.js';
+import { Limits, type Use } from '../../src/api/limits.js';
+import type { ApiOptions } from '../../src/api/route.js';
 import { type Chain, chainWorkflowId } from '../../src/chain/chain.js';
 import { createConnectors } from '../../src/connectors/connectors.js';
 import { type ActionResource, acceptedSchema, type ChainResource, chainSchema } from '../../src/contract/chain-resource.js';
@@ -30,38 +31,44 @@ import { dataConverterOf } from '../../src/service/payloads.js';
 import { createLog, type Log, Metrics } from '../../src/service/telemetry.js';
 import { registerSearchAttributes } from '../../src/service/temporal.js';
 import type { Tracing } from '../../src/service/tracing.js';
+import type { NoticeBudget } from '../../src/store/notices.js';
 import { createStore } from '../../src/store/store.js';
 import { bundlePath } from '../../src/worker/bundle.js';
 import { installRuntime, startWorker } from '../../src/worker/worker.js';
+import { endlessUses } from '../hostile/api.js';
 import { openEmptied } from '../store/emptied.js';
 
 export const adminToken = 'admin-token-of-the-tests';
 export const actor = { kind: 'admin' } as const;
 
-/** Of all stacks, which share a server, and of the recorded histories that are encrypted. */
+/** The keys of all stacks, which share a server, and of the encrypted recorded histories. */
 export const standardKeyring = new Keyring(`tests:${Buffer.alloc(32, 1).toString('base64')}`);
 
 export interface StackOptions {
-  keyring?: Keyring | null; // null: nothing is encrypted
+  keyring?: Keyring | null; // null: no encryption
   secret?: string; // RELAY_SECRET
   webUi?: string; // the URL of Temporal's Web UI
-  isSecond?: boolean; // beside another of the same process, in whose log is what the SDK says
+  isSecond?: boolean; // runs beside another stack of the same process, which logs the SDK's messages
   retryBudgetSeconds?: number;
   attentionWindowSeconds?: number;
   rateLimitPerMinute?: number;
+  uses?: Partial<Record<Use, number>>; // per minute and key; absent: no limit; {}: the defaults
   noticeDigestSeconds?: number;
+  noticeBudget?: NoticeBudget;
   tracing?: (log: Log) => Promise<Tracing | undefined>;
 }
 
 export type Action = Record<string, unknown>;
 export type Stack = Awaited<ReturnType<typeof startStack>>;
 
-/** Starts everything, and stops it after the tests of the file. */
+/** Starts everything, and stops it after the file's tests. */
 export async function startStack({
   retryBudgetSeconds = 1,
   attentionWindowSeconds = 600,
   rateLimitPerMinute = 10_000,
+  uses = endlessUses,
   noticeDigestSeconds = 60,
+  noticeBudget = { notices: 1000, seconds: 600 },
   keyring: givenKeyring = standardKeyring,
   secret,
   webUi = 'http://127.0.0.1:8233',
@@ -100,7 +107,7 @@ export async function startStack({
 
   const api = await serveEarly({ host: '127.0.0.1', port: 0 });
   closers.add('the API', () => api.close());
-  const links = { api: api.url, webUi: `${webUi}/namespaces/default` };
+  const links = { api: api.url, webUi: `${api.url}/web-ui` };
   const connectors = createConnectors({
     allowPrivateNetworks: true,
     smtpUrl: mail.smtpUrl,
@@ -113,22 +120,32 @@ export async function startStack({
   const operatorEmail = 'operator@relay.example';
   const shared = { keyring, secret, store, connectors, client, taskQueue, links, operatorEmail, log, metrics, tracing };
   const start = (keys = keyring) =>
-    startWorker({ ...shared, keyring: keys, client: clientOf(keys), connection, namespace: 'default', noticeDigestSeconds });
+    startWorker({
+      ...shared,
+      keyring: keys,
+      client: clientOf(keys),
+      connection,
+      namespace: 'default',
+      noticeDigestSeconds,
+      noticeBudget,
+    });
   let worker = await start();
   closers.add('the worker', () => worker.stop());
 
-  const apiWith = (keys: Keyring | undefined, eager = false) =>
+  const apiWith = (keys: Keyring | undefined, { eager = false, ...more }: Partial<ApiOptions> = {}) =>
     createApi({
       ...shared,
       keyring: keys,
       client: clientOf(keys),
-      limits: new Limits({ perMinute: rateLimitPerMinute, log }),
+      limits: new Limits({ perMinute: rateLimitPerMinute, uses, log }),
       adminToken,
+      webUi: `${webUi}/namespaces/default`,
       eager,
       retryBudgetSeconds,
       attentionWindowSeconds,
+      ...more,
     });
-  api.serve(apiWith(keyring, true));
+  api.serve(apiWith(keyring, { eager: true }));
 
   const json = async <Body>(url: string, init?: RequestInit): Promise<Body> => (await fetch(url, init)).json() as Promise<Body>;
   const control = (path: string, body: unknown, method = 'PUT') =>
@@ -151,17 +168,17 @@ export async function startStack({
     keyring,
     metrics,
     log,
-    /** Everything that was logged so far. */
+    /** The complete log so far. */
     logged: () => readFileSync(logFile, 'utf8'),
     stopWorker: () => worker.stop(),
-    /** @param keys - of the process that it then is. */
+    /** @param keys - the keys after the restart */
     async restartWorker(keys = keyring) {
       worker = await start(keys);
     },
-    /** The API of a process with these keys. */
+    /** A second API process with these keys and settings. */
     apiWith,
 
-    /** A company of its own for a test, with one rule. */
+    /** A new company with one rule, for one test. */
     async company(rule: Partial<Rule> = {}) {
       const companyId = `c-${randomUUID().slice(0, 8)}`;
       const notify = { emails: [`admin@${companyId}.example`] };
@@ -180,12 +197,15 @@ export async function startStack({
       return this.companyOf({ companyId, relayId: made.rule.relayId, relayAccessToken: made.relayAccessToken });
     },
 
-    /** What can be asked for a company that is there, and one of its rules. */
+    /** The requests for an existing company and one of its rules. */
     companyOf(rule: RuleOfCompany) {
       const { companyId, relayId } = rule;
       return {
         ...companyAt(links.api, adminToken, rule),
-        /** Starts a chain whose first action is held for so long at most, a part of the chain's input, with one behind it. */
+        /**
+         * Starts a chain whose first action is held for at most this time (a field of the chain's input), with one action after
+         * it.
+         */
         async startHeld(attentionWindowSeconds: number): Promise<string> {
           const chainId = randomUUID();
           const chain: Chain = {
@@ -205,7 +225,7 @@ export async function startStack({
       };
     },
 
-    /** An assignment of its own for a test; in draft unless said otherwise. */
+    /** A new assignment for one test; in draft unless specified. */
     async assignment(facts: Record<string, unknown> = {}): Promise<string> {
       const id = String(Math.floor(Math.random() * 1e12));
       await control('assignments', { id, ...facts }, 'POST');
@@ -223,10 +243,14 @@ export async function startStack({
       }),
     healMail: () => fetch(`${mail.uiUrl}/control/fail`, { method: 'DELETE' }),
 
-    /** What the platform was asked about these ids, in order. */
+    /** The platform's calls about these ids, in order. */
     async calls(...ids: string[]): Promise<Call[]> {
       const all = await json<Call[]>(`${platform.url}/journal`);
       return all.filter(({ path }) => ids.some((id) => path.split('/').includes(id)));
+    },
+    /** The number of effects requested from the platform for an id. Repeated calls have the same key and count once. */
+    async effects(id: string): Promise<number> {
+      return new Set((await this.calls(id)).map(({ idempotencyKey }) => idempotencyKey)).size;
     },
     /** The messages to an address, oldest first. */
     async inbox(address: string): Promise<Mail[]> {
@@ -235,7 +259,7 @@ export async function startStack({
       );
       return messages.reverse();
     },
-    /** Waits for so many messages to an address. */
+    /** Waits for this number of messages to an address. */
     async mails(address: string, count: number): Promise<Mail[]> {
       return eventually(`${count} messages to ${address}`, async () => {
         const messages = await this.inbox(address);
@@ -252,42 +276,50 @@ export interface RuleOfCompany {
   relayAccessToken: string;
 }
 
-/** What can be asked of an API about a company that is there, and one of its rules. */
+/** The requests to an API for an existing company and one of its rules. */
 export function companyAt(api: string, token: string, { companyId, relayId, relayAccessToken }: RuleOfCompany) {
   const url = `${api}/co/${companyId}`;
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
 
   const shown = (chainId: string) => fetch(`${url}/chains/${chainId}`, { headers });
-  const read = async (chainId: string): Promise<ChainResource> => {
-    const response = await shown(chainId);
-    assert.equal(response.status, 200, await response.clone().text());
-    return chainSchema.parse(await response.json());
-  };
   return {
     companyId,
     relayId,
     relayAccessToken,
     admin: `admin@${companyId}.example`,
-    read,
     /** POSTs actions, to which the rule and its token are added. */
     async post(actions: Action[], more: Record<string, string> = {}): Promise<Response> {
       const body = JSON.stringify(actions.map((action) => ({ relayId, relayAccessToken, ...action })));
       return fetch(`${url}/relay`, { method: 'POST', headers: { 'content-type': 'application/json', ...more }, body });
     },
-    /** POSTs actions that must be accepted. */
+    /** POSTs actions, which must be accepted. */
     async start(actions: Action[]): Promise<z.infer<typeof acceptedSchema>> {
       const response = await this.post(actions);
       assert.equal(response.status, 202, await response.clone().text());
       return acceptedSchema.parse(await response.json());
     },
-    /** Waits until the chain is as wanted. */
-    async until(chainId: string, wanted: (chain: ChainResource) => boolean, what: string): Promise<ChainResource> {
+    /** @param partial - whether it is read without workers. */
+    read(chainId: string, { partial = false } = {}): Promise<ChainResource> {
+      return this.until(chainId, () => true, partial ? 'a partial answer' : 'a worker to answer', { partial });
+    },
+    /**
+     * Waits until the chain is as wanted. A worker of a busy machine may answer too late: the API then says how the chain began,
+     * which is no answer here, unless it is read without workers.
+     */
+    async until(
+      chainId: string,
+      wanted: (chain: ChainResource) => boolean,
+      what: string,
+      { partial = false } = {},
+    ): Promise<ChainResource> {
       return eventually(what, async () => {
-        const response = await shown(chainId);
-        if (response.status === 503) return new Unmet(await response.text()); // It says when to ask again.
+        // An idle connection may be closed just when it is used again.
+        const response = await shown(chainId).catch((error: unknown) => new Unmet(String(error)));
+        if (response instanceof Unmet) return response;
+        if (response.status === 503) return new Unmet(await response.text()); // The answer has a `Retry-After`.
         assert.equal(response.status, 200, await response.clone().text());
         const chain = chainSchema.parse(await response.json());
-        return wanted(chain) ? chain : new Unmet(chain);
+        return (chain.partial ?? false) === partial && wanted(chain) ? chain : new Unmet(chain);
       });
     },
     /** Waits until the chain has closed. */
@@ -323,17 +355,20 @@ export interface Mail {
   Created: string;
 }
 
-/** Says that a condition does not hold yet, and what was seen. */
+/** Reports the unmet condition and the last observation. */
 export class Unmet {
   constructor(readonly seen: unknown) {}
 }
 
 /**
- * Waits for a condition for at most three minutes: a busy machine may need two, and so long waits a task of the version before
- * that got lost on its way to the worker. It looks often at first, later twice a second: a look at a chain is a query for the
- * server and the worker, and a long wait would make hundreds of them.
+ * Waits at most three minutes for a condition: a busy machine may need two, and so may a task of the previous version that was
+ * lost on its way to the worker. It polls often at first, then twice a second: each look at a chain is a query for the server
+ * and the worker, and a long wait would cause hundreds. A condition that is not met is `Unmet`, never `false`.
  */
-export async function eventually<Value>(what: string, check: () => Promise<Value | Unmet>): Promise<Value> {
+export async function eventually<Value extends object | string | number | true | undefined>(
+  what: string,
+  check: () => Promise<Value | Unmet>,
+): Promise<Value> {
   const began = Date.now();
   for (;;) {
     const value = await check();
@@ -344,7 +379,15 @@ export async function eventually<Value>(what: string, check: () => Promise<Value
   }
 }
 
-/** A history as a worker sees it: without the run's own id the replayer takes that of the run from which a reset made it. */
+/** Repeats a decision while the answer is 503. On a busy machine the API may exceed its time limit. */
+export function decided(decide: () => Promise<Response>): Promise<Response> {
+  return eventually('an answer other than 503', async () => {
+    const response = await decide();
+    return response.status === 503 ? new Unmet(await response.text()) : response;
+  });
+}
+
+/** A history as a worker sees it: without the run's own id the replayer uses the id of the run before a reset. */
 export async function replayable(client: Client, workflowId: string, runId?: string) {
   const handle = client.workflow.getHandle(workflowId, runId);
   const history = await handle.fetchHistory();
@@ -353,10 +396,10 @@ export async function replayable(client: Client, workflowId: string, runId?: str
   return history;
 }
 
-/** Of one stack's histories. A file that starts thousands of chains has few shapes of them. */
+/** The limit for one stack's histories: a file with thousands of chains has few shapes of them. */
 const mostReplayed = 200;
 
-/** What has run can be replayed, in whatever order its events came: else a worker that starts anew could not go on with it. */
+/** Every history replays, in any order of its events: otherwise a restarted worker could not continue the chain. */
 export async function replayAll(client: Client, taskQueue: string, keyring: Keyring | undefined): Promise<void> {
   const query = `TaskQueue = '${taskQueue}'`;
   const oneOf = Math.ceil((await client.workflow.count(query)).count / mostReplayed);
@@ -371,7 +414,7 @@ export async function replayAll(client: Client, taskQueue: string, keyring: Keyr
     assert.equal(error, undefined, `${workflowId} does not replay: ${error?.message}`);
 }
 
-/** The server that `npm test` started for all files, or one for this file alone. */
+/** The server that `npm test` started for all files, or a new one for this file. */
 async function temporalServer(closers: Closers): Promise<{ address: string; directory: string }> {
   const { RELAY_TEST_TEMPORAL_ADDRESS: address, RELAY_TEST_TEMPORAL_DIRECTORY: directory } = process.env;
   if (address && directory) return { address, directory };
@@ -385,7 +428,7 @@ async function temporalServer(closers: Closers): Promise<{ address: string; dire
   return { address: server.address, directory: dataDir };
 }
 
-/** Everything in a value as text, bytes included. */
+/** Every text in a value, including bytes. */
 export function readable(value: unknown): string {
   if (value instanceof Uint8Array) return Buffer.from(value).toString();
   if (typeof value !== 'object' || value === null) return String(value);

@@ -1,6 +1,6 @@
 /**
- * `node dist/test/faults/dashboard.js <URL of a Prometheus> <minutes> <file.svg>`: the curves of deploy/grafana-dashboard.json, as that
- * Prometheus answers its queries. Every panel must have an answer that is no error.
+ * `node dist/test/faults/dashboard.js <URL of a Prometheus> <minutes> <file.svg>`: draws the curves of
+ * deploy/grafana-dashboard.json from that Prometheus. Fails if a panel's query returns an error.
  */
 
 import { readFileSync, writeFileSync } from 'node:fs';

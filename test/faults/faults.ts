@@ -1,4 +1,4 @@
-/** What breaks. Each fault heals what it broke, and says by what it was seen to have been there; it throws where it was not. */
+/** The faults. Each one undoes its damage and reports the evidence that it took effect; it throws if there is none. */
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -10,15 +10,15 @@ import { type Name, names, type Part, type World } from './world.js';
 
 export interface Fault {
   name: string;
-  /** Why it cannot be made here. */
+  /** Why this machine cannot produce the fault. */
   missing?: string;
-  /** @param seconds - how long it lasts, where it lasts. @returns what shows that it was there. */
+  /** @param seconds - the duration of a lasting fault. @returns the evidence that it took effect */
   strike(seconds: number): Promise<string>;
 }
 
 const stateOf = (pid: number) => /\) (\S)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1];
 
-/** Does nothing to a process that has ended meanwhile. */
+/** Does nothing if the process has ended in the meantime. */
 function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
@@ -27,7 +27,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/** @param older - compiled files of an earlier commit, whose worker can go on with the same chains */
+/** @param older - compiled files of an earlier commit, whose worker can continue the same chains */
 export function faultsOf(world: World, older?: string): Fault[] {
   const { parts, wires, clocks, missing, postgresql, ledger } = world;
   const killed = (name: Name): Fault => ({
@@ -68,7 +68,7 @@ export function faultsOf(world: World, older?: string): Fault[] {
         assert(Number(refused.headers.get('retry-after')) > 0, 'Retry-After');
         const statuses = async () =>
           Promise.all(['healthz', 'readyz'].map(async (path) => (await fetch(`${world.urls.api1}/${path}`)).status));
-        // It looks once a second.
+        // The process checks once a second.
         await eventually('/readyz to say so', async () => {
           const seen = await statuses();
           return `${seen}` === '200,503' || new Unmet(seen);
@@ -184,16 +184,16 @@ export function faultsOf(world: World, older?: string): Fault[] {
         let ballasts = 0;
         const fill = () => {
           const { bavail, bsize } = statfsSync(world.disk);
-          // Others write meanwhile: what is left over is taken the next time.
+          // Other processes write at the same time: the next round takes the rest.
           const length = Math.ceil(bavail * 0.98) * bsize;
           if (length > 0) spawnSync('fallocate', ['--length', `${length}`, `${ballast}-${ballasts++}`]);
         };
         const until = Date.now() + seconds * 1000;
-        // Its log is on that disk, too: what it says then may be lost.
+        // Its log is on the same disk: log lines may be lost.
         const refusals: string[] = [];
         const isFull = () => !postgresql.isRunning() || refusals.length > 0;
         const note = (error: { code?: string }) => {
-          if (error.code === '53100') refusals.push(String(error)); // Disk full.
+          if (error.code === '53100') refusals.push(String(error)); // The disk is full.
           return String(error);
         };
         await postgresql.query('CREATE TABLE IF NOT EXISTS heavy (text text)');
@@ -219,7 +219,7 @@ export function faultsOf(world: World, older?: string): Fault[] {
   ];
 }
 
-/** A worker of an earlier commit beside the current ones, while the Temporal server is killed and starts again. */
+/** A worker of an earlier commit runs beside the current ones while the Temporal server is killed and restarted. */
 function besideOlder({ relay, parts }: World, dist: string): Fault {
   return {
     name: 'a worker of an earlier commit beside the others, and Temporal starts again',

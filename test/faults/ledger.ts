@@ -1,18 +1,18 @@
 /**
- * The platform, the ticket system and the mail server of the fault tests, as a process of its own: it enters every effect that reaches
- * it, and shares no code with the relay, whose word it is to check. What ends with `gone` is not there, what ends with `flaky` is refused
- * once. `GET /ledger` answers the entries, `PUT /mail` `{"breaks": true}`
- * lets the connection break where a message has been taken and not yet been acknowledged.
+ * The platform, the ticket system and the mail server of the fault tests, as one process: it records every effect that reaches
+ * it, and shares no code with the relay, because it checks the relay. A target that ends with `gone` does not exist; one that
+ * ends with `flaky` is refused once. `GET /ledger` answers the entries; `PUT /mail` `{"breaks": true}` breaks the connection
+ * after a message is accepted and before its acknowledgement.
  */
 
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 
-/** One effect that arrived, whether or not its answer did. */
+/** An effect that arrived, even if its answer was lost. */
 export interface Entry {
   /** The assignment, the ticket or the address. */
   target: string;
-  /** What tells repeats from another effect: `Idempotency-Key`, or the message's `Message-ID`. */
+  /** Distinguishes repeats from other effects: `Idempotency-Key`, or the message's `Message-ID`. */
   key: string;
   at: number; // Unix milliseconds
   mail?: { subject: string; broken: boolean };
@@ -50,7 +50,7 @@ const http = createHttpServer((request, response) => {
 });
 http.keepAliveTimeout = 60_000;
 
-/** SMTP, as far as a client needs it that sends without authentication. */
+/** The part of SMTP that a client without authentication needs. */
 function talk(socket: Socket): void {
   let heard = '';
   let to: string[] = [];

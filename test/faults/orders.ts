@@ -1,36 +1,36 @@
-/** Chains of random shapes, with what must become of each. */
+/** Chains of random shapes, each with its required outcome. */
 
 import type { ActionState, ChainStatus } from '../../src/chain/outcome.js';
 import { type Action, email, send, udf } from '../end-to-end/stack.js';
 
-/** A request, and what must come of it. */
+/** A request and its required outcome. */
 export interface Order {
-  /** Names the chain in its targets, and is its idempotency key. */
+  /** In the names of the chain's targets, and its idempotency key. */
   name: string;
   actions: Action[];
-  /** Of the rule under which it runs: what becomes of an action that fails. */
+  /** The rule's setting for failed actions. */
   onFailure: 'hold' | 'continue';
-  /** Sent with a token that is none: nothing of it may be done. */
+  /** Has an invalid token: none of it may run. */
   isRefused: boolean;
-  /** What somebody does with it once an action is in this state. */
+  /** What a person does once an action is in this state. */
   steered?: { verb: 'skip' | 'runNow' | 'cancel'; index?: number; once: { index: number; state: ActionState } };
-  /** In the end. */
+  /** The final status. */
   status: ChainStatus;
   states: ActionState[];
 }
 
-/** What an action does, and where the ledger sees it. */
+/** An action's effect, and its target in the ledger. */
 export function targetsOf(name: string, index: number) {
   const target = `${name}-${index}`;
   return [target, `${target}-b`, `${target}-flaky`] as const;
 }
 
-/** The addresses of people end so, those of contacts do not. */
+/** The addresses of recipients end with this, those of contacts do not. */
 export const people = '@people.example';
 
 type Effect = (target: string, more: Action) => Action;
 
-const never = 3_000_000; // seconds: only somebody's decision ends this delay during a run
+const never = 3_000_000; // seconds: only a decision ends this delay during a run
 
 /** @param random - numbers from 0 to 1. */
 export function orderOf(name: string, random: () => number): Order {
@@ -84,5 +84,5 @@ function emailTo(names: string[] | string, more: Action): Action {
   );
 }
 
-/** Which actions of an order are immediate, and the delay of the others, in seconds. */
+/** An order's immediate actions, and the others' delays in seconds. */
 export const delayOf = ({ delayInSeconds = '0' }: Action) => Number(delayInSeconds);

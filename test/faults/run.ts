@@ -1,7 +1,7 @@
 /**
- * `npm run test:faults -- [--chains 10000] [--per-second 4] [--fault-seconds 20] [--seed N] [--only part of a fault's name] [--dev-server]`:
- * chains of random shapes while everything breaks, and whether every promise was kept. Needs PostgreSQL, root for the full disk, libfaketime
- * for the clocks, and Go for the full Temporal server. Ends with 1 where a promise was broken.
+ * `npm run test:faults -- [--chains 10000] [--per-second 4] [--fault-seconds 20] [--seed N] [--only part of a fault's name]
+ * [--dev-server]`: chains of random shapes while everything breaks; then it checks every promise. Needs PostgreSQL, root for
+ * the full disk, libfaketime for the clocks, and Go for the full Temporal server. Exits with 1 if a promise was broken.
  */
 
 import { execFileSync } from 'node:child_process';
@@ -11,7 +11,7 @@ import { faultsOf } from './faults.js';
 import { storm } from './storm.js';
 import { startWorld } from './world.js';
 
-/** The oldest whose worker knows today's store. */
+/** The oldest commit whose worker can use today's database. */
 const log = ['log', '-1', '--format=%H', '--', 'src/store/migrations.ts'];
 const earlier = execFileSync('git', log, { encoding: 'utf8' }).trim();
 

@@ -1,7 +1,7 @@
 /**
- * `npm run test:soak -- [--minutes 60] [--per-second 3] [--seed N] [--picture f.svg] [--dev-server]`: a steady load of chains, some held,
- * retried, delayed or cancelled, and what memory and how many file descriptors each process has meanwhile. Ends with 1 where a promise was
- * broken. The picture is to be looked at.
+ * `npm run test:soak -- [--minutes 60] [--per-second 3] [--seed N] [--picture f.svg] [--dev-server]`: a steady load of chains,
+ * some held, retried, delayed or cancelled; it records each process's memory and file descriptors. Exits with 1 if a promise
+ * was broken. A person judges the picture.
  */
 
 import { readdirSync, writeFileSync } from 'node:fs';

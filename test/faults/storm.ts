@@ -1,4 +1,4 @@
-/** Chains are sent and steered while faults strike; then everything is compared with what had to come of it. */
+/** Sends and steers chains while faults strike; then compares everything with the required outcomes. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type proto from '@temporalio/proto';
@@ -18,7 +18,10 @@ interface Options {
   chains: number;
   perSecond: number;
   seed: number;
-  /** One after the other, in an order that the seed gives, again and again until all chains are sent, and each at least once: until the last is over chains are sent. */
+  /**
+   * One after the other, in an order that the seed sets, each at least once, repeated until all chains are sent; chains are
+   * sent until the last fault is over.
+   */
   faults: Fault[];
   faultSeconds: number;
   say: (line: string) => void;
@@ -27,13 +30,13 @@ interface Options {
 /** An order that was sent. */
 interface Sent {
   order: Order;
-  at: number; // Unix milliseconds, of the first attempt
+  at: number; // Unix milliseconds of the first attempt
   chainId?: string; // accepted
   attempts: number;
   steered?: boolean;
 }
 
-/** @returns what was wrong, a line each; empty where every promise was kept. */
+/** @returns the errors, one a line; empty if every promise was kept */
 export async function storm({ world, chains, perSecond, seed, faults, faultSeconds, say }: Options): Promise<string[]> {
   const sent: Sent[] = [];
   const wrong: string[] = [];
@@ -46,7 +49,7 @@ export async function storm({ world, chains, perSecond, seed, faults, faultSecon
   const steering = steer();
   const striking = strike().finally(() => (isStriking = false));
   const sending: Promise<void>[] = [];
-  // A fault is seen by what it does to the traffic: there is some until the last is over.
+  // A fault needs traffic to show its effect: chains are sent until the last fault is over.
   for (let number = 0; number < chains || isStriking; number += 1) {
     const one: Sent = { order: orderOf(`f${number}`, random), at: Date.now(), attempts: 0 };
     sent.push(one);
@@ -104,7 +107,7 @@ export async function storm({ world, chains, perSecond, seed, faults, faultSecon
           return;
         }
       } catch {
-        // The process was away, or slow: whether it was accepted is not known.
+        // The process was down or slow: the request may have been accepted.
       }
       await sleep(wait + Math.random() * wait);
     }
@@ -114,7 +117,7 @@ export async function storm({ world, chains, perSecond, seed, faults, faultSecon
     return (await world.ask('GET', `/co/faults/chains/${chainId}`)).body;
   }
 
-  /** As somebody would who looks from time to time. */
+  /** Decides like a person who looks from time to time. */
   async function steer(): Promise<void> {
     const isOpen = (one: Sent) => one.order.steered && one.chainId && !one.steered;
     const isDone = () => !isSending && sent.every((one) => !isOpen(one));
@@ -124,7 +127,7 @@ export async function storm({ world, chains, perSecond, seed, faults, faultSecon
         const chain = await read(one);
         if (chain.actions?.[once.index]?.state !== once.state) continue;
         const { status, body } = await world.ask('POST', `/co/faults/chains/${one.chainId}/actions/${index}/${verb}`, {});
-        one.steered = status === 202 || status === 409; // 409: an earlier try was lost on its way back.
+        one.steered = status === 202 || status === 409; // 409: the answer to an earlier try was lost.
         if (!one.steered) wrong.push(`${one.order.name}: ${verb} was answered ${status}: ${JSON.stringify(body)}`);
       }
   }
@@ -178,7 +181,7 @@ export async function storm({ world, chains, perSecond, seed, faults, faultSecon
     await Promise.all(Array.from({ length: 8 }, check));
   }
 
-  /** @returns how many histories there were, and how many chains needed attention that should not have. */
+  /** @returns the number of histories, and of chains that needed attention but should not have */
   async function replay(): Promise<{ count: number; attention: number }> {
     const { client, keyring, taskQueue } = world;
     const held = new Set(
@@ -211,7 +214,7 @@ function saysAttention({
   return data !== undefined && Buffer.from(data ?? []).toString() === 'true';
 }
 
-/** What the ledger says of the effects of each order. */
+/** Compares each order's effects with the ledger. */
 export function checkEffects(sent: readonly Sent[], entries: readonly Entry[]): string[] {
   const wrong: string[] = [];
   const seen = new Map<string, Entry[]>();
@@ -241,7 +244,7 @@ export function checkEffects(sent: readonly Sent[], entries: readonly Entry[]): 
         if (early > 100 && order.steered?.index !== index) wrong.push(`${target} was done ${early} ms too early`);
       }
       if (delay > 0) continue;
-      if (Math.min(...firsts) < last) wrong.push(`${name}-${index} was done before an action that it stands behind`);
+      if (Math.min(...firsts) < last) wrong.push(`${name}-${index} was done before an earlier action of its sequence`);
       last = Math.max(last, ...firsts);
     }
   }

@@ -1,14 +1,14 @@
-/** A TCP proxy between two processes, whose connections can be cut, or hang: nothing arrives, and nothing is said of it. */
+/** A TCP proxy between two processes, whose connections can be cut, or hang: then nothing arrives, and no error is reported. */
 
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 export interface Wire {
   port: number;
-  /** @returns how many connections there were. */
+  /** @returns the number of connections */
   cut(): number;
   hang(): void;
-  /** How many connections wait while it hangs. */
+  /** The number of connections that wait while it hangs. */
   waiting(): number;
   resume(): void;
   close(): void;
@@ -27,7 +27,7 @@ export async function startWire(host: string, port: number): Promise<Wire> {
     };
     for (const [from, to] of [pair, [server, client]] as const) {
       from.on('data', (data) => {
-        // Where the other side is slow, this one waits.
+        // Backpressure: a slow reader slows the writer.
         if (!to.write(data)) from.pause();
       });
       to.on('drain', () => hangs || from.resume());

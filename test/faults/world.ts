@@ -1,6 +1,6 @@
 /**
- * A deployment as in production, on this machine: PostgreSQL, the Temporal server, two API processes, two workers, and outside of it the
- * ledger. Between the processes are wires, and each has a clock that can be set.
+ * A production-like deployment on this machine: PostgreSQL, the Temporal server, two API processes, two workers, and outside of
+ * it the ledger. Wires connect the processes, and each process has a clock that can be set.
  */
 
 import { type ChildProcess, execFileSync, fork, spawn } from 'node:child_process';
@@ -36,7 +36,7 @@ import { startWire, type Wire } from './wire.js';
 export const names = ['api1', 'api2', 'worker1', 'worker2', 'temporal', 'postgresql'] as const;
 export type Name = (typeof names)[number];
 
-/** A process of the deployment, with those that it has started. */
+/** A process of the deployment, with its child processes. */
 export interface Part {
   pids(): number[];
   start(): Promise<void>;
@@ -48,7 +48,7 @@ export interface Part {
 export type World = Awaited<ReturnType<typeof startWorld>>;
 
 interface Options {
-  /** Temporal's full server on PostgreSQL, which has to be built; otherwise the dev server. */
+  /** Uses Temporal's full server on PostgreSQL, which is built first; otherwise the dev server. */
   fullServer: boolean;
   say: (line: string) => void;
   /** More variables for the relay's processes. */
@@ -79,13 +79,13 @@ async function build({ fullServer, say, env: more = {} }: Options, closing: (() 
   const keptLogs = mkdtempSync(join(tmpdir(), 'relay-faults-logs-'));
   say(`logs: ${keptLogs}`);
 
-  /** Where databases are. A file system of its own can be full without harm to others. */
+  /** The folder for databases. On a separate file system it can fill up without harm to others. */
   const disk = join(directory, 'disk');
   mkdirSync(disk);
   const isMounted = mountMemory(disk);
   if (isMounted) closing.push(() => execFileSync('umount', ['--lazy', disk]));
 
-  /** The environment of a process whose clock can be set, and how. */
+  /** The environment of a process with a settable clock, and the function that sets it. */
   function clock(name: Name) {
     const file = join(directory, `clock-${name}`);
     const set = (seconds: number) => writeFileSync(file, seconds < 0 ? `${seconds}` : `+${seconds}`);
@@ -112,7 +112,7 @@ async function build({ fullServer, say, env: more = {} }: Options, closing: (() 
   const temporalPort = await temporalsPort();
   parts.temporal = fullServer
     ? await fullTemporal(temporalPort, postgresql.port, join(keptLogs, 'temporal'))
-    : // Not on the disk that is full: SQLite would not come back from that.
+    : // Not on the disk that fills up: SQLite would not recover from that.
       await devTemporal(temporalPort, mkdtempSync(join(directory, 'temporal-')), say);
   say(`starting Temporal${fullServer ? ' on PostgreSQL' : ' (dev server)'}`);
   await parts.temporal.start();
@@ -162,7 +162,7 @@ async function build({ fullServer, say, env: more = {} }: Options, closing: (() 
     await part.start();
     closing.push(() => part.end('SIGKILL'));
   }
-  // For `prometheus --config.file`, whose data `dashboard.ts` draws.
+  // For `prometheus --config.file`; `dashboard.ts` draws its data.
   const targets = Object.values(ours).map(({ url }) => new URL(url).host);
   const scrape = { job_name: 'relay', scrape_interval: '5s', static_configs: [{ targets }] };
   writeFileSync(join(keptLogs, 'prometheus.yml'), JSON.stringify({ scrape_configs: [scrape] }));
@@ -173,7 +173,7 @@ async function build({ fullServer, say, env: more = {} }: Options, closing: (() 
     });
 
   const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };
-  /** Asks either API, whichever answers, until one does: the request must bear being repeated. */
+  /** Asks both APIs in turn until one answers: the request must be safe to repeat. */
   const ask = async (method: string, path: string, body?: unknown) => {
     for (;;) {
       const { url } = Math.random() < 0.5 ? api1 : api2;
@@ -183,7 +183,7 @@ async function build({ fullServer, say, env: more = {} }: Options, closing: (() 
         const text = await answer.text();
         if (answer.status < 500 && answer.status !== 429) return { status: answer.status, body: JSON.parse(text || '{}') };
       } catch {
-        // It is away.
+        // It is down.
       }
       await sleep(1000);
     }
@@ -203,7 +203,7 @@ async function build({ fullServer, say, env: more = {} }: Options, closing: (() 
     urls: Object.fromEntries(Object.entries(ours).map(([name, { url }]) => [name, url])) as Record<keyof typeof ours, string>,
     wires,
     clocks,
-    /** Why clocks cannot be set, or the disk cannot be full. */
+    /** Why the clocks cannot be set, or the disk cannot be filled. */
     missing: {
       clocks: faketime ? undefined : 'libfaketime is not installed (Debian: apt-get install faketime)',
       disk: isMounted ? undefined : 'a file system cannot be mounted here: it needs root',
@@ -276,13 +276,13 @@ export function processPart({ name, file, args, env, log, ready }: Command): Par
   };
 }
 
-/** The full server keeps its ports as numbers of 16 bits with a sign, and uses nine more above this one. */
+/** The full server stores its ports as signed 16-bit numbers, and uses nine more above this one. */
 async function temporalsPort(): Promise<number> {
   const port = 20_000 + 10 * Math.floor(Math.random() * 1200);
   return assertPortFree('127.0.0.1', port, 'PORT').then(() => port, temporalsPort);
 }
 
-/** Whether the Temporal server answers about its namespace. */
+/** Whether the Temporal server answers a request about its namespace. */
 async function temporalReady(port: number): Promise<boolean> {
   const connection = await Connection.connect({ address: `127.0.0.1:${port}`, connectTimeout: 2000 });
   try {

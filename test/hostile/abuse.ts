@@ -1,4 +1,4 @@
-/** Two companies on one relay: one goes to a bound and beyond, in each way that a bound names; the other sends its chains. */
+/** Two companies on one relay: one goes to each limit and beyond; the other sends its chains. */
 
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
@@ -10,15 +10,15 @@ import type { CompanyLimits } from '../../src/contract/company.js';
 import { type Action, email, eventually, type Stack, send, Unmet, udf } from '../end-to-end/stack.js';
 import type { Answers, Order } from './abuser.js';
 
-/** Calls of one company that hang at once: more than its local tries, and not always all that it may have. */
+/** The number of hanging calls of one company: more than its local tries, and at most all that it may have. */
 const mostCalls = 60;
 const actor = { kind: 'admin' } as const;
 
-/** A platform and ticket system: below `/well` it answers at once, below `/hang` only when it is let go. */
+/** A platform and ticket system: below `/well` it answers at once, below `/hang` only after a release. */
 async function startSystems() {
   let hanging: ServerResponse[] = [];
   let most = 0;
-  /** When each ticket was called about first. */
+  /** The first call about each ticket. */
   const tickets = new Map<string, number>();
   const server = createServer((call, answer) => {
     const [, way, kind, id = ''] = (call.url ?? '').split('/');
@@ -34,7 +34,7 @@ async function startSystems() {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     tickets,
-    /** How many calls hung at once. */
+    /** The highest number of calls that hung at once. */
     mostHanging: () => most,
     letGo() {
       for (const answer of hanging) answer.end('{}');
@@ -53,13 +53,13 @@ interface Abuse {
   name: string;
   limits?: CompanyLimits;
   way?: 'well' | 'hang';
-  /** What it sends, once what it needs for that is there. */
+  /** Sends the abuse, after its preparation. */
   order(company: Company): Promise<Pick<Order, 'requests'> & Partial<Order>> | Pick<Order, 'requests'>;
-  /** The answer by which it has met its bound. */
+  /** The answer that shows that the limit was reached. */
   met?: string;
 }
 
-/** @param most - what the abusive company may use of what is counted a day or at once. */
+/** @param most - the abusive company's quotas, per day or at once */
 export async function twoCompanies(stack: Stack, most: number) {
   const systems = await startSystems();
 
@@ -83,7 +83,7 @@ export async function twoCompanies(stack: Stack, most: number) {
   };
   const later = { delayInSeconds: '3000' };
 
-  /** Ends what the company has open, so that it is not beside the next abuse. */
+  /** Ends the company's open chains, so that they do not affect the next abuse. */
   async function stop({ companyId }: Company): Promise<void> {
     systems.letGo();
     const query = `RelayCompanyId = '${companyId}' AND ExecutionStatus = 'Running'`;
@@ -91,7 +91,7 @@ export async function twoCompanies(stack: Stack, most: number) {
       await stack.client.workflow
         .getHandle(workflowId)
         .terminate('the abuse is over')
-        .catch(() => {}); // It has ended meanwhile.
+        .catch(() => {}); // It has ended in the meantime.
   }
 
   const abuses: Abuse[] = [
@@ -121,7 +121,7 @@ export async function twoCompanies(stack: Stack, most: number) {
     {
       name: 'a platform that hangs',
       way: 'hang',
-      // Each of its actions calls at the same time as the others.
+      // All its actions call at the same time.
       order: (own) => ({
         requests: [posting(own, ...['0', '1', '2', '3'].map((delayInSeconds) => udf('T', { delayInSeconds })))],
         most: 60,
@@ -148,7 +148,7 @@ export async function twoCompanies(stack: Stack, most: number) {
       async order(own) {
         const { chainId } = await own.start([udf('T', later)]);
         const headers = await keyOf(own);
-        const paths = ['chains', `temporal/${chainId}`, 'rejected'];
+        const paths = ['chains', `chains/${chainId}`, 'rejected'];
         return { requests: paths.map((path) => ({ method: 'GET', path: `/co/${own.companyId}/${path}`, headers })) };
       },
       met: '429 rate-limited',
@@ -158,7 +158,7 @@ export async function twoCompanies(stack: Stack, most: number) {
       async order(own) {
         const headers = await keyOf(own);
         const path = `/co/${own.companyId}/chains/bulk`;
-        // Each needs attention, also when it is tried again.
+        // Each needs attention, and still does after a retry.
         const held = await Promise.all(Array.from({ length: 20 }, () => own.start([udf('')])));
         for (const { chainId } of held) await own.action(chainId, 0, 'needs-attention');
         const order = { verb: 'retry', confirm: held.length };
@@ -168,14 +168,14 @@ export async function twoCompanies(stack: Stack, most: number) {
     },
   ];
 
-  /** Sends chains one after the other and waits for their effects. @returns milliseconds from POST to the last effect of each. */
+  /** Sends chains in sequence and waits for their effects. @returns milliseconds from each POST to the chain's last effect. */
   async function chains(count: number, gapMs: number): Promise<number[]> {
     const other = await company();
     const ran = Array.from({ length: count }, async (_, n) => {
       await sleep(n * gapMs);
       const ticket = `${other.companyId}-${n}`;
       const at = performance.now();
-      const { chainId } = await other.start([send('1', { groupId: '1' }), udf(ticket)]); // Nothing but 202 is right.
+      const { chainId } = await other.start([send('1', { groupId: '1' }), udf(ticket)]); // Only 202 is right.
       const doneAt = await eventually('the last effect', async () => systems.tickets.get(ticket) ?? new Unmet(chainId));
       return { chainId, ms: doneAt - at };
     });
@@ -187,7 +187,7 @@ export async function twoCompanies(stack: Stack, most: number) {
   return {
     abuses,
     chains,
-    /** What the other company's chains take while a company abuses, once that has met its bound. */
+    /** Measures the other company's chains during an abuse, once the abuse has reached its limit. */
     async beside({ name, limits, way, order, met }: Abuse, count: number, gapMs: number) {
       const own = await company(way, limits);
       const ordered = await order(own);

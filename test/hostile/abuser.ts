@@ -1,4 +1,4 @@
-/** A process that sends the same requests over and over, as fast as it can, and tells every moment what it was answered. */
+/** A process that repeats the same requests as fast as it can, and reports the answers regularly. */
 
 import { setPriority } from 'node:os';
 import { Agent, request } from 'undici';
@@ -6,16 +6,16 @@ import { Agent, request } from 'undici';
 export interface Order {
   url: string;
   requests: { method: 'GET' | 'POST'; path: string; headers?: Record<string, string>; body?: unknown }[];
-  /** At once. */
+  /** The number of parallel requests. */
   connections: number;
-  /** Requests after which it sends no more. */
+  /** The number of requests after which it stops. */
   most?: number;
 }
 
-/** How often each answer came, such as `202`, or `429 rate-limited`. */
+/** The number of each answer, such as `202`, or `429 rate-limited`. */
 export type Answers = Record<string, number>;
 
-setPriority(10); // An abuser brings processors of its own.
+setPriority(10); // A real abuser uses other CPUs.
 process.once('message', async ({ url, requests, connections, most = Number.POSITIVE_INFINITY }: Order) => {
   const answers: Answers = {};
   const dispatcher = new Agent({ connections });
@@ -35,4 +35,4 @@ process.once('message', async ({ url, requests, connections, most = Number.POSIT
   };
   await Promise.all(Array.from({ length: connections }, send));
 });
-process.on('disconnect', () => process.exit()).on('error', () => {}); // Whoever listened has gone.
+process.on('disconnect', () => process.exit()).on('error', () => {}); // The parent process has gone.

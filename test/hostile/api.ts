@@ -1,4 +1,4 @@
-/** The API over a socket, with a store, and in place of Temporal somebody who takes every chain and forgets it. */
+/** The API over a socket, with a store; a fake replaces Temporal: it accepts every chain and forgets it. */
 
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
@@ -36,16 +36,16 @@ export const forgetful = {
 
 export type HostileApi = Awaited<ReturnType<typeof serveApi>>;
 
-/** What a company is not refused for where only what it sends matters. */
+/** Limits so high that they refuse nothing, for tests of the input only. */
 const endless = { actionsPerDay: 1e9, recipientsPerDay: 1e9, openChains: 1e9 };
 
-export const endlessUses = { lists: 1e9, reads: 1e9, steering: 1e9 };
+export const endlessUses = { lists: 1e9, reads: 1e9, steering: 1e9, 'sign-ins': 1e9 };
 
 interface ServedOptions {
   limits?: CompanyLimits;
-  /** A minute and key. */
+  /** Per minute and key. */
   uses?: Record<Use, number>;
-  /** What Temporal does where that matters. */
+  /** The fake's behaviour, if the test needs one. */
   workflow?: Partial<Record<'start' | 'count', (...args: never[]) => Promise<object>>>;
 }
 
@@ -75,7 +75,7 @@ export async function serveApi(database: Database, { limits: ofCompany = endless
     relayId: rule.rule.relayId,
     relayAccessToken: rule.relayAccessToken,
     key: key.key,
-    /** What was logged of warnings and errors. */
+    /** Logged warnings and errors. */
     lines,
     async close() {
       await server.close();

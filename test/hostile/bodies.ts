@@ -1,7 +1,4 @@
-/**
- * Bodies that mean harm, or were made without care, each with the type of problem that it is answered with; `'*'` in them stands
- * for a rule's credentials.
- */
+/** Malicious or careless bodies, each with the problem type of its answer; `'*'` in them stands for a rule's credentials. */
 
 export interface Hostile {
   what: string;
@@ -10,10 +7,21 @@ export interface Hostile {
   answer: string;
 }
 
+/** Fields of actions, misspelled ones, and names with a meaning in JavaScript. */
+export const fieldNames = [
+  ...['action', 'relayId', 'relayAccessToken', 'platformAssignmentId', 'delayInSeconds', 'actionCondition', 'incomingValue'],
+  ...['comment', 'groupId', 'sendToGroups', 'sendRadius', 'emails', 'subject', 'body', 'bodyHtml', 'externalSystemTicketId'],
+  ...['cfName', 'cfValue', 'cfTargetDateFormat', 'delayInSecond', 'constructor', 'toString', ''],
+];
+/** Values of fields, each with a meaning in some field. */
+export const fieldTexts = [
+  ...['0', '-1', '1e9', '${assignment_id}', 'status==draft', 'a.b[0]!="c"', 'yyyy-MM-dd', "'", 'a@x.example', ',,', '\r\nBcc: x'],
+];
+
 const bytes = (...values: number[]) => new Uint8Array(values);
 const nested = (levels: number, inner = '') => '['.repeat(levels) + inner + ']'.repeat(levels);
 
-/** @param credentials - the fields of a rule and its token, without braces: `"relayId":"1","relayAccessToken":"…"`. */
+/** @param credentials - the fields of a rule and its token, without braces: `"relayId":"1","relayAccessToken":"…"` */
 export function hostileBodies(credentials: string): Hostile[] {
   const udf = `"action":"ticket_updateUDF","externalSystemTicketId":"HOSTILE","cfName":"f","cfValue":"v",${credentials}`;
   const email = `"action":"sendEmails","subject":"s","body":"b","bodyHtml":"<p>b</p>",${credentials}`;
@@ -38,10 +46,11 @@ export function hostileBodies(credentials: string): Hostile[] {
     { what: 'a lone surrogate in a name', body: `[{${udf},"\\udc00":1}]`, answer: 'malformed-json' },
     { what: 'a NUL', body: `[{${udf},"comment":"a\\u0000b"}]`, answer: 'malformed-json' },
     { what: 'a raw NUL', body: `[{${udf},"comment":"a\u0000b"}]`, answer: 'malformed-json' },
-    { what: 'a raw line break in a text', body: `[{${udf},"comment":"a\nb"}]`, answer: 'malformed-json' },
-    { what: 'no UTF-8', body: bytes(0x5b, 0x22, 0xff, 0xfe, 0x22, 0x5d), answer: 'malformed-json' },
+    { what: 'a raw line break in a text', body: `[{${udf},"comment":"a\nb"}]`, answer: 'accepted' },
+    { what: 'Latin-1', body: bytes(0x5b, 0x22, 0xff, 0xfe, 0x22, 0x5d), answer: 'not-an-array' },
+    { what: 'no text', body: bytes(0x5b, 0x22, 0x81, 0xfe, 0x22, 0x5d), answer: 'malformed-json' },
     { what: 'overlong UTF-8', body: bytes(0x5b, 0x22, 0xc0, 0x80, 0x22, 0x5d), answer: 'malformed-json' },
-    { what: 'UTF-16', body: bytes(0xff, 0xfe, 0x5b, 0, 0x5d, 0), answer: 'malformed-json' },
+    { what: 'UTF-16', body: bytes(0xff, 0xfe, 0x5b, 0, 0x5d, 0), answer: 'not-an-array' },
     { what: '33 levels', body: nested(33), answer: 'malformed-json' },
     { what: '100,000 levels', body: nested(100_000), answer: 'malformed-json' },
     { what: '100,000 levels of objects', body: '{"a":'.repeat(50_000), answer: 'malformed-json' },

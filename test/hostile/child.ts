@@ -1,8 +1,12 @@
-/** `serveApi` as a process of its own, so that what its requests cost can be told from what sending them does. */
+/**
+ * `serveApi` as a separate process, so that its cost can be measured apart from the sender's. It answers questions about the
+ * requests in its ledger.
+ */
 
 import { openEmbedded } from '../../src/store/embedded.js';
 import { openPostgres } from '../../src/store/postgres.js';
 import { endlessUses, serveApi } from './api.js';
+import { keepLedger } from './ledger.js';
 
 export interface Cost {
   cpuMicros: number;
@@ -11,19 +15,27 @@ export interface Cost {
   errors: string[];
 }
 
-const { DATABASE_URL: databaseUrl } = process.env;
+const { DATABASE_URL: databaseUrl, RELAY_TEST_LEDGER: withLedger } = process.env;
+const database = databaseUrl ? await openPostgres(databaseUrl) : await openEmbedded();
+// Without it, started chains are forgotten: the memory would grow.
+const ledger = withLedger === undefined ? undefined : keepLedger(database);
 const {
   close: _,
   lines,
   ...served
-} = await serveApi(databaseUrl ? await openPostgres(databaseUrl) : await openEmbedded(), {
-  uses: endlessUses,
-});
-process.on('message', () => {
+} = await serveApi(database, { uses: endlessUses, ...(ledger && { workflow: { start: ledger.start } }) });
+/** A question to the ledger, and its number. */
+export interface LedgerQuestion {
+  id: number;
+  what: 'read' | 'clear';
+  companyId: string;
+}
+process.on('message', async (asked: string | LedgerQuestion) => {
+  if (typeof asked === 'object') return process.send?.({ id: asked.id, said: await ledger?.[asked.what](asked.companyId) });
   globalThis.gc?.();
   const { user, system } = process.cpuUsage();
   const { rss, heapUsed } = process.memoryUsage();
-  process.send?.({ cpuMicros: user + system, rss, heapUsed, errors: lines.splice(0).slice(0, 20) } satisfies Cost);
+  return process.send?.({ cpuMicros: user + system, rss, heapUsed, errors: lines.splice(0).slice(0, 20) } satisfies Cost);
 });
 process.on('disconnect', () => process.exit());
 process.send?.(served);

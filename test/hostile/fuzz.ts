@@ -1,10 +1,12 @@
-/** Throws hostile requests at the API: every route and method, bytes and JSON of any kind, broken HTTP, wrong and right tokens. */
+/**
+ * Sends hostile requests to the API: every route and method, bytes and JSON of any kind, broken HTTP, wrong and valid tokens.
+ */
 
 import { connect } from 'node:net';
 import { Agent, request } from 'undici';
 import { randomFrom } from '../random.js';
 import type { HostileApi } from './api.js';
-import { hostileBodies } from './bodies.js';
+import { fieldNames, fieldTexts, hostileBodies } from './bodies.js';
 
 export type Target = Omit<HostileApi, 'close' | 'lines'>;
 
@@ -20,49 +22,13 @@ const rawRequests = [
   'POST /co/acme/relay HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900\r\n\r\n[',
   '\u0000\u0001\u0002\r\n\r\n',
 ];
-const names = [
-  ...[
-    'action',
-    'relayId',
-    'relayAccessToken',
-    'platformAssignmentId',
-    'delayInSeconds',
-    'actionCondition',
-    'incomingValue',
-    'comment',
-  ],
-  ...[
-    'groupId',
-    'sendToGroups',
-    'sendRadius',
-    'emails',
-    'subject',
-    'body',
-    'bodyHtml',
-    'externalSystemTicketId',
-    'cfName',
-    'cfValue',
-  ],
-  ...[
-    'cfTargetDateFormat',
-    'delayInSecond',
-    'constructor',
-    'toString',
-    '__proto__',
-    'name',
-    'notify',
-    'verb',
-    'filter',
-    'confirm',
-    '',
-  ],
-];
+const names = [...fieldNames, '__proto__', 'name', 'notify', 'verb', 'filter', 'confirm'];
 const texts = [
-  ...['0', '-1', '1e9', '${assignment_id}', 'status==draft', 'a.b[0]!="c"', 'yyyy-MM-dd', "'", 'a@x.example', ',,', '\r\nBcc: x'],
+  ...fieldTexts,
   ...['', ' '.repeat(3000), '\\"'.repeat(2000), '${'.repeat(2000), '\ud83d', '\u0000', '😀'.repeat(500), '9'.repeat(400)],
 ];
 
-/** @returns how often each answer came, by status, and the answers that should not have come. */
+/** @returns the number of answers by status, and the answers that are wrong */
 export async function fuzz(
   target: Target,
   { count, seed, until = Number.POSITIVE_INFINITY }: Record<'count' | 'seed', number> & { until?: number },
@@ -127,7 +93,7 @@ export async function fuzz(
   const answers: Record<string, number> = {};
   const wrong: string[] = [];
   let authenticated = 0;
-  // Of one address only, nearly all would be refused for the many failures before; of one of them, many are.
+  // Several addresses: nearly all requests of a single one would be refused for its earlier failures.
   const dispatchers = Array.from(
     { length: 300 },
     (_, n) => new Agent({ connections: 2, localAddress: `127.7.${n >> 7}.${1 + (n & 127)}` }),
@@ -135,7 +101,7 @@ export async function fuzz(
   const shunned = new Agent({ connections: 4 });
   const note = (answer: string, what: string) => {
     answers[answer] = (answers[answer] ?? 0) + 1;
-    // 503 is what is documented where something is away.
+    // 503 is the documented answer if a backend is down.
     if (/^5/.test(answer) && answer !== '503') wrong.push(`${answer}: ${what.slice(0, 500)}`);
   };
 
@@ -148,7 +114,7 @@ export async function fuzz(
         socket.destroy();
       });
       socket.on('error', () => {}).on('close', () => resolve(said));
-      // What waits for more is left after a moment.
+      // A request that waits for more bytes is abandoned after a moment.
       socket.setTimeout(200, () => socket.destroy());
       socket.write(text);
     });
@@ -169,7 +135,7 @@ export async function fuzz(
       const dispatcher = below(10) === 0 ? shunned : one(dispatchers);
       const answer = await request(url + where, { method, headers, body: sent ?? null, dispatcher });
       await answer.body.dump({ limit: 1e9 });
-      // What a company has left is told to who is known only.
+      // Only an authenticated caller gets the company's remaining quota.
       if (answer.statusCode !== 429 && answer.headers['ratelimit-remaining'] !== undefined) authenticated += 1;
       note(String(answer.statusCode), `${method} ${where} ${String(sent ?? '')}`);
     } catch (error) {
@@ -184,7 +150,7 @@ export async function fuzz(
       await (below(50) === 0 ? raw(one(rawRequests)) : http());
     }
   };
-  // Many, since wrong tokens are answered slowly.
+  // Many at once, since wrong tokens get slow answers.
   await Promise.all(Array.from({ length: 128 }, send));
   await Promise.all([shunned, ...dispatchers].map((dispatcher) => dispatcher.close()));
   return { sent, authenticated, answers, wrong };

@@ -1,8 +1,6 @@
 /**
- * How many requests of strangers one core of the API refuses in a second, by the CPU time of its process, which has PostgreSQL
- * beside it where that is installed. Not a part of `npm test`:
- *
- *     node dist/test/hostile/refusals.js [seconds for each row, 4]
+ * The number of strangers' requests that one core of the API refuses in a second, from its process's CPU time; uses PostgreSQL
+ * if installed. Not a part of `npm test`: node dist/test/hostile/refusals.js [seconds for each row, 4]
  */
 
 import { fork } from 'node:child_process';
@@ -28,14 +26,14 @@ const cost = async (): Promise<Cost> => {
   return ((await once(child, 'message')) as [Cost])[0];
 };
 
-// One that could be guessed would be answered slowly, and the CPU wait for us.
+// A guessable token would get slow answers, and the CPU would be idle.
 const wrong = { relayId, relayAccessToken: makeCredential('rlt_') };
 const action = { action: 'ticket_updateUDF', externalSystemTicketId: '1', cfName: 'f', cfValue: 'v', ...wrong };
 const small = JSON.stringify([action]);
 const fill = (each: string) => `[${Array.from({ length: Math.floor(255_000 / (each.length + 1)) }, () => each)}]`;
 const fields = Array.from({ length: 18_000 }, (_, n) => `"f${n}":"v"`);
 const deep = '['.repeat(250_000);
-/** A wrong token is looked for in the database once more, for all that came in a tenth of a second. */
+/** Wrong tokens cause one more database query for all requests within a tenth of a second. */
 const atOnce = 100;
 const agent = new Agent({ keepAlive: true, maxSockets: atOnce });
 
@@ -45,11 +43,11 @@ function post(path: string, body: string, address = '127.0.0.1'): Promise<number
     const asked = send({ port, path, method: 'POST', headers, agent, localAddress: address }, (answer) => {
       answer.resume().on('end', () => resolve(answer.statusCode ?? 0));
     });
-    asked.on('error', () => resolve(0)).end(body); // Cut off before it had read the answer.
+    asked.on('error', () => resolve(0)).end(body); // The connection closed before the answer was read.
   });
 }
 
-/** Every request from another address: none of them has failed before. */
+/** Every request comes from a new address without failures. */
 let address = 0;
 const fresh = () => {
   address += 1;
@@ -99,7 +97,7 @@ for (const [what, ask] of rows) {
   await measure(`${what}; one address`, () => ask(false));
 }
 
-/** Connections that send a byte a second, until they are cut off. */
+/** Connections that send a byte a second until they are closed. */
 const before = await cost();
 const sockets = Array.from({ length: 200 }, () => connect(port, '127.0.0.1').on('error', () => {}));
 for (const socket of sockets) socket.write('POST /co/acme/relay HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900\r\n\r\n[');

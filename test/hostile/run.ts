@@ -1,6 +1,7 @@
 /**
- * `npm run test:fuzz [requests, 100000] [most seconds, 900] [seed]`: hostile requests at an API in a process of its own, whose memory
- * is looked at after a collection; with PostgreSQL beside it where that is installed. Ends with 1 where an answer was a 5xx, an error was logged, or memory grew.
+ * `npm run test:fuzz [requests, 100000] [most seconds, 900] [seed]`: sends hostile requests to an API in a separate process, and
+ * measures its memory after garbage collection; uses PostgreSQL if installed. Exits with 1 after a 5xx answer, a logged error, or
+ * memory growth. With `-- pasted [bodies, 100000] [most seconds, 3600] [seed]`: pastes values into the texts of valid bodies.
  */
 
 import { fork } from 'node:child_process';
@@ -8,6 +9,9 @@ import { once } from 'node:events';
 import { startPostgresql } from '../postgresql.js';
 import type { Cost } from './child.js';
 import { fuzz, type Target } from './fuzz.js';
+import { runPasted } from './run-pasted.js';
+
+if (process.argv[2] === 'pasted') process.exit((await runPasted(...process.argv.slice(3).map(Number))) ? 0 : 1);
 
 const [count = 100_000, seconds = 900, seed = Math.floor(Math.random() * 2 ** 31)] = process.argv.slice(2).map(Number);
 const say = (line: string) => process.stdout.write(`${line}\n`);

@@ -1,6 +1,6 @@
 /**
- * `npm run test:abuse [chains beside each abuse, 100] [milliseconds between them, 200] [part of an abuse's name]`: what one company's chains take, alone and
- * beside another company that abuses the relay in each way that a bound names. Ends with an error where one was refused or did not run.
+ * `npm run test:abuse [chains beside each abuse, 100] [milliseconds between them, 200] [part of an abuse's name]`: measures one
+ * company's chains, alone and beside another company that goes beyond each limit. Fails if a chain was refused or did not run.
  */
 
 import { it } from 'node:test';
@@ -10,14 +10,14 @@ import { twoCompanies } from './abuse.js';
 const [chains, gap, only = ''] = process.argv.slice(2);
 const [count, gapMs] = [Number(chains ?? 100), Number(gap ?? 200)];
 const say = (line: string) => process.stdout.write(`${line}\n`);
-const stack = await startStack({ rateLimitPerMinute: 600 });
+const stack = await startStack({ rateLimitPerMinute: 600, uses: {} });
 const both = await twoCompanies(stack, 500);
 const median = (took: number[]) => took[Math.floor(took.length / 2)] ?? Number.NaN;
 const nearlyAll = (took: number[]) => took[Math.ceil(took.length * 0.95) - 1] ?? Number.NaN;
 
-// As a test, so that what it started is ended behind it.
+// As a test, so that its hooks stop everything that it started.
 it('another company is served meanwhile', async () => {
-  await both.chains(count, gapMs); // warms up
+  await both.chains(count, gapMs); // warm-up
   const alone = await both.chains(count, gapMs);
   const row = (name: string, took: number[], more = '') => {
     const figures = [median(took), nearlyAll(took)].map((ms) => `${ms.toFixed(0).padStart(6)} ms`);

@@ -1,4 +1,4 @@
-/** A process that takes a data directory, says how that went, and keeps it until it is killed. */
+/** A process that takes a data directory, prints the result, and keeps it until it is killed. */
 
 import { openDataDirectory } from '../../src/sandbox/data-directory.js';
 

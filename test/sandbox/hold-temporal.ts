@@ -1,4 +1,4 @@
-/** A process that starts the Temporal server, says what it has as a line of JSON, and stays until it is killed. */
+/** A process that starts the Temporal server, prints its addresses as a JSON line, and stays until it is killed. */
 
 import { startTemporal } from '../../src/sandbox/temporal.js';
 

@@ -1,12 +1,12 @@
-/** Calls of the sandbox's servers, for tests that look at a few places of what they answer. */
+/** Requests to the sandbox's servers, for tests of a few values in the answers. */
 
 export interface Answer {
   status: number;
   headers: Headers;
   text: string;
-  /** The value at a place of the JSON answered, as `messages.0.Subject`; '' is the whole. */
+  /** The value at a path in the JSON answer, such as `messages.0.Subject`; '' is the whole. */
   at(place: string): unknown;
-  /** These fields of every element of the JSON list at a place. */
+  /** These fields of every element of the JSON list at a path. */
   table(place: string, ...fields: string[]): unknown[][];
 }
 

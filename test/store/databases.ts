@@ -1,20 +1,32 @@
-/** The databases that the store's tests run against: PGlite always, PostgreSQL where RELAY_TEST_DATABASE_URL names a server. */
+/** The databases of the store's tests: PGlite always, PostgreSQL if RELAY_TEST_DATABASE_URL names a server. */
 
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
+import { Keyring } from '../../src/contract/encryption.js';
 import type { Database } from '../../src/store/database.js';
 import { openPostgres } from '../../src/store/postgres.js';
+import type { Store } from '../../src/store/store.js';
 import { openEmptied } from './emptied.js';
 
 export interface TestDatabase {
   name: string;
-  /** An empty database with the schema; to be closed after use. */
+  /** An empty database with the schema; the caller closes it. */
   open(): Promise<Database>;
   /** Why its tests are skipped. */
   skip: string | false;
 }
 
 const server = process.env.RELAY_TEST_DATABASE_URL;
+
+export const admin = { kind: 'admin' } as const;
+export const keyring = new Keyring(`k:${Buffer.alloc(32, 1).toString('base64')}`);
+
+/** Creates a company for one test. @returns its id */
+export async function newCompany(store: Store): Promise<string> {
+  const companyId = `acme-${randomBytes(6).toString('hex')}`;
+  await store.companies.put(companyId, () => ({ companyId, name: companyId, timeZone: 'UTC' }), admin);
+  return companyId;
+}
 
 export const testDatabases: readonly TestDatabase[] = [
   { name: 'PGlite', open: openEmptied, skip: false },
@@ -34,8 +46,8 @@ export const testDatabases: readonly TestDatabase[] = [
 ];
 
 /**
- * A new database on the server of RELAY_TEST_DATABASE_URL, without a schema, or the copy of one that nobody uses.
- * @param original - its URL
+ * A new database on the server of RELAY_TEST_DATABASE_URL, without a schema, or a copy of an unused one.
+ * @param original - the URL of the one to copy
  */
 export async function createDatabase(original?: string): Promise<{ url: string; drop(): Promise<void> }> {
   if (server === undefined) throw new Error('RELAY_TEST_DATABASE_URL is not set');

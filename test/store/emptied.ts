@@ -1,14 +1,14 @@
-/** PGlite for one test file after another: making one takes seconds, emptying one does not, nor does loading one that was made. */
+/** PGlite databases that test files reuse: creating one takes seconds; emptying one, or loading a copy, is quick. */
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Database } from '../../src/store/database.js';
 import { embeddedOf, openPglite } from '../../src/store/embedded.js';
 import { migrate } from '../../src/store/migrations.js';
 
-/** Databases of this process that nobody uses at present. */
+/** This process's unused databases. */
 const free: Database[] = [];
 
-/** An empty database with the schema; closing it leaves it to the next. */
+/** An empty database with the schema; closing it returns it to the pool. */
 export async function openEmptied(): Promise<Database> {
   const used = free.pop();
   if (used) {
@@ -21,7 +21,7 @@ export async function openEmptied(): Promise<Database> {
   return { ...database, close: async () => void free.push(database) };
 }
 
-/** Makes one, which the processes that are started from then on load. */
+/** Creates one; processes that start later load it. */
 export async function makeFirst(file: string): Promise<void> {
   const pglite = await openPglite({});
   writeFileSync(file, Buffer.from(await (await pglite.dumpDataDir('none')).arrayBuffer()));
@@ -29,7 +29,7 @@ export async function makeFirst(file: string): Promise<void> {
   process.env.RELAY_TEST_PGLITE = file;
 }
 
-/** PGlite's timers keep the process for half a minute where it stays open. */
+/** An open PGlite's timers keep the process alive for half a minute. */
 export async function closeFree(): Promise<void> {
   for (const database of free.splice(0)) await database.close();
 }

@@ -1,4 +1,7 @@
-/** The process that durability.test.ts kills: makes rules in an embedded store for ever, telling each once it is acknowledged. */
+/**
+ * The process that durability.test.ts kills: it creates rules in an embedded store forever, and prints each after its
+ * acknowledgement.
+ */
 
 import { writeSync } from 'node:fs';
 import { openEmbedded } from '../../src/store/embedded.js';

@@ -1,9 +1,9 @@
-/** How two Java classes read timestamp patterns (Locale US): which letters there are, and what each prints. */
+/** The pattern letters of two Java classes (Locale US), and their output. */
 
 import { type Moment, momentAt, NO_REFORM, padded, REFORM } from './moment.js';
 import { oldZoneAt, zoneAt } from './zone.js';
 
-/** How often a letter may stand in a row, and what a row of `width` prints. */
+/** A pattern letter; `width`: the number of repetitions in a row. */
 export interface Letter {
   allows(width: number): boolean;
   print(t: Moment, width: number): string;
@@ -11,9 +11,9 @@ export interface Letter {
 
 export interface Dialect {
   name: 'SimpleDateFormat' | 'DateTimeFormatter';
-  token: RegExp; // Quoted text, a row of one letter, or a single other character.
+  token: RegExp; // quoted text, a row of one letter, or another character
   letters: Record<string, Letter>;
-  /** Whether `p` pads, `{ } #` are reserved, and `[ ]` enclose an optional section, always printed: an instant has all fields. */
+  /** Whether `p` pads, `{ } #` are reserved, and `[ ]` enclose an optional section, which is always printed. */
   extended: boolean;
   at(epochMillis: number, zone: string): Moment;
 }
@@ -23,7 +23,7 @@ const ANY = Number.POSITIVE_INFINITY;
 /** `java.text.SimpleDateFormat`, its letters in the order of its documentation. */
 export const simpleDateFormat: Dialect = {
   name: 'SimpleDateFormat',
-  // A doubled quote is a quote wherever it stands: '''' is two of them.
+  // Two quotes together mean one quote, inside and outside quoted text.
   token: /''|'(?:''|[^'])*'(?!')|([A-Za-z])\1*|./gs,
   extended: false,
   at: (epochMillis, zone) => momentAt(epochMillis, oldZoneAt(zone, epochMillis), REFORM),
@@ -62,7 +62,7 @@ export const dateTimeFormatter: Dialect = {
   at: (epochMillis, zone) => momentAt(epochMillis, zoneAt(zone, epochMillis), NO_REFORM),
   letters: {
     G: upTo(5, era),
-    // With 11 to 18 letters the JDK makes a formatter that fails when it prints.
+    // With 11 to 18 letters, the JDK's formatter fails when it prints.
     u: { allows: (width) => width <= 10 || width === 19, print: (t, width) => year(t.year, width) },
     y: { allows: (width) => width <= 10 || width === 19, print: (t, width) => year(t.yearOfEra, width) },
     D: number(3, (t) => t.dayOfYear),
@@ -120,13 +120,13 @@ function simpleYear(value: number, width: number): string {
   return width === 2 ? padded(value, 2).replace(/\d+(?=\d\d)/, '') : padded(value, width);
 }
 
-/** `-05`, `-0500`, `-05:00` for 1, 2, 3; seconds are cut off. */
+/** `-05`, `-0500`, `-05:00` for style 1, 2, 3; seconds are cut. */
 function simpleOffset(seconds: number, style: number): string {
   const { sign, hours, minutes } = offsetParts(Math.trunc(seconds / 60) * 60);
   return sign + (style === 1 ? [hours] : [hours, minutes]).map((part) => padded(part, 2)).join(style === 3 ? ':' : '');
 }
 
-/** In full for 4 letters, the first letter for 5, else abbreviated. */
+/** Four letters: the full name. Five: the first letter. Otherwise: three letters. */
 function text(name: string, width: number): string {
   return width === 4 ? name : name.slice(0, width === 5 ? 1 : 3);
 }
@@ -136,7 +136,7 @@ function era(t: Moment, width: number): string {
   return width === 4 ? long : width === 5 ? short.slice(0, 1) : short;
 }
 
-/** From 4 letters on, a year of more digits than letters carries a plus sign; 19 is the one width that never does. */
+/** With 4 or more letters, a longer year gets a plus sign; 19 letters are an exception. */
 function year(value: number, width: number): string {
   if (width === 2) return padded(Math.abs(value) % 100, 2);
   const plus = width >= 4 && width < 19 && value >= 10 ** width ? '+' : '';
@@ -164,7 +164,7 @@ function dayPeriod({ hour, minute }: Moment, width: number): string {
   return hour < 12 ? 'in the morning' : hour < 18 ? 'in the afternoon' : 'in the evening';
 }
 
-/** `GMT`, `GMT-5:00:36` for 1, `GMT-05:00` for 4: minutes always for 4, seconds where there are any. */
+/** Width 1: `GMT-5`, `GMT-5:00:36`. Width 4: `GMT-05:00`, with seconds if there are any. Offset zero: `GMT`. */
 function localizedOffset(seconds: number, width: number): string {
   if (seconds === 0) return 'GMT';
   const { sign, hours, minutes, rest } = offsetParts(seconds);
@@ -172,7 +172,7 @@ function localizedOffset(seconds: number, width: number): string {
   return `GMT${sign}${[padded(hours, width === 4 ? 2 : 1), ...tail.map((part) => padded(part, 2))].join(':')}`;
 }
 
-/** `-05[30]`, `-0500`, `-05:00`, `-0500[36]`, `-05:00[:36]` for 1 to 5: what is in brackets only where it is not zero. */
+/** `-05[30]`, `-0500`, `-05:00`, `-0500[36]`, `-05:00[:36]` for style 1 to 5. A part in brackets is omitted if it is zero. */
 function offset(seconds: number, style: number, zero: string): string {
   const { sign, hours, minutes, rest } = offsetParts(seconds);
   const shown = [hours, ...(style > 1 || minutes ? [minutes] : []), ...(style > 3 && rest ? [rest] : [])];

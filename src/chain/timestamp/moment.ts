@@ -1,38 +1,35 @@
-/**
- * An instant as calendar and clock show it in some zone: all that a pattern letter can print. Weeks are those of the United
- * States: they begin on Sunday, and the first one holds January 1.
- */
+/** An instant in calendar and clock. Weeks are those of the US: they begin on Sunday, and the first one contains January 1. */
 
 import type { ZoneAt } from './zone.js';
 
-export const REFORM = -141_427; // 15 October 1582: the day before it was the Julian 4 October.
-export const NO_REFORM = -Infinity; // Of the ISO calendar, which is Gregorian for all time.
+export const REFORM = -141_427; // 15 October 1582, the day after 4 October in the Julian calendar
+export const NO_REFORM = -Infinity; // the ISO calendar is always Gregorian
 
 export const MONTHS = 'January February March April May June July August September October November December'.split(' ');
 export const WEEKDAYS = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ');
 
-/** Names a day. `reform` is the epoch day from which the calendar is Gregorian. */
+/** `reform`: the epoch day from which the calendar is Gregorian. */
 export function calendarDay(epochDay: number, reform: number) {
   const { year, month, day } = dateOf(epochDay, reform);
   const firstOfMonth = epochDayOf(year, month, 1, reform);
   const sunday = sundayOf(epochDay);
-  // The week of January 1 is the first one of its year, so a week belongs to the year of its Saturday.
+  // Week 1 contains January 1, so a week belongs to the year of its Saturday.
   const weekYear = dateOf(sunday + 6, reform).year;
   return {
-    epochDay, // Since 1970-01-01.
-    year, // Astronomical: 0 is 1 BC, -43 is 44 BC.
+    epochDay, // days since 1970-01-01
+    year, // astronomical: 0 is 1 BC, -43 is 44 BC
     month,
     day,
     dayOfYear: epochDay - epochDayOf(year, 1, 1, reform) + 1,
-    weekday: epochDay - sunday + 1, // 1 is Sunday, 7 is Saturday.
+    weekday: epochDay - sunday + 1, // 1: Sunday, 7: Saturday
     weekYear,
     weekOfYear: (sunday - sundayOf(epochDayOf(weekYear, 1, 1, reform))) / 7 + 1,
     weekOfMonth: (sunday - sundayOf(firstOfMonth)) / 7 + 1,
-    daysIntoMonth: epochDay - firstOfMonth, // In October 1582 not `day - 1`.
+    daysIntoMonth: epochDay - firstOfMonth, // differs from `day - 1` in October 1582
   };
 }
 
-/** The epoch day of a date that exists. Years are counted from March, so that the leap day comes last. */
+/** The date must exist. Years begin in March here, so that the leap day comes last. */
 export function epochDayOf(year: number, month: number, day: number, reform: number): number {
   const marchYear = month > 2 ? year : year - 1;
   const days = Math.floor((marchYear * 1461) / 4) + Math.floor((((month + 9) % 12) * 153 + 2) / 5) + day - 1;
@@ -43,7 +40,7 @@ export function epochDayOf(year: number, month: number, day: number, reform: num
 function dateOf(epochDay: number, reform: number) {
   let days = epochDay + 719_470;
   if (epochDay >= reform) {
-    // Put back the leap days that the Gregorian calendar leaves out: three in 400 years.
+    // Add the leap days that the Gregorian calendar omits: three every 400 years.
     const century = Math.floor((4 * (days - 2) + 3) / 146_097);
     days += century - Math.floor(century / 4) - 2;
   }
@@ -84,7 +81,7 @@ export function momentAt(epochMillis: number, zone: ZoneAt, reform: number) {
 }
 export type Moment = ReturnType<typeof momentAt>;
 
-/** The number with at least `width` digits, the sign not counted. */
+/** At least `width` digits; the sign does not count. */
 export function padded(value: number, width: number): string {
   return (value < 0 ? '-' : '') + String(Math.abs(value)).padStart(width, '0');
 }

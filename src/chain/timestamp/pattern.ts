@@ -1,4 +1,4 @@
-/** What a Java timestamp pattern means. It is read whole: as SimpleDateFormat reads it, or else as DateTimeFormatter does. */
+/** Parses a Java timestamp pattern: as SimpleDateFormat if that accepts all of it, otherwise as DateTimeFormatter. */
 
 import type { Parsed } from '../text.js';
 import { type Dialect, dateTimeFormatter, type Letter, simpleDateFormat } from './dialects.js';
@@ -7,7 +7,7 @@ import type { Moment } from './moment.js';
 interface Row {
   letters: string;
   letter: Letter;
-  pad: number; // Characters to which it is filled up with spaces.
+  pad: number; // the width for padding with spaces; 0: no padding
 }
 
 export interface Pattern {
@@ -17,18 +17,18 @@ export interface Pattern {
 
 type Reading = Parsed<{ pattern: Pattern; warnings: string[] }> & { place?: number };
 
-/** Where both readings reject the pattern, the error names the letter and its place, counted from 1. */
+/** If both reject the pattern, the error names the letter and its place (from 1). */
 export function parsePattern(text: string): Reading {
   const simple = read(text, simpleDateFormat);
   if (simple.ok) return simple;
   const formatter = read(text, dateTimeFormatter);
   if (formatter.ok) return formatter;
-  // About the same place the formatter, which knows more letters, has more to say.
+  // If both reject the same place, the error of DateTimeFormatter is better: it knows more letters.
   if (simple.place === formatter.place) return { ok: false, error: formatter.error };
   return { ok: false, error: `SimpleDateFormat: ${simple.error}; DateTimeFormatter: ${formatter.error}` };
 }
 
-/** @throws RangeError where a padding (`pH`) is too narrow for this very instant, as Java does. */
+/** @throws RangeError if the padding (`pH`) is too narrow for this instant, as Java does. */
 export function formatTimestamp({ dialect, parts }: Pattern, epochMillis: number, zone: string): string {
   const moment = dialect.at(epochMillis, zone);
   return parts.map((part) => (typeof part === 'string' ? part : print(part, moment))).join('');
@@ -80,14 +80,14 @@ function read(text: string, dialect: Dialect): Reading {
   return { ok: true, pattern: { dialect, parts }, warnings: warningsFor({ dialect, parts }) };
 }
 
-/** Every day of a year, each at another hour, in the zone with the shortest names (`Z`). */
+/** One moment on each day of a year, each at a different hour, in the zone with the shortest names (`Z`). */
 const PROBES = Array.from({ length: 366 }, (_, day) => dateTimeFormatter.at(day * 25 * 3_600_000, '+00:00'));
 
 function fitsEver({ letter, letters, pad }: Row): boolean {
   return PROBES.some((moment) => letter.print(moment, letters.length).length <= pad);
 }
 
-/** `u` (weekday number) and `Y` (week year) beside a month or a day are seldom meant: usually it was `y`. */
+/** If `u` (weekday number) or `Y` (week year) is beside a month or a day, `y` is usually meant. */
 function warningsFor({ dialect, parts }: Pattern): string[] {
   const used = new Set(parts.flatMap((part) => (typeof part === 'string' ? [] : part.letters.charAt(0))));
   if (!['M', 'L', 'd', 'D'].some((letter) => used.has(letter))) return [];

@@ -1,4 +1,4 @@
-/** Reads the timestamps that webhooks send. Strict: a month 13 or an hour 25 is a mistake and never rolls over. */
+/** Reads the timestamps that webhooks send. Strict: a month 13 or an hour 25 is an error. */
 import { cutShort, type Parsed } from '../text.js';
 import { calendarDay, epochDayOf, MONTHS, NO_REFORM, WEEKDAYS } from './moment.js';
 import { isTimeZone, offsetSeconds, zoneAt, zonesCalled } from './zone.js';
@@ -8,16 +8,16 @@ const ACCEPTED =
   "RFC 1123 or 2822 (Tue, 5 Mar 2024 16:07:09 GMT), Java's Date (Tue Mar 05 16:07:09 EST 2024), M/d/yyyy (3/5/2024 4:07 PM EST)";
 
 const DAY = 86_400_000;
-const FARTHEST = 8.64e15 - 2 * DAY; // Some 270,000 years: as far as a JavaScript date reaches, less what zones need.
+const FARTHEST = 8.64e15 - 2 * DAY; // about 270,000 years: the range of a JavaScript date, minus room for zones
 
 const ZONE = String.raw`(?<zone>Z|(?:GMT|UTC)?[+-]\d\d(?::?\d\d)?|[A-Z]{2,5}|[A-Z_]+(?:/[\w+-]+)+)`;
 const TIME = String.raw`(?<hour>\d\d):(?<minute>\d\d)(?::(?<second>\d\d))?`;
 const HALF_DAY_TIME = String.raw`(?<hour>\d{1,2}):(?<minute>\d\d)(?::(?<second>\d\d))? ?(?<half>[AP]M)`;
 const FRACTION = String.raw`(?:[.,](?<fraction>\d+))?`;
 
-/** In the order in which they are tried, once white space has become single spaces. */
+/** The forms, in the order of attempts. White space has become single spaces before. */
 const FORMS = [
-  // ISO-8601, and with a space for the T.
+  // ISO-8601, also with a space instead of T.
   String.raw`(?<year>\d{4}|[+-]\d{4,6})-(?<month>\d\d)-(?<day>\d\d)(?:[T ]${TIME}${FRACTION}(?: ?${ZONE})?)?`,
   // ISO-8601 without punctuation.
   String.raw`(?<year>\d{4})(?<month>\d\d)(?<day>\d\d)T(?<hour>\d\d)(?<minute>\d\d)(?:(?<second>\d\d)${FRACTION})?${ZONE}?`,
@@ -29,21 +29,21 @@ const FORMS = [
   String.raw`(?<month>\d{1,2})/(?<day>\d{1,2})/(?<year>\d{4})(?:,? ${HALF_DAY_TIME})?(?: ${ZONE})?`,
 ].map((form) => new RegExp(`^${form}$`, 'i'));
 
-/** RFC 2822's, in hours east of Greenwich. */
+/** The zones of RFC 2822, in hours east of Greenwich. */
 const MAIL_ZONES = new Map(Object.entries({ EST: -5, EDT: -4, CST: -6, CDT: -5, MST: -7, MDT: -6, PST: -8, PDT: -7 }));
 
-/** @param zone - the company's, in which a time without a zone is. */
+/** @param zone - the company's zone, for a time without a zone. */
 export function readTimestamp(text: string, zone: string): Parsed<{ epochMillis: number }> {
   const value = text.trim().replace(/\s+/g, ' ');
   const read = /^-?\d+(?:\.\d+)?$/.test(value) ? readUnix(Number(value)) : readDate(value, zone);
   if (typeof read === 'number') return { ok: true, epochMillis: read };
-  return { ok: false, error: `"${cutShort(value, 60)}" is no timestamp${read && ` (${read})`}; accepted: ${ACCEPTED}` };
+  return { ok: false, error: `"${cutShort(value, 60)}" is not a timestamp${read && ` (${read})`}; accepted: ${ACCEPTED}` };
 }
 
-// From here on a number is the result and a string says what is wrong; it is empty where the text has none of the forms.
+// The functions below return the result as a number, or the error as a string. An empty string: no form matches.
 type Fields = Record<string, string | undefined>;
 
-/** A magnitude below 1e11 means seconds, up to the year 5138. */
+/** Values below 1e11 are seconds (up to the year 5138), others milliseconds. */
 function readUnix(value: number): number | string {
   return withinReach(Math.round(Math.abs(value) < 1e11 ? value * 1000 : value));
 }
@@ -80,7 +80,7 @@ function readTime({ hour = '0', minute = '0', second = '0', fraction = '', half 
   return ((hours * 60 + Number(minute)) * 60 + Number(second)) * 1000 + Number(fraction.slice(0, 3).padEnd(3, '0'));
 }
 
-/** The instant of `local` (milliseconds, as if in UTC) in an offset, IANA zone or abbreviation; undefined: the company's. */
+/** `local`: local time in ms, as if in UTC. `zoneText`: an offset, IANA zone or abbreviation; undefined: the company's zone. */
 function instantIn(zoneText: string | undefined, local: number, companyZone: string): number | string {
   if (zoneText === undefined) return instantAt(local, companyZone);
   const [, hours, minutes = '00'] = /^(?:GMT|UTC)?([+-]\d\d)(?::?(\d\d))?$/i.exec(zoneText) ?? [];
@@ -90,7 +90,7 @@ function instantIn(zoneText: string | undefined, local: number, companyZone: str
   return typeof offset === 'string' ? offset : local - offset * 1000;
 }
 
-/** A gap shifts the time forward; of an overlap it is the earlier instant. */
+/** In a gap the time moves forward; in an overlap the earlier instant counts. */
 function instantAt(local: number, zone: string): number {
   const [before, after] = [offsetSeconds(zone, local - DAY), offsetSeconds(zone, local + DAY)];
   const byOldOffset = local - before * 1000;
@@ -99,11 +99,11 @@ function instantAt(local: number, zone: string): number {
   return isAfterChange ? byNewOffset : byOldOffset;
 }
 
-/** Seconds east of Greenwich. The company's own zone is asked first, then RFC 2822, then all zones, which must agree. */
+/** Seconds east of Greenwich. Looks in the company's own zone, then in RFC 2822, then in all zones, which must agree. */
 function offsetOfAbbreviation(abbreviation: string, local: number, companyZone: string): number | string {
   if (['Z', 'UT', 'UTC', 'GMT'].includes(abbreviation)) return 0;
   const own = [...offsetsCalled(abbreviation, [companyZone], [local - DAY, local + DAY])];
-  // Where the zone changes what the name stands for, the offset that is in force at that time.
+  // If the name has several offsets in this zone, uses the one at that time.
   const inForce = own.find((offset) => offsetSeconds(companyZone, local - offset * 1000) === offset) ?? own[0];
   if (inForce !== undefined) return inForce;
   const mailHours = MAIL_ZONES.get(abbreviation);
@@ -113,7 +113,7 @@ function offsetOfAbbreviation(abbreviation: string, local: number, companyZone: 
   return another === undefined ? offset : `${abbreviation} is the name of several time zones; send an offset such as +05:30`;
 }
 
-/** The different offsets (seconds) that go by this name in any of the zones at any of the instants. */
+/** In seconds. */
 function offsetsCalled(shortName: string, zones: string[], instants: number[]): Set<number> {
   const moments = zones.flatMap((zone) => instants.map((instant) => zoneAt(zone, instant)));
   return new Set(moments.filter(({ short }) => sameWord(short, shortName)).map(({ offset }) => offset));

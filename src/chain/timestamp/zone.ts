@@ -1,22 +1,20 @@
-/**
- * Time zones. Offsets come from Intl; what Java calls a zone, and which offset was standard time, from the JDK, in zones.json.
- */
+/** Time zones. Intl has the offsets. The JDK (zones.json) has the names, and the standard offset of each time. */
 
 import jdkZones from './zones.json' with { type: 'json' };
 
-/** A zone at one instant. All names of a fixed offset, and of a zone younger than the JDK's tables, are its id. */
+/** A zone at one instant. Fixed offsets, and zones newer than the JDK's tables, have their id in place of each name. */
 export interface ZoneAt {
   id: string; // Europe/Berlin, +05:30; Z for +00:00
   offset: number; // seconds east of Greenwich
   short: string; // EST, EDT
   long: string; // Eastern Standard Time
-  genericShort: string; // ET: the zone's name at any time of year
+  genericShort: string; // ET, at any time of year
   genericLong: string; // Eastern Time
 }
 
 /**
- * By id. `names`: standard short, daylight short, standard long, daylight long, generic short, generic long. `standard`: epoch
- * second and the offset that is standard time from then on, in turn. Before the first there was no summer time.
+ * Zones by id. `names`: standard short, daylight short, standard long, daylight long, generic short, generic long. `standard`:
+ * pairs of an epoch second and the standard offset from then on. Before the first pair there was no summer time.
  */
 const zoneTable = new Map(
   Object.entries<number[]>(jdkZones.zones).flatMap(([ids, [nameIndex = 0, ...standard]]) =>
@@ -27,19 +25,19 @@ const zoneTable = new Map(
 const FIXED_OFFSET = /^([+-])(0\d|1[0-8]):([0-5]\d)$/;
 const YEAR_1900 = Date.UTC(1900, 0, 1);
 
-/** Whether text is an IANA name (`Europe/Berlin`, `UTC`; case matters) or a fixed offset `±hh:mm` up to 18 hours. */
+/** Accepts an IANA name (`Europe/Berlin`, `UTC`; case matters) or a fixed offset `±hh:mm` up to 18 hours. */
 export function isTimeZone(text: string): boolean {
   return zoneTable.has(text) || fixedOffset(text) !== undefined || Intl.supportedValuesOf('timeZone').includes(text);
 }
 
-/** The zone as `java.time` sees it. */
+/** The zone as in `java.time`. */
 export function zoneAt(zone: string, epochMillis: number): ZoneAt {
   const offset = offsetSeconds(zone, epochMillis);
   if (fixedOffset(zone) === undefined) return named(zone, offset, epochMillis);
   return nameless(offset === 0 ? 'Z' : zone, offset);
 }
 
-/** The zone as `java.util.TimeZone` sees it: before 1900 it has today's standard time, and a fixed offset is called GMT+05:30. */
+/** The zone as in `java.util.TimeZone`: before 1900 today's standard time applies, and a fixed offset is called GMT+05:30. */
 export function oldZoneAt(zone: string, epochMillis: number): ZoneAt {
   const fixed = fixedOffset(zone);
   if (fixed === 0) return named('UTC', 0, epochMillis);
@@ -48,7 +46,7 @@ export function oldZoneAt(zone: string, epochMillis: number): ZoneAt {
   return named(zone, today ?? offsetSeconds(zone, epochMillis), epochMillis);
 }
 
-/** Seconds east of Greenwich of a valid zone at an instant. */
+/** In seconds east of Greenwich. */
 export function offsetSeconds(zone: string, epochMillis: number): number {
   const fixed = fixedOffset(zone);
   if (fixed !== undefined) return fixed;
@@ -59,14 +57,14 @@ export function offsetSeconds(zone: string, epochMillis: number): number {
   return sign ? Number(`${sign}1`) * (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) : 0;
 }
 
-/** The zones whose short name, in standard or daylight saving time, this is; in capitals. */
+/** The zones with this short name, for standard or daylight saving time. `shortName` is in capitals. */
 export function zonesCalled(shortName: string): string[] {
   return [...zoneTable]
     .filter(([, { names }]) => names.slice(0, 2).some((name) => name.toUpperCase() === shortName))
     .map(([id]) => id);
 }
 
-/** Making one is slow, and each holds some 60 kB: at most 100 are kept. */
+/** A cache of at most 100 formatters: each is slow to create and takes about 60 kB. */
 const offsetClocks = new Map<string, Intl.DateTimeFormat>();
 
 function offsetClock(zone: string): Intl.DateTimeFormat {

@@ -1,17 +1,22 @@
-/** `relay causes`: for which reasons chains need attention, and who sees to them. */
+/** `relay causes`: why chains need attention, and who works on it. */
 
-import { type CauseResource, causeSchema, causesResponse, wholeCauseResponse } from '../../contract/causes.js';
+import { type CauseResource, causeSchema, causesResponse, type RefusedCause, wholeCauseResponse } from '../../contract/causes.js';
 import { path } from '../api.js';
 import { type Commands, command, withParts } from '../options.js';
 import { UsageError } from '../terminal.js';
 import { fields, type Line, line, momentFromNow, readDuration } from '../text.js';
 
 export const causes: Commands = (relay, session) => {
-  const causes = relay.command('causes').summary('for which reasons chains need attention, and who sees to them');
+  const causes = relay.command('causes').summary('why chains need attention, and who works on it');
   const example = 'acme 4f0f5dc373404496';
 
   withParts(
-    command(causes, 'list <companyId>', 'acme', 'list why chains need attention: what is held first, then what is over'),
+    command(
+      causes,
+      'list <companyId>',
+      'acme',
+      'list the causes: current ones first, then those that are over, then refused requests that wait',
+    ),
   ).action((companyId, options) =>
     session.list(options, {
       path: path`/co/${companyId}/causes`,
@@ -29,15 +34,11 @@ export const causes: Commands = (relay, session) => {
         WHAT: 'message',
       },
       none: `No chain of company ${companyId} needs attention.`,
+      below: ({ refused }) => refusedLines(companyId, refused),
     }),
   );
 
-  command(
-    causes,
-    'show <companyId> <causeId>',
-    example,
-    'show a cause, and the first actions that are or were held for it',
-  ).action((companyId, causeId) =>
+  command(causes, 'show <companyId> <causeId>', example, 'show a cause and its first actions').action((companyId, causeId) =>
     session.show(session.api.ask('GET', pathOf(companyId, causeId), wholeCauseResponse), ({ items, nextCursor, ...cause }) => [
       ...fields(cause),
       '',
@@ -51,30 +52,51 @@ export const causes: Commands = (relay, session) => {
         'FAILS AT': ({ endedAt, heldUntil = '' }) => (endedAt === undefined ? momentFromNow(heldUntil) : ''),
       }),
       ...(nextCursor === undefined ? [] : ['…']),
-      ...(cause.actions > 0 ? ['', `Once that is put right: npx relay bulk retry ${companyId} --cause ${causeId}`] : []),
+      ...(cause.actions > 0 ? ['', `When the cause is fixed: npx relay bulk retry ${companyId} --cause ${causeId}`] : []),
     ]),
   );
 
-  command(causes, 'take <companyId> <causeId>', example, 'say that you see to it')
-    .description('In the name of the key or admin token. Others cannot take it until it is released.')
+  command(causes, 'take <companyId> <causeId>', example, 'tell others that you work on a cause')
+    .description('Others see the name of your key or admin token. They cannot take the cause until you release it.')
     .action((companyId, causeId) => decide(companyId, causeId, 'take'));
-  command(causes, 'release <companyId> <causeId>', example, 'leave it to others').action((companyId, causeId) =>
-    decide(companyId, causeId, 'release'),
+  command(causes, 'release <companyId> <causeId>', example, 'release a cause, so that others can take it').action(
+    (companyId, causeId) => decide(companyId, causeId, 'release'),
   );
-  command(causes, 'silence <companyId> <causeId> <time>', `${example} 4h`, 'tell nobody of what is held for it anew, for a while')
-    .description('For so long from now: 30m, 4h; 24h at most; 0 ends it. What ends for want of a decision is told all the same.')
+  command(causes, 'silence <companyId> <causeId> <time>', `${example} 4h`, 'stop notices about a cause for a while')
+    .description(
+      'The time is a duration from now: 30m, 4h, at most 24h; 0 ends the silence. If an action fails without a decision, its notice is still sent.',
+    )
     .action((companyId, causeId, time) => {
       const seconds = readDuration(time);
-      if (seconds === undefined) throw new UsageError(`${time} is no length of time: write 30m, or 4h`);
+      if (seconds === undefined) throw new UsageError(`${time} is not a duration: write 30m, or 4h`);
       return decide(companyId, causeId, 'silence', { seconds });
     });
+
+  function refusedLines(companyId: string, refused: readonly RefusedCause[]): Line[] {
+    const [newest] = refused;
+    if (!newest) return [];
+    const table = session.table(refused, {
+      REFUSED: ({ requests }) => String(requests),
+      REASON: 'reason',
+      RULE: 'relayId',
+      MISTAKE: 'mistake',
+      SINCE: 'since',
+      LAST: 'lastAt',
+      REPEATS: ({ repeats }) => (repeats > 0 ? String(repeats) : ''),
+      'NOT KEPT': ({ notKept }) => (notKept > 0 ? String(notKept) : ''),
+      NEWEST: 'rejectedId',
+      WHAT: 'message',
+    });
+    const next = `Show the newest: npx relay rejected show ${companyId} ${newest.rejectedId}`;
+    return ['Refused requests that wait for a decision:', ...table, '', next];
+  }
 
   function decide(companyId: string, causeId: string, verb: 'take' | 'release' | 'silence', body: object = {}): Promise<void> {
     return session.show(
       session.api.ask('POST', `${pathOf(companyId, causeId)}/${verb}`, causeSchema, { body }),
       (cause): Line[] => [
-        line`${cause.reason} in ${String(cause.chains)} chains: ${cause.takenBy ? `taken by ${cause.takenBy}` : 'nobody sees to it'}.`,
-        ...(silence(cause) === '' ? [] : [`Nobody is told of more until ${silence(cause)}.`]),
+        line`${cause.reason} in ${String(cause.chains)} chains: ${cause.takenBy ? `taken by ${cause.takenBy}` : 'nobody has taken it'}.`,
+        ...(silence(cause) === '' ? [] : [`No notices until ${silence(cause)}.`]),
       ],
     );
   }

@@ -1,37 +1,40 @@
-/** `relay chains`, `retry`, `chains mend`, `skip`, `run-now`, `reschedule`, `cancel`: how chains stand, and what a person decides about one. */
+/** `relay chains`, `retry`, `chains mend`, `skip`, `run-now`, `reschedule`, `cancel`: one chain and decisions about it. */
 
 import { z } from 'zod';
 import { chainStatuses } from '../../chain/outcome.js';
+import { actionsText } from '../../chain/text.js';
 import { type ChainResource, chainListSchema } from '../../contract/chain-resource.js';
 import { path } from '../api.js';
 import { askChain, chainColumns, chainLines, exitCodeOf, followChain, whereToLook } from '../chain-view.js';
-import { type Commands, changesOf, command, settingsOf, withChanges, withFilter, withParts } from '../options.js';
-import { UsageError } from '../terminal.js';
+import { type Commands, changesOf, command, type Settings, settingsOf, withChanges, withFilter, withParts } from '../options.js';
+import { isYes, UsageError } from '../terminal.js';
 import { fields, readDuration } from '../text.js';
 
 const exampleId = '0f5c1d7e-6a2b-4c3d-8e9f-1a2b3c4d5e6f';
 
 export const chains: Commands = (relay, session) => {
-  const chains = relay.command('chains').summary('which chains there are, and how one stands');
+  const chains = relay.command('chains').summary('list and show chains');
 
-  const order = 'list the chains of a company or of all, open ones first, the newest first';
+  const order = 'list the chains of a company or of all companies: open ones first, the newest first';
   withParts(withFilter(command(chains, 'list [companyId]', 'acme --status needs-attention', order)))
-    .option('--status <status>', `one of ${chainStatuses.join(', ')}`, (status) => ({ status }))
-    .option('--paused', 'with an action that waits for the end of a pause')
-    .action((companyId, options) =>
-      session.list(options, {
+    .option('--status <status>', `chains with this status: ${chainStatuses.join(', ')}`, (status) => ({ status }))
+    .option('--paused', 'chains with an action that waits for the end of a pause')
+    .action((companyId, options) => {
+      const query: Settings = { ...settingsOf(options), paused: options.paused };
+      const held = 'Chains that wait for a decision have the status needs-attention.';
+      return session.list(options, {
         path: companyId === undefined ? '/chains' : path`/co/${companyId}/chains`,
-        query: { ...settingsOf(options), paused: options.paused },
+        query,
         field: 'items',
         schema: chainListSchema,
         columns: companyId === undefined ? { COMPANY: 'companyId', ...chainColumns } : chainColumns,
-        none: 'There is no such chain.',
-      }),
-    );
+        none: query.status === 'failed' ? `No chains match. ${held}` : 'No chains match.',
+      });
+    });
 
-  command(chains, 'show <companyId> <chainId>', `acme ${exampleId} --watch`, 'show how a chain stands, action by action')
-    .description('Exit code 4 where it failed, needs attention, or was cancelled or terminated.')
-    .option('--watch', 'tell of every change until the chain has ended')
+  command(chains, 'show <companyId> <chainId>', `acme ${exampleId} --watch`, 'show the state of a chain and its actions')
+    .description('Exit code 4 if it failed, needs attention, or was cancelled or terminated.')
+    .option('--watch', 'show every change until the chain ends')
     .action(async (companyId, given, { watch }) => {
       const chainId = chainIdOf(companyId, given);
       const ended = ({ status }: ChainResource) => status !== 'running' && status !== 'needs-attention';
@@ -41,57 +44,75 @@ export const chains: Commands = (relay, session) => {
       await session.show(answer, (chain) => chainLines(session, companyId, chain));
     });
 
-  const retry = 'try an action again that needs attention, has failed, or reached only some recipients';
+  const retry = 'retry an action that needs attention, failed, or reached only some recipients';
   command(relay, 'retry <companyId> <chainId> <index>', `acme ${exampleId} 1`, retry)
-    .description('A chain that has closed is opened again; what was not run because of the action follows it.')
-    .action(decide('retry', 'will be tried again'));
+    .description('A closed chain is opened again. After the retry, the actions that were waiting for this one also run.')
+    .action(decide('retry', 'will be retried'));
 
-  const show = 'show the fields of an action, as they can be mended';
-  command(chains, 'fields <companyId> <chainId> <index>', `acme ${exampleId} 1`, show).action((companyId, given, index) => {
+  const fieldsOf = (companyId: string, given: string, index: string) => {
     const chainId = chainIdOf(companyId, given);
     const target = path`/co/${companyId}/chains/${chainId}/actions/${indexOf(index)}/fields`;
-    const nextStep = whereToLook(companyId, chainId);
-    return session.show(session.api.ask('GET', target, fieldsSchema, { nextStep }), ({ fields: now, sent }) => [
-      ...fields(now),
-      ...(sent ? ['', 'As they had been sent:', ...fields(sent, '  ')] : []),
-    ]);
-  });
+    return session.api.ask('GET', target, fieldsSchema, { nextStep: whereToLook(companyId, chainId) });
+  };
+  const askForAll = async (companyId: string, chainId: string, index: string) => {
+    const { sameAssignment } = (await fieldsOf(companyId, chainId, index)).body;
+    if (sameAssignment.length === 0) return undefined;
+    const reply = await session.terminal.ask(`Also change the assignment of ${actionsText(sameAssignment)}? y/N `);
+    return isYes(reply) || undefined;
+  };
 
-  const mend = 'change fields of an action that needs attention or has failed, and try it again';
+  const show = 'show the fields of an action';
+  command(chains, 'fields <companyId> <chainId> <index>', `acme ${exampleId} 1`, show).action((companyId, chainId, index) =>
+    session.show(fieldsOf(companyId, chainId, index), ({ fields: now, sent, sameAssignment }) => [
+      ...fields(now),
+      ...(sent ? ['', 'As they were sent:', ...fields(sent, '  ')] : []),
+      ...(sameAssignment.length > 0
+        ? ['', `The same assignment is in ${actionsText(sameAssignment)}: \`--all-actions\` edits them too.`]
+        : []),
+    ]),
+  );
+
+  const mend = 'edit fields of an action that needs attention or failed, and retry it';
   withChanges(
     command(chains, 'mend <companyId> <chainId> <index>', `acme ${exampleId} 1 --set externalSystemTicketId=T-42`, mend),
   )
-    .description('A chain that has closed is opened again. `relay chains fields` shows the fields.')
-    .option('--confirm-unknown', 'also where nobody knows whether the last try took effect')
-    .action((companyId, chainId, index, { confirmUnknown, ...changes }) => {
-      const body = { fields: changesOf(changes), confirmUnknown };
-      if (Object.keys(body.fields).length === 0) throw new UsageError('Say what is to be changed: --set field=value');
-      return decide('mend', 'is mended and will be tried again', body)(companyId, chainId, index);
+    .description('A closed chain is opened again. `relay chains fields` shows the fields.')
+    .option('--confirm-unknown', 'retry even if the outcome of the last attempt is unknown')
+    .option('--all-actions', 'for platformAssignmentId: also edit the other actions with this assignment that have not ended')
+    .action(async (companyId, chainId, index, { confirmUnknown, allActions, ...changes }) => {
+      const edited = changesOf(changes);
+      const names = Object.keys(edited);
+      if (names.length === 0) throw new UsageError('Say what to change: --set field=value');
+      const asksForAll = names.join() === 'platformAssignmentId' && !allActions && session.terminal.interactive;
+      const all = asksForAll ? await askForAll(companyId, chainId, index) : allActions;
+      const body = { fields: edited, confirmUnknown, allActions: all };
+      return decide('mend', 'is edited and will be retried', body)(companyId, chainId, index);
     });
 
-  const skip = 'go on without an action that needs attention';
+  const skip = 'skip an action that needs attention, and continue the chain';
   command(relay, 'skip <companyId> <chainId> <index>', `acme ${exampleId} 1`, skip).action(decide('skip', 'will be skipped'));
 
   command(relay, 'run-now <companyId> <chainId> <index>', `acme ${exampleId} 2`, 'run a delayed action now')
-    .alias('runNow') // As the API spells it.
+    .alias('runNow') // the spelling of the API
     .action(decide('runNow', 'will run now'));
 
-  const reschedule = 'run a delayed action at another time, counted from now';
+  const reschedule = 'move a delayed action to another time, counted from now';
   command(relay, 'reschedule <companyId> <chainId> <index> <time>', `acme ${exampleId} 2 10m`, reschedule)
-    .description('The time is in seconds, or such as 10m, 1h30m, 2d.')
+    .description('The time is a number of seconds, or a duration such as 10m, 1h30m, 2d.')
     .action((companyId, chainId, index, time) => {
       const seconds = readDuration(time);
-      if (seconds === undefined) throw new UsageError('The time must be in seconds, or such as 10m, 1h30m, 2d');
+      if (seconds === undefined)
+        throw new UsageError('The time must be a number of seconds, or a duration such as 10m, 1h30m, 2d');
       const what = `will run in ${time}${/^\d+$/.test(time) ? ' seconds' : ''}`;
       return decide('reschedule', what, { seconds })(companyId, chainId, index);
     });
 
-  const cancel = 'cancel an action that has not ended, or without an index the whole chain';
+  const cancel = 'cancel an action that has not ended; without an index, the whole chain';
   command(relay, 'cancel <companyId> <chainId> [index]', `acme ${exampleId} 2`, cancel)
-    .description('An effect that is under way ends first. What has run stays done.')
+    .description('An action that runs at the moment ends first. Completed actions stay completed.')
     .action(decide('cancel', 'will be cancelled'));
 
-  /** Without an index it is about the whole chain. @param what - becomes of it. */
+  /** Without an index, decides about the whole chain. @param what - the end of the sentence that it prints. */
   function decide(verb: string, what: string, body?: object) {
     return (companyId: string, given: string, index?: string) => {
       const chainId = chainIdOf(companyId, given);
@@ -99,13 +120,19 @@ export const chains: Commands = (relay, session) => {
       const subject = index === undefined ? `Chain ${chainId}` : `Action ${index} of chain ${chainId}`;
       const nextStep = whereToLook(companyId, chainId);
       const target = `${path`/co/${companyId}/chains/${chainId}`}${action}/${verb}`;
-      const asked = session.api.ask('POST', target, z.unknown(), { body, nextStep });
-      return session.show(asked, () => [`${subject} ${what}.`, `See it: npx relay chains show ${companyId} ${chainId}`]);
+      const asked = session.api.ask('POST', target, steeredSchema, { body, nextStep });
+      return session.show(asked, (answer) => [
+        `${subject} ${what}.`,
+        ...(answer?.sameAssignment ? [`The assignment of ${actionsText(answer.sameAssignment)} is unchanged.`] : []),
+        `See it: npx relay chains show ${companyId} ${chainId}`,
+      ]);
     };
   }
 };
 
+const steeredSchema = z.object({ sameAssignment: z.array(z.int()).optional() }).optional();
 const fieldsSchema = z.object({
+  sameAssignment: z.array(z.int()).default([]),
   fields: z.record(z.string(), z.unknown()),
   sent: z.record(z.string(), z.unknown()).optional(),
 });
@@ -116,9 +143,7 @@ function indexOf(given: string): number {
   throw new UsageError('The index must be a whole number: the first action of a chain is 0');
 }
 
-/**
- * `ID`, also where a workflow is named as Temporal and the notices do: `relay:acme:ID`, or `relay:acme:ID:2` of a delayed action.
- */
+/** @param given - the chain's id, or a workflow id: `relay:acme:ID`, or `relay:acme:ID:2` of delayed actions. */
 export function chainIdOf(companyId: string, given: string): string {
   const [, company, chainId] = /^relay:([^:]*):([^:]+)(:\d+)?$/.exec(given) ?? [];
   return chainId !== undefined && company === companyId ? chainId : given;

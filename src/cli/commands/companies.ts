@@ -1,4 +1,4 @@
-/** `relay companies`: who uses the relay, and with which settings. */
+/** `relay companies`: the companies and their settings. */
 
 import {
   checkResponse,
@@ -11,12 +11,21 @@ import {
   type StoredCompany,
 } from '../../contract/company.js';
 import { type Answer, path, Refused } from '../api.js';
-import { type Commands, command, readSettings, type Settings, withParts, withSettings, yesOption } from '../options.js';
+import {
+  type Commands,
+  command,
+  readSettings,
+  readSwitch,
+  type Settings,
+  withParts,
+  withSettings,
+  yesOption,
+} from '../options.js';
 import { exitCodes, UsageError } from '../terminal.js';
 import { fields, momentText } from '../text.js';
 
 export const companies: Commands = (relay, session) => {
-  const companies = relay.command('companies').summary('who uses the relay, and with which settings');
+  const companies = relay.command('companies').summary('the companies and their settings');
   const pathOf = (companyId: string) => path`/admin/companies/${companyId}`;
 
   withParts(command(companies, 'list', '', 'list the companies')).action((options) =>
@@ -25,7 +34,7 @@ export const companies: Commands = (relay, session) => {
       field: 'companies',
       schema: companiesResponse,
       columns: { COMPANY: 'companyId', NAME: 'name', 'TIME ZONE': 'timeZone', CHANGED: 'updatedAt' },
-      none: 'There is no company yet. Make one: npx relay companies set <companyId> --name <name> --notify-email <address>',
+      none: 'There is no company yet. Create one: npx relay companies set <companyId> --name <name> --notify-email <address>',
     }),
   );
 
@@ -33,13 +42,13 @@ export const companies: Commands = (relay, session) => {
     .description('Secrets are shown as ***.')
     .action((companyId) => session.show(session.api.ask('GET', pathOf(companyId), companySchema), fields));
 
-  command(companies, 'check <companyId>', 'acme --assignment 1001', 'see whether the settings of a company work')
-    .description('A worker looks. Nothing is sent and nothing is changed. Exit code 1 where something does not work.')
-    .option('--assignment <assignmentId>', 'one that the platform has')
+  command(companies, 'check <companyId>', 'acme --assignment 1001', 'check whether the settings of a company work')
+    .description('A worker checks them. It sends no message and changes nothing. Exit code 1 if something does not work.')
+    .option('--assignment <assignmentId>', 'an assignment that exists on the platform')
     .action(async (companyId, { assignment }) => {
       const answer = await session.api.ask('POST', `${pathOf(companyId)}/check`, checkResponse, {
         body: { assignmentId: assignment },
-        nextStep: ({ status }) => (status === 503 ? 'See what is not running: npx relay health.' : undefined),
+        nextStep: ({ status }) => (status === 503 ? 'Check what does not run: npx relay health.' : undefined),
       });
       if (answer.body.checked.some(({ works }) => !works)) session.exitCode = exitCodes.refused;
       await session.show(answer, ({ checked }) =>
@@ -47,44 +56,47 @@ export const companies: Commands = (relay, session) => {
       );
     });
 
-  const signed = 'its webhooks are signed with it; nothing unsigned is taken then';
+  const signed = 'the secret that signs its webhooks; with a secret, unsigned requests are refused';
   const example = 'acme --name "Acme Field Services" --notify-email office@acme.example';
-  withSettings(command(companies, 'set <companyId>', example, 'make a company, or change its settings'))
+  withSettings(command(companies, 'set <companyId>', example, 'create a company, or change its settings'))
     .description(
-      'What is not named stays as it is; addresses given with --notify-email replace those before. ' +
-        'A null in --file removes a setting. ' +
-        'Secrets given as options can be seen in the list of processes: --file - keeps them out of it.',
+      'Other settings stay the same. --notify-email replaces all addresses. A null in --file removes a setting. ' +
+        'Other users of this machine can see secrets in options: use --file - to hide them.',
     )
-    .option('--name <name>', 'needed for a new company', (name) => ({ name }))
-    .option('--time-zone <zone>', 'such as Europe/Berlin or +02:00', (timeZone) => ({ timeZone }))
-    .option(
-      '--notice-links <on|off>',
-      'whether a notice has links by which its contact retries or skips without a key',
-      readSwitch,
-    )
-    .option('--platform-url <url>', 'where assignments live', (baseUrl) => ({ platform: { kind: 'http', baseUrl } }))
-    .option('--platform-token <token>', 'bearer token for it', (token) => ({ platform: { auth: { type: 'bearer', token } } }))
-    .option('--ticketing-url <url>', 'the ticket system', (baseUrl) => ({ ticketing: { kind: 'http', baseUrl } }))
-    .option('--ticketing-token <token>', 'bearer token for it', (token) => ({ ticketing: { auth: { type: 'bearer', token } } }))
-    .option('--mail-from <address>', 'the sender of e-mails', (from) => ({ mail: { from } }))
-    .option('--mail-reply-to <address>', 'where replies go', (replyTo) => ({ mail: { replyTo } }))
-    .option('--mail-smtp-url <url>', "the company's own mail server", (smtpUrl) => ({ mail: { smtpUrl } }))
-    .option('--reuse-id', 'make it although a company of this id was deleted')
+    .option('--name <name>', 'its name; required for a new company', (name) => ({ name }))
+    .option('--time-zone <zone>', 'its time zone, such as Europe/Berlin or +02:00', (timeZone) => ({ timeZone }))
+    .option('--notice-links <on|off>', 'whether notices have links to retry or skip without a key', (text) => ({
+      noticeLinks: readSwitch('--notice-links', text),
+    }))
+    .option('--platform-url <url>', 'the address of the assignment platform', (baseUrl) => ({
+      platform: { kind: 'http', baseUrl },
+    }))
+    .option('--platform-token <token>', 'the bearer token for the platform', (token) => ({
+      platform: { auth: { type: 'bearer', token } },
+    }))
+    .option('--ticketing-url <url>', 'the address of the ticket system', (baseUrl) => ({ ticketing: { kind: 'http', baseUrl } }))
+    .option('--ticketing-token <token>', 'the bearer token for the ticket system', (token) => ({
+      ticketing: { auth: { type: 'bearer', token } },
+    }))
+    .option('--mail-from <address>', 'the From address of e-mails', (from) => ({ mail: { from } }))
+    .option('--mail-reply-to <address>', 'the Reply-To address of e-mails', (replyTo) => ({ mail: { replyTo } }))
+    .option('--mail-smtp-url <url>', "the address of the company's own mail server", (smtpUrl) => ({ mail: { smtpUrl } }))
+    .option('--reuse-id', 'create it even if a company with this id was deleted')
     .option('--webhook-secret <whsec_…>', signed, (webhookSecret) => ({ webhookSecret }))
     .action(async (companyId, { reuseId, ...options }) => {
       const answer = await changeOrMake(companyId, await readSettings(session.terminal, options), reuseId);
       const made = answer.status === 201;
       await session.show(answer, (company) => [
-        `Company ${companyId} is ${made ? 'made' : 'changed'}.`,
+        `Company ${companyId} is ${made ? 'created' : 'changed'}.`,
         '',
         ...fields(company),
-        ...(made ? ['', `Next, a rule for it: npx relay rules create ${companyId} --name <name>`] : []),
+        ...(made ? ['', `Next, create a rule: npx relay rules create ${companyId} --name <name>`] : []),
       ]);
     });
 
-  command(companies, 'delete <companyId>', 'acme --yes', 'delete a company with all that is stored of it')
-    .description('Not while it has open chains, unless they are to be cancelled. Tells what Temporal still keeps of it.')
-    .option('--cancel-chains', 'cancel its open chains')
+  command(companies, 'delete <companyId>', 'acme --yes', 'delete a company with all its stored data')
+    .description('A company with open chains needs --cancel-chains. The answer shows its data that is still in Temporal.')
+    .option('--cancel-chains', 'also cancel its open chains')
     .addOption(yesOption)
     .action(async (companyId, { cancelChains, yes }) => {
       const { api } = session;
@@ -97,19 +109,19 @@ export const companies: Commands = (relay, session) => {
         `Deleted: ${what}.`,
         ...(bulkId === undefined ? [] : [`Its chains are being cancelled: npx relay bulk show ${bulkId}`]),
         ...remainsLines(remains),
-        `To erase what has closed: npx relay companies erase ${companyId}`,
+        `Erase the closed ones: npx relay companies erase ${companyId}`,
       ]);
     });
 
-  command(companies, 'erase <companyId>', 'acme --yes', 'erase what Temporal keeps of a deleted company')
+  command(companies, 'erase <companyId>', 'acme --yes', 'erase the data of a deleted company in Temporal')
     .description(
-      'The histories of its chains, delayed actions, notices and bulks that have closed. It can be stopped and begun again at ' +
-        'any time. Exit code 1 where something is left.',
+      'Erases the closed histories of its chains, delayed actions, notices and bulk orders. You can stop it and start it again ' +
+        'at any time. Exit code 1 if something is left.',
     )
     .addOption(yesOption)
     .action(async (companyId, { yes }) => {
       const { api } = session;
-      await session.confirm(yes, `Erase what Temporal keeps of company ${companyId}?`);
+      await session.confirm(yes, `Erase the data of company ${companyId} in Temporal?`);
       for (let total = 0; ; ) {
         const answer = await api.ask('POST', path`/admin/companies/${companyId}/erase`, erasedResponse);
         const { erased, remains } = answer.body;
@@ -119,7 +131,9 @@ export const companies: Commands = (relay, session) => {
           continue;
         }
         if (remains) session.exitCode = exitCodes.refused;
-        const left = remains ? [...remainsLines(remains), 'Begin again when what is open has closed.'] : ['Nothing is left.'];
+        const left = remains
+          ? [...remainsLines(remains), 'Start it again when the open ones have closed.']
+          : ['Nothing is left.'];
         return session.show(answer, () => [`${total} runs erased.`, ...left]);
       }
     });
@@ -129,20 +143,15 @@ export const companies: Commands = (relay, session) => {
       return await session.api.ask('PATCH', pathOf(companyId), companySchema, { body });
     } catch (error) {
       if (!(error instanceof Refused && error.problem.status === 404)) throw error;
-      if (body.name === undefined) throw new UsageError(`There is no company ${companyId} yet; to make it, give --name`);
+      if (body.name === undefined) throw new UsageError(`There is no company ${companyId} yet; to create it, add --name`);
       return session.api.ask('PUT', pathOf(companyId), madeCompanyResponse, { body, query: { reuseId } });
     }
   }
 };
 
-function readSwitch(text: string): { noticeLinks: boolean } {
-  if (text !== 'on' && text !== 'off') throw new UsageError('--notice-links must be on or off');
-  return { noticeLinks: text === 'on' };
-}
-
 function remainsLines({ open, closed, retentionDays, until }: Remains): string[] {
   const days = retentionDays === 1 ? '1 day' : `${retentionDays} days`;
   return [
-    `Temporal keeps ${closed} closed and ${open} open runs of it. What is closed now is gone by ${momentText(until)}: after ${days}.`,
+    `Temporal keeps ${closed} closed and ${open} open runs of it. It deletes the closed ones after ${days}, by ${momentText(until)}.`,
   ];
 }

@@ -1,7 +1,4 @@
-/**
- * `relay pause`, `unpause`, `pauses`, `notices test`, `audit`, `encryption`, `health`: what whoever runs a relay, or a company on it, does and
- * asks.
- */
+/** `relay pause`, `unpause`, `pauses`, `notices`, `audit`, `encryption`, `health`: for operators and the managers of a company. */
 
 import { Option } from '@commander-js/extra-typings';
 import { z } from 'zod';
@@ -9,7 +6,7 @@ import { pausable } from '../../chain/pause.js';
 import { actorName, auditResponse } from '../../contract/audit.js';
 import { endedPausesResponse, pausesResponse } from '../../contract/company.js';
 import { type EncryptionStatus, encryptionProgressSchema, encryptionStatusSchema } from '../../contract/encryption.js';
-import { noticeTestResponse } from '../../contract/notify.js';
+import { contactsResponse, noticeTestResponse } from '../../contract/notify.js';
 import { path } from '../api.js';
 import { type Commands, command, withParts } from '../options.js';
 import { exitCodes } from '../terminal.js';
@@ -21,36 +18,56 @@ export const operations: Commands = (relay, session) => {
   const pauseOf = (companyId: string) => path`/admin/companies/${companyId}/pause`;
 
   const example = 'acme --what platform --reason "new version" --until 2h';
-  command(relay, 'pause <companyId>', example, 'let the actions of a company wait, for planned downtime')
-    .description('Without --what everything. What waits goes on in order afterwards; nothing is lost, and no time runs out.')
+  command(relay, 'pause <companyId>', example, 'pause the actions of a company, for planned downtime')
+    .description(
+      'Without --what, everything is paused. Afterwards the actions continue in order. Nothing is lost. The time for a decision does not run during the pause.',
+    )
     .addOption(whatOption)
-    .option('--reason <words>', 'for those who wonder why their actions wait')
-    .option('--until <time>', 'when it ends by itself: 2026-07-01T12:00:00Z, or 2h from now', (text) => readMoment(text, 'ahead'))
+    .option('--reason <words>', 'the reason, shown with every waiting action')
+    .option('--until <time>', 'when the pause ends automatically: 2026-07-01T12:00:00Z, or 2h from now', (text) =>
+      readMoment(text, 'ahead'),
+    )
     .action((companyId, body) => showPauses(companyId, 'PUT', body));
 
-  command(relay, 'unpause <companyId>', 'acme', 'end a pause; without --what, whatever is paused')
+  command(relay, 'unpause <companyId>', 'acme', 'end a pause; without --what, end all')
+    .description('Delayed actions that became due during the pause keep the original intervals between them.')
     .addOption(whatOption)
-    .action((companyId, { what }) => {
+    .option('--run-overdue-now', 'run overdue actions immediately, without the intervals')
+    .action((companyId, { what, runOverdueNow }) => {
       const asked = session.api.ask('DELETE', pauseOf(companyId), endedPausesResponse, {
-        query: { what },
-        nextStep: ({ status }) => (status === 404 ? `See what is paused: npx relay pauses ${companyId}` : undefined),
+        query: { what, overdue: runOverdueNow && 'now' },
+        nextStep: ({ status }) => (status === 404 ? `List the pauses: npx relay pauses ${companyId}` : undefined),
       });
-      return session.show(asked, ({ ended }) => [`No longer paused: ${ended.join(', ')}. What waits goes on now.`]);
+      return session.show(asked, ({ ended }) => [`No longer paused: ${ended.join(', ')}. The waiting actions continue now.`]);
     });
 
-  command(relay, 'pauses <companyId>', 'acme', 'show what is paused').action((companyId) => showPauses(companyId, 'GET'));
+  command(relay, 'pauses <companyId>', 'acme', 'list the pauses of a company').action((companyId) =>
+    showPauses(companyId, 'GET'),
+  );
 
-  const notices = relay.command('notices').summary('whether notices arrive');
-  command(notices, 'test <companyId>', 'acme --rule 4711', 'send a test notice to every contact, and tell where it arrived')
-    .description('It takes the way of real notices, through a worker. Exit code 1 where it did not arrive everywhere.')
-    .option('--rule <relayId>', 'whose own contacts get it as well')
+  const notices = relay.command('notices').summary('who gets notices, and whether they arrive');
+  command(notices, 'contacts <companyId>', 'acme', 'list the contacts, and which have not confirmed yet')
+    .description('A contact that has not confirmed gets only the first notice of each cause, with a link to confirm.')
+    .action(async (companyId) => {
+      const answer = await session.api.ask('GET', path`/admin/companies/${companyId}/contacts`, contactsResponse);
+      await session.show(answer, ({ contacts }) =>
+        contacts.map(({ contact, relayId, confirmed }) => {
+          const rule = relayId === undefined ? '' : ` (rule ${relayId})`;
+          return `${contact}${rule}${confirmed ? '' : ': NOT CONFIRMED YET'}`;
+        }),
+      );
+    });
+
+  command(notices, 'test <companyId>', 'acme --rule 4711', 'send a test notice to every contact, and show where it arrived')
+    .description('A worker sends it, like a real notice. Exit code 1 if it did not arrive everywhere.')
+    .option('--rule <relayId>', 'also to the contacts of this rule')
     .action(async (companyId, { rule }) => {
       const answer = await session.api.ask('POST', path`/admin/companies/${companyId}/notices/test`, noticeTestResponse, {
         body: { relayId: rule },
-        nextStep: ({ status }) => (status === 503 ? 'See what is not running: npx relay health.' : undefined),
+        nextStep: ({ status }) => (status === 503 ? 'Check what does not run: npx relay health.' : undefined),
       });
       const { contacts } = answer.body;
-      const nobody = `Nobody would be told. Name somebody: npx relay companies set ${companyId} --notify-email <address>`;
+      const nobody = `There is no contact. Add one: npx relay companies set ${companyId} --notify-email <address>`;
       const lines = contacts.map(
         ({ contact, delivered, error = '' }) => `${contact}: ${delivered ? 'delivered' : `not delivered: ${error}`}`,
       );
@@ -58,7 +75,7 @@ export const operations: Commands = (relay, session) => {
       await session.show(answer, () => (contacts.length === 0 ? [nobody] : lines));
     });
 
-  const summary = 'list who changed or steered what, the newest first';
+  const summary = 'list all changes and decisions, the newest first';
   withParts(command(relay, 'audit [companyId]', 'acme --limit 20', summary)).action((companyId, options) =>
     session.list(options, {
       path: companyId === undefined ? '/admin/audit' : path`/admin/companies/${companyId}/audit`,
@@ -71,31 +88,31 @@ export const operations: Commands = (relay, session) => {
         COMPANY: 'companyId',
         DETAILS: ({ details }) => Array.from(flatten(details), (pair) => pair.join(' ')).join(', '),
       },
-      none: 'Nothing was done yet.',
+      none: 'No changes yet.',
     }),
   );
 
-  const encryption = relay.command('encryption').summary('the keys that the store is encrypted with');
+  const encryption = relay.command('encryption').summary('the encryption keys of the database');
   const rowsOf = ({ keys, rows }: EncryptionStatus) => [
-    ...(keys.length === 0 ? ['RELAY_ENCRYPTION_KEYS is not set: what is written is stored in clear.'] : []),
+    ...(keys.length === 0 ? ['RELAY_ENCRYPTION_KEYS is not set: new data is stored unencrypted.'] : []),
     ...keys.map((keyId, place) => `Key ${keyId} ${place === 0 ? 'encrypts and decrypts' : 'decrypts'}.`),
     '',
     ...session.table(rows, {
       TABLE: 'table',
-      KEY: ({ keyId = '(in clear)' }) => (keyId === '(in clear)' || keys.includes(keyId) ? keyId : `${keyId} (is missing)`),
+      KEY: ({ keyId = '(unencrypted)' }) => (keyId === '(unencrypted)' || keys.includes(keyId) ? keyId : `${keyId} (missing)`),
       ROWS: ({ rows }) => String(rows),
     }),
   ];
 
-  command(encryption, 'status', '', 'tell with which keys the store is encrypted').action(() =>
+  command(encryption, 'status', '', 'show the keys that encrypt the store').action(() =>
     session.show(session.api.ask('GET', '/admin/encryption', encryptionStatusSchema), (status) => [
       ...rowsOf(status),
-      ...(status.left > 0 ? ['', `${status.left} rows are left for: npx relay encryption rotate`] : []),
+      ...(status.left > 0 ? ['', `${status.left} rows left to encrypt: npx relay encryption rotate`] : []),
     ]),
   );
 
-  command(encryption, 'rotate', '', 'encrypt everything in the store with the first key of RELAY_ENCRYPTION_KEYS')
-    .description('It can be stopped and begun again at any time. Exit code 1 where rows are left.')
+  command(encryption, 'rotate', '', 'encrypt the whole database with the first key of RELAY_ENCRYPTION_KEYS')
+    .description('You can stop it and start it again at any time. Exit code 1 if rows are left.')
     .action(async () => {
       for (let total = 0; ; ) {
         const answer = await session.api.ask('POST', '/admin/encryption/rotate', encryptionProgressSchema);
@@ -106,13 +123,13 @@ export const operations: Commands = (relay, session) => {
           continue;
         }
         if (left > 0) session.exitCode = exitCodes.refused;
-        const advice = left > 0 && unreadable.length === 0 ? ['Begin again where rows were being written.'] : unreadable;
+        const advice = left > 0 && unreadable.length === 0 ? ['Rows were written meanwhile: start it again.'] : unreadable;
         return session.show(answer, (status) => [`${total} rows encrypted, ${left} left.`, ...advice, '', ...rowsOf(status)]);
       }
     });
 
-  command(relay, 'health', '', 'tell whether the relay reaches what it needs')
-    .description('Exit code 1 where it does not.')
+  command(relay, 'health', '', 'check whether the relay reaches Temporal and its database')
+    .description('Exit code 1 if it does not.')
     .action(async () => {
       const { api } = session;
       const answer = await api.ask('GET', '/readyz', z.looseObject({ status: z.string() }), { bearer: false, alsoAnswer: 503 });
@@ -126,10 +143,10 @@ export const operations: Commands = (relay, session) => {
       const lines = session.table(pauses, {
         PAUSED: 'what',
         SINCE: ({ since }) => momentFromNow(since),
-        UNTIL: ({ until }) => (until === undefined ? 'somebody ends it' : momentFromNow(until)),
+        UNTIL: ({ until }) => (until === undefined ? 'you end it' : momentFromNow(until)),
         REASON: 'reason',
       });
-      return [...lines, '', `To see what waits: npx relay chains list ${companyId} --paused`];
+      return [...lines, '', `List what waits: npx relay chains list ${companyId} --paused`];
     });
   }
 };

@@ -1,7 +1,13 @@
-/** `relay rejected`: requests that were refused although their sender is known. */
+/** `relay rejected`: refused requests that the relay keeps. */
 
 import { acceptedSchema } from '../../contract/chain-resource.js';
-import { needsConfirmation, rejectedListSchema, wholeRejectedSchema } from '../../contract/problem.js';
+import {
+  type KeptBody,
+  needsConfirmation,
+  type ProposedAction,
+  rejectedListSchema,
+  wholeRejectedSchema,
+} from '../../contract/problem.js';
 import { path, Refused } from '../api.js';
 import { showAccepted } from '../chain-view.js';
 import { problemLines } from '../explain.js';
@@ -10,9 +16,9 @@ import { UsageError } from '../terminal.js';
 import { fields } from '../text.js';
 
 export const rejected: Commands = (relay, session) => {
-  const rejected = relay.command('rejected').summary('requests that were refused although their sender is known');
+  const rejected = relay.command('rejected').summary('refused requests that are kept');
 
-  withParts(command(rejected, 'list <companyId>', 'acme', 'list the rejected requests of a company, the newest first')).action(
+  withParts(command(rejected, 'list <companyId>', 'acme', 'list the refused requests of a company, the newest first')).action(
     (companyId, options) =>
       session.list(options, {
         path: path`/co/${companyId}/rejected`,
@@ -23,27 +29,36 @@ export const rejected: Commands = (relay, session) => {
           RECEIVED: 'receivedAt',
           REASON: 'reason',
           RULES: 'relayIds',
-          'CHAIN ID': 'chainId',
+          REPEATS: ({ repeats = 0 }) => (repeats > 0 ? String(repeats) : ''),
+          'CHAIN ID': ({ chainId, droppedAt }) => chainId ?? (droppedAt === undefined ? '' : 'dropped'),
           PROBLEM: ({ problem }) => problem.detail || problem.title,
         },
-        none: `Company ${companyId} has no rejected requests.`,
+        none: `Company ${companyId} has no refused requests.`,
       }),
   );
 
-  command(rejected, 'show <companyId> <rejectedId>', 'acme Xk2vQ9sLm4Tz', 'show one of them: what was wrong, and its actions')
-    .description('Tokens are not kept.')
+  command(rejected, 'show <companyId> <rejectedId>', 'acme Xk2vQ9sLm4Tz', 'show the mistakes of a request, and its actions')
+    .description('Tokens are not stored.')
     .action((companyId, rejectedId) => {
       const asked = session.api.ask('GET', path`/co/${companyId}/rejected/${rejectedId}`, wholeRejectedSchema);
-      return session.show(asked, ({ problem, elements, ...rest }) => [
+      return session.show(asked, ({ problem, elements, body, proposal, ...rest }) => [
         ...fields(rest),
         '',
         ...problemLines(problem),
         '',
-        ...JSON.stringify(elements, null, 2).split('\n'),
+        ...(body ? [...bodyLines(body), ...proposalLines(proposal)] : JSON.stringify(elements, null, 2).split('\n')),
         '',
-        needsConfirmation(rest)
-          ? 'Somebody else may have written these actions. Send them again only if every one of them is meant.'
-          : `Once that is put right: npx relay rejected resend ${companyId} ${rejectedId}`,
+        ...(needsConfirmation(rest)
+          ? ['Somebody else may have written these actions. Check every action before you send them.']
+          : []),
+        ...(body
+          ? [
+              ...(proposal ? [`To send the proposal: npx relay rejected resend ${companyId} ${rejectedId} --proposed`] : []),
+              `To drop the request: npx relay rejected drop ${companyId} ${rejectedId}`,
+            ]
+          : needsConfirmation(rest)
+            ? []
+            : [`When the problem is fixed: npx relay rejected resend ${companyId} ${rejectedId}`]),
       ]);
     });
 
@@ -52,30 +67,78 @@ export const rejected: Commands = (relay, session) => {
     rejected,
     'resend <companyId> <rejectedId>',
     example,
-    'send one again, once what was wrong is put right',
+    'send a refused request again, when the problem is fixed',
   );
   withChanges(resend, 'index.')
     .description(
-      'With --set and --unset it is mended first: 1.subject is the subject of its second action. Delays count from now. What came with a revoked or rotated token, or without the signature, is shown first: it asks whether every ' +
-        'action is meant. A script says --yes.',
+      '--set and --unset edit it first: 1.subject is the subject of the second action. Delays start now. If the request came with a ' +
+        'revoked or rotated token, or without the signature, the command shows its actions and asks first; a script uses --yes.',
     )
+    .option('--proposed', 'for a body that could not be read: send the proposed actions')
+    .option('--leave-out <places>', 'leave out these proposed actions, by their places: 1,2')
     .addOption(waitOption)
     .addOption(yesOption)
-    .action(async (companyId, rejectedId, { wait, yes = false, ...changes }) => {
+    .action(async (companyId, rejectedId, { wait, yes = false, proposed, leaveOut, ...changes }) => {
       const mended = byAction(changesOf(changes));
       const actions = Object.keys(mended).length > 0 ? mended : undefined;
       const target = path`/co/${companyId}/rejected/${rejectedId}/resend`;
-      const resend = (confirm: boolean) => session.api.ask('POST', target, acceptedSchema, { body: { confirm, actions } });
+      const resend = (confirm: boolean) =>
+        session.api.ask('POST', target, acceptedSchema, {
+          body: { confirm, actions, proposed, leaveOut: leaveOut === undefined ? undefined : placesIn(leaveOut) },
+        });
       const answer = resend(yes).catch(async (error: unknown) => {
         if (!(error instanceof Refused && error.problem.type === '/problems/not-confirmed')) throw error;
         session.note('Somebody else may have written these actions:');
         for (const { detail } of error.problem.errors ?? []) session.note(detail);
-        await session.confirm(yes, 'Is every one of them meant?');
+        await session.confirm(yes, 'Send all of them?');
         return resend(true);
       });
       return showAccepted(session, companyId, answer, wait);
     });
+
+  command(rejected, 'drop <companyId> <rejectedId>', 'acme Xk2vQ9sLm4Tz', 'drop a refused request: it will not run').action(
+    async (companyId, rejectedId) => {
+      await session.api.ask('POST', path`/co/${companyId}/rejected/${rejectedId}/drop`, wholeRejectedSchema.optional());
+      session.print([`Request ${rejectedId} is dropped and will not run.`]);
+    },
+  );
 };
+
+/** The line with the mistake and a mark under it, then the whole body. Without a place: only the body. */
+function bodyLines({ text, bytes, cut, place }: KeptBody): string[] {
+  const size = `${bytes} bytes${cut ? ', cut off here' : ''}`;
+  if (!place) return [`Body (${size}):`, ...text.split('\n')];
+  const lines = text.split('\n');
+  const line = lines[place.line - 1] ?? '';
+  const from = Math.max(0, place.column - 1 - 60);
+  const shown = line.slice(from, place.column - 1 + 60).replaceAll(/[\s\p{Cc}]/gu, ' ');
+  return [
+    `Body (${size}), line ${place.line}:`,
+    `${from > 0 ? '…' : ' '}${shown}${line.length > place.column - 1 + 60 ? '…' : ''}`,
+    `${' '.repeat(place.column - from)}^`,
+    '',
+    'The whole body:',
+    ...lines,
+  ];
+}
+
+function proposalLines(proposal: readonly ProposedAction[] = []): string[] {
+  if (proposal.length === 0) return [];
+  return [
+    '',
+    'Proposed actions:',
+    ...proposal.flatMap(({ element, authenticated }, index) => [
+      `${index}${authenticated ? '' : ' (not authenticated: it has no valid token of its rule)'}`,
+      ...JSON.stringify(element, null, 2).split('\n'),
+    ]),
+  ];
+}
+
+/** @throws UsageError */
+function placesIn(text: string): number[] {
+  if (!/^\d{1,3}(,\d{1,3})*$/.test(text)) throw new UsageError('--leave-out must be the places of actions, such as 1,2');
+  return text.split(',').map(Number);
+}
 
 /** `{"1.subject": "x"}` → `{"1": {"subject": "x"}}`. @throws UsageError */
 function byAction(changes: Settings): Record<string, Settings> {
@@ -83,7 +146,7 @@ function byAction(changes: Settings): Record<string, Settings> {
   for (const [name, value] of Object.entries(changes)) {
     const [, index, field] = /^(\d{1,3})\.(.+)$/s.exec(name) ?? [];
     if (index === undefined || field === undefined)
-      throw new UsageError('Name the action and its field: 1.subject, of the second');
+      throw new UsageError('Name the action and its field: 1.subject is the subject of the second action');
     actions[index] = { ...actions[index], [field]: value };
   }
   return actions;

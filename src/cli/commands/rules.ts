@@ -8,12 +8,18 @@ import { type Commands, command, readSettings, withParts, withSettings, yesOptio
 import { UsageError } from '../terminal.js';
 import { fields } from '../text.js';
 
-/** What a new rule and a change take alike. */
+/** The options of both `create` and `set`. */
 function withRule<Args extends unknown[], Options extends OptionValues>(command: Command<Args, Options>) {
   return withSettings(command)
-    .option('--name <name>', 'what people call it', (name) => ({ name }))
-    .option('--on-failure <hold|continue>', 'what becomes of the actions after one that fails', (onFailure) => ({ onFailure }))
-    .option('--on-unknown <resend|hold>', 'when nobody can say whether an effect took place', (onUnknown) => ({ onUnknown }));
+    .option('--name <name>', 'its name for people', (name) => ({ name }))
+    .option('--on-failure <hold|continue>', 'after a failed action: the next actions wait, or run', (onFailure) => ({
+      onFailure,
+    }))
+    .option(
+      '--on-unknown <resend|hold>',
+      'if the outcome of an action is unknown: run it again, or wait for a decision',
+      (onUnknown) => ({ onUnknown }),
+    );
 }
 
 export const rules: Commands = (relay, session) => {
@@ -32,7 +38,7 @@ export const rules: Commands = (relay, session) => {
         'ON UNKNOWN': 'onUnknown',
         CHANGED: 'updatedAt',
       },
-      none: `Company ${companyId} has no rule yet. Make one: npx relay rules create ${companyId} --name <name>`,
+      none: `Company ${companyId} has no rule yet. Create one: npx relay rules create ${companyId} --name <name>`,
     }),
   );
 
@@ -41,13 +47,13 @@ export const rules: Commands = (relay, session) => {
   );
 
   const example = 'acme --name "Alert the office" --notify-email office@acme.example';
-  withRule(command(rules, 'create <companyId>', example, 'make a rule, and show its token, once'))
-    .option('--relay-id <digits>', 'an id that is in use elsewhere, to take it over', (relayId) => ({ relayId }))
-    .option('--token <token>', 'its token, so that existing webhooks keep working', (relayAccessToken) => ({ relayAccessToken }))
+  withRule(command(rules, 'create <companyId>', example, 'create a rule, and show its token once'))
+    .option('--relay-id <digits>', 'an existing id, to keep it', (relayId) => ({ relayId }))
+    .option('--token <token>', 'an existing token, so that webhooks keep working', (relayAccessToken) => ({ relayAccessToken }))
     .action(async (companyId, options) => {
       const { api, terminal } = session;
       const body = await readSettings(terminal, options);
-      // Asked first: once the token is made, nothing may keep it from being shown.
+      // Read the company before the rule is created: nothing may fail between the creation and the output of the token.
       const { body: company } = await api.ask('GET', path`/admin/companies/${companyId}`, companySchema);
       const url = `${api.address.url}${path`/co/${companyId}/relay`}`;
       const made = api.ask('POST', path`/admin/companies/${companyId}/rules`, createdRuleResponse, { body });
@@ -55,32 +61,32 @@ export const rules: Commands = (relay, session) => {
         const isGiven = body.relayAccessToken === relayAccessToken;
         const email = notify?.emails?.[0] ?? company.notify?.emails?.[0] ?? 'you@example.com';
         return [
-          `Rule ${relayId} of company ${companyId} is made.`,
+          `Rule ${relayId} of company ${companyId} is created.`,
           '',
           ...fields({ relayId, relayAccessToken: isGiven ? '(as given)' : relayAccessToken }),
           '',
-          ...(isGiven ? [] : ['This is the only time that the token is shown.']),
-          `A first chain, which sends one e-mail${isGiven ? '; put the token in' : ''}:`,
+          ...(isGiven ? [] : ['The token is shown only now.']),
+          `A first chain, which sends one e-mail${isGiven ? '; insert the token' : ''}:`,
           '',
           firstChain(url, relayId, isGiven ? '<RELAY_ACCESS_TOKEN>' : relayAccessToken, email),
           ...(company.webhookSecret
-            ? ['', 'The company takes only what is signed: `npx relay send --webhook-secret` signs it.']
+            ? ['', 'The company accepts only signed requests: `npx relay send --webhook-secret` signs them.']
             : []),
         ];
       });
     });
 
   withRule(command(rules, 'set <companyId> <relayId>', 'acme 4711 --on-failure continue', 'change a rule'))
-    .description('What is not named stays as it is. "notify": null in --file leaves notices to the contacts of the company.')
+    .description('Other settings stay the same. With "notify": null in --file, only the contacts of the company get notices.')
     .action(async (companyId, relayId, options) => {
       const body = await readSettings(session.terminal, options);
-      if (Object.keys(body).length === 0) throw new UsageError('There is nothing to change');
+      if (Object.keys(body).length === 0) throw new UsageError('Say what to change: see --help');
       await change(body)(companyId, relayId);
     });
 
-  command(rules, 'enable <companyId> <relayId>', 'acme 4711', 'let a rule run again').action(change({ enabled: true }));
+  command(rules, 'enable <companyId> <relayId>', 'acme 4711', 'enable a rule').action(change({ enabled: true }));
 
-  const disable = 'refuse requests of a rule; its actions that wait are skipped when they are due';
+  const disable = 'disable a rule: its requests are refused, and its waiting actions are skipped when they are due';
   command(rules, 'disable <companyId> <relayId>', 'acme 4711', disable).action(change({ enabled: false }));
 
   command(rules, 'delete <companyId> <relayId>', 'acme 4711 --yes', 'delete a rule with its tokens')
@@ -101,7 +107,6 @@ function pathOf(companyId: string, relayId: string): string {
   return path`/admin/companies/${companyId}/rules/${relayId}`;
 }
 
-/** A line to paste into a shell. */
 function firstChain(url: string, relayId: string, relayAccessToken: string, email: string): string {
   const body = `Sent by rule ${relayId}.`;
   const mail = { emails: [email], subject: 'The relay works', body, bodyHtml: `<p>${body}</p>` };
@@ -109,7 +114,7 @@ function firstChain(url: string, relayId: string, relayAccessToken: string, emai
   return `curl -i ${quoted(url)} -H 'Content-Type: application/json' -d ${quoted(chain)}`;
 }
 
-/** One word for a shell. */
+/** Quotes a text as one word of a shell. */
 function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,12 +1,13 @@
-/** `relay send`: sends a chain as a webhook would, or asks what it would do. */
+/** `relay send`: sends a chain like a webhook, or as a dry run. */
 
 import { randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';
+import { titleOf } from '../../chain/text.js';
 import { acceptedSchema } from '../../contract/chain-resource.js';
 import { isWebhookSecret } from '../../contract/notify.js';
 import { parseJson, path, Unreachable } from '../api.js';
-import { listed, showAccepted, stateCell, titleOf } from '../chain-view.js';
+import { listed, showAccepted, stateCell } from '../chain-view.js';
 import { issueLines } from '../explain.js';
 import { type Commands, command, readInput, waitOption } from '../options.js';
 import { UsageError } from '../terminal.js';
@@ -15,21 +16,27 @@ import { fields, type Line, line } from '../text.js';
 export const send: Commands = (relay, session) => {
   const example = 'acme chain.json --rule 4711 --token rlt_… --wait';
   command(relay, 'send <companyId> <file>', example, 'send a chain from a JSON file; - is standard input')
-    .description('With --token, actions of another rule than --rule keep the token that they have.')
-    .option('--idempotency-key <key>', 'the same key and the same chain again run nothing again')
-    .option('--dry-run', 'tell what would happen, with no effect')
-    .option('--rule <relayId>', 'for actions without relayId, or with <…> in its place')
-    .option('--token <token>', 'the same for relayAccessToken; default: RELAY_ACCESS_TOKEN')
-    .option('--webhook-secret <whsec_…>', 'signs it, for a company that asks for signatures; default: RELAY_WEBHOOK_SECRET')
+    .description('With --rule and --token, actions of other rules keep their own tokens.')
+    .option('--idempotency-key <key>', 'a second request with the same key and chain runs nothing')
+    .option('--dry-run', 'show the results of each action, without any effect')
+    .option('--rule <relayId>', 'the relayId of actions without one, or with a <placeholder>')
+    .option(
+      '--token <token>',
+      'the relayAccessToken of actions without one, or with a <placeholder>; default: RELAY_ACCESS_TOKEN',
+    )
+    .option(
+      '--webhook-secret <whsec_…>',
+      'the secret that signs the request, if the company requires signatures; default: RELAY_WEBHOOK_SECRET',
+    )
     .addOption(waitOption)
     .action(async (companyId, file, { wait, dryRun, idempotencyKey: key, rule, ...options }) => {
       const { api, terminal } = session;
       const token = options.token ?? (terminal.env.RELAY_ACCESS_TOKEN || undefined);
       const secret = options.webhookSecret ?? (terminal.env.RELAY_WEBHOOK_SECRET || undefined);
       if (wait && !dryRun && !api.address.credential)
-        throw new UsageError('--wait reads the chain, which needs RELAY_ADMIN_TOKEN or RELAY_KEY');
+        throw new UsageError('--wait must read the chain: set RELAY_ADMIN_TOKEN or RELAY_KEY');
       if (key !== undefined && !/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(key))
-        throw new UsageError('--idempotency-key must be plain characters');
+        throw new UsageError('--idempotency-key must be ASCII characters');
       const target = path`/co/${companyId}/relay`;
       const body = fillIn(await readInput(terminal, file), { rule, token });
       const headers = {
@@ -39,12 +46,12 @@ export const send: Commands = (relay, session) => {
       const question = { body, headers, nextStep };
       if (dryRun) return session.show(api.ask('POST', `${target}?dryRun=true`, dryRunSchema, question), dryRunLines);
 
-      // The relay endpoint opens to the tokens in the actions: the admin token stays here.
+      // Sends no admin token: this endpoint authenticates by the tokens in the actions.
       const accepted = api.ask('POST', target, acceptedSchema, { ...question, bearer: false }).catch((error: unknown) => {
-        const look = 'look with `relay chains list` before you send it again';
-        const again = key === undefined ? look : 'send it again with the same key, which is safe';
+        const look = 'check with `relay chains list` before you send it again';
+        const again = key === undefined ? look : 'you can safely send it again with the same key';
         if (error instanceof Unreachable && error.mayHaveArrived)
-          session.note(`Whether the chain was accepted is not known: ${again}.`);
+          session.note(`It is not known whether the chain was accepted: ${again}.`);
         throw error;
       });
       await showAccepted(session, companyId, accepted, wait);
@@ -53,13 +60,14 @@ export const send: Commands = (relay, session) => {
 
 function nextStep({ status }: { status: number }): string | undefined {
   if (status !== 401) return undefined;
-  const needed = 'Every action needs the relayId of an enabled rule and a relayAccessToken of it: put them into the file, or';
-  return `${needed} give --rule and --token. A company with a webhookSecret takes only what is signed: --webhook-secret.`;
+  const needed = 'Every action needs the relayId of an enabled rule and its relayAccessToken. Put them in the file, or';
+  return `${needed} use --rule and --token. If the company has a webhookSecret, also use --webhook-secret.`;
 }
 
-/** Signs the body as Standard Webhooks says. @throws UsageError, without the secret. */
+/** The headers that sign a request, as in Standard Webhooks. @throws UsageError without the secret. */
 export function signatureHeaders(secret: string, id: string, body: Uint8Array): Record<string, string> {
-  if (!isWebhookSecret(secret.trim())) throw new UsageError('The webhook secret must be whsec_ and 24 to 64 bytes in base64');
+  if (!isWebhookSecret(secret.trim()))
+    throw new UsageError('The webhook secret must be whsec_ followed by 24 to 64 bytes in base64');
   const now = new Date();
   const signature = new Webhook(secret.trim()).sign(id, now, Buffer.from(body));
   return { 'webhook-id': id, 'webhook-timestamp': String(Math.floor(now.getTime() / 1000)), 'webhook-signature': signature };
@@ -67,7 +75,7 @@ export function signatureHeaders(secret: string, id: string, body: Uint8Array): 
 
 const actionsSchema = z.array(z.record(z.string(), z.unknown()));
 
-/** Puts rule and token where actions lack them. What is not an array of objects stays as it is: the API says what is wrong. */
+/** Fills in missing rules and tokens. Changes only an array of objects; the API reports other mistakes. */
 export function fillIn(bytes: Uint8Array, { rule, token }: { rule: string | undefined; token: string | undefined }): Uint8Array {
   const actions = actionsSchema.safeParse(parseJson(bytes));
   if (!actions.success || (rule === undefined && token === undefined)) return bytes;
@@ -86,7 +94,7 @@ const dryRunSchema = z.looseObject({ actions: z.array(plannedAction), warnings: 
 
 function dryRunLines({ actions, warnings }: z.infer<typeof dryRunSchema>): Line[] {
   return [
-    'Dry run: nothing has been done.',
+    'Dry run: nothing was done.',
     ...actions.flatMap(({ index, action, comment, outcome, reason, ...more }): Line[] => [
       '',
       line`${titleOf({ index, action, comment })}: ${stateCell(outcome ?? '')}${reason && `: ${reason}`}`,

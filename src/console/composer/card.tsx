@@ -1,19 +1,20 @@
-/** One action that is being written: when, if, do. */
+/** The card of one action: when, if, do. */
 
 import { useSignal } from '@preact/signals';
 import type { Composed, Composer } from '../../contract/dry-run.js';
-import { Field, FieldList } from '../parts.js';
+import { announce } from '../frame.js';
+import { Field, FieldList, Said } from '../parts.js';
 import { durationText } from '../when.js';
-import { actionWords, fieldWords, forecastTone } from '../words.js';
+import { actionWords, effectWords, fieldHints, fieldWords, forecastTone, forecastWords, reminderWords } from '../words.js';
 import { type Card, delayOf, type Fields, fieldText } from './draft.js';
 
 type Definition = Composer['actions'][number];
 type Outcome = NonNullable<Composed['actions']>[number];
-/** What is said of a field, or of the card where `field` is ''. */
+/** Issues of a field; `field` is '' for the whole action. */
 export interface Remark {
   field: string;
   detail: string;
-  /** An action that would mend it. */
+  /** An action that solves the problem, such as the e-mail for a send without a safety net. */
   add?: Fields;
 }
 
@@ -24,7 +25,9 @@ export interface CardProps {
   composer: Composer;
   problems: readonly Remark[];
   remarks: readonly Remark[];
-  /** What the timestamp of the card would be written as. */
+  /** The problems and remarks are of an earlier draft. */
+  isOutdated: boolean;
+  /** An example of the resulting timestamp, or the mistake. */
   timestamp?: string;
   outcome?: Outcome;
   onChange(fields: Fields): void;
@@ -36,7 +39,7 @@ export interface CardProps {
 
 export const cardId = ({ key }: Card) => `action-${key}`;
 
-/** `2 sendEmails: tell the manager`, as a chain's page has it. */
+/** `2 sendEmails: tell the manager`, like on the page of a chain. */
 export function cardTitle({ fields }: Card, place: number): string {
   const comment = fieldText(fields.comment);
   return `${place} ${fieldText(fields.action)}${comment ? `: ${comment}` : ''}`;
@@ -48,7 +51,7 @@ const longFields = ['body', 'bodyHtml'];
 
 const usualDelaysId = 'usual-delays';
 
-/** Offered where a delay is written, in words: it counts in seconds. Once a page. */
+/** Suggestions for all delays of the page: seconds, with a label such as `1 hour`. */
 export function UsualDelays() {
   return (
     <datalist id={usualDelaysId}>
@@ -59,43 +62,33 @@ export function UsualDelays() {
   );
 }
 
-/** Of an action that nobody knows, only what all have. */
-function definitionOf({ actions }: Composer, { action }: Fields): Definition | undefined {
-  return actions.find(({ name }) => name === action);
-}
-
 type TextBox = HTMLInputElement | HTMLTextAreaElement;
 
 export function ActionCard({ card, place, count, composer, ...more }: CardProps) {
-  const { problems, remarks, timestamp, outcome, onChange, onAdd, onMove, onDuplicate, onRemove } = more;
+  const { problems, remarks, isOutdated, timestamp, outcome, onChange, onAdd, onMove, onDuplicate, onRemove } = more;
   const { fields } = card;
-  /** What is still to be written is no mistake until one has left the card. */
+  /** Missing fields count as mistakes after the focus has left the card. */
   const isLeft = useSignal(Object.keys(fields).length > 2);
-  /** The field that one wrote in or pointed at last: the tab key comes through others on its way to the palette. */
+  /** The last field with input or a click. The tab key does not count: it passes other fields on the way to the variables. */
   const lastBox = useSignal<TextBox | undefined>(undefined);
   const noteBox = ({ target }: Event) => {
     if (target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement) lastBox.value = target;
   };
-  const definition = definitionOf(composer, fields);
+  const definition = composer.actions.find(({ name }) => name === fields.action);
   const title = cardTitle(card, place);
   const shown = isLeft.value ? problems : problems.filter(({ detail }) => !detail.startsWith('is required'));
   const own = definition?.fields.map(({ name }) => name) ?? [];
   const isElsewhere = ({ field }: Remark) => !own.includes(field.split('/')[0] ?? '');
   const named = (names: readonly string[]) => definition?.fields.filter(({ name }) => names.includes(name)) ?? [];
   const rest = own.filter((name) => !whenFields.includes(name) && !ifFields.includes(name));
-  const problemOf = (name: string) =>
-    shown
-      .filter(({ field }) => field === name || field.startsWith(`${name}/`))
-      .map(({ detail }) => detail)
-      .join('; ');
+  const detailsOf = (name: string, among: readonly Remark[]) =>
+    among.flatMap(({ field, detail }) => (field === name || field.startsWith(`${name}/`) ? [detail] : []));
   const hintOf = ({ name, description }: Definition['fields'][number]) => {
-    const said = remarks
-      .filter(({ field }) => field === name || field.startsWith(`${name}/`))
-      .map(({ detail }) => `Note: ${detail}.`);
+    const notes = detailsOf(name, remarks).map((detail) => `Note: ${detail}.`);
     const delay = name === 'delayInSeconds' ? delayOf(fields) : undefined;
-    if (delay) said.unshift(`That is ${durationText(delay)}.`);
-    if (name === 'cfTargetDateFormat' && timestamp) said.unshift(timestamp);
-    return [description, ...said].join(' ');
+    if (delay) notes.unshift(`That is ${durationText(delay)}.`);
+    if (name === 'cfTargetDateFormat' && timestamp) notes.unshift(timestamp);
+    return [fieldHints[name] ?? description, ...notes].join(' ');
   };
   const editor = ({ name, description, required, isList }: Definition['fields'][number]) => {
     const change = (event: { currentTarget: TextBox }) => {
@@ -106,8 +99,8 @@ export function ActionCard({ card, place, count, composer, ...more }: CardProps)
       <Field
         key={name}
         label={`${fieldWords[name] ?? 'Field'} (${name}${required ? ', required' : ''})`}
-        hint={hintOf({ name, description, required, isList }) + (isList ? ' One a line.' : '')}
-        problem={problemOf(name)}
+        hint={hintOf({ name, description, required, isList }) + (isList ? ' One per line.' : '')}
+        problem={detailsOf(name, shown).join('; ')}
       >
         {(ids) =>
           isList || longFields.includes(name) ? (
@@ -127,6 +120,8 @@ export function ActionCard({ card, place, count, composer, ...more }: CardProps)
       </Field>
     );
   };
+  // The action to add has a delay that depends on the other actions.
+  const addRemedy = (fields: Fields) => (isOutdated ? announce('Your last change is not checked yet') : onAdd(fields));
   const keys = (event: KeyboardEvent) => {
     if (!event.altKey || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return;
     event.preventDefault();
@@ -138,7 +133,7 @@ export function ActionCard({ card, place, count, composer, ...more }: CardProps)
     box.setRangeText(`\${${name.replace(/<.*>/, '')}}`, box.selectionStart ?? 0, box.selectionEnd ?? 0, 'end');
     box.dispatchEvent(new Event('input', { bubbles: true }));
     box.focus();
-    // Of a custom field the id is still to be written.
+    // A custom field: the id is still missing between the brackets.
     if (name.endsWith('>')) box.setSelectionRange((box.selectionEnd ?? 1) - 1, (box.selectionEnd ?? 1) - 1);
   };
   return (
@@ -155,7 +150,7 @@ export function ActionCard({ card, place, count, composer, ...more }: CardProps)
       onClick={noteBox}
     >
       <h3>
-        {title} {outcome && <span class={`badge ${forecastTone(outcome.outcome)}`}>{outcome.outcome.replaceAll('-', ' ')}</span>}
+        {title} {outcome && <span class={`badge ${forecastTone[outcome.outcome]}`}>{forecastWords(outcome.outcome)}</span>}
       </h3>
       {outcome && <OutcomeText of={outcome} />}
       {shown.filter(isElsewhere).map(({ field, detail }) => (
@@ -165,9 +160,15 @@ export function ActionCard({ card, place, count, composer, ...more }: CardProps)
       ))}
       {remarks.filter(isElsewhere).map(({ field, detail, add }) => (
         <p key={field + detail} class="note wait small">
-          {field ? <code>{field}</code> : 'This action'} {detail}.{' '}
+          {add ? (
+            reminderWords
+          ) : (
+            <>
+              {field ? <code>{field}</code> : 'This action'} {detail}.
+            </>
+          )}{' '}
           {add && (
-            <button type="button" onClick={() => onAdd(add)}>
+            <button type="button" aria-disabled={isOutdated} onClick={() => addRemedy(add)}>
               Add it
             </button>
           )}
@@ -202,9 +203,11 @@ export function ActionCard({ card, place, count, composer, ...more }: CardProps)
         {named(rest).map(editor)}
       </fieldset>
       <details>
-        <summary>Put in a variable of the webhook</summary>
+        <summary>Insert a variable of the webhook</summary>
         <p class="soft small">
-          {lastBox.value ? `Into ${lastBox.value.name}, where the cursor was.` : 'First write in the field that it belongs in.'}
+          {lastBox.value
+            ? `It goes into ${fieldWords[lastBox.value.name] ?? lastBox.value.name}, at the cursor.`
+            : 'First click into a field.'}
         </p>
         <p class="row">
           {composer.variables.map(({ name, description }) => (
@@ -216,10 +219,10 @@ export function ActionCard({ card, place, count, composer, ...more }: CardProps)
       </details>
       <p class="row">
         <button type="button" aria-disabled={place === 0} onClick={() => onMove(-1)}>
-          Up<span class="unseen"> with {title}</span>
+          Move up<span class="unseen"> {title}</span>
         </button>
         <button type="button" aria-disabled={place === count - 1} onClick={() => onMove(1)}>
-          Down<span class="unseen"> with {title}</span>
+          Move down<span class="unseen"> {title}</span>
         </button>
         <button type="button" onClick={onDuplicate}>
           Duplicate<span class="unseen"> {title}</span>
@@ -235,18 +238,18 @@ export function ActionCard({ card, place, count, composer, ...more }: CardProps)
 function OutcomeText({ of }: { of: Outcome }) {
   const { reason, effect, paused, outcome, afterSeconds, attempts = 1, toldAfterSeconds } = of;
   const played = [
-    afterSeconds !== undefined && `${afterSeconds === 0 ? 'at once' : `after ${durationText(afterSeconds)}`}`,
+    afterSeconds !== undefined && `${afterSeconds === 0 ? 'immediately' : `after ${durationText(afterSeconds)}`}`,
     attempts > 1 && `tried ${attempts} times`,
     toldAfterSeconds !== undefined &&
-      `people are told ${toldAfterSeconds === 0 ? 'at once' : `after ${durationText(toldAfterSeconds)}`}`,
+      `people are alerted ${toldAfterSeconds === 0 ? 'immediately' : `after ${durationText(toldAfterSeconds)}`}`,
   ].filter(Boolean);
   const does = outcome === 'runs' && effect ? Object.entries(effect) : [];
+  const named = does.map(([name, value]): [string, unknown] => [effectWords[name] ?? name, value]);
   return (
     <>
       {played.length > 0 && <p class="small">{played.join('; ')}</p>}
-      {reason && <p class="reason small">{reason}</p>}
-      {paused && <p class="reason small">{paused}</p>}
-      <FieldList fields={does} />
+      {[reason, paused].map((text) => text && <Said key={text} look="reason small" text={text} />)}
+      <FieldList fields={named} />
     </>
   );
 }

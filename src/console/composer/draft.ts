@@ -1,10 +1,11 @@
-/** A chain that is being written: its cards, and what is sent of them. */
+/** The draft of a chain: its cards, and its request. */
 
-/** The fields of an action by their names in the request; blank ones are not sent. */
-export type Fields = Record<string, unknown>;
+import type { Fields } from '../../chain/fields.js';
+
+export type { Fields };
 
 export interface Card {
-  /** Stays when the card moves. */
+  /** The card's id, which stays when the card moves. */
   key: number;
   fields: Fields;
 }
@@ -16,14 +17,14 @@ export function newCard(fields: Fields): Card {
   return { key: lastKey, fields };
 }
 
-/** Tokens are no part of a draft, nor is the rule where it is that of the whole chain. */
+/** Removes tokens. Removes the rule of an action if it is the rule of the draft. */
 export function cardsOf(elements: readonly Fields[], relayId: string): Card[] {
   return elements.map(({ relayAccessToken: _token, relayId: own, ...fields }) =>
     newCard(['', relayId].includes(fieldText(own)) ? fields : { ...fields, relayId: own }),
   );
 }
 
-/** Of actions that are not of the rule of the whole chain: the rules that they name, each with their places. */
+/** Rules other than that of the draft, each with the indexes of its actions. */
 export function otherRules(cards: readonly Card[], relayId: string): Map<string, number[]> {
   const others = new Map<string, number[]>();
   for (const [place, { fields }] of cards.entries()) {
@@ -33,12 +34,12 @@ export function otherRules(cards: readonly Card[], relayId: string): Map<string,
   return others;
 }
 
-/** With blanks in place of tokens, also in what cannot be read as JSON. */
+/** Empties the tokens in the text. The text may be invalid JSON. */
 export function withoutTokens(text: string): string {
   return text.replaceAll(/("relayAccessToken"\s*:\s*)(?:"[^"\n]*"?|[^"\s,}]+"?)/g, '$1""');
 }
 
-/** As they are to be sent, but for their tokens. */
+/** The actions of the request, without tokens. */
 export function elementsOf(cards: readonly Card[], relayId: string): Fields[] {
   return cards.map(({ fields: { action, relayId: own, ...fields } }) => ({
     action,
@@ -47,26 +48,40 @@ export function elementsOf(cards: readonly Card[], relayId: string): Fields[] {
   }));
 }
 
+export const tokenPlaceholder = '<RELAY_ACCESS_TOKEN>';
+
+/** The webhook's body. Actions of the rule get the token, the others a placeholder. */
+export function bodyOf(elements: readonly Fields[], relayId: string, token: string): { body: string; lacksToken: boolean } {
+  const tokens = elements.map(({ relayId: own }) => (own === relayId && token) || tokenPlaceholder);
+  const withTokens = elements.map(({ action, relayId: own, ...fields }, place) => ({
+    action,
+    relayId: own,
+    relayAccessToken: tokens[place],
+    ...fields,
+  }));
+  return { body: JSON.stringify(withTokens, undefined, 2), lacksToken: tokens.includes(tokenPlaceholder) };
+}
+
 function given(name: string, value: unknown): [string, unknown][] {
   if (!Array.isArray(value)) return value === '' ? [] : [[name, value]];
   const lines = value.filter((line) => typeof line !== 'string' || line.trim() !== '');
   return lines.length > 0 ? [[name, lines]] : [];
 }
 
-/** The field as one writes it: a list with one element a line. */
+/** The field as text; a list has one element per line. */
 export function fieldText(value: unknown): string {
   if (Array.isArray(value)) return value.map(fieldText).join('\n');
   return typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value);
 }
 
-/** With the card one place up (-1) or down (1); the same where there is no such place. */
+/** Moves the card one place up (-1) or down (1), if that place exists. */
 export function moved(cards: readonly Card[], place: number, by: -1 | 1): Card[] {
   const [one, other] = [cards[place], cards[place + by]];
   if (!one || !other) return [...cards];
   return cards.map((card) => (card === one ? other : card === other ? one : card));
 }
 
-/** What the text says, or why it is no array of actions. */
+/** Parses an array of actions. @returns `error` continues a sentence: `is not JSON`. */
 export function readElements(text: string): { elements?: Fields[]; error?: string } {
   try {
     const value: unknown = JSON.parse(text);
@@ -78,13 +93,13 @@ export function readElements(text: string): { elements?: Fields[]; error?: strin
   }
 }
 
-/** Whole seconds; undefined: the webhook fills it in, or it is wrong. */
+/** A whole number of seconds; undefined: a variable, or a mistake. */
 export function delayOf({ delayInSeconds = '' }: Fields): number | undefined {
   const text = fieldText(delayInSeconds).trim();
   return /^\d*$/.test(text) ? Number(text) : undefined;
 }
 
-/** The places of the cards by when they are due: first what runs at once, in its order. Unknown delays come last. */
+/** Indexes of the cards by delay, immediate ones first. Unknown delays come last. */
 export function railOf(cards: readonly Card[]): { delay: number | undefined; places: number[] }[] {
   const stops = new Map<number | undefined, number[]>();
   for (const [place, { fields }] of cards.entries()) {

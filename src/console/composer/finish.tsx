@@ -1,4 +1,4 @@
-/** The end of composing: the body to paste, where to, and the first real event. */
+/** The last part of the composer: the address, the token, the body to paste, and the first real event. */
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
@@ -12,15 +12,13 @@ import { useResource } from '../resource.js';
 import { may, useCompany } from '../session.js';
 import { newestOf } from '../when.js';
 import { counted } from '../words.js';
-import type { Fields } from './draft.js';
-
-const tokenPlaceholder = '<RELAY_ACCESS_TOKEN>';
+import { bodyOf, type Fields, tokenPlaceholder } from './draft.js';
 
 interface FinishProps {
   elements: readonly Fields[];
   relayId: string;
   problems: number;
-  /** Why there is no body to paste. */
+  /** The reason why there is no body. */
   obstacle: string | undefined;
 }
 
@@ -28,52 +26,48 @@ export function Finish({ elements, relayId, problems, obstacle }: FinishProps) {
   const { companyId } = useCompany();
   const [isPasted, token] = [useSignal(false), useSignal('')];
   if (obstacle) return <p class="note bad">{obstacle}</p>;
-  const withTokens = elements.map(({ action, relayId: own, ...fields }) => ({
-    action,
-    relayId: own,
-    relayAccessToken: (own === relayId && token.value.trim()) || tokenPlaceholder,
-    ...fields,
-  }));
-  const body = JSON.stringify(withTokens, undefined, 2);
+  const { body, lacksToken } = bodyOf(elements, relayId, token.value.trim());
   const copy = async () => {
     await navigator.clipboard.writeText(body);
-    announce('Copied');
+    announce(lacksToken ? `Copied without a token: replace ${tokenPlaceholder} before you save the webhook` : 'Copied');
   };
   return (
     <>
-      {problems > 0 && <p class="note bad">It would be refused: mend {counted(problems, 'problem')} first.</p>}
+      {problems > 0 && <p class="note bad">The relay would refuse this chain. Fix {counted(problems, 'problem')} first.</p>}
       <ol>
         <li>
-          In the settings of the webhook, let it POST to <code>{location.origin + path`/co/${companyId}/relay`}</code> with the
-          header <code>Content-Type: application/json</code>.
-        </li>
-        <li>
-          <Field label="Put this in as its body">
-            {(ids) => <textarea {...ids} class="json" rows={12} readOnly spellcheck={false} value={body} />}
-          </Field>
-          {'clipboard' in navigator && (
-            <p>
-              <button type="button" class="main" onClick={() => void copy()}>
-                Copy the body
-              </button>
-            </p>
-          )}
+          In the webhook's settings, set the address (POST) to <code>{location.origin + path`/co/${companyId}/relay`}</code> and
+          the header to <code>Content-Type: application/json</code>.
         </li>
         <li>
           <Entry
             label="The rule's token"
-            hint={`It is put into the body in place of ${tokenPlaceholder}, but for actions of other rules, and kept nowhere. Put it in before you copy the body.`}
+            hint={`It replaces ${tokenPlaceholder} in the actions of this rule. It is not saved.`}
             of={token}
             maxLength={512}
           />
-          A token is shown once, when it is made.{' '}
+          A token is shown only once, when it is created.{' '}
           {may('manage') ? (
             <>
-              You find the tokens, and make a new one, on <a href={pageOf.rule(companyId, relayId)}>the rule's page</a>; what you
-              have written here is kept.
+              Create a new one on <a href={pageOf.rule(companyId, relayId)}>the rule's page</a>. Your draft is kept.
             </>
           ) : (
-            'Whoever may manage the company makes one on the page of the rule.'
+            'A person with the role manage can create a new one on the page of the rule.'
+          )}
+        </li>
+        <li>
+          <Field label="Paste this as the body of the webhook">
+            {(ids) => <textarea {...ids} class="json" rows={12} readOnly spellcheck={false} value={body} />}
+          </Field>
+          {lacksToken && (
+            <p class="note wait">A token is missing: the relay refuses this body until {tokenPlaceholder} is replaced.</p>
+          )}
+          {'clipboard' in navigator && (
+            <p>
+              <button type="button" class={lacksToken ? '' : 'main'} onClick={() => void copy()}>
+                {lacksToken ? 'Copy without a token' : 'Copy the body'}
+              </button>
+            </p>
           )}
         </li>
       </ol>
@@ -82,7 +76,7 @@ export function Finish({ elements, relayId, problems, obstacle }: FinishProps) {
       ) : (
         <p>
           <button type="button" onClick={() => (isPasted.value = true)}>
-            It is in: wait for an event
+            I have pasted it: wait for the first event
           </button>
         </p>
       )}
@@ -92,13 +86,12 @@ export function Finish({ elements, relayId, problems, obstacle }: FinishProps) {
 
 const watchful = { shortestMs: 3_000, longestMs: 10_000 };
 
-/** The clock here may differ from the server's by so much. */
+/** The largest expected difference between the clocks of browser and server. */
 const clocksDifferMs = 120_000;
 
-/** What is there when the waiting begins is not what is waited for. */
 function Waiting({ relayId }: { relayId: string }) {
   const { companyId } = useCompany();
-  // Not all that are open, of which there may be more than a list has, before those that have closed.
+  // The list has open chains first. Without `since`, 200 open ones would hide a new chain that has closed.
   const { value: since } = useSignal(new Date(Date.now() - clocksDifferMs).toISOString());
   const chains = useResource<ChainList>(path`/co/${companyId}/chains` + query({ relayId, since, limit: '200' }), watchful);
   const refused = useResource<z.infer<typeof rejectedListSchema>>(path`/co/${companyId}/rejected?limit=10`, watchful);
@@ -108,24 +101,24 @@ function Waiting({ relayId }: { relayId: string }) {
     refused.data.value?.items.filter(({ relayIds }) => relayIds.includes(relayId)).map(({ rejectedId }) => rejectedId),
   );
   useEffect(() => {
-    if (chainId) announce('An event has arrived');
-    else if (rejectedId) announce('An event has arrived and was refused');
+    if (chainId) announce('An event arrived');
+    else if (rejectedId) announce('An event arrived and was refused');
   }, [chainId, rejectedId]);
   return (
     <div class={chainId ? 'note' : 'note wait'}>
       <ProblemNote refused={chains.refused.value} />
       {chainId ? (
         <>
-          An event has arrived: <a href={pageOf.chain(companyId, chainId)}>see its chain</a>
+          An event arrived: <a href={pageOf.chain(companyId, chainId)}>open its chain</a>
         </>
       ) : (
         <>
           Waiting for the next event of this rule…{' '}
           {newest && (
             <>
-              The last that came is{' '}
+              The last one came at{' '}
               <a href={pageOf.chain(companyId, newest.chainId)}>
-                of <Time at={newest.receivedAt} />
+                <Time at={newest.receivedAt} />
               </a>
               .
             </>
@@ -134,14 +127,14 @@ function Waiting({ relayId }: { relayId: string }) {
       )}
       {rejectedId && !chainId && (
         <p class="error">
-          An event has arrived and was refused: <a href={pageOf.refusal(companyId, rejectedId)}>see why</a>
+          An event arrived and was refused: <a href={pageOf.refusal(companyId, rejectedId)}>show why</a>
         </p>
       )}
     </div>
   );
 }
 
-/** The first id that was not there at first. */
+/** The first id that was missing in the first answer. */
 function useFirstNew(ids: readonly string[] | undefined): string | undefined {
   const known = useRef<readonly string[] | undefined>(undefined);
   known.current ??= ids;

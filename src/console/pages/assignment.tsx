@@ -1,61 +1,58 @@
-/** Everything that was done for an assignment, and what will be. */
+/** The history of an assignment, and its next steps, from all its chains. */
 
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { ActionResource, ChainList, ChainResource } from '../../contract/chain-resource.js';
 import { pageOf, path, query } from '../addresses.js';
 import { Page } from '../frame.js';
-import { Known, State, Time, UpToDate } from '../parts.js';
+import { Known, Said, State, Time, UpToDate } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
 import { useCompany } from '../session.js';
 import { Verbs } from '../steer.js';
 import { titleOf, toneOf } from '../words.js';
 
-/** Chains that are looked into: what an assignment normally has, and not more than a key may read at once. */
+/** Loads at most this many chains: more would use up the key's requests per minute. */
 const most = 20;
 
-interface Told {
+interface Step {
   chain: ChainResource;
   action: ActionResource;
-  /** Its place in the order of time. */
+  /** The time when it ran or will run, for sorting. */
   at: string;
   onDone(): void;
 }
 
-type Heard = Pick<Told, 'chain' | 'onDone'>;
+type Loaded = Pick<Step, 'chain' | 'onDone'>;
 
 export function AssignmentPage({ assignmentId }: { assignmentId: string }) {
   const { companyId, timeZone } = useCompany();
   const list = useResource<ChainList>(path`/co/${companyId}/chains` + query({ assignmentId, limit: String(most) }));
-  const heard = useSignal<Record<string, Heard>>({});
+  const loaded = useSignal<Record<string, Loaded>>({});
   return (
-    <Page
-      title={`Assignment ${assignmentId}`}
-      about={`What was done for it, in the order of time. Times are those of ${timeZone}.`}
-    >
+    <Page title={`Assignment ${assignmentId}`} about={`All its actions, the oldest first. Times are in ${timeZone}.`}>
       <Known of={list}>
         {({ items, nextCursor }) =>
           items.length === 0 ? (
-            <p class="card">No chain is about this assignment, or none that Temporal remembers.</p>
+            <p class="card">No chain for this assignment was found. Old chains are deleted.</p>
           ) : (
             <>
               {items.map(({ chainId, closedAt }) => (
-                <Hear
+                <Load
                   key={`${chainId} ${closedAt}`}
                   chainId={chainId}
                   isOpen={closedAt === undefined}
-                  onHeard={(chain) => (heard.value = { ...heard.value, [chainId]: chain })}
+                  onLoaded={(chain) => (loaded.value = { ...loaded.value, [chainId]: chain })}
                 />
               ))}
-              <Story
-                told={storyOf(
-                  items.flatMap(({ chainId }) => heard.value[chainId] ?? []),
+              <Steps
+                steps={stepsOf(
+                  items.flatMap(({ chainId }) => loaded.value[chainId] ?? []),
                   assignmentId,
                 )}
               />
               {nextCursor && (
                 <p>
-                  Of its newest {most} chains. <a href={pageOf.chains(companyId, { assignmentId })}>All its chains</a>
+                  These are the newest {most} chains. <a href={pageOf.chains(companyId, { assignmentId })}>Show all chains</a>
                 </p>
               )}
             </>
@@ -67,22 +64,22 @@ export function AssignmentPage({ assignmentId }: { assignmentId: string }) {
   );
 }
 
-/** Hears of one chain for as long as it is listed: of an open one at once, while one that has closed seldom changes. */
-function Hear({ chainId, isOpen, onHeard }: { chainId: string; isOpen: boolean; onHeard(heard: Heard): void }) {
+/** Loads one chain. Closed chains rarely change, so they are polled less often. */
+function Load({ chainId, isOpen, onLoaded }: { chainId: string; isOpen: boolean; onLoaded(loaded: Loaded): void }) {
   const { companyId } = useCompany();
   const resource = useResource<ChainResource>(path`/co/${companyId}/chains/${chainId}`, isOpen ? undefined : seldom);
   const chain = resource.data.value;
   useEffect(() => {
-    if (chain) onHeard({ chain, onDone: resource.refresh });
+    if (chain) onLoaded({ chain, onDone: resource.refresh });
   }, [chain]);
   return null;
 }
 
-/** The actions for it, by when they ended, began or are due; one that waits for its turn comes after what it waits for. */
-function storyOf(heard: readonly Heard[], assignmentId: string): Told[] {
-  return heard
+/** The actions of the assignment by time. A pending action comes after its predecessor. */
+function stepsOf(loaded: readonly Loaded[], assignmentId: string): Step[] {
+  return loaded
     .flatMap(({ chain, onDone }) => {
-      /** Of those with the same delay, which run one after the other. */
+      /** For each due time: actions with the same delay run one after the other. */
       const last = new Map<string | undefined, string>();
       return chain.actions.map((action) => {
         const { startedAt, endedAt, runAt } = action;
@@ -95,22 +92,23 @@ function storyOf(heard: readonly Heard[], assignmentId: string): Told[] {
     .sort((a, b) => (a.at < b.at ? -1 : Number(a.at > b.at)));
 }
 
-function Story({ told }: { told: readonly Told[] }) {
+function Steps({ steps }: { steps: readonly Step[] }) {
   const { companyId } = useCompany();
   return (
     <ol class="rail">
-      {told.map(({ chain, action, at, onDone }) => (
-        <li key={`${chain.chainId} ${action.index}`} class={toneOf(action.state)}>
+      {steps.map(({ chain, action, at, onDone }) => (
+        <li key={`${chain.chainId} ${action.index}`} class={toneOf(action.state, action.result)}>
           <article aria-label={titleOf(action)}>
             <h2>
-              {titleOf(action)} <State of={action.state} />
+              {titleOf(action)} <State of={action.state} result={action.result} />
             </h2>
             <p class="small">
-              {action.state === 'pending' ? 'When its turn comes' : <Time at={at} distance />} in{' '}
-              <a href={pageOf.chain(companyId, chain.chainId)}>this chain</a>
+              {action.state === 'pending' ? 'Waits for the action before it' : <Time at={at} distance />},{' '}
+              <a href={pageOf.chain(companyId, chain.chainId)}>chain {chain.chainId.slice(0, 8)}</a>
             </p>
-            {action.reason && <p class="reason">{action.reason}</p>}
-            {action.error && action.state !== 'done' && <p class="error">{action.error.message}</p>}
+            {!!action.result?.recipients && <p class="small">Reached: {action.result.recipients}</p>}
+            {action.reason && <Said look="reason" text={action.reason} />}
+            {action.error && action.state !== 'done' && <Said look="error" text={action.error.message} />}
             <Verbs chain={chain} action={action} onDone={onDone} />
           </article>
         </li>

@@ -1,8 +1,9 @@
-/** One chain: what becomes of its actions, in their order, and what can be decided about them. */
+/** One chain: its actions in order, with the buttons to decide about them. */
 
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { cancelRefusal } from '../../chain/allowed-verbs.js';
 import { type Fields, fixedFields } from '../../chain/fields.js';
 import { hasEnded } from '../../chain/outcome.js';
 import type { ActionResource, ChainResource, NoticeText } from '../../contract/chain-resource.js';
@@ -10,11 +11,11 @@ import { noticeKindOf } from '../../contract/notices.js';
 import { pageOf, path } from '../addresses.js';
 import { ask } from '../api.js';
 import { announce, Page } from '../frame.js';
-import { Confirm, FieldList, Known, State, Time, UnknownNote, UpToDate, useDeed } from '../parts.js';
+import { Confirm, FieldList, Known, Said, State, Time, UnknownNote, UpToDate, useDeed } from '../parts.js';
 import { often, type Resource, seldom, useResource } from '../resource.js';
 import { may, ruleName, useCompany } from '../session.js';
 import { Verbs } from '../steer.js';
-import { counted, failureWords, titleOf, toneOf } from '../words.js';
+import { counted, failureTitle, isFutile, remedyWords, titleOf, toneOf, verbWords } from '../words.js';
 
 export function ChainPage({ chainId }: { chainId: string }) {
   const { companyId } = useCompany();
@@ -38,14 +39,8 @@ function Chain({ chain, resource }: { chain: ChainResource; resource: Resource<C
         <Fact name="Status">
           <State of={status} />
         </Fact>
-        <Fact name="Received">
-          <Time at={receivedAt} distance />
-        </Fact>
-        {closedAt && (
-          <Fact name="Closed">
-            <Time at={closedAt} distance />
-          </Fact>
-        )}
+        <Moment name="Received" at={receivedAt} distance />
+        <Moment name="Closed" at={closedAt} distance />
         {assignments.length > 0 && (
           <Fact name={assignments.length > 1 ? 'Assignments' : 'Assignment'}>
             {assignments.map((assignmentId) => (
@@ -59,26 +54,26 @@ function Chain({ chain, resource }: { chain: ChainResource; resource: Resource<C
         {links.webUi && (
           <Fact name="Temporal">
             <a href={links.webUi} target="_blank" rel="noreferrer">
-              In the Web UI
+              Open the Web UI
             </a>
           </Fact>
         )}
       </dl>
-      {partial && (
-        <p class="note wait">No worker answered in time. This is what the server knows: actions may be further than shown.</p>
-      )}
+      {partial && <p class="note wait">No worker answered in time. The actions may have gone further than this page shows.</p>}
       {historyFull && (
         <p class="note wait">
-          This chain has been retried so often that it takes no further retry. Skip or cancel what is held, or let the platform
-          send the request again.
+          This chain was retried too often and cannot be retried again. Skip or cancel the actions that need attention, or let the
+          platform send the event again.
         </p>
       )}
       {ignored.length > 0 && (
         <div class="note wait">
-          Signals that had no effect:
+          Requests without effect:
           <ul>
             {ignored.map((signal) => (
-              <li key={signal}>{signal}</li>
+              <li key={signal}>
+                <Said text={signal} />
+              </li>
             ))}
           </ul>
         </div>
@@ -86,17 +81,17 @@ function Chain({ chain, resource }: { chain: ChainResource; resource: Resource<C
       <h2>{counted(actions.length, 'action')}</h2>
       <ol class="rail">
         {actions.map((action) => (
-          <li key={action.index} class={toneOf(action.state)}>
+          <li key={action.index} class={toneOf(action.state, action.result)}>
             <Action chain={chain} action={action} onDone={resource.refresh} />
           </li>
         ))}
       </ol>
-      {may('steer') && closedAt === undefined && <CancelChain chain={chain} onDone={resource.refresh} />}
+      {may('steer') && !cancelRefusal(chain) && <CancelChain chain={chain} onDone={resource.refresh} />}
     </>
   );
 }
 
-/** Says aloud what has changed since the last look. */
+/** Announces changes of state. */
 function useAnnounced({ status, actions }: ChainResource): void {
   const before = useRef<ReadonlyMap<string, string> | undefined>(undefined);
   const states = new Map([['The chain', status as string], ...actions.map((action) => [titleOf(action), action.state] as const)]);
@@ -116,66 +111,51 @@ function Fact({ name, children }: { name: string; children: ComponentChildren })
   );
 }
 
+/** Shows nothing without a time. */
+function Moment({ name, at, distance }: { name: string; at: string | undefined; distance?: boolean }) {
+  return at ? (
+    <Fact name={name}>
+      <Time at={at} distance={distance} />
+    </Fact>
+  ) : null;
+}
+
 function Action({ chain, action, onDone }: { chain: ChainResource; action: ActionResource; onDone(): void }) {
   const company = useCompany();
   const { state, runAt, startedAt, endedAt, attempts = 0, error, reason, result, deliveries = [], steered = [] } = action;
-  const { nextAttemptAt, heldUntil, pausedSince, relayId } = action;
+  const { nextAttemptAt, heldUntil, pausedSince, relayId, assignmentId } = action;
   const isDue = state === 'scheduled' || state === 'pending';
   const at = path`/co/${company.companyId}/chains/${chain.chainId}/actions/${String(action.index)}`;
   return (
     <article aria-label={titleOf(action)}>
       <h3>
-        {titleOf(action)} <State of={state} />
+        {titleOf(action)} <State of={state} result={result} />
       </h3>
       <dl class="facts small">
-        {runAt && runAt !== chain.receivedAt && (
-          <Fact name="Due">
-            <Time at={runAt} distance={isDue} />
-          </Fact>
-        )}
-        {startedAt && (
-          <Fact name="Begun">
-            <Time at={startedAt} />
-          </Fact>
-        )}
-        {endedAt && (
-          <Fact name="Ended">
-            <Time at={endedAt} />
-          </Fact>
-        )}
+        {runAt !== chain.receivedAt && <Moment name="Due" at={runAt} distance={isDue} />}
+        <Moment name="Started" at={startedAt} />
+        <Moment name="Ended" at={endedAt} />
         {attempts > 0 && <Fact name="Attempts">{attempts}</Fact>}
         {result?.recipients !== undefined && (
           <Fact name="Reached">{result.recipients === 0 ? <strong class="error">nobody</strong> : result.recipients}</Fact>
         )}
         <Fact name="Rule">{ruleName(company, relayId)}</Fact>
-        {pausedSince && (
-          <Fact name="Paused since">
-            <Time at={pausedSince} />
-          </Fact>
-        )}
-        {nextAttemptAt && !hasEnded(state) && (
-          <Fact name="Tried again">
-            <Time at={nextAttemptAt} distance />
-          </Fact>
-        )}
-        {heldUntil && !hasEnded(state) && (
-          <Fact name="Fails, undecided,">
-            <Time at={heldUntil} distance />
-          </Fact>
-        )}
+        <Moment name="Paused since" at={pausedSince} />
+        {!hasEnded(state) && <Moment name="Next retry" at={nextAttemptAt} distance />}
+        {!hasEnded(state) && <Moment name="Fails without a decision" at={heldUntil} distance />}
       </dl>
-      {reason && reason !== error?.message && <p class="reason">{reason}</p>}
+      {reason && reason !== error?.message && <Said look="reason" text={reason} />}
       {error &&
         (state === 'done' || state === 'skipped' ? (
-          <p class="soft small">Before that: {error.message}</p>
+          <p class="soft small">
+            Earlier error: <Said text={error.message} />
+          </p>
         ) : (
           <p class="error">
-            {error.message} <span class="soft small">{failureWords(error.type)}.</span>
+            <strong>{failureTitle({ ...error, assignmentId })}.</strong> <Said text={error.message} />
           </p>
         ))}
-      {error && state === 'needs-attention' && !error.retryable && !error.unknown && (
-        <p class="soft small">Trying again changes nothing by itself: mend what it says first.</p>
-      )}
+      {error && state === 'needs-attention' && isFutile(error) && <p class="soft small">{remedyWords(error)}</p>}
       {error?.unknown && !hasEnded(state) && <UnknownNote />}
       {deliveries.length > 0 && (
         <details open={deliveries.some(({ sent }) => !sent)}>
@@ -190,16 +170,16 @@ function Action({ chain, action, onDone }: { chain: ChainResource; action: Actio
         </details>
       )}
       {noticeKindOf(state) && (
-        <Asked<NoticeText> key={state} summary="What the notice says" path={`${at}/notice`}>
+        <Asked<NoticeText> key={state} summary="Notice" path={`${at}/notice`}>
           {NoticeWords}
         </Asked>
       )}
-      <Asked<{ fields: Fields }> summary="Its fields" path={`${at}/fields`}>
+      <Asked<{ fields: Fields }> summary="Fields" path={`${at}/fields`}>
         {({ fields }) => <FieldList fields={Object.entries(fields).filter(([name]) => !fixedFields.includes(name))} />}
       </Asked>
       {steered.map(({ at, by, verb, fields = [] }) => (
         <p key={at} class="soft small">
-          {by} decided: {verb}
+          {by}: {verbWords[verb]}
           {fields.length > 0 && ` (${fields.join(', ')})`}, <Time at={at} />
         </p>
       ))}
@@ -208,14 +188,8 @@ function Action({ chain, action, onDone }: { chain: ChainResource; action: Actio
   );
 }
 
-interface AskedProps<Body> {
-  summary: string;
-  path: string;
-  children(body: Body): ComponentChildren;
-}
-
-/** Asked for when it is opened: one looks at few of many actions. */
-function Asked<Body>({ summary, path, children }: AskedProps<Body>) {
+/** Loads its content when it is opened. */
+function Asked<Body>({ summary, path, children }: { summary: string; path: string; children(body: Body): ComponentChildren }) {
   const isOpen = useSignal(false);
   const known = useResource<Body>(isOpen.value ? path : undefined, seldom);
   return (
@@ -229,12 +203,16 @@ function Asked<Body>({ summary, path, children }: AskedProps<Body>) {
 function NoticeWords({ sentence, sections }: NoticeText) {
   return (
     <div class="card small">
-      <p>{sentence}</p>
+      <p>
+        <Said text={sentence} />
+      </p>
       {sections.map(({ title, lines }) => (
         <section key={title}>
           <h4>{title}</h4>
           {lines.map((line) => (
-            <p key={line}>{line}</p>
+            <p key={line}>
+              <Said text={line} />
+            </p>
           ))}
         </section>
       ))}
@@ -246,12 +224,10 @@ function CancelChain({ chain, onDone }: { chain: ChainResource; onDone(): void }
   const { companyId } = useCompany();
   const isAsked = useSignal(false);
   const deed = useDeed();
-  const close = () => {
-    isAsked.value = false;
-  };
+  const close = () => (isAsked.value = false);
   const cancel = async () => {
     const cancelled = () => ask('POST', path`/co/${companyId}/chains/${chain.chainId}/cancel`);
-    if (!(await deed.run(cancelled, 'The chain is being cancelled.'))) return;
+    if (!(await deed.run(cancelled, 'Cancelling the chain.'))) return;
     close();
     onDone();
   };
@@ -266,12 +242,11 @@ function CancelChain({ chain, onDone }: { chain: ChainResource; onDone(): void }
           title="Cancel the chain?"
           verb="Cancel the chain"
           danger
-          busy={deed.busy}
-          refused={deed.refused}
+          {...deed}
           onClose={close}
           onConfirm={() => void cancel()}
         >
-          <p>{counted(left, 'action')} will not be done, and that cannot be taken back. An effect under way is awaited first.</p>
+          <p>{counted(left, 'action')} will not run. You cannot undo this. An action that is running finishes first.</p>
         </Confirm>
       )}
     </p>

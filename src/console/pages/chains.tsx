@@ -1,18 +1,18 @@
-/** The chains that a filter finds. The filter is in the address; a selection, or all of it, becomes something that is decided at once. */
+/** A filtered list of chains, and bulk decisions about selected chains or all of them. The address contains the filter. */
 
 import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso';
-import { type BulkVerb, chainStatuses } from '../../chain/outcome.js';
+import { type BulkVerb, bulkVerbsFor } from '../../chain/allowed-verbs.js';
+import { chainStatuses } from '../../chain/outcome.js';
 import type { ChainList, ListedChain } from '../../contract/chain-resource.js';
 import { pageOf, path, query } from '../addresses.js';
-import { Options } from '../form.js';
+import { Select } from '../form.js';
 import { announce, Page } from '../frame.js';
-import { Field, fieldsOf, Known, State, Time, UpToDate } from '../parts.js';
+import { Field, fieldsOf, Head, Known, State, Time, UpToDate } from '../parts.js';
 import { useResource } from '../resource.js';
 import { may, ruleName, useCompany } from '../session.js';
-import { BulkDialog, type BulkFilter, ChosenDialog } from '../steer.js';
-import type { ManyVerb } from '../verbs.js';
-import { sinceTime } from '../when.js';
+import { BulkDialog, type BulkFilter } from '../steer.js';
+import { pauseWords, sinceTime, timeText } from '../when.js';
 import { aboutChain, counted, failureTypes, failureWords, stateWords, verbWords } from '../words.js';
 
 const fields = ['status', 'assignmentId', 'relayId', 'reason', 'since', 'until', 'paused'] as const;
@@ -23,7 +23,7 @@ const sinces = { '1h': 'the last hour', '24h': 'the last day', '7d': 'the last 7
 export function ChainsPage() {
   const { query } = useLocation();
   const filter: Filter = Object.fromEntries(fields.flatMap((name) => (query[name] ? [[name, query[name]]] : [])));
-  // Another filter is another page: what was chosen of the one is not of the other.
+  // A new key drops the selection when the filter changes.
   return <Chains key={JSON.stringify(filter)} filter={filter} />;
 }
 
@@ -34,7 +34,7 @@ function Chains({ filter }: { filter: Filter }) {
   const chosen = useSignal<ReadonlySet<string>>(new Set());
   const dialog = useSignal<{ verb: BulkVerb; all: boolean } | undefined>(undefined);
   const isDecided = useSignal(false);
-  // Full minutes, so that a look a second later is the same question. The parts of a list count from the same one.
+  // Rounded to the minute: so repeated requests are the same. All pages of a list use the same time.
   const now = Date.parse(address.at ?? '') || Math.floor(Date.now() / 60_000) * 60_000;
   const since = filter.since && (sinceTime(filter.since, now) ?? filter.since);
   const asked: Filter = { ...filter, since };
@@ -50,7 +50,7 @@ function Chains({ filter }: { filter: Filter }) {
   const bulk = bulkFilterOf(asked);
   const isFiltered = Object.keys(filter).length > 0;
   return (
-    <Page title="Chains" about={`Open ones first, the newest first. Times are those of ${timeZone}.`}>
+    <Page title="Chains" about={`Open chains first, then the newest. Times are in ${timeZone}.`}>
       <details open={isFiltered || matchMedia('(min-width: 40rem)').matches}>
         <summary>Filter</summary>
         <FilterForm filter={filter} onShow={show} />
@@ -61,11 +61,11 @@ function Chains({ filter }: { filter: Filter }) {
             {items.length === 0 ? (
               <p class="card">
                 {isFiltered || cursor ? (
-                  'No chain is like that.'
+                  'No chain matches this filter.'
                 ) : (
                   <>
-                    There is no chain yet: they begin when a webhook of the platform sends one.{' '}
-                    {may('steer') && <a href={pageOf.compose(companyId)}>Compose one</a>}
+                    There are no chains yet. A chain starts when the platform's webhook sends an event.{' '}
+                    {may('steer') && <a href={pageOf.compose(companyId)}>Compose a chain</a>}
                   </>
                 )}
               </p>
@@ -83,8 +83,8 @@ function Chains({ filter }: { filter: Filter }) {
         )}
       </Known>
       {(cursor || next) && (
-        <nav aria-label="Parts of the list" class="row">
-          {cursor && <a href={pageOf.chains(companyId, filter)}>The first part</a>}
+        <nav aria-label="Pages of the list" class="row">
+          {cursor && <a href={pageOf.chains(companyId, filter)}>First page</a>}
           {next && (
             <a href={pageOf.chains(companyId, { ...filter, at: since && new Date(now).toISOString(), cursor: next })}>More</a>
           )}
@@ -93,9 +93,9 @@ function Chains({ filter }: { filter: Filter }) {
       <UpToDate of={chains} />
       {dialog.value?.all === true && bulk && <BulkDialog verb={dialog.value.verb} filter={bulk} onClose={closed} />}
       {dialog.value?.all === false && (
-        <ChosenDialog
-          verb={dialog.value.verb as ManyVerb}
-          chainIds={[...chosen.value]}
+        <BulkDialog
+          verb={dialog.value.verb}
+          filter={{ chainIds: [...chosen.value] }}
           onDecided={() => (isDecided.value = true)}
           onClose={closed}
         />
@@ -104,7 +104,7 @@ function Chains({ filter }: { filter: Filter }) {
   );
 }
 
-/** What the API's bulk makes of the filter of a list; undefined: what has ended otherwise cannot be steered. */
+/** The filter of a bulk request; undefined: no decision is possible for chains with this status. */
 function bulkFilterOf({ status, paused, ...rest }: Filter): BulkFilter | undefined {
   if (paused || (status !== undefined && !isSteerable(status))) return undefined;
   return { ...rest, status };
@@ -121,64 +121,43 @@ function FilterForm({ filter, onShow }: { filter: Filter; onShow(next: Filter): 
   const company = useCompany();
   const { status = '', assignmentId = '', relayId = '', reason = '', since = '', until, paused } = filter;
   const submit = (event: Event) => onShow({ paused, until, ...fieldsOf(event) });
-  // What is in the address can be chosen, whatever it is.
+  // The address may contain a value that the list lacks.
   const relayIds = new Set([...company.rules.map((rule) => rule.relayId), ...(relayId ? [relayId] : [])]);
   const reasons = new Set([...failureTypes, ...(reason ? [reason] : [])]);
-  const times = { ...sinces, ...(since && !(since in sinces) && { [since]: `since ${since}` }) };
+  const written = (time: string) => (sinceTime(time, 0) ? timeText(time, company.timeZone, Date.now()) : time);
+  const times = { ...sinces, ...(since && !(since in sinces) && { [since]: `since ${written(since)}` }) };
   const dropped = (name: keyof Filter) => () => onShow({ ...filter, [name]: undefined });
   return (
     <form class="filter" onSubmit={submit}>
-      <Field label="Status">
-        {(ids) => (
-          <select {...ids} name="status">
-            <Options of={[['', 'any'], ...chainStatuses.map(withWords(stateWords))]} first={status} />
-          </select>
-        )}
-      </Field>
+      <Select label="Status" name="status" of={[['', 'any'], ...chainStatuses.map(withWords(stateWords))]} first={status} />
       <Field label="Assignment">
         {(ids) => <input {...ids} name="assignmentId" defaultValue={assignmentId} autocomplete="off" />}
       </Field>
-      <Field label="Rule">
-        {(ids) => (
-          <select {...ids} name="relayId">
-            <Options
-              of={[['', 'any'], ...[...relayIds].map(withWords((relayId) => ruleName(company, relayId)))]}
-              first={relayId}
-            />
-          </select>
-        )}
-      </Field>
-      <Field label="Because">
-        {(ids) => (
-          <select {...ids} name="reason">
-            <Options of={[['', 'anything'], ...[...reasons].map(withWords(failureWords))]} first={reason} />
-          </select>
-        )}
-      </Field>
-      <Field label="Received in">
-        {(ids) => (
-          <select {...ids} name="since">
-            <Options of={[['', 'any time'], ...Object.entries(times)]} first={since} />
-          </select>
-        )}
-      </Field>
+      <Select
+        label="Rule"
+        name="relayId"
+        of={[['', 'any'], ...[...relayIds].map(withWords((relayId) => ruleName(company, relayId)))]}
+        first={relayId}
+      />
+      <Select label="Error" name="reason" of={[['', 'any'], ...[...reasons].map(withWords(failureWords))]} first={reason} />
+      <Select label="Received" name="since" of={[['', 'any time'], ...Object.entries(times)]} first={since} />
       <p class="row">
         <button type="submit" class="main">
           Show
         </button>
         {until && (
           <button type="button" onClick={dropped('until')}>
-            until {until} ✕
+            until {written(until)} ✕
           </button>
         )}
         {paused && (
           <button type="button" onClick={dropped('paused')}>
-            waiting for a pause ✕
+            paused ✕
           </button>
         )}
         {Object.keys(filter).length > 0 && (
           <button type="button" onClick={() => onShow({})}>
-            Show all
+            Clear filter
           </button>
         )}
       </p>
@@ -201,24 +180,14 @@ function ChainTable({ chains, chosen, onChoose }: TableProps) {
     if (isChosen) next.add(chainId);
     else next.delete(chainId);
     onChoose(next);
-    announce(`${next.size} chosen`);
+    announce(`${next.size} selected`);
   };
   return (
     <table class="chains">
-      <caption class="unseen">Chains</caption>
-      <thead>
-        <tr>
-          {isChoosing && (
-            <th scope="col">
-              <span class="unseen">Chosen</span>
-            </th>
-          )}
-          <th scope="col">Status</th>
-          <th scope="col">What</th>
-          <th scope="col">Rule</th>
-          <th scope="col">Received</th>
-        </tr>
-      </thead>
+      <Head
+        caption="Chains"
+        columns={[...(isChoosing ? [<span class="unseen">Selected</span>] : []), 'Status', 'Summary', 'Rule', 'Received']}
+      />
       <tbody>
         {chains
           .map((chain) => ({ ...chain, about: aboutChain(chain) }))
@@ -228,7 +197,7 @@ function ChainTable({ chains, chosen, onChoose }: TableProps) {
                 <td class="choice">
                   <input
                     type="checkbox"
-                    aria-label={`Choose ${about}`}
+                    aria-label={`Select ${about}`}
                     checked={chosen.has(chainId)}
                     onChange={(event) => choose(chainId, event.currentTarget.checked)}
                   />
@@ -236,7 +205,7 @@ function ChainTable({ chains, chosen, onChoose }: TableProps) {
               )}
               <td class="tight">
                 <State of={status} />
-                {paused && <div class="soft small">waits for a pause</div>}
+                {paused && <div class="soft small">{pauseWords(company.pauses, company.timeZone, Date.now())}</div>}
               </td>
               <td>
                 <a href={pageOf.chain(companyId, chainId)}>{about}</a>
@@ -266,8 +235,8 @@ interface DecisionsProps {
 function Decisions({ chosen, filter, onAsk }: DecisionsProps) {
   if (chosen.size > 0)
     return (
-      <section class="decisions" aria-label="Decide about the chosen">
-        <strong>{counted(chosen.size, 'chain')} chosen:</strong>
+      <section class="decisions row" aria-label="Decisions about the selected chains">
+        <strong>{counted(chosen.size, 'chain')} selected:</strong>
         {(['retry', 'skip', 'cancel'] as const).map((verb) => (
           <button key={verb} type="button" onClick={() => onAsk({ verb, all: false })}>
             {verbWords[verb]}…
@@ -276,24 +245,16 @@ function Decisions({ chosen, filter, onAsk }: DecisionsProps) {
       </section>
     );
   if (!filter) return null;
-  const verbs: BulkVerb[] =
-    filter.status === 'failed'
-      ? ['retry']
-      : filter.status === 'running'
-        ? ['runNow', 'cancel']
-        : filter.status === 'needs-attention'
-          ? ['retry', 'skip', 'cancel']
-          : ['retry', 'skip', 'runNow', 'cancel'];
   return (
     <details class="decisions">
-      <summary>Decide about all that are found</summary>
+      <summary>Decide about all chains in this list</summary>
       <p class="row">
-        {verbs.map((verb) => (
+        {bulkVerbsFor(filter.status).map((verb) => (
           <button key={verb} type="button" onClick={() => onAsk({ verb, all: true })}>
             {verbWords[verb]} all…
           </button>
         ))}
-        <span class="soft small">They are counted first.</span>
+        <span class="soft small">You see the number before you confirm.</span>
       </p>
     </details>
   );

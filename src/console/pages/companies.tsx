@@ -1,19 +1,14 @@
 /** The companies, for operators. */
 
-import { useSignal } from '@preact/signals';
 import type { z } from 'zod';
 import type { companiesResponse } from '../../contract/company.js';
-import { pageOf, query } from '../addresses.js';
+import { pageOf } from '../addresses.js';
 import { Page } from '../frame.js';
 import { Known, Pager } from '../parts.js';
-import { seldom, useResource } from '../resource.js';
+import { seldom, usePages } from '../resource.js';
 
 export function CompaniesPage() {
-  const cursors = useSignal<string[]>([]);
-  const companies = useResource<z.infer<typeof companiesResponse>>(
-    `/admin/companies${query({ limit: '200', cursor: cursors.value.at(-1) })}`,
-    seldom,
-  );
+  const [companies, cursors] = usePages<z.infer<typeof companiesResponse>>('/admin/companies', seldom, '200');
   return (
     <Page title="Companies">
       <Known of={companies}>
@@ -21,7 +16,7 @@ export function CompaniesPage() {
           <>
             {known.length === 0 && (
               <p class="card">
-                There is no company yet. Make one:{' '}
+                There are no companies yet. Create one:{' '}
                 <code>npx relay companies set acme --name Acme --notify-email ops@acme.example</code>
               </p>
             )}

@@ -1,4 +1,4 @@
-/** The composer: a chain as cards beside a time rail, or as JSON; what is wrong with it, what it would come to, and the body to paste. */
+/** The composer: a chain as cards with a timeline or as JSON, its mistakes, a test without effects, and the body to paste. */
 
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
@@ -27,16 +27,16 @@ import { Field, JsonField, Known, ProblemNote } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
 import { ruleName, ruleOf, useCompany } from '../session.js';
 import { durationText } from '../when.js';
-import { actionWords, counted, forecastTone } from '../words.js';
+import { actionWords, counted, forecastTone, forecastWords, reminderWords } from '../words.js';
 
 export function ComposePage() {
   const { companyId, rules } = useCompany();
   const composer = useResource<Composer>(path`/co/${companyId}/chains/compose`, seldom);
   return (
-    <Page title="Compose" about="A chain is written here, tried without effect, and pasted into the webhook that is to send it.">
+    <Page title="Compose" about="Build your steps, test them safely, then copy them into your webhook.">
       {rules.length === 0 ? (
         <p class="card">
-          A chain needs a rule. <a href={pageOf.rules(companyId)}>Make one</a> first.
+          A chain needs a rule. <a href={pageOf.rules(companyId)}>Create a rule</a> first.
         </p>
       ) : (
         <Known of={composer}>{(known) => <Composing composer={known} />}</Known>
@@ -51,16 +51,16 @@ function Composing({ composer }: { composer: Composer }) {
   const { relayId, cards, written } = useDraft();
   const elements = elementsOf(cards.value, relayId.value);
   const text = JSON.stringify(elements);
-  const unread = written.value === undefined ? undefined : readElements(written.value).error;
-  const { checked, refused } = useChecked(elements, text);
-  /** What a trial came to counts until something is changed. */
+  const mistake = written.value === undefined ? undefined : readElements(written.value).error;
+  const { checked, isOutdated, refused } = useChecked(elements, text);
+  /** The result of the last test; a change of the draft invalidates it. */
   const tried = useSignal<{ text: string; result: Composed } | undefined>(undefined);
   const result = tried.value?.text === text ? tried.value.result : undefined;
   const issues = result ?? checked;
   const problems = issues?.problems ?? [];
   const choose = (chosen: string) => {
     relayId.value = chosen;
-    // To the address, too, one comes back.
+    // If the user comes back to this page, the address selects the rule again.
     if (query.relayId !== undefined) route(pageOf.compose(companyId, chosen), true);
   };
   const write = () => (written.value = JSON.stringify(elementsOf(cards.value, relayId.value), undefined, 2));
@@ -74,20 +74,20 @@ function Composing({ composer }: { composer: Composer }) {
     cards.value = cardsOf(read, relayId.value);
   };
   const showCards = () => {
-    if (unread) announce('It can be shown as cards once it can be read');
+    if (mistake) announce('Fix the JSON first, then show the cards');
     else written.value = undefined;
   };
   return (
     <>
       <div class="filter">
-        <Field label="Rule" hint="Whose policy and contacts it runs under.">
+        <Field label="Rule" hint="Decides who is alerted if it fails.">
           {(ids) => (
             <select
               {...ids}
               value={relayId.value}
               onChange={(event) => {
                 choose(event.currentTarget.value);
-                if (written.value !== undefined && !unread) write();
+                if (written.value !== undefined && !mistake) write();
               }}
             >
               {rules.map((rule) => (
@@ -99,9 +99,9 @@ function Composing({ composer }: { composer: Composer }) {
           )}
         </Field>
         <fieldset>
-          <legend class="unseen">Written as</legend>
+          <legend class="unseen">View</legend>
           <div class="row">
-            <button type="button" aria-pressed={written.value === undefined} aria-disabled={!!unread} onClick={showCards}>
+            <button type="button" aria-pressed={written.value === undefined} aria-disabled={!!mistake} onClick={showCards}>
               Cards
             </button>
             <button type="button" aria-pressed={written.value !== undefined} onClick={() => written.value ?? write()}>
@@ -110,25 +110,31 @@ function Composing({ composer }: { composer: Composer }) {
           </div>
         </fieldset>
       </div>
-      {!unread && <OtherRules cards={cards.value} relayId={relayId.value} />}
+      {!mistake && <OtherRules cards={cards.value} relayId={relayId.value} />}
       <ProblemNote refused={refused} />
-      <h2>Its actions</h2>
+      <h2>Steps</h2>
       {written.value === undefined ? (
-        <AsCards cards={cards} composer={composer} issues={issues} outcomes={result?.actions} />
+        <AsCards
+          cards={cards}
+          composer={composer}
+          issues={issues}
+          isOutdated={!result && isOutdated}
+          outcomes={result?.actions}
+        />
       ) : (
         <>
           <JsonField
-            label="The chain as JSON"
-            hint="Without tokens. What can be read is on the cards at once."
-            problem={unread && `${unread}. It can be shown as cards, tried and used once it can be read`}
+            label="Chain as JSON"
+            hint="Without tokens. The cards follow your changes."
+            problem={mistake && `This ${mistake}. Fix it before you test or use the chain`}
             rows={24}
             text={written.value}
             onText={change}
           />
-          {unread && (
+          {mistake && (
             <p>
               <button type="button" onClick={() => (written.value = undefined)}>
-                Drop it: back to what could be read last
+                Undo: back to the last valid JSON
               </button>
             </p>
           )}
@@ -136,9 +142,9 @@ function Composing({ composer }: { composer: Composer }) {
       )}
       {cards.value.length > 0 && (
         <>
-          {written.value !== undefined && !unread && <Issues of={issues} />}
-          <div hidden={!!unread}>
-            <h2>Try it</h2>
+          {written.value !== undefined && !mistake && <Issues of={issues} />}
+          <div hidden={!!mistake}>
+            <h2>Test</h2>
             <Trial
               elements={elements}
               relayId={relayId.value}
@@ -147,17 +153,17 @@ function Composing({ composer }: { composer: Composer }) {
               onTried={(result) => (tried.value = { text, result })}
             />
           </div>
-          <h2>Use it</h2>
+          <h2>Copy to the webhook</h2>
           <Finish
             key={relayId.value}
             elements={elements}
             relayId={relayId.value}
             problems={problems.length}
             obstacle={
-              unread
-                ? 'There is no body to paste until the JSON can be read.'
+              mistake
+                ? 'Fix the JSON first. Then the body to paste is shown here.'
                 : isOfDraft(refused)
-                  ? `It would be refused: ${refused?.problem.detail}`
+                  ? `The relay would refuse this chain: ${refused?.problem.detail}`
                   : undefined
             }
           />
@@ -167,21 +173,20 @@ function Composing({ composer }: { composer: Composer }) {
   );
 }
 
-/** Said beside the rule of the whole chain: which actions name another. */
 function OtherRules({ cards, relayId }: { cards: readonly Card[]; relayId: string }) {
   const { rules } = useCompany();
   const others = [...otherRules(cards, relayId)];
   if (others.length === 0) return null;
   return (
     <div class="note wait" role="alert">
-      Not of this rule:
+      Actions of other rules:
       <ul>
         {others.map(([own, places]) => (
           <li key={own}>
-            action {places.join(', ')}, of{' '}
+            action {places.join(', ')}:{' '}
             {ruleOf({ rules }, own)
-              ? `${ruleName({ rules }, own)}: put in a token of that rule by hand`
-              : `${own}, which is no rule of this company`}
+              ? `rule ${ruleName({ rules }, own)}. Enter a token of that rule in the body by hand`
+              : `rule ${own} does not exist in this company`}
           </li>
         ))}
       </ul>
@@ -192,11 +197,11 @@ function OtherRules({ cards, relayId }: { cards: readonly Card[]; relayId: strin
 interface Draft {
   relayId: string;
   elements: Fields[];
-  /** The JSON as it was written; absent: the cards are shown. */
+  /** The JSON as typed; absent: the page shows the cards. */
   written?: string;
 }
 
-/** Kept by the browser's tab for as long as it is open: one goes to make a token, and comes back. */
+/** The browser tab keeps the draft: people leave the page to create a token, and come back. */
 function useDraft() {
   const { companyId, rules } = useCompany();
   const { query } = useLocation();
@@ -217,21 +222,22 @@ function useDraft() {
   return { relayId, cards, written };
 }
 
-/** Whether it was not read at all for what is in it, rather than for the moment. */
+/** Whether the server refused the draft itself. It may also refuse because of a rate limit. */
 const isOfDraft = (refused: Refused | undefined) => [400, 413].includes(refused?.problem.status ?? 0);
 
 const pauseMs = 500;
 
-/** What the server says of it, a moment after it was last changed. */
+/** The server checks the draft half a second after the last change. */
 function useChecked(elements: Fields[], text: string) {
   const { companyId } = useCompany();
   const [checked, refused] = [useSignal<Composed | undefined>(undefined), useSignal<Refused | undefined>(undefined)];
+  const checkedText = useSignal('');
   useEffect(() => {
     let isOld = false;
     const check = async () => {
       try {
         const heard = await ask<Composed>('POST', path`/co/${companyId}/chains/compose`, { elements });
-        if (!isOld) [checked.value, refused.value] = [heard, undefined];
+        if (!isOld) [checked.value, checkedText.value, refused.value] = [heard, text, undefined];
       } catch (error) {
         if (!(error instanceof Refused)) throw error;
         if (isOld) return;
@@ -245,19 +251,21 @@ function useChecked(elements: Fields[], text: string) {
       clearTimeout(timer);
     };
   }, [text]);
-  return { checked: checked.value, refused: refused.value };
+  return { checked: checked.value, isOutdated: checkedText.value !== text, refused: refused.value };
 }
 
 interface AsCardsProps {
   cards: Signal<Card[]>;
   composer: Composer;
   issues: Composed | undefined;
+  /** The issues are of an earlier draft. */
+  isOutdated: boolean;
   outcomes: Composed['actions'];
 }
 
-function AsCards({ cards, composer, issues, outcomes }: AsCardsProps) {
+function AsCards({ cards, composer, issues, isOutdated, outcomes }: AsCardsProps) {
   const { value: written } = cards;
-  const focusOn = (card: Card | undefined) => setTimeout(() => document.getElementById(card ? cardId(card) : 'add')?.focus()); // Once it is there.
+  const focusOn = (card: Card | undefined) => setTimeout(() => document.getElementById(card ? cardId(card) : 'add')?.focus()); // after it is rendered
   const add = (fields: Fields) => {
     const card = newCard(fields);
     cards.value = [...written, card];
@@ -266,11 +274,12 @@ function AsCards({ cards, composer, issues, outcomes }: AsCardsProps) {
   };
   const move = (place: number, by: -1 | 1) => {
     const to = place + by;
-    if (to < 0 || to >= written.length) return announce(by < 0 ? 'It is the first already' : 'It is the last already');
+    if (to < 0 || to >= written.length)
+      return announce(by < 0 ? 'This is already the first action' : 'This is already the last action');
     const focused = document.activeElement;
     cards.value = moved(written, place, by);
     announce(`Moved to place ${to + 1} of ${written.length}`);
-    // What is moved in the page loses the focus.
+    // A moved element loses the focus.
     setTimeout(() => focused instanceof HTMLElement && focused.focus());
   };
   const remove = (place: number) => {
@@ -282,14 +291,14 @@ function AsCards({ cards, composer, issues, outcomes }: AsCardsProps) {
   const duplicate = (place: number) => {
     const copy = newCard({ ...written[place]?.fields });
     cards.value = written.toSpliced(place + 1, 0, copy);
-    announce(`Duplicated, as action ${place + 1}`);
+    announce(`Duplicated as action ${place + 1}`);
     focusOn(copy);
   };
   return (
     <>
       {written.length === 0 && (
         <div class="card">
-          <p>Add the first action, or begin with an example:</p>
+          <p>Add your first action, or start with an example:</p>
           <ul>
             {composer.examples.map(({ summary, elements }) => (
               <li key={summary}>
@@ -314,6 +323,7 @@ function AsCards({ cards, composer, issues, outcomes }: AsCardsProps) {
               composer={composer}
               problems={remarksAt(issues?.problems, place)}
               remarks={[...remarksAt(issues?.warnings, place), ...remarksAt(issues?.hints, place)]}
+              isOutdated={isOutdated}
               timestamp={timestampAt(issues, place)}
               outcome={outcomes?.[place]}
               onChange={(fields) => (cards.value = cards.value.map((one) => (one.key === card.key ? { ...one, fields } : one)))}
@@ -335,26 +345,22 @@ function AsCards({ cards, composer, issues, outcomes }: AsCardsProps) {
               </button>
             ))}
           </p>
-          {written.length > 1 && <p class="soft small">Alt with the arrow up or down moves the card that one is in.</p>}
+          {written.length > 1 && <p class="soft small">Press Alt+↑ or Alt+↓ to move the card that has the focus.</p>}
         </div>
       </div>
     </>
   );
 }
 
-/** What is due at once in its order, then what is delayed. */
+/** Immediate actions in order, then delayed ones. */
 function Rail({ cards, outcomes }: { cards: readonly Card[]; outcomes: Composed['actions'] }) {
   return (
-    <nav aria-label="When the actions are due">
+    <nav aria-label="Timeline of the actions">
       <ol class="rail">
         {railOf(cards).map(({ delay, places }) => (
           <li key={delay} class="busy">
             <strong>
-              {delay === undefined
-                ? 'At a time that is not known here'
-                : delay === 0
-                  ? 'At once'
-                  : `After ${durationText(delay)}`}
+              {delay === undefined ? 'Delay set by the event' : delay === 0 ? 'Immediately' : `After ${durationText(delay)}`}
             </strong>
             <ul class="plain">
               {places.map((place) => {
@@ -364,7 +370,7 @@ function Rail({ cards, outcomes }: { cards: readonly Card[]; outcomes: Composed[
                   card && (
                     <li key={card.key}>
                       <a href={`#${cardId(card)}`}>{cardTitle(card, place)}</a>{' '}
-                      {outcome && <span class={`badge ${forecastTone(outcome)}`}>{outcome.replaceAll('-', ' ')}</span>}
+                      {outcome && <span class={`badge ${forecastTone[outcome]}`}>{forecastWords(outcome)}</span>}
                     </li>
                   )
                 );
@@ -386,19 +392,20 @@ function remarksAt(issues: Composed['hints'] | undefined, place: number): Remark
 
 function timestampAt(issues: Composed | undefined, place: number): string | undefined {
   const { detail, written } = issues?.timestamps.find(({ pointer }) => pointer.startsWith(`/${place}/`)) ?? {};
-  return detail && (written ? `It would be written as ${detail}.` : `It could not be written: ${detail}.`);
+  return detail && (written ? `Example: ${detail}.` : `This does not work: ${detail}.`);
 }
 
 function Issues({ of: issues }: { of: Composed | undefined }) {
   const { problems = [], warnings = [], hints = [] } = issues ?? {};
   const listed = [
     ...problems.map((one) => ({ ...one, tone: 'error' })),
-    ...[...warnings, ...hints].map((one) => ({ ...one, tone: '' })),
+    ...warnings.map((one) => ({ ...one, tone: '' })),
+    ...hints.map(({ pointer, detail, add }) => ({ pointer, detail: add ? reminderWords : detail, tone: '' })),
   ];
   if (listed.length === 0) return null;
   return (
     <div class={problems.length > 0 ? 'note bad' : 'note wait'}>
-      {problems.length > 0 ? `It would be refused: ${counted(problems.length, 'problem')}.` : 'Worth knowing:'}
+      {problems.length > 0 ? `The relay would refuse this chain: ${counted(problems.length, 'problem')}.` : 'Notes:'}
       <ul>
         {listed.map(({ pointer, detail, tone }) => (
           <li key={pointer + detail} class={tone}>

@@ -1,75 +1,73 @@
-/** What needs people now, by what it needs them for. */
+/** The problems that wait for a decision: held chains by cause, and refused requests by reason. */
 
 import { useSignal } from '@preact/signals';
 import type { z } from 'zod';
-import type { causesResponse } from '../../contract/causes.js';
+import type { causesResponse, RefusedCause } from '../../contract/causes.js';
 import type { ChainList } from '../../contract/chain-resource.js';
 import type { rejectedListSchema } from '../../contract/problem.js';
-import { pageOf, path, query } from '../addresses.js';
+import { pageOf, path } from '../addresses.js';
+import { CauseCard, type CauseVerb } from '../cause.js';
 import { Page } from '../frame.js';
-import { Known, Pager, Time, UpToDate } from '../parts.js';
-import { seldom, useResource } from '../resource.js';
-import { may, useCompany } from '../session.js';
+import { Known, Pager, Said, Time, UpToDate } from '../parts.js';
+import { seldom, usePages, useResource } from '../resource.js';
+import { may, ruleName, useCompany } from '../session.js';
 import { BulkDialog } from '../steer.js';
 import { sinceTime } from '../when.js';
 import { aboutChain, counted, pausableWords, refusalWords } from '../words.js';
-import { CauseCard, type CauseVerb } from './cause.js';
+import { Decided } from './refused.js';
 
-/** Causes of which a chain is read without being asked for: each is a request, again and again. */
-const lookedInto = 3;
+/** The most cards that load a chain. Each of these chains is polled. */
+const mostOpen = 3;
 
 export function NowPage() {
   const { companyId, pauses, timeZone } = useCompany();
-  const cursors = useSignal<string[]>([]);
-  const causes = useResource<z.infer<typeof causesResponse>>(
-    path`/co/${companyId}/causes` + query({ cursor: cursors.value.at(-1) }),
-  );
-  /** Causes about which somebody decides here: what comes of it is to be seen. */
+  const [causes, cursors] = usePages<z.infer<typeof causesResponse>>(path`/co/${companyId}/causes`);
+  /** Causes with a decision on this page. Their cards stay, to show the result. */
   const begun = useSignal<ReadonlySet<string>>(new Set());
   const asked = useSignal<{ verb: CauseVerb; causeId: string } | undefined>(undefined);
   return (
-    <Page title="Now" about={`What needs somebody. Times are those of ${timeZone}.`}>
+    <Page title="Now" about={`Problems waiting for you. Times are in ${timeZone}.`}>
       {pauses.map(({ what, since, until, reason }) => (
         <p key={what} class="note wait">
           Paused: {pausableWords[what]}, since <Time at={since} />
-          {until && (
-            <>
-              , until <Time at={until} />
-            </>
-          )}
-          {reason && `: ${reason}`}. What needs it waits.
+          <Time before=", until " at={until} />
+          {reason && `: ${reason}`}. Its actions wait.
         </p>
       ))}
       <Known of={causes}>
-        {({ items, nextCursor }) => {
+        {({ items, nextCursor, refused }) => {
           const held = items.filter(({ chains }) => chains > 0);
           const hasMore = nextCursor !== undefined && held.length === items.length;
-          const count = hasMore ? `${held.length} and more things` : counted(held.length, 'thing');
-          const figure = held.length === 0 ? 'Nothing needs you.' : `${count} to decide about.`;
+          const problems = held.length + refused.length;
+          const count = hasMore ? `More than ${problems} problems` : counted(problems, 'problem');
+          const figure = problems === 0 ? 'No problems.' : `${count} to solve.`;
           return (
             <>
-              <p class="figures">{cursors.value.length > 0 ? 'More to decide about.' : figure}</p>
+              <p class="figures">{cursors.value.length > 0 ? 'More problems to solve.' : figure}</p>
               {items
                 .filter((cause) => held.includes(cause) || begun.value.has(cause.causeId))
                 .map((cause, place) => (
                   <CauseCard
                     key={cause.causeId}
                     cause={cause}
-                    isOpen={place < lookedInto}
+                    isOpen={place < mostOpen}
                     onBegin={() => (begun.value = new Set([...begun.value, cause.causeId]))}
                     onAsk={(verb) => (asked.value = { verb, causeId: cause.causeId })}
                     onDone={causes.refresh}
                   />
                 ))}
+              {refused.map((kind) => (
+                <RefusedCard key={[kind.relayId, kind.reason, kind.mistake].join()} kind={kind} />
+              ))}
               {held.length > 0 && may('manage') && (
                 <p>
-                  <a href={pageOf.settings(companyId)}>Pause</a> what goes wrong for a while: what needs it then waits.
+                  Is a system down? <a href={pageOf.settings(companyId)}>Pause it</a>: its actions wait without errors.
                 </p>
               )}
               <Pager cursors={cursors} next={hasMore ? nextCursor : undefined} />
               {hasMore && (
                 <p>
-                  <a href={pageOf.chains(companyId, { status: 'needs-attention' })}>All chains that are held</a>
+                  <a href={pageOf.chains(companyId, { status: 'needs-attention' })}>All chains that need attention</a>
                 </p>
               )}
             </>
@@ -87,26 +85,50 @@ export function NowPage() {
           }}
         />
       )}
-      <Lately />
+      <Recent />
     </Page>
   );
 }
 
-/** What failed or was refused within a day, and where to look for it. */
-function Lately() {
+/** Refused requests without a decision. Their own pages have the buttons. */
+function RefusedCard({ kind }: { kind: RefusedCause }) {
+  const company = useCompany();
+  const { companyId } = company;
+  const { relayId, reason, message, rejectedId, requests, repeats, notKept, since, lastAt } = kind;
+  const isMany = requests > 1;
+  return (
+    <section class="card wait" aria-label={`${refusalWords[reason]}: ${message}`}>
+      <h2>{refusalWords[reason]}</h2>
+      <p class="soft">
+        {counted(requests, 'refused request')} of rule {ruleName(company, relayId)}, since <Time at={since} distance />
+        {isMany && <Time before=", the newest " at={lastAt} distance />}
+        {repeats > 0 && `; repeated ${counted(repeats, 'time')}`}
+        {notKept > 0 && `; ${notKept} more were not kept: the storage is full`}
+      </p>
+      <Said look="error" text={message} />
+      <p class="row">
+        <a href={pageOf.refusal(companyId, rejectedId)}>{isMany ? 'Show the newest' : 'Show'}</a>
+        {isMany && <a href={pageOf.refused(companyId)}>All refused requests</a>}
+      </p>
+    </section>
+  );
+}
+
+/** Chains that failed in the last day, and the newest refused requests. */
+function Recent() {
   const { companyId } = useCompany();
-  // The same for a minute, so that it stays one question.
+  // Rounded to the hour: so repeated requests are the same.
   const since = sinceTime('24h', Math.floor(Date.now() / 3_600_000) * 3_600_000) ?? '';
   const failed = useResource<ChainList>(`${path`/co/${companyId}/chains`}?status=failed&limit=10&since=${since}`, seldom);
   const refused = useResource<z.infer<typeof rejectedListSchema>>(`${path`/co/${companyId}/rejected`}?limit=5`, seldom);
   return (
     <div class="cards">
       <section class="card" aria-labelledby="failed">
-        <h2 id="failed">Failed within a day</h2>
+        <h2 id="failed">Failed in the last 24 hours</h2>
         <Known of={failed}>
           {({ items, nextCursor }) =>
             items.length === 0 ? (
-              <p class="soft">Nothing failed.</p>
+              <p class="soft">No chain failed.</p>
             ) : (
               <>
                 <ul class="plain">
@@ -121,7 +143,7 @@ function Lately() {
                 </ul>
                 {(items.length > 5 || nextCursor) && (
                   <p>
-                    <a href={pageOf.chains(companyId, { status: 'failed', since: '24h' })}>All that failed</a>
+                    <a href={pageOf.chains(companyId, { status: 'failed', since: '24h' })}>All failed chains</a>
                   </p>
                 )}
               </>
@@ -130,7 +152,7 @@ function Lately() {
         </Known>
       </section>
       <section class="card" aria-labelledby="refused">
-        <h2 id="refused">Refused lately</h2>
+        <h2 id="refused">Refused requests</h2>
         <Known of={refused}>
           {({ items }) =>
             items.length === 0 ? (
@@ -138,11 +160,12 @@ function Lately() {
             ) : (
               <>
                 <ul class="plain">
-                  {items.map(({ rejectedId, reason, receivedAt }) => (
-                    <li key={rejectedId}>
-                      <a href={pageOf.refusal(companyId, rejectedId)}>{refusalWords(reason)}</a>{' '}
+                  {items.map((request) => (
+                    <li key={request.rejectedId}>
+                      <a href={pageOf.refusal(companyId, request.rejectedId)}>{refusalWords[request.reason]}</a>{' '}
+                      <Decided request={request} />{' '}
                       <span class="soft small">
-                        <Time at={receivedAt} />
+                        <Time at={request.receivedAt} />
                       </span>
                     </li>
                   ))}

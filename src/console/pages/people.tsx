@@ -1,26 +1,26 @@
-/** Who may do what in the company, and who did what. */
+/** The keys of a company, and its audit log. */
 
 import { useSignal } from '@preact/signals';
 import type { z } from 'zod';
 import type { AuditEntry, auditResponse } from '../../contract/audit.js';
 import type { CompanyKey, createdKeyResponse, keysResponse, Role } from '../../contract/credential.js';
-import { pageOf, path, query } from '../addresses.js';
+import { pageOf, path } from '../addresses.js';
 import { ask } from '../api.js';
 import { Page } from '../frame.js';
-import { Choice, Confirm, Entry, Known, Pager, ShownOnce, Time, useDeed } from '../parts.js';
-import { seldom, useResource } from '../resource.js';
+import { Choice, Confirm, Entry, Head, Known, Lifetime, Pager, Said, ShownOnce, Time, useDeed } from '../parts.js';
+import { seldom, usePages, useResource } from '../resource.js';
 import { useCompany } from '../session.js';
 
 const roleWords: Record<Role, string> = {
-  read: 'sees chains and refused requests',
-  steer: 'also decides, and sends refused requests again',
-  manage: 'also changes settings, rules and keys',
+  read: 'can see chains and refused requests',
+  steer: 'can also retry, edit, skip and cancel, and send refused requests',
+  manage: 'can also change settings, rules and keys',
 };
 const expiries: [days: string, words: string][] = [
   ['0', 'never'],
-  ['7', 'in a week'],
+  ['7', 'in 7 days'],
   ['90', 'in 90 days'],
-  ['365', 'in a year'],
+  ['365', 'in 1 year'],
 ];
 
 type CreatedKey = z.infer<typeof createdKeyResponse>;
@@ -36,22 +36,22 @@ export function PeoplePage() {
   ];
   const deed = useDeed();
   const end = async ({ keyId }: CompanyKey) => {
-    if (!(await deed.run(() => ask('DELETE', at + path`/${keyId}`), 'The key is deleted.'))) return;
+    if (!(await deed.run(() => ask('DELETE', at + path`/${keyId}`), 'Key deleted.'))) return;
     ended.value = undefined;
     keys.refresh();
   };
   return (
-    <Page title="People and audit" about="Whoever has a key signs in with it, and programs send it.">
+    <Page title="People and audit" about="People sign in with a key. Programs send one with each request.">
       <h2>Keys</h2>
       <p>
         <button type="button" class="main" onClick={() => (isAsked.value = true)}>
-          Make a key…
+          Create a key…
         </button>
       </p>
       <Known of={keys}>
         {({ keys: known }) =>
           known.length === 0 ? (
-            <p class="card">There is no key yet: only operators see this company.</p>
+            <p class="card">There are no keys yet. Only operators can see this company.</p>
           ) : (
             <ul class="plain cards">
               {known.map((key) => (
@@ -60,22 +60,7 @@ export function PeoplePage() {
                   <p>
                     <span class="badge busy">{key.role}</span> {roleWords[key.role]}
                   </p>
-                  <p class="soft small">
-                    Made <Time at={key.createdAt} />
-                    {key.expiresAt && (
-                      <>
-                        ; ends <Time at={key.expiresAt} distance />
-                      </>
-                    )}
-                    ;{' '}
-                    {key.lastUsedAt ? (
-                      <>
-                        last used <Time at={key.lastUsedAt} distance />
-                      </>
-                    ) : (
-                      'never used'
-                    )}
-                  </p>
+                  <Lifetime of={key} />
                   <p>
                     <button type="button" class="danger" onClick={() => (ended.value = key)}>
                       Delete<span class="unseen"> the key {key.name}</span>…
@@ -100,27 +85,26 @@ export function PeoplePage() {
       )}
       {made.value && (
         <ShownOnce
-          title={`The key ${made.value.name}`}
+          title={`Key for ${made.value.name}`}
           secret={made.value.key}
           onClose={() => {
             made.value = undefined;
             keys.refresh();
           }}
         >
-          <p>Give it to whoever is to have it, by a way that nobody else reads.</p>
+          <p>Send it to this person over a private channel.</p>
         </ShownOnce>
       )}
       {ended.value && (
         <Confirm
           title={`Delete the key ${ended.value.name}?`}
-          verb="Delete it"
+          verb="Delete"
           danger
-          busy={deed.busy}
-          refused={deed.refused}
+          {...deed}
           onClose={() => (ended.value = undefined)}
           onConfirm={() => ended.value && void end(ended.value)}
         >
-          <p>It opens nothing any more, and sessions that it began end.</p>
+          <p>The key stops working, and everybody who signed in with it is signed out.</p>
         </Confirm>
       )}
     </Page>
@@ -134,49 +118,33 @@ function NewKey({ at, onClose, onMade }: { at: string; onClose(): void; onMade(k
     deed.run(async () => {
       const expiresAt = days.value === '0' ? undefined : new Date(Date.now() + Number(days.value) * 86_400_000).toISOString();
       onMade(await ask<CreatedKey>('POST', at, { name: name.value, role: role.value, expiresAt }));
-    }, 'The key is made.');
+    }, 'Key created.');
   return (
-    <Confirm
-      title="Make a key"
-      verb="Make it"
-      busy={deed.busy}
-      refused={deed.refused}
-      onClose={onClose}
-      onConfirm={() => void make()}
-    >
-      <Entry label="Whose it is" hint="The audit says this name." of={name} required maxLength={200} />
-      <Choice
-        label="What it may do"
-        of={role}
-        options={Object.entries(roleWords).map(([value, words]) => [value, `${value}: ${words}`])}
+    <Confirm title="Create a key" verb="Create" {...deed} onClose={onClose} onConfirm={() => void make()}>
+      <Entry
+        label="Name"
+        hint="The person or program that uses the key. The audit log shows this name."
+        of={name}
+        required
+        maxLength={200}
       />
-      <Choice label="It ends" of={days} options={expiries} />
+      <Choice label="Role" of={role} options={Object.entries(roleWords).map(([value, words]) => [value, `${value}: ${words}`])} />
+      <Choice label="Expires" of={days} options={expiries} />
     </Confirm>
   );
 }
 
 function Audit() {
   const { companyId, timeZone } = useCompany();
-  const cursors = useSignal<string[]>([]);
-  const audit = useResource<z.infer<typeof auditResponse>>(
-    path`/admin/companies/${companyId}/audit` + query({ cursor: cursors.value.at(-1) }),
-    seldom,
-  );
+  const [audit, cursors] = usePages<z.infer<typeof auditResponse>>(path`/admin/companies/${companyId}/audit`, seldom);
   return (
     <section aria-labelledby="audit">
-      <h2 id="audit">Who did what</h2>
+      <h2 id="audit">Audit log</h2>
       <Known of={audit}>
         {({ entries, nextCursor }) => (
           <>
             <table>
-              <caption class="unseen">What was done, the newest first</caption>
-              <thead>
-                <tr>
-                  <th scope="col">When ({timeZone})</th>
-                  <th scope="col">Who</th>
-                  <th scope="col">What</th>
-                </tr>
-              </thead>
+              <Head caption="Changes, the newest first" columns={[`When (${timeZone})`, 'Who', 'What']} />
               <tbody>
                 {entries.map(({ auditId, at, actor, action, details }) => (
                   <tr key={auditId}>
@@ -191,7 +159,7 @@ function Audit() {
                 ))}
               </tbody>
             </table>
-            {entries.length === 0 && <p class="card">Nothing was done yet.</p>}
+            {entries.length === 0 && <p class="card">There are no entries yet.</p>}
             <Pager cursors={cursors} next={nextCursor} />
           </>
         )}
@@ -200,7 +168,6 @@ function Audit() {
   );
 }
 
-/** Ids and names; a chain and a rule lead to their pages. */
 function Details({ details }: { details: AuditEntry['details'] }) {
   const { companyId } = useCompany();
   return (
@@ -211,7 +178,7 @@ function Details({ details }: { details: AuditEntry['details'] }) {
           name === 'chainId' ? pageOf.chain(companyId, text) : name === 'relayId' ? pageOf.rule(companyId, text) : undefined;
         return (
           <span key={name}>
-            {name}: {to ? <a href={to}>{text}</a> : text}{' '}
+            {name}: {to ? <a href={to}>{text}</a> : <Said text={text} />}{' '}
           </span>
         );
       })}
@@ -220,6 +187,6 @@ function Details({ details }: { details: AuditEntry['details'] }) {
 }
 
 function actorWords(actor: z.infer<typeof auditResponse>['entries'][number]['actor']): string {
-  if (actor.kind === 'link') return `the link of a notice to ${actor.contact}`;
+  if (actor.kind === 'link') return `link in a notice to ${actor.contact}`;
   return actor.name === undefined ? actor.kind : `${actor.kind} ${actor.name}`;
 }

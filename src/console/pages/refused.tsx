@@ -1,48 +1,55 @@
-/** Requests that were refused although their sender is known, and sending one again. */
+/** Refused requests with a valid token. People send each one again, or drop it. */
 
-import { signal, useSignal } from '@preact/signals';
-import { useMemo } from 'preact/hooks';
+import { type Signal, signal, useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import type { z } from 'zod';
-import { mergeFields } from '../../chain/fields.js';
+import { type Fields, mergeFields } from '../../chain/fields.js';
 import type { Accepted } from '../../contract/chain-resource.js';
-import type { RejectedRequest, rejectedListSchema } from '../../contract/problem.js';
-import { pageOf, path, query } from '../addresses.js';
+import type {
+  KeptBody,
+  ListedRejectedRequest,
+  ProposedAction,
+  RejectedRequest,
+  rejectedListSchema,
+} from '../../contract/problem.js';
+import { pageOf, path } from '../addresses.js';
 import { ask, Refused } from '../api.js';
-import { changesOf } from '../fields.js';
+import { changesOf, partsAt } from '../fields.js';
 import { Page } from '../frame.js';
 import { FieldInputs } from '../mend.js';
-import { Confirm, Known, Pager, ProblemNote, Time, UpToDate, useDeed } from '../parts.js';
-import { useResource } from '../resource.js';
+import { Confirm, Known, Pager, ProblemNote, Said, Time, UpToDate, useDeed } from '../parts.js';
+import { usePages, useResource } from '../resource.js';
 import { may, ruleName, useCompany } from '../session.js';
-import { refusalWords } from '../words.js';
+import { counted, refusalWords } from '../words.js';
 
 export function RefusedPage() {
   const company = useCompany();
   const { companyId, timeZone } = company;
-  const cursors = useSignal<string[]>([]);
-  const listed = useResource<z.infer<typeof rejectedListSchema>>(
-    path`/co/${companyId}/rejected` + query({ cursor: cursors.value.at(-1) }),
-  );
+  const [listed, cursors] = usePages<z.infer<typeof rejectedListSchema>>(path`/co/${companyId}/rejected`);
   return (
     <Page
       title="Refused requests"
-      about={`Their sender was known, and nothing of them has run. They are kept for 30 days. Times are those of ${timeZone}.`}
+      about={`The relay did not run these requests. It keeps them for 30 days. Times are in ${timeZone}.`}
     >
       <Known of={listed}>
         {({ items, nextCursor }) => (
           <>
-            {items.length === 0 && <p class="card">No request was refused.</p>}
+            {items.length === 0 && <p class="card">There are no refused requests.</p>}
             <ul class="plain">
-              {items.map(({ rejectedId, receivedAt, reason, problem, relayIds, chainId }) => (
-                <li key={rejectedId} class="card">
+              {items.map((request) => (
+                <li key={request.rejectedId} class="card">
                   <h2>
-                    <a href={pageOf.refusal(companyId, rejectedId)}>{refusalWords(reason)}</a>{' '}
-                    {chainId && <span class="badge good">sent again</span>}
+                    <a href={pageOf.refusal(companyId, request.rejectedId)}>{refusalWords[request.reason]}</a>{' '}
+                    <Decided request={request} />
                   </h2>
-                  <p>{problem.detail}</p>
+                  <p>
+                    <Said text={request.problem.detail} />
+                  </p>
                   <p class="soft small">
-                    <Time at={receivedAt} distance />, rule {relayIds.map((relayId) => ruleName(company, relayId)).join(', ')}
+                    <Time at={request.receivedAt} distance />, rule{' '}
+                    {request.relayIds.map((relayId) => ruleName(company, relayId)).join(', ')}. <Repeated request={request} />
                   </p>
                 </li>
               ))}
@@ -56,22 +63,39 @@ export function RefusedPage() {
   );
 }
 
+export function Decided({ request: { chainId, droppedAt } }: { request: ListedRejectedRequest }) {
+  if (chainId) return <span class="badge good">sent again</span>;
+  return droppedAt ? <span class="badge quiet">dropped</span> : null;
+}
+
 export function RefusalPage({ rejectedId }: { rejectedId: string }) {
   const { companyId } = useCompany();
   const request = useResource<RejectedRequest>(path`/co/${companyId}/rejected/${rejectedId}`);
   return (
     <Page title="Refused request" about={<a href={pageOf.refused(companyId)}>All refused requests</a>}>
-      <Known of={request}>{(known) => <Refusal request={known} />}</Known>
+      <Known of={request}>{(known) => <Refusal request={known} onDecided={request.refresh} />}</Known>
     </Page>
   );
 }
 
-function Refusal({ request }: { request: RejectedRequest }) {
+function Repeated({ request: { repeats = 0, notKept = 0 } }: { request: ListedRejectedRequest }) {
+  return (
+    <>
+      {repeats > 0 && `The same request came ${counted(repeats, 'more time')} within 10 minutes. `}
+      {notKept > 0 && `${counted(notKept, 'later request')} like this could not be kept: the storage was full.`}
+    </>
+  );
+}
+
+function Refusal({ request, onDecided }: { request: RejectedRequest; onDecided(): void }) {
   const company = useCompany();
   const { companyId } = company;
   const { receivedAt, reason, problem, signature, relayIds, chainId, resentAt, elements } = request;
+  const { body, proposal = [], droppedAt, droppedBy } = request;
+  const leftOut = useSignal(proposal.flatMap(({ authenticated }, index) => (authenticated ? [] : [index])));
+  const isOpen = !chainId && !droppedAt;
   const { errors = [] } = problem;
-  /** The mistakes of an element; those of none are of the whole. */
+  /** Mistakes of one action. The others concern the whole request. */
   const ofElement = (index: number) =>
     errors.filter(({ pointer }) => pointer === `/${index}` || pointer.startsWith(`/${index}/`));
   const ofWhole = errors.filter(({ pointer, detail }) => !/^\/\d+(\/|$)/.test(pointer) && !problem.detail.includes(detail));
@@ -79,7 +103,7 @@ function Refusal({ request }: { request: RejectedRequest }) {
     <>
       <div class="card">
         <p>
-          <strong>{refusalWords(reason)}.</strong> {problem.detail}
+          <strong>{refusalWords[reason]}.</strong> <Said text={problem.detail} />
         </p>
         {ofWhole.map(({ pointer, detail }) => (
           <p key={pointer} class="error">
@@ -88,99 +112,245 @@ function Refusal({ request }: { request: RejectedRequest }) {
         ))}
         <p class="soft small">
           Received <Time at={receivedAt} distance />, rule {relayIds.map((relayId) => ruleName(company, relayId)).join(', ')}
-          {signature && `; signature: ${signature}`}. <a href={problem.type}>What to do</a>
+          {signature && `; signature: ${signature}`}. <Repeated request={request} /> <a href={problem.type}>Help</a>
         </p>
-        {chainId && resentAt ? (
+        {chainId && resentAt && (
           <p>
-            Sent again <Time at={resentAt} />: <a href={pageOf.chain(companyId, chainId)}>see its chain</a>
+            Sent again <Time at={resentAt} />: <a href={pageOf.chain(companyId, chainId)}>open its chain</a>
           </p>
-        ) : (
-          may('steer') && <Resend request={request} />
         )}
+        {droppedAt && (
+          <p>
+            Dropped <Time at={droppedAt} />
+            {droppedBy && ` by ${droppedBy}`}. It cannot be sent again.
+          </p>
+        )}
+        {isOpen && may('steer') && <Decide request={request} leftOut={leftOut} onDecided={onDecided} />}
       </div>
-      <h2>Its actions</h2>
-      <ol class="rail">
-        {elements.map((element, index) => (
-          <li key={index} class={ofElement(index).length > 0 ? 'bad' : 'quiet'}>
-            <h3>
-              {index} {String(element.action ?? '')}
-            </h3>
-            {ofElement(index).map(({ pointer, detail }) => (
-              <p key={pointer} class="error">
-                <code>{pointer.split('/').slice(2).join('/')}</code> {detail}
-              </p>
+      {body ? (
+        <div class="broken">
+          <Body body={body} />
+          <Proposal of={proposal} leftOut={isOpen && may('steer') ? leftOut : undefined} />
+        </div>
+      ) : (
+        <>
+          <h2>Actions</h2>
+          <ol class="rail">
+            {elements.map((element, index) => (
+              <li key={index} class={ofElement(index).length > 0 ? 'bad' : 'quiet'}>
+                <h3>
+                  {index} {String(element.action ?? '')}
+                </h3>
+                {ofElement(index).map(({ pointer, detail }) => (
+                  <p key={pointer} class="error">
+                    <code>{pointer.split('/').slice(2).join('/')}</code> {detail}
+                  </p>
+                ))}
+                <pre>{JSON.stringify(element, undefined, 2)}</pre>
+              </li>
             ))}
-            <pre>{JSON.stringify(element, undefined, 2)}</pre>
-          </li>
-        ))}
-      </ol>
+          </ol>
+        </>
+      )}
     </>
   );
 }
 
-/** What came with a dead token or without its signature is sent only once somebody has said that all of it is meant. */
-function Resend({ request }: { request: RejectedRequest }) {
+/** The received body, with the first mistake marked. */
+function Body({ body: { text, bytes, cut, place } }: { body: KeptBody }) {
+  const box = useRef<HTMLPreElement>(null);
+  const mark = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // `scrollIntoView` would also scroll the page.
+    if (box.current && mark.current) box.current.scrollTop = mark.current.offsetTop - box.current.clientHeight / 2;
+  }, []);
+  const { before, marked, after } = partsAt(text, place?.offset);
+  return (
+    <section aria-labelledby="body">
+      <h2 id="body">Received body</h2>
+      {place && (
+        <p>
+          The mark is at line {place.line}, column {place.column}.
+        </p>
+      )}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by keyboard */}
+      <pre ref={box} class="body" tabIndex={0}>
+        {before}
+        {place && <mark ref={mark}>{marked}</mark>}
+        {after}
+      </pre>
+      <p class="soft small">
+        {cut ? `Only the start is kept: the body had ${counted(bytes, 'byte')}.` : `${counted(bytes, 'byte')}.`} *** replaces a
+        token.
+      </p>
+    </section>
+  );
+}
+
+/** @param leftOut - indexes of omitted actions; undefined: read only. */
+function Proposal({ of: actions, leftOut }: { of: readonly ProposedAction[]; leftOut: Signal<number[]> | undefined }) {
+  return (
+    <section aria-labelledby="proposal">
+      <h2 id="proposal">Proposed repair</h2>
+      {actions.length === 0 ? (
+        <p>There is no proposal. Fix the webhook's template, then send the event from the platform again.</p>
+      ) : (
+        <p>This is a guess. Read it before you send it: text from the event may have added parts.</p>
+      )}
+      <ol class="rail">
+        {actions.map(({ element, authenticated }, index) => (
+          <li key={index} class={authenticated ? 'good' : 'bad'}>
+            <h3>
+              {index} {String(element.action ?? '')}{' '}
+              <span class={`badge ${authenticated ? 'good' : 'bad'}`}>{authenticated ? 'valid token' : 'no valid token'}</span>
+            </h3>
+            {!authenticated && <p class="error">Not sent: the token of its rule is missing or wrong.</p>}
+            {authenticated && leftOut && actions.length > 1 && (
+              <label class="row">
+                <input
+                  type="checkbox"
+                  checked={!leftOut.value.includes(index)}
+                  onChange={({ currentTarget: { checked } }) => {
+                    const others = leftOut.value.filter((place) => place !== index);
+                    leftOut.value = checked ? others : [...others, index];
+                  }}
+                />
+                Send action {index}
+              </label>
+            )}
+            <pre>{JSON.stringify(element, undefined, 2)}</pre>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+interface DecideProps {
+  request: RejectedRequest;
+  /** Indexes of proposed actions that are omitted. */
+  leftOut: Signal<number[]>;
+  onDecided(): void;
+}
+
+function Decide({ request, leftOut, onDecided }: DecideProps) {
+  const { proposal = [], body } = request;
+  const actions = body ? proposal.map(({ element }) => element) : request.elements;
+  const places = actions.flatMap((_, index) => (body && leftOut.value.includes(index) ? [] : [index]));
+  const isDropping = useSignal(false);
+  const drop = (
+    <button type="button" class="danger" onClick={() => (isDropping.value = true)}>
+      Drop…
+    </button>
+  );
+  return (
+    <>
+      {places.length > 0 ? (
+        <Resend request={request} actions={actions} places={places}>
+          {drop}
+        </Resend>
+      ) : (
+        <p class="row">{drop}</p>
+      )}
+      {isDropping.value && <DropDialog request={request} onClose={() => (isDropping.value = false)} onDecided={onDecided} />}
+    </>
+  );
+}
+
+function DropDialog({ request, onClose, onDecided }: Pick<DecideProps, 'request' | 'onDecided'> & { onClose(): void }) {
+  const { companyId } = useCompany();
+  const deed = useDeed();
+  const drop = async () => {
+    const at = path`/co/${companyId}/rejected/${request.rejectedId}/drop`;
+    if (!(await deed.run(() => ask('POST', at), 'Request dropped.'))) return;
+    onClose();
+    onDecided();
+  };
+  return (
+    <Confirm {...deed} danger title="Drop the request?" verb="Drop" onClose={onClose} onConfirm={() => void drop()}>
+      <p>The request does not run and cannot be sent again. You can still read it for 30 days after it arrived.</p>
+    </Confirm>
+  );
+}
+
+interface ResendProps {
+  request: RejectedRequest;
+  actions: readonly Fields[];
+  /** Indexes of the actions that are sent. */
+  places: readonly number[];
+  /** More buttons. */
+  children: ComponentChildren;
+}
+
+/** If the token is expired or revoked, or the signature is wrong, people must first confirm every action. */
+function Resend({ request, actions, places, children }: ResendProps) {
   const { companyId } = useCompany();
   const { route } = useLocation();
-  const { reason, problem, elements } = request;
-  const [isMending, isDoubtful] = [useSignal(false), useSignal(false)];
-  const texts = useMemo(() => elements.map(() => signal<Record<string, string>>({})), []);
+  const { reason, problem } = request;
+  const isProposed = request.body !== undefined;
+  const [isEditing, isDoubtful] = [useSignal(false), useSignal(false)];
+  const texts = useMemo(() => actions.map(() => signal<Record<string, string>>({})), []);
   const deed = useDeed();
+  const edited = (index: number) => changesOf(actions[index] ?? {}, texts[index]?.value ?? {});
   const changes = () =>
     Object.fromEntries(
-      elements
-        .map((element, index) => [String(index), changesOf(element, texts[index]?.value ?? {})] as const)
-        .filter(([, fields]) => Object.keys(fields).length > 0),
+      places.map((index) => [String(index), edited(index)] as const).filter(([, fields]) => Object.keys(fields).length > 0),
     );
+  const leaveOut = actions.flatMap((_, index) => (places.includes(index) ? [] : [index]));
   const send = (confirm: boolean) =>
     deed.run(async () => {
       try {
         const at = path`/co/${companyId}/rejected/${request.rejectedId}/resend`;
-        const { chainId } = await ask<Accepted>('POST', at, { confirm, actions: isMending.value ? changes() : {} });
+        const asked = { confirm, actions: isEditing.value ? changes() : {}, ...(isProposed && { proposed: true, leaveOut }) };
+        const { chainId } = await ask<Accepted>('POST', at, asked);
         route(pageOf.chain(companyId, chainId));
       } catch (error) {
         if (!(error instanceof Refused) || !error.is('not-confirmed')) throw error;
         isDoubtful.value = true;
       }
     });
-  /** As they will be sent. */
+  /** The actions with the edits. */
   const meant = () => {
-    const changed = isMending.value ? changes() : {};
-    return elements.map((element, index) => mergeFields(element, changed[String(index)] ?? {}));
+    const changed = isEditing.value ? changes() : {};
+    return places.map((index) => mergeFields(actions[index] ?? {}, changed[String(index)] ?? {}));
   };
-  const dialog = { busy: deed.busy, refused: deed.refused };
+  const ofAll =
+    places.length < actions.length
+      ? `${places.length} of ${counted(actions.length, 'action')}`
+      : counted(actions.length, 'action');
   const issues = deed.refused?.problem.errors ?? problem.errors ?? [];
   return (
     <>
       <p class="row">
         {reason !== 'invalid-chain' && (
           <button type="button" class="main" aria-disabled={deed.busy} onClick={() => void send(false)}>
-            Send it again
+            {isProposed ? `Send as proposed (${ofAll})` : 'Send again'}
           </button>
         )}
-        <button type="button" class={reason === 'invalid-chain' ? 'main' : ''} onClick={() => (isMending.value = true)}>
-          Mend it and send it again…
+        <button type="button" class={reason === 'invalid-chain' ? 'main' : ''} onClick={() => (isEditing.value = true)}>
+          Edit and send…
         </button>
-        <span class="soft small">Delays count from now.</span>
+        {children}
+        <span class="soft small">Delays start now.</span>
       </p>
-      {!isDoubtful.value && !isMending.value && <ProblemNote refused={deed.refused} />}
-      {isMending.value && !isDoubtful.value && (
+      {!isDoubtful.value && !isEditing.value && <ProblemNote refused={deed.refused} />}
+      {isEditing.value && !isDoubtful.value && (
         <Confirm
-          {...dialog}
-          title="Mend the request"
-          verb="Send it"
-          onClose={() => (isMending.value = false)}
+          {...deed}
+          title="Edit the request"
+          verb={isProposed ? `Send (${ofAll})` : 'Send'}
+          onClose={() => (isEditing.value = false)}
           onConfirm={() => void send(false)}
         >
-          <p>This changes this one request: what the webhook sends next is as before. What is emptied is left out.</p>
-          {elements.map((element, index) => {
-            const edited = texts[index];
+          <p>This changes only this request, not the webhook. An empty field is removed.</p>
+          {places.map((index) => {
+            const [fields, written] = [actions[index], texts[index]];
             return (
               <fieldset key={index}>
                 <legend>
-                  {index} {String(element.action ?? '')}
+                  {index} {String(fields?.action ?? '')}
                 </legend>
-                {edited && <FieldInputs fields={element} texts={edited} issues={issues} at={`/${index}`} />}
+                {fields && written && <FieldInputs fields={fields} texts={written} issues={issues} at={`/${index}`} />}
               </fieldset>
             );
           })}
@@ -188,15 +358,15 @@ function Resend({ request }: { request: RejectedRequest }) {
       )}
       {isDoubtful.value && (
         <Confirm
-          {...dialog}
-          title="Is every action meant?"
-          verb="All of them are meant: send it"
+          {...deed}
+          title="Send these actions?"
+          verb="Send all of them"
           onClose={() => (isDoubtful.value = false)}
           onConfirm={() => void send(true)}
         >
           <p>
-            This request came with a dead token or without the right signature: somebody else may have written its actions. Read
-            them before you send it.
+            The token of this request is not valid any more, or its signature is wrong. Somebody else may have written the
+            actions. Read them before you send them.
           </p>
           <ul>
             {meant().map((element, index) => (

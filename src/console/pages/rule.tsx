@@ -1,4 +1,4 @@
-/** One rule: its policy, its contacts, and its tokens, each shown once. */
+/** One rule: the last week, policy, contacts and tokens. */
 
 import { useSignal } from '@preact/signals';
 import type { z } from 'zod';
@@ -9,10 +9,10 @@ import type { rejectedListSchema } from '../../contract/problem.js';
 import type { ruleSchema } from '../../contract/rule.js';
 import { pageOf, path, query } from '../addresses.js';
 import { ask } from '../api.js';
-import { changedIn, Options, only, useForm } from '../form.js';
+import { changedIn, only, Select, useForm } from '../form.js';
 import { Page } from '../frame.js';
 import { NotifyFields, notifyPatch } from '../notify-fields.js';
-import { Confirm, Field, fieldsOf, Known, ProblemNote, ShownOnce, State, Time, useDeed } from '../parts.js';
+import { Choice, Confirm, Field, fieldsOf, Known, Lifetime, ProblemNote, ShownOnce, State, Time, useDeed } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
 import { ruleName, useCompany } from '../session.js';
 import { newestOf, sinceTime } from '../when.js';
@@ -49,15 +49,14 @@ export function RulePage({ relayId }: { relayId: string }) {
   );
 }
 
-/** Its chains of seven days, and the last that came for it. */
 function Week({ relayId }: { relayId: string }) {
   const { companyId } = useCompany();
-  // The same for an hour, so that it stays one question.
+  // Rounded to the hour: so repeated requests are the same.
   const since = sinceTime('7d', Math.floor(Date.now() / 3_600_000) * 3_600_000);
   const counts = useResource<ChainCounts>(path`/co/${companyId}/chains/counts` + query({ relayId, since }), seldom);
   const chains = (since: string | undefined) => path`/co/${companyId}/chains` + query({ relayId, since, limit: '50' });
   const last = useResource<ChainList>(chains(since), seldom);
-  // Open ones come first: behind very many of them are closed ones that came later.
+  // The list has open chains first, so the second page may have newer closed ones.
   const { items: first = [], nextCursor } = last.data.value ?? {};
   const later = useResource<ChainList>(nextCursor && chains(newestOf(first)?.receivedAt), seldom);
   const refused = useResource<z.infer<typeof rejectedListSchema>>(path`/co/${companyId}/rejected?limit=100`, seldom);
@@ -77,19 +76,19 @@ function Week({ relayId }: { relayId: string }) {
                   {known[status]} <State of={status} />
                 </a>
               ))}
-            {chainStatuses.every((status) => known[status] === 0) && 'No event has come for it.'}
+            {chainStatuses.every((status) => known[status] === 0) && 'No events.'}
           </p>
         )}
       </Known>
       {newest && (
         <p>
-          The last event: <a href={pageOf.chain(companyId, newest.chainId)}>{aboutChain(newest)}</a>,{' '}
+          Last event: <a href={pageOf.chain(companyId, newest.chainId)}>{aboutChain(newest)}</a>,{' '}
           <Time at={newest.receivedAt} distance />
         </p>
       )}
       {refusal && (
         <p class="error">
-          The last that was refused: <a href={pageOf.refusal(companyId, refusal.rejectedId)}>{refusalWords(refusal.reason)}</a>,{' '}
+          Last refused request: <a href={pageOf.refusal(companyId, refusal.rejectedId)}>{refusalWords[refusal.reason]}</a>,{' '}
           <Time at={refusal.receivedAt} distance />
         </p>
       )}
@@ -97,13 +96,7 @@ function Week({ relayId }: { relayId: string }) {
   );
 }
 
-interface PolicyProps {
-  rule: Rule;
-  at: string;
-  onSaved(rule: Rule): void;
-}
-
-function Policy({ rule, at, onSaved }: PolicyProps) {
+function Policy({ rule, at, onSaved }: { rule: Rule; at: string; onSaved(rule: Rule): void }) {
   const deed = useDeed();
   const form = useForm();
   const isAsked = useSignal(false);
@@ -115,7 +108,7 @@ function Policy({ rule, at, onSaved }: PolicyProps) {
     const changed = changedIn(event.currentTarget);
     const { name, onFailure, onUnknown, ...contacts } = fieldsOf(event);
     const told = only(changed, notifyPatch(contacts));
-    // Blank, it would give the rule contacts of its own, none.
+    // Sends no empty object: the rule would then have its own, empty contacts.
     const notify = Object.keys(told).length > 0 ? told : undefined;
     if (await change({ ...only(changed, { name, onFailure, onUnknown }), notify }, 'Saved')) form.saved();
   };
@@ -124,23 +117,14 @@ function Policy({ rule, at, onSaved }: PolicyProps) {
     <>
       <form class="card" onSubmit={(event) => void save(event)} ref={form.ref}>
         <Field label="Name">{(ids) => <input {...ids} name="name" required maxLength={200} defaultValue={name} />}</Field>
-        <Field label="What fails">
-          {(ids) => (
-            <select {...ids} name="onFailure">
-              <Options of={Object.entries(onFailureWords)} first={onFailure} />
-            </select>
-          )}
-        </Field>
-        <Field
-          label="What nobody knows the outcome of"
-          hint="A mail server took a message, and the connection broke before it said so."
-        >
-          {(ids) => (
-            <select {...ids} name="onUnknown">
-              <Options of={Object.entries(onUnknownWords)} first={onUnknown} />
-            </select>
-          )}
-        </Field>
+        <Select label="If an action fails" name="onFailure" of={Object.entries(onFailureWords)} first={onFailure} />
+        <Select
+          label="If the outcome is unknown"
+          hint="Example: the connection to the mail server breaks before it confirms a message."
+          name="onUnknown"
+          of={Object.entries(onUnknownWords)}
+          first={onUnknown}
+        />
         <NotifyFields notify={notify} of="rule" />
         {!isAsked.value && <ProblemNote refused={deed.refused} />}
         <p class="row">
@@ -157,23 +141,22 @@ function Policy({ rule, at, onSaved }: PolicyProps) {
             </button>
           )}
           <span class="soft small">
-            {enabled ? 'Enabled.' : 'Disabled: its requests are refused, and its actions that are still to run become skipped.'}
+            {enabled ? 'Enabled.' : 'Disabled: new requests are refused, and actions that become due are skipped.'}
           </span>
         </p>
       </form>
       {isAsked.value && (
         <Confirm
           title={`Disable ${name}?`}
-          verb="Disable it"
+          verb="Disable"
           danger
-          busy={deed.busy}
-          refused={deed.refused}
+          {...deed}
           onClose={() => (isAsked.value = false)}
           onConfirm={() => void disable()}
         >
           <p>
-            From now on its requests are refused. They are kept, and can be sent again. Its actions that come due become skipped,
-            and that cannot be taken back.
+            New requests are refused. They are kept, and you can send them later. Actions that become due are skipped; you cannot
+            undo this.
           </p>
         </Confirm>
       )}
@@ -182,11 +165,11 @@ function Policy({ rule, at, onSaved }: PolicyProps) {
 }
 
 const graces: [seconds: number | null, words: string][] = [
-  [null, 'when they are revoked'],
-  [0, 'at once'],
-  [3600, 'after an hour'],
-  [86_400, 'after a day'],
-  [604_800, 'after a week'],
+  [null, 'when you revoke them'],
+  [0, 'immediately'],
+  [3600, 'after 1 hour'],
+  [86_400, 'after 1 day'],
+  [604_800, 'after 7 days'],
 ];
 
 function Tokens({ tokens, at, onChanged }: { tokens: readonly Token[]; at: string; onChanged(): void }) {
@@ -199,45 +182,24 @@ function Tokens({ tokens, at, onChanged }: { tokens: readonly Token[]; at: strin
     deed.run(async () => {
       made.value = await ask('POST', `${at}/tokens`, { graceSeconds: JSON.parse(grace.value) });
       rotating.value = false;
-    }, 'A new token is made.');
+    }, 'Token created.');
   const revoke = async ({ tokenId }: Token) => {
-    if (!(await deed.run(() => ask('DELETE', at + path`/tokens/${tokenId}`), 'The token is revoked.'))) return;
+    if (!(await deed.run(() => ask('DELETE', at + path`/tokens/${tokenId}`), 'Token revoked.'))) return;
     revoked.value = undefined;
     onChanged();
   };
-  const dialog = { busy: deed.busy, refused: deed.refused };
   return (
     <>
       <p>
         <button type="button" onClick={() => (rotating.value = true)}>
-          Make a new token…
+          Create a token…
         </button>
       </p>
       <ul class="plain cards">
         {tokens.map((token) => (
           <li key={token.tokenId} class="card">
             <code>{token.tokenId}</code> <span class={`badge ${token.state === 'active' ? 'good' : 'quiet'}`}>{token.state}</span>
-            <p class="soft small">
-              Made <Time at={token.createdAt} />
-              {token.expiresAt && (
-                <>
-                  ; ends <Time at={token.expiresAt} distance />
-                </>
-              )}
-              {token.revokedAt && (
-                <>
-                  ; revoked <Time at={token.revokedAt} />
-                </>
-              )}
-              ;{' '}
-              {token.lastUsedAt ? (
-                <>
-                  last used <Time at={token.lastUsedAt} distance />
-                </>
-              ) : (
-                'never used'
-              )}
-            </p>
+            <Lifetime of={token} />
             {token.state === 'active' && (
               <p>
                 <button type="button" class="danger" onClick={() => (revoked.value = token)}>
@@ -250,40 +212,35 @@ function Tokens({ tokens, at, onChanged }: { tokens: readonly Token[]; at: strin
       </ul>
       {rotating.value && (
         <Confirm
-          {...dialog}
-          title="Make a new token"
-          verb="Make it"
+          {...deed}
+          title="Create a token"
+          verb="Create"
           onClose={() => (rotating.value = false)}
           onConfirm={() => void rotate()}
         >
-          <Field label="The tokens before it end" hint="Until then the webhooks that have them go on.">
-            {(ids) => (
-              <select {...ids} value={grace.value} onChange={(event) => (grace.value = event.currentTarget.value)}>
-                {graces.map(([seconds, words]) => (
-                  <option key={seconds} value={String(seconds)}>
-                    {words}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
+          <Choice
+            label="Older tokens expire"
+            hint="Until then webhooks can use them."
+            of={grace}
+            options={graces.map(([seconds, words]) => [String(seconds), words])}
+          />
         </Confirm>
       )}
       {revoked.value && (
         <Confirm
-          {...dialog}
+          {...deed}
           title="Revoke the token?"
-          verb="Revoke it"
+          verb="Revoke"
           danger
           onClose={() => (revoked.value = undefined)}
           onConfirm={() => revoked.value && void revoke(revoked.value)}
         >
-          <p>From now on, requests with it are refused. They are kept, and can be sent again.</p>
+          <p>Requests with this token are refused. They are kept, and you can send them later.</p>
         </Confirm>
       )}
       {made.value && (
         <ShownOnce
-          title="The new token"
+          title="New token"
           secret={made.value.relayAccessToken}
           onClose={() => {
             made.value = undefined;
@@ -291,7 +248,7 @@ function Tokens({ tokens, at, onChanged }: { tokens: readonly Token[]; at: strin
           }}
         >
           <p>
-            Put it into the webhooks of this rule, as <code>relayAccessToken</code>:
+            Copy it into the webhooks of this rule, as <code>relayAccessToken</code>:
           </p>
         </ShownOnce>
       )}

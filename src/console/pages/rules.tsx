@@ -1,4 +1,4 @@
-/** The rules of a company, and a new one. */
+/** The rules of a company. */
 
 import { useSignal } from '@preact/signals';
 import type { z } from 'zod';
@@ -14,8 +14,8 @@ import { useCompany } from '../session.js';
 type Rules = z.infer<typeof rulesResponse>;
 type CreatedRule = z.infer<typeof createdRuleResponse>;
 
-export const onFailureWords = { hold: 'waits for a decision', continue: 'goes on with what stands behind it' };
-export const onUnknownWords = { resend: 'is done again under the same key', hold: 'waits for a decision' };
+export const onFailureWords = { hold: 'wait for a decision', continue: 'run the next action' };
+export const onUnknownWords = { resend: 'retry with the same idempotency key', hold: 'wait for a decision' };
 
 export function RulesPage() {
   const company = useCompany();
@@ -28,16 +28,16 @@ export function RulesPage() {
     company.refresh();
   };
   return (
-    <Page title="Rules" about="What chains are run under: who is told of a failure, and what happens then.">
+    <Page title="Rules" about="A rule decides who is alerted if a chain fails, and what happens then.">
       <p>
         <button type="button" class="main" onClick={() => (isAsked.value = true)}>
-          Make a rule…
+          Create a rule…
         </button>
       </p>
       <Known of={rules}>
         {({ rules, nextCursor }) => (
           <>
-            {rules.length === 0 && <p class="card">There is no rule yet: a webhook needs the id and the token of one.</p>}
+            {rules.length === 0 && <p class="card">There are no rules yet. A webhook needs the id and the token of a rule.</p>}
             <ul class="plain cards">
               {rules.map(({ relayId, name, enabled, onFailure, notify }) => (
                 <li key={relayId} class="card">
@@ -47,12 +47,16 @@ export function RulesPage() {
                   <p class="soft small">
                     <code>{relayId}</code>
                   </p>
-                  <p>What fails {onFailureWords[onFailure]}.</p>
-                  <p class="soft small">Tells {contactsText(notify) || "the company's contacts"}</p>
+                  <p>If an action fails: {onFailureWords[onFailure]}.</p>
+                  <p class="soft small">Alerts {contactsText(notify) || "the company's contacts"}</p>
                 </li>
               ))}
             </ul>
-            {nextCursor && <p class="soft">There are more: relay rules list {companyId} shows all.</p>}
+            {nextCursor && (
+              <p class="soft">
+                This list is not complete. <code>relay rules list {companyId}</code> shows all rules.
+              </p>
+            )}
           </>
         )}
       </Known>
@@ -66,7 +70,7 @@ export function RulesPage() {
         />
       )}
       {made.value && (
-        <ShownOnce title={`The token of ${made.value.name}`} secret={made.value.relayAccessToken} onClose={done}>
+        <ShownOnce title={`Token of ${made.value.name}`} secret={made.value.relayAccessToken} onClose={done}>
           <p>
             Its <code>relayId</code> is <code>{made.value.relayId}</code>. This is its <code>relayAccessToken</code>:
           </p>
@@ -84,18 +88,11 @@ function NewRule({ onClose, onMade }: { onClose(): void; onMade(rule: CreatedRul
     deed.run(async () => {
       const rule = { name: name.value, onFailure: onFailure.value };
       onMade(await ask<CreatedRule>('POST', path`/admin/companies/${companyId}/rules`, rule));
-    }, 'The rule is made.');
+    }, 'Rule created.');
   return (
-    <Confirm
-      title="Make a rule"
-      verb="Make it"
-      busy={deed.busy}
-      refused={deed.refused}
-      onClose={onClose}
-      onConfirm={() => void make()}
-    >
+    <Confirm title="Create a rule" verb="Create" {...deed} onClose={onClose} onConfirm={() => void make()}>
       <Entry label="Name" of={name} required maxLength={200} />
-      <Choice label="What fails" of={onFailure} options={Object.entries(onFailureWords)} />
+      <Choice label="If an action fails" of={onFailure} options={Object.entries(onFailureWords)} />
     </Confirm>
   );
 }

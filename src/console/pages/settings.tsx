@@ -1,4 +1,4 @@
-/** The company: what is paused, its name, zone and contacts, and how it is connected, which only operators change. */
+/** The company: pauses, settings and contacts, checks, and connections. Only operators change connections. */
 
 import { useSignal } from '@preact/signals';
 import type { z } from 'zod';
@@ -10,10 +10,10 @@ import { ask } from '../api.js';
 import { changedIn, only, useForm } from '../form.js';
 import { announce, Page } from '../frame.js';
 import { NotifyFields, notifyPatch } from '../notify-fields.js';
-import { Choice, Confirm, Entry, Field, fieldsOf, JsonField, Known, ProblemNote, Time, useDeed } from '../parts.js';
+import { Choice, Confirm, Entry, Field, fieldsOf, JsonField, Known, ProblemNote, Said, Time, useDeed } from '../parts.js';
 import { seldom, useResource } from '../resource.js';
 import { isOperator, useCompany } from '../session.js';
-import { pausableWords } from '../words.js';
+import { counted, pausableWords } from '../words.js';
 
 export function SettingsPage() {
   const company = useCompany();
@@ -42,10 +42,10 @@ export function SettingsPage() {
 }
 
 const pauseEnds: [seconds: string, words: string][] = [
-  ['0', 'when somebody ends it'],
-  ['1800', 'in half an hour'],
-  ['7200', 'in two hours'],
-  ['28800', 'in eight hours'],
+  ['0', 'when a person ends it'],
+  ['1800', 'in 30 minutes'],
+  ['7200', 'in 2 hours'],
+  ['28800', 'in 8 hours'],
 ];
 
 function Pauses({ at }: { at: string }) {
@@ -65,7 +65,8 @@ function Pauses({ at }: { at: string }) {
     const asked = { what: what.value, reason: reason.value.trim() || undefined, until };
     return changed(() => ask<PausesNow>('PUT', `${at}/pause`, asked), 'Paused');
   };
-  const end = (what: Pausable) => changed(() => ask('DELETE', `${at}/pause${query({ what })}`), 'The pause is over.');
+  const end = (what: Pausable, overdue?: 'now') =>
+    changed(() => ask('DELETE', `${at}/pause${query({ what, overdue })}`), 'The pause has ended.');
   return (
     <section class="card" aria-labelledby="pauses">
       <h2 id="pauses">Pauses</h2>
@@ -82,7 +83,14 @@ function Pauses({ at }: { at: string }) {
             {reason && `: ${reason}`}
           </span>
           <button type="button" onClick={() => void end(what)}>
-            End it<span class="unseen">: the pause of {pausableWords[what]}</span>
+            End<span class="unseen"> the pause of {pausableWords[what]}</span>
+          </button>
+          <button
+            type="button"
+            title="Overdue actions run at the same time, without the delays between them"
+            onClick={() => void end(what, 'now')}
+          >
+            End and run overdue now<span class="unseen">: the pause of {pausableWords[what]}</span>
           </button>
         </p>
       ))}
@@ -94,7 +102,7 @@ function Pauses({ at }: { at: string }) {
       </p>
       {isAsked.value && (
         <Confirm
-          title="Pause, for planned downtime"
+          title="Pause for planned downtime"
           verb="Pause"
           busy={deed.busy}
           refused={deed.refused}
@@ -102,11 +110,12 @@ function Pauses({ at }: { at: string }) {
           onConfirm={() => void pause()}
         >
           <p>
-            Chains are accepted as ever. What needs it waits, without losing attempts or time, and goes on in order afterwards.
+            The relay still accepts events. Actions that need the paused system wait. After the pause they run in order. The pause
+            does not use up their attempts.
           </p>
-          <Choice label="What" of={what} options={pausable.map((value) => [value, pausableWords[value]])} />
-          <Choice label="It ends" of={seconds} options={pauseEnds} />
-          <Entry label="Why" hint="For those who wonder why their actions wait." of={reason} maxLength={500} />
+          <Choice label="System" of={what} options={pausable.map((value) => [value, pausableWords[value]])} />
+          <Choice label="Ends" of={seconds} options={pauseEnds} />
+          <Entry label="Reason" hint="Shown on every waiting action." of={reason} maxLength={500} />
         </Confirm>
       )}
     </section>
@@ -134,14 +143,14 @@ function OwnSettings({ company, at, onSaved }: SettingsProps) {
   return (
     <form class="card" onSubmit={(event) => void save(event)} ref={form.ref}>
       <Field label="Name">{(ids) => <input {...ids} name="name" required maxLength={200} defaultValue={name} />}</Field>
-      <Field label="Time zone" hint="Such as Europe/Berlin, or +02:00.">
+      <Field label="Time zone" hint="For example Europe/Berlin or +02:00.">
         {(ids) => <input {...ids} name="timeZone" defaultValue={timeZone} />}
       </Field>
       <NotifyFields notify={notify} of="company" />
       <p>
         <label class="row">
           <input type="checkbox" name="noticeLinks" defaultChecked={noticeLinks} />
-          Whoever gets a notice may retry or skip what is held by its link, without a key
+          Notices have links: a reader can retry or skip the action without a key
         </label>
       </p>
       <ProblemNote refused={deed.refused} />
@@ -175,24 +184,25 @@ function Check({ at }: { at: string }) {
     await deed.run(async () => {
       answer.value = await ask<Answer>('POST', `${at}/check`, asked);
       const broken = answer.value.checked.filter(({ works }) => !works).length;
-      announce(broken === 0 ? 'Everything that was looked at works.' : `${broken} things do not work.`);
+      announce(broken === 0 ? 'All checks passed.' : `${counted(broken, 'check')} failed.`);
     });
   };
   return (
     <form class="card" onSubmit={(event) => void check(event)} aria-labelledby="check">
-      <h2 id="check">Do the settings work?</h2>
-      <p class="soft">A worker looks. Nothing is sent and nothing is changed.</p>
-      <Entry label="Assignment" hint="One that the platform has, if you know one." of={assignmentId} maxLength={256} />
+      <h2 id="check">Settings check</h2>
+      <p class="soft">A worker connects to every system. It sends no message and changes nothing.</p>
+      <Entry label="Assignment" hint="The number of an existing assignment, if you know one." of={assignmentId} maxLength={256} />
       <p>
         <button type="submit" aria-disabled={deed.busy}>
-          {deed.busy ? 'Looking…' : 'Look'}
+          {deed.busy ? 'Checking…' : 'Check'}
         </button>
       </p>
       <ProblemNote refused={deed.refused} />
       <ul class="plain">
         {answer.value?.checked.map(({ part, works, detail }) => (
           <li key={part + detail}>
-            <span class={`badge ${works ? 'good' : 'bad'}`}>{works ? 'works' : 'does not work'}</span> {partWords[part]}: {detail}
+            <span class={`badge ${works ? 'good' : 'bad'}`}>{works ? 'works' : 'does not work'}</span> {partWords[part]}:{' '}
+            <Said text={detail} />
           </li>
         ))}
       </ul>
@@ -208,21 +218,21 @@ function NoticeTest({ at }: { at: string }) {
   const test = () =>
     deed.run(async () => {
       tested.value = await ask<Tested>('POST', `${at}/notices/test`, {});
-    }, 'The test notice was sent.');
+    }, 'Test notice sent.');
   return (
     <section class="card" aria-labelledby="test">
-      <h2 id="test">Does a notice arrive?</h2>
+      <h2 id="test">Test notice</h2>
       <p class="row">
         <button type="button" aria-disabled={deed.busy} onClick={() => void test()}>
-          {deed.busy ? 'Sending…' : 'Send a test to every contact'}
+          {deed.busy ? 'Sending…' : 'Send a test to all contacts'}
         </button>
       </p>
       <ProblemNote refused={deed.refused} />
-      {tested.value?.contacts.length === 0 && <p class="note bad">Nobody would be told of anything: there is no contact.</p>}
+      {tested.value?.contacts.length === 0 && <p class="note bad">There are no contacts. Nobody gets notices.</p>}
       <ul class="plain">
         {tested.value?.contacts.map(({ contact, delivered, error }) => (
           <li key={contact}>
-            <span class={`badge ${delivered ? 'good' : 'bad'}`}>{delivered ? 'arrived' : 'not delivered'}</span> {contact}
+            <span class={`badge ${delivered ? 'good' : 'bad'}`}>{delivered ? 'delivered' : 'not delivered'}</span> {contact}
             {error && `: ${error}`}
           </li>
         ))}
@@ -231,14 +241,13 @@ function NoticeTest({ at }: { at: string }) {
   );
 }
 
-/** As the API shows them, secrets as `***`. */
 function Connections({ company, at, onSaved }: SettingsProps) {
   const { platform, ticketing, mail, limits, webhookSecret } = company;
   const shown = { platform, ticketing, mail, limits, webhookSecret };
   return (
     <section class="card" aria-labelledby="connections">
       <h2 id="connections">Connections</h2>
-      <p class="soft">{isOperator() ? '' : 'The operator of the relay changes these. '}Secrets are never shown.</p>
+      <p class="soft">{isOperator() ? '' : 'Only the operator of the relay can change these. '}Secrets are never shown.</p>
       <dl class="facts tall">
         {Object.entries(shown).map(([name, value]) => (
           <div key={name}>
@@ -262,7 +271,7 @@ function Connections({ company, at, onSaved }: SettingsProps) {
       </dl>
       {isOperator() && (
         <details>
-          <summary>Change them</summary>
+          <summary>Edit</summary>
           <ConnectionsForm sections={shown} at={at} onSaved={onSaved} />
         </details>
       )}
@@ -276,9 +285,9 @@ interface ConnectionsFormProps extends Omit<SettingsProps, 'company'> {
   sections: Sections;
 }
 
-/** As JSON, in the words of the API. A secret that stays `***` stays what it is. */
+/** Edits the JSON of the API. The API keeps a secret that stays `***`. */
 function ConnectionsForm({ sections, at, onSaved }: ConnectionsFormProps) {
-  /** What somebody has typed, and into what. */
+  /** The edited text, and the settings when editing began. */
   const typed = useSignal<{ text: string; before: Sections } | undefined>(undefined);
   const mistake = useSignal('');
   const { text = JSON.stringify(sections, undefined, 2), before = sections } = typed.value ?? {};
@@ -286,7 +295,7 @@ function ConnectionsForm({ sections, at, onSaved }: ConnectionsFormProps) {
   const save = async (event: Event) => {
     event.preventDefault();
     const read = readObject(text);
-    mistake.value = read ? '' : 'is no JSON object';
+    mistake.value = read ? '' : 'This is not a JSON object';
     if (!read) return;
     const names = Object.keys({ ...before, ...read }).filter((name) => !isSame(before[name], read[name]));
     const given = Object.fromEntries(names.map((name) => [name, read[name] ?? null]));
@@ -300,7 +309,7 @@ function ConnectionsForm({ sections, at, onSaved }: ConnectionsFormProps) {
     <form onSubmit={(event) => void save(event)}>
       <JsonField
         label="Connections as JSON"
-        hint="platform, ticketing, mail, limits and webhookSecret, as the API has them. What is taken out is removed; a secret that stays *** stays what it is."
+        hint="platform, ticketing, mail, limits and webhookSecret, as in the API. A section that you delete is removed. *** keeps the stored secret."
         problem={mistake.value}
         rows={14}
         text={text}
@@ -309,7 +318,7 @@ function ConnectionsForm({ sections, at, onSaved }: ConnectionsFormProps) {
       <ProblemNote refused={deed.refused} />
       <p>
         <button type="submit" class="main" aria-disabled={deed.busy}>
-          Save the connections
+          Save connections
         </button>
       </p>
     </form>

@@ -1,4 +1,4 @@
-/** The mail catcher: takes every e-mail over SMTP, delivers none, and shows them in an inbox in the browser. */
+/** The mail catcher. It accepts every e-mail over SMTP, delivers none, and shows them in a web inbox. */
 
 import { buffer } from 'node:stream/consumers';
 import { SMTPServer, type SMTPServerSession } from 'smtp-server';
@@ -10,7 +10,7 @@ import { Mailbox } from './mailbox.js';
 
 /**
  * @param options.smtpPort and `uiPort`: 0 takes any free one
- * @param options.directory messages are kept here and survive a restart; without it, they are forgotten
+ * @param options.directory keeps the messages over restarts; absent: in memory only
  * @throws StartError when a port is taken
  */
 export async function startMailCatcher(options: { host: string; smtpPort: number; uiPort: number; directory?: string }) {
@@ -31,9 +31,9 @@ export async function startMailCatcher(options: { host: string; smtpPort: number
   }
 }
 
-/** Takes everything from everybody, unless it was told to fail. */
+/** Accepts every e-mail, unless a failure is set. */
 function smtpServer(mailbox: Mailbox, fault: Fault<MailFailure>): SMTPServer {
-  /** Whether it fails in this way now, for one of these recipients. */
+  /** The failure that applies now to one of these recipients. */
   const meets = (kind: 'code' | 'dropAfterBody', recipients: string[]) => {
     const concerned = (to = '') => recipients.some((address) => address.toLowerCase().includes(to.toLowerCase()));
     return fault.meet((failure) => Boolean(failure[kind]) && concerned(failure.to));
@@ -49,7 +49,7 @@ function smtpServer(mailbox: Mailbox, fault: Fault<MailFailure>): SMTPServer {
     onAuth: (_auth, _session, done) => done(null, { user: 'anybody' }),
     onRcptTo({ address }, _session, done) {
       const failure = meets('code', [address]);
-      done(failure && Object.assign(new Error('told to fail'), { responseCode: failure.code }));
+      done(failure && Object.assign(new Error('set to fail'), { responseCode: failure.code }));
     },
     async onData(stream, session, done) {
       try {
@@ -64,11 +64,11 @@ function smtpServer(mailbox: Mailbox, fault: Fault<MailFailure>): SMTPServer {
       }
     },
   });
-  // An error of one connection is its client's to see.
+  // The client sees the error of its own connection.
   return smtp.on('error', () => {});
 }
 
-/** The header lines that a receiving mail server adds, so that the envelope is kept with the message. */
+/** Headers that a receiving mail server adds: they keep the envelope with the message. */
 function trace({ envelope }: SMTPServerSession, recipients: string[]): Buffer {
   const from = envelope.mailFrom === false ? '' : envelope.mailFrom.address;
   return Buffer.from([`Return-Path: <${from}>`, ...recipients.map((to) => `Delivered-To: ${to}`), ''].join('\r\n'));

@@ -1,12 +1,10 @@
-/**
- * The inbox of the mail catcher: in the browser, and as JSON in the shapes of Mailpit, so that a test or a script works with
- * either.
- */
+/** The inbox of the mail catcher, as web pages and as JSON. The JSON is Mailpit's API, so tests and scripts work with both. */
 
 import { type Context, Hono } from 'hono';
 import { html } from 'hono/html';
 import type { Address, Mailbox as NamedAddress } from 'postal-mime';
 import type { Html } from '../../api/page.js';
+import { counted } from '../../chain/text.js';
 import { type Fault, faultButtons, faultCard, type MailFailure } from '../fault.js';
 import { button, sendPage, time } from '../page.js';
 import type { Mailbox, Message } from './mailbox.js';
@@ -48,7 +46,7 @@ export function inbox(mailbox: Mailbox, fault: Fault<MailFailure>): Hono {
     .post('/page/empty', empty);
 }
 
-/** A message's HTML is a stranger's: no scripts, nothing fetched, no access to this page; its links open elsewhere. */
+/** The HTML of a message is not trusted: no scripts, no requests, no access to this page. Links open in a new tab. */
 const messagePolicy =
   "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'; " +
   'sandbox allow-popups allow-popups-to-escape-sandbox';
@@ -59,7 +57,7 @@ function summary({ id, email: { messageId = '', from, to, subject = '' }, receiv
   return { ID: id, MessageID, From: named(from)[0] ?? null, To: named(to), Subject: subject, Created: receivedAt };
 }
 
-/** Whether it has this text, in any case; after `to:`, among its recipients. */
+/** Ignores case. `to:` searches only the recipients. */
 function matches({ email: { to, from, subject, text, html } }: Message, query: string): boolean {
   const [, field, sought = ''] = /^(to:)?"?(.*?)"?$/is.exec(query) ?? [];
   const searched = field === undefined ? [written(to), written(from), subject, text, html].join('\n') : written(to);
@@ -68,19 +66,19 @@ function matches({ email: { to, from, subject, text, html } }: Message, query: s
 
 type Addresses = Address | Address[] | undefined;
 
-/** Addresses as a header has them: `Ada <ada@example.com>, ben@example.com`. */
+/** `Ada <ada@example.com>, ben@example.com`. */
 function written(of: Addresses): string {
   const each = mailboxes(of).map(({ name, address }) => (name === '' ? address : `${name} <${address}>`));
   return each.join(', ');
 }
 
-/** Groups unwrapped. */
+/** Expands groups. */
 const mailboxes = (of: Addresses = []): NamedAddress[] => [of].flat().flatMap((address) => address.group ?? [address]);
 
 const listHeader = html`<h1>Inbox</h1>
-<p class="soft">Every e-mail that the relay sends on this machine ends here. None leaves it.</p>
+<p class="soft">This inbox catches every e-mail that the relay sends on this machine. Nothing is delivered.</p>
 <form method="post" action="/page/fail" class="row">
-${faultButtons({ 'Refuse for now (451)': { code: 451 }, 'Refuse for good (550)': { code: 550 } })}
+${faultButtons({ 'Refuse temporarily (451)': { code: 451 }, 'Refuse permanently (550)': { code: 550 } })}
 <button formaction="/page/empty">Empty the inbox</button>
 </form>`;
 
@@ -89,7 +87,7 @@ const messagesShown = 200;
 function listMain(mailbox: Mailbox, fault: Fault<MailFailure>): Html {
   const messages = mailbox.list();
   return html`${faultCard(fault)}
-<h2>${messages.length} messages <span class="soft">(the newest ${messagesShown} are here)</span></h2>
+<h2>${counted(messages.length, 'message')}${messages.length > messagesShown && html` <span class="soft">(the newest ${messagesShown} are shown)</span>`}</h2>
 ${messages.slice(0, messagesShown).map(
   (message) => html`<a class="card mail" href="/message/${message.id}">
 <div class="row spread"><h3>${subject(message)}</h3><span class="soft">${time(message.receivedAt)}</span></div>
@@ -102,9 +100,9 @@ function messageMain({ email, id, receivedAt }: Message): Html {
   const { from, to, cc, replyTo, text } = email;
   const rows = Object.entries({ From: from, To: to, Cc: cc, 'Reply-To': replyTo }).filter(([, value]) => value !== undefined);
   const frame = html`<h2>HTML</h2>
-<iframe title="The HTML" referrerpolicy="no-referrer"
+<iframe title="HTML of the message" referrerpolicy="no-referrer"
  sandbox="allow-popups allow-popups-to-escape-sandbox" src="/view/${id}"></iframe>`;
-  return html`<div class="scroll"><table>
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Addresses"><table>
 ${rows.map(([name, value]) => html`<tr><th>${name}</th><td>${written(value)}</td></tr>`)}
 <tr><th>Received</th><td>${time(receivedAt)}</td></tr>
 </table></div>

@@ -1,6 +1,4 @@
-/**
- * The messages that the mail catcher keeps: the newest thousand, each also in an `.eml` file where there is a directory for them.
- */
+/** The newest 1000 messages of the mail catcher. With a directory, each is also an `.eml` file. */
 
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +6,7 @@ import PostalMime, { type Email } from 'postal-mime';
 import { found } from '../page.js';
 
 export interface Message {
-  /** Sorts by arrival. */
+  /** An id that sorts by arrival. */
   id: string;
   receivedAt: string;
   email: Email;
@@ -24,7 +22,7 @@ export class Mailbox {
 
   private constructor(private readonly directory?: string) {}
 
-  /** A mailbox with the messages that lie in the directory already. */
+  /** Loads the messages of the directory. */
   static async open(directory?: string): Promise<Mailbox> {
     const mailbox = new Mailbox(directory);
     if (directory === undefined) return mailbox;
@@ -34,7 +32,7 @@ export class Mailbox {
     return mailbox;
   }
 
-  /** @returns its id; by then the message is in its file. */
+  /** Resolves with the id after the file is written. */
   async keep(raw: Buffer): Promise<string> {
     this.#latest = Math.max(Date.now(), this.#latest + 1);
     // Nine digits of base 36 hold milliseconds until the year 5188.
@@ -68,7 +66,7 @@ export class Mailbox {
 
   async #add(id: string, raw: Buffer): Promise<void> {
     const email = await PostalMime.parse(raw).catch(
-      (): Email => ({ headers: [], headerLines: [], attachments: [], subject: '(cannot be read)' }),
+      (): Email => ({ headers: [], headerLines: [], attachments: [], subject: '(unreadable message)' }),
     );
     const receivedAt = new Date(Number.parseInt(id.slice(0, 9), 36)).toISOString();
     this.#messages.set(id, { id, receivedAt, email, raw });

@@ -1,7 +1,4 @@
-/**
- * How a person or a test tells the pretend platform what to be: failing or well, with which assignments, from the beginning. And
- * its page: whom assignments reached, what became of tickets, which calls came in.
- */
+/** Controls of the pretend platform, for people and tests: failures, assignments, reset. Also its page. */
 
 import type { Hono } from 'hono';
 import { html } from 'hono/html';
@@ -11,7 +8,7 @@ import { button, found, jsonBody, sendPage, time } from '../page.js';
 import { type Assignment, type Call, changeSchema, type PlatformState, type Ticket } from './state.js';
 import { groups } from './world.js';
 
-/** What can be asked under `/control`, with bodies to begin with. */
+/** The requests below `/control`, with example bodies. */
 const requests = {
   'PUT /control/fail': { status: 404, path: 'send' },
   'DELETE /control/fail': null,
@@ -49,9 +46,9 @@ export function controlOf(state: PlatformState): Hono {
 }
 
 const header = html`<h1>Pretend platform</h1>
-<p class="soft">It stands in for the assignment platform and the ticket system. Nothing here is real.</p>
+<p class="soft">This page replaces the assignment platform and the ticket system. Nothing here is real.</p>
 <form method="post" action="/page/fail" class="row">
-<label for="path">Make</label>
+<label for="path">Let</label>
 <select name="path" id="path">
 <option value="">all calls</option>
 <option value="send">sends</option>
@@ -61,7 +58,7 @@ const header = html`<h1>Pretend platform</h1>
 ${faultButtons({
   'Answer 503': { status: 503 },
   'Answer 422': { status: 422 },
-  'Be slow (20 s)': { delayMs: 20_000 },
+  'Answer after 20 s': { delayMs: 20_000 },
   'Break connections': { dropConnection: true },
 })}
 <button formaction="/page/reset">Start over</button>
@@ -69,7 +66,7 @@ ${faultButtons({
 <form method="post" action="/page/assignments" class="row small">
 <label for="id">New assignment</label>
 <input name="id" id="id" size="12" required pattern="[A-Za-z0-9_\\-]{1,64}" placeholder="2001">
-<button>Make a draft</button>
+<button>Create a draft</button>
 </form>`;
 
 const callsShown = 50;
@@ -82,17 +79,16 @@ function overview({ fault, assignments, tickets, calls }: PlatformState): Html {
 <div class="cards">${[...assignments.values()].slice(-cardsShown).map(assignmentCard)}</div>
 <h2>Tickets</h2>
 <div class="cards">${[...tickets.values()].slice(-cardsShown).map(ticketCard)}</div>
-<h2>Groups and their workers</h2>
+<h2>Groups and workers</h2>
 <div class="cards">${groups.map(
     (group) => html`<section class="card"><h3>${group.id} · ${group.name}</h3>
 <ul>${group.workers.map((worker) => html`<li>${worker.name} <span class="soft">${worker.city}</span></li>`)}</ul></section>`,
   )}</div>
 <h2>Calls received <span class="soft">(the latest ${callsShown})</span></h2>
-<div class="scroll"><table>
+<div class="scroll" tabindex="0" role="region" aria-label="Calls received"><table>
 <tr><th>Time</th><th>Call</th><th>Answer</th><th>Body</th><th>Idempotency key</th></tr>${latest.map(callRow)}</table></div>`;
 }
 
-/** How a status looks. */
 const tones = new Map<unknown, string>(Object.entries({ draft: 'wait', waiting: 'wait', sent: 'good', accepted: 'good' }));
 
 function assignmentCard({ id, title, status, location, ownerEmail, customFields, sends }: Assignment): Html {
@@ -103,7 +99,7 @@ function assignmentCard({ id, title, status, location, ownerEmail, customFields,
 ${Object.entries(customFields).map(([name, value]) => html`<br>${name}: ${value}`)}</p>
 <ul>${sends.slice(-5).map(sendLine)}</ul>
 <form method="post" action="/page/assignments/${encodeURIComponent(id)}" class="row small">
-${others.map((other) => html`<button name="status" value="${other}">make it ${other}</button>`)}
+${others.map((other) => html`<button name="status" value="${other}">set to ${other}</button>`)}
 </form></section>`;
 }
 
@@ -124,7 +120,7 @@ function ticketCard({ id, updatedAt, userDefinedFields }: Ticket): Html {
 function callRow({ at, method, path, status, repeat, body, idempotencyKey }: Call): Html {
   const look = tones.get(status) ?? (Number(status) < 400 ? 'good' : 'bad');
   return html`<tr><td>${time(at)}</td><td class="tight">${method} ${path}</td>
-<td><span class="${look}">${status}</span>${repeat ? ' (a repeat: not done again)' : ''}</td>
+<td><span class="${look}">${status}</span>${repeat ? ' (repeated key: not run again)' : ''}</td>
 <td><code>${body === undefined ? '' : JSON.stringify(body)}</code></td>
 <td><code>${idempotencyKey ?? ''}</code></td></tr>`;
 }

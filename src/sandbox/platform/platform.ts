@@ -1,6 +1,6 @@
 /**
- * The pretend platform: an assignment platform and a ticket system that speak the protocol of the generic connectors. What it is
- * asked to do is done once for an idempotency key, and every call is entered in the journal, whatever becomes of it.
+ * The pretend platform: an assignment platform and a ticket system with the relay's connector API. It acts once per idempotency
+ * key and records every call in a journal.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,7 +17,7 @@ import { workersReached } from './world.js';
 
 /**
  * @param options.port 0 takes any free one
- * @param options.stateFile what happened is kept here and survives a restart; without it, it is forgotten
+ * @param options.stateFile keeps the state over restarts; absent: in memory only
  * @throws StartError when the port is taken
  */
 export async function startPlatform({ host, port, stateFile }: { host: string; port: number; stateFile?: string }) {
@@ -39,7 +39,7 @@ const sendsKept = 50;
 type Act = (state: PlatformState, id: string, body: unknown) => Answer['body'];
 
 function connectorApi(state: PlatformState, closing: AbortSignal): Hono<{ Bindings: HttpBindings }> {
-  /** Journal, failure, delay and idempotency around one act. */
+  /** Adds journal, failures, delay and idempotency to an act. */
   const endpoint = (subject: PlatformFailure['path'], act: Act) => async (c: Context<{ Bindings: HttpBindings }, '/:id'>) => {
     const { method } = c.req;
     const path = new URL(c.req.url).pathname;
@@ -53,7 +53,7 @@ function connectorApi(state: PlatformState, closing: AbortSignal): Hono<{ Bindin
 
     const scope = `${method} ${path} ${idempotencyKey}`;
     const earlier = state.answers.get(scope);
-    let answer: Answer = { status: status ?? 503, body: { error: 'told to fail at /control/fail' } };
+    let answer: Answer = { status: status ?? 503, body: { error: 'set to fail at /control/fail' } };
     if (!fails || afterActing) {
       const done = earlier ?? answerOf(() => act(state, c.req.param('id'), body));
       if (idempotencyKey !== undefined && method !== 'GET' && done.status < 300) state.put('answers', scope, done);
@@ -86,7 +86,7 @@ function answerOf(act: () => Answer['body']): Answer {
 const readAssignment = ({ assignments }: PlatformState, id: string) => found(assignments.get(id), `assignment ${id}`);
 const readTicket = ({ tickets }: PlatformState, id: string) => found(tickets.get(id), `ticket ${id}`);
 
-/** An assignment that is past being sent (accepted, cancelled …) reaches nobody and stays as it is. */
+/** Unless the assignment is a draft or sent, a send reaches no worker and changes no status. */
 function send(state: PlatformState, id: string, body: unknown): Answer['body'] {
   const assignment = readAssignment(state, id);
   const wanted = sendBodySchema.parse(body);
@@ -98,7 +98,7 @@ function send(state: PlatformState, id: string, body: unknown): Answer['body'] {
   return { id, status, recipients: workers.length, workers };
 }
 
-/** A ticket that is not there is made. */
+/** Creates a missing ticket. */
 function updateTicket(state: PlatformState, id: string, body: unknown): Answer['body'] {
   const update = patchBodySchema.parse(body);
   const fields = new Map(state.tickets.get(id)?.userDefinedFields.map(({ name, value }) => [name, value]));

@@ -1,6 +1,6 @@
 /**
- * What the pretend platform keeps. A record is in the file, if there is one, as a line of JSON before the call is answered, so
- * that nothing that was answered is lost with the process. Opening the file rewrites it to what it amounts to.
+ * The state of the pretend platform. With a file, each change is appended as a line of JSON before the answer: a killed process
+ * loses no change that it has confirmed. Opening the file compacts it.
  */
 
 import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ const assignmentSchema = z.object({
   location,
   customFields: z.record(z.string(), z.string()),
   ownerEmail: z.string(),
-  /** When, to whom it was meant to go, and which workers it reached: the latest ones, oldest first. */
+  /** The latest sends, oldest first: the requested groups and radius, and the reached workers. */
   sends: z.array(
     z.object({
       at: z.string(),
@@ -34,7 +34,6 @@ const assignmentSchema = z.object({
 });
 export type Assignment = z.infer<typeof assignmentSchema>;
 
-/** What is asked of an assignment that is made or changed from outside. */
 export const changeSchema = assignmentSchema
   .omit({ sends: true })
   .extend({ location: location.partial() })
@@ -47,17 +46,17 @@ const ticketSchema = z.object({ id: z.string(), userDefinedFields: z.array(field
 export type Ticket = z.infer<typeof ticketSchema>;
 
 const callSchema = z.object({
-  /** Counts the calls in the order in which they arrived, from 1. */
+  /** The number in order of arrival, from 1. */
   number: z.number(),
   at: z.string(),
   method: z.string(),
   path: z.string(),
   idempotencyKey: z.string().optional(),
-  /** Undefined where it was no JSON. */
+  /** Undefined: not JSON. */
   body: z.unknown().optional(),
-  /** Of the answer; `waiting` until there is one, `dropped` when the connection was broken instead. */
+  /** HTTP status; `waiting`: no answer yet, `dropped`: the connection was broken. */
   status: z.union([z.number(), z.enum(['waiting', 'dropped'])]),
-  /** The key had been answered before: answered the same again, not acted on again. */
+  /** The idempotency key was known: the first answer again, without a second effect. */
   repeat: z.boolean(),
 });
 export type Call = z.infer<typeof callSchema>;
@@ -67,13 +66,13 @@ export type Answer = z.infer<typeof answerSchema>;
 
 const recordsKept = 10_000;
 
-/** The newest records of one kind by their keys. */
+/** The newest records of one kind, by key. */
 class Table<Value> extends Map<string, Value> {
   constructor(readonly schema: z.ZodType<Value>) {
     super();
   }
 
-  /** @throws ZodError when it is no record of this kind */
+  /** @throws ZodError for a record of another kind */
   keep(key: string, value: unknown): void {
     this.set(key, this.schema.parse(value));
     const [oldest] = this.keys();
@@ -88,7 +87,7 @@ type Line = z.infer<typeof lineSchema>;
 export class PlatformState {
   readonly assignments = new Table(assignmentSchema);
   readonly tickets = new Table(ticketSchema);
-  /** What was answered under an idempotency key, by method, path and key. */
+  /** Answers by method, path and idempotency key. */
   readonly answers = new Table(answerSchema);
   readonly calls = new Table(callSchema);
   readonly fault = new Fault(platformFailureSchema);
@@ -107,7 +106,7 @@ export class PlatformState {
     if (this.path !== undefined) appendFileSync(this.path, jsonLine({ table, key, value }));
   }
 
-  /** Makes an assignment, or changes it. */
+  /** Creates or changes an assignment. */
   change({ location, ...facts }: z.infer<typeof changeSchema> & Pick<Partial<Assignment>, 'sends'>): Assignment {
     const before = this.assignments.get(facts.id) ?? blankAssignment;
     const assignment = { ...before, ...facts, location: { ...before.location, ...location } };
@@ -115,7 +114,7 @@ export class PlatformState {
     return assignment;
   }
 
-  /** Enters a call that has come in; it is put again with its answer. */
+  /** Records a new call. The caller later records it again with the answer. */
   arrived(call: Omit<Call, 'number' | 'at' | 'status' | 'repeat'>): Call {
     this.lastCall += 1;
     const arrived: Call = { number: this.lastCall, at: new Date().toISOString(), ...call, status: 'waiting', repeat: false };
@@ -135,7 +134,7 @@ export class PlatformState {
     for (const ticket of firstTickets) this.put('tickets', ticket.id, ticket);
   }
 
-  /** A line that is torn, or of another version, counts for nothing. */
+  /** Ignores incomplete lines and lines of other versions. */
   private read(line: string): void {
     try {
       const { table, key, value } = lineSchema.parse(JSON.parse(line));

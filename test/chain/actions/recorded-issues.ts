@@ -1,4 +1,4 @@
-/** What an action's definition makes of its fields, for tests: the effect, and everything it reported as `field: detail`. */
+/** The result of an action's definition for the given fields: the effect, and all issues as `field: detail`. */
 
 import type { ActionDefinition } from '../../../src/chain/define-action.js';
 
@@ -15,6 +15,6 @@ export function readAs<Effect>(definition: ActionDefinition<Effect>, fields: Rec
     if (detail !== undefined) list.push(`${field}: ${detail}`);
   };
   const effect = definition.parse(fields, { problem: noteIn(problems), mistake: noteIn(mistakes), warning: noteIn(warnings) });
-  // As JSON, which has no facts that are undefined.
+  // Through JSON, which drops undefined facts.
   return { effect: effect && JSON.parse(JSON.stringify(effect)), problems, mistakes, warnings };
 }

@@ -7,8 +7,9 @@ import java.time.format.DateTimeFormatter;
 import java.util.*;
 
 /**
- * What the JDK writes. Standard input: a case a line, `epochMillis TAB zone TAB pattern`. Standard output: a line for each,
- * `SimpleDateFormat TAB text`, `DateTimeFormatter TAB text`, `unprintable` (a formatter that fails at this instant) or `rejected`.
+ * The JDK's output. Standard input: one case a line, `epochMillis TAB zone TAB pattern`. Standard output, one line for each:
+ * `SimpleDateFormat TAB text`, `DateTimeFormatter TAB text`, `unprintable` (a formatter that fails at this instant) or
+ * `rejected`.
  */
 public class Oracle {
   public static void main(String[] args) throws IOException {
@@ -27,12 +28,12 @@ public class Oracle {
       format.setTimeZone(TimeZone.getTimeZone(zone));
       return "SimpleDateFormat\t" + format.format(Date.from(instant));
     } catch (IllegalArgumentException rejected) {
-      // DateTimeFormatter is asked next.
+      // DateTimeFormatter is the next to try.
     }
     DateTimeFormatter formatter;
     try {
       formatter = DateTimeFormatter.ofPattern(pattern, Locale.US);
-    } catch (RuntimeException rejected) { // IllegalArgumentException, and a ClassCastException for a padded number directly before another
+    } catch (RuntimeException rejected) { // IllegalArgumentException, or a ClassCastException for a padded number directly before another
       return "rejected";
     }
     try {

@@ -1,0 +1,24 @@
+/** Refuses a local try after a lost attempt at its workflow task: the effect may have ended the worker, and would end the next one. */
+
+import { activityInfo } from '@temporalio/activity';
+import type { Client } from '@temporalio/client';
+import type { ActionRef } from '../contract/activities.js';
+import { useOrdinary } from './failure.js';
+
+/** Temporal gives a workflow task to another worker after 10 seconds. Before that, no attempt is lost. */
+const surelyFirstMs = 8_000;
+const answerMs = 500;
+
+/** The activity asks, not the workflow: a replay cannot see a lost attempt. @throws ApplicationFailure `UseOrdinary` */
+export async function assertFirstAttempt(
+  { client }: { client: Client },
+  { dueAt = '' }: Pick<ActionRef, 'dueAt'>,
+): Promise<void> {
+  const { isLocal, workflowExecution: execution } = activityInfo();
+  if (!isLocal || Date.now() - Date.parse(dueAt) < surelyFirstMs) return;
+  const { namespace } = client.options;
+  const asked = () => client.workflowService.describeWorkflowExecution({ namespace, execution });
+  const described = await client.withDeadline(Date.now() + answerMs, asked).catch(() => undefined);
+  if (described?.pendingWorkflowTask?.attempt !== 1)
+    throw useOrdinary('an attempt at its workflow task may have been lost', true);
+}

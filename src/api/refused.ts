@@ -1,0 +1,180 @@
+/** The stored form of a refused request, always without tokens: its actions, or the text of an unreadable body. */
+
+import { isNearMiss } from '../chain/request.js';
+import { cutShort } from '../chain/text.js';
+import { isTakenOver } from '../contract/credential.js';
+import { type KeptBody, type Problem, type ProposedAction, Rejection, type RejectionReason } from '../contract/problem.js';
+import type { Received } from '../door/decode.js';
+import { type Flaw, flawAdvice, flawWords, storable } from '../door/flaw.js';
+import { proposalOf } from '../door/proposal.js';
+import type { Reading } from '../door/read.js';
+import { placeIn } from '../door/strict-json.js';
+import { type TokensIn, tokensIn } from '../door/tokens.js';
+import { Shares } from '../service/shares.js';
+import type { KnownToken, Recognizer } from '../store/credentials.js';
+import type { Guesses } from './guesses.js';
+import type { RefusedRequest, Rejections } from './rejections.js';
+import { textOf, throwUnknown, verdictOn } from './relay-authentication.js';
+import type { ApiOptions } from './route.js';
+
+/** `tokens`: the possible tokens in the text; undefined: not searched yet. */
+export interface Asked {
+  companyId: string;
+  received: Received;
+  headers: Headers;
+  reading: Reading;
+  idempotencyKey?: string | undefined;
+  signature?: RefusedRequest['signature'];
+  tokens?: TokensIn;
+}
+
+type Options = Pick<ApiOptions, 'store' | 'log'> & { guesses: Guesses; rejections: Rejections };
+
+const maxMistakes = 100; // per request
+/** In characters. A shorter body always gets a proposal, which takes some milliseconds. */
+const smallLength = 4 * 1024;
+/** For each company: a proposal for a longer body takes up to half a second. */
+const proposals = new Shares(20, 2000);
+
+/** Stores requests of known senders. @throws Problem 503 if the sender cannot be looked up, or the request cannot be stored */
+export async function keepRefused(options: Options, problem: Problem, asked: Asked): Promise<void> {
+  const { rejections } = options;
+  if (!(problem instanceof Rejection)) return keepBroken(options, problem, asked);
+  const isStranger = problem.status === 401; // The relay knows the sender, but answers as if not.
+  if (isStranger && asked.reading.ok && asked.reading.looseness()) return keepBroken(options, problem, asked);
+  const request = ofActions(problem, asked);
+  if (isStranger) rejections.keepAfter(request);
+  else await rejections.keepFirst(request);
+}
+
+function ofActions(rejection: Rejection, { companyId, reading, idempotencyKey, signature }: Asked): RefusedRequest {
+  const { reason, slug, title, status, detail } = rejection;
+  const elements = reading.ok ? reading.elements : [];
+  const mistakes = rejection.mistakes.slice(0, maxMistakes);
+  const told = status === 401 ? mistakes.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; ') : detail;
+  const relayIds = elements.map(({ relayId }) => textOf(relayId));
+  const verdict = rejection.signature ?? signature;
+  return {
+    companyId,
+    reason,
+    problem: { type: `/problems/${slug}`, title, status, detail: cutShort(told, 4000), errors: [...mistakes] },
+    ...(verdict !== undefined && { signature: verdict }),
+    relayIds: [...new Set(relayIds)],
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+    elements: withoutTokens(elements),
+    mistakes,
+    ruleOf: (index) => relayIds[index] ?? '',
+  };
+}
+
+/** Problems of bodies that cannot be read, and of bodies with both right and wrong tokens. */
+const answers = ['malformed-json', 'not-an-array', 'body-too-large', 'unsupported-media-type', 'unauthorized'];
+
+const reasons: Partial<Record<Flaw['kind'], RejectionReason>> = {
+  'not-actions': 'not-actions',
+  'too-large': 'body-too-large',
+  charset: 'unsupported-body',
+  'content-encoding': 'unsupported-body',
+};
+
+/** Stores the text of a body that contains a token of the company. */
+async function keepBroken({ store, log, guesses, rejections }: Options, problem: Problem, asked: Asked): Promise<void> {
+  if (!answers.includes(problem.slug)) return;
+  const { companyId, received, headers, reading, idempotencyKey } = asked;
+  asked.tokens ??= tokensIn(reading.text);
+  const { candidates } = asked.tokens;
+  if (candidates.length === 0) return;
+  const isUnauthorized = problem.slug === 'unauthorized'; // then the tokens were just read, and the answer was delayed
+  const lookUp = async (fresh: boolean) => {
+    const tokens = await store.tokens.recognizer(companyId, fresh).catch((error) => throwUnknown(error, companyId, log));
+    return { tokens, found: candidates.flatMap((candidate) => tokens.of(candidate)) };
+  };
+  let { tokens, found } = await lookUp(false);
+  if (!isUnauthorized && !found.some(isLive)) ({ tokens, found } = await lookUp(true));
+  if (!isUnauthorized && found.length === 0 && candidates.some(isTakenOver)) await guesses.slowDownAny(companyId);
+  const signature = verdictOn(tokens.webhookSecret, headers, received.bytes);
+  const live = found.filter(isLive);
+  // A stranger's chain with a revoked token is not stored.
+  if (found.length === 0 || (live.length === 0 && !(problem instanceof Rejection) && isUnauthorized)) return;
+
+  const flaw = reading.ok ? reading.looseness() : reading.flaw;
+  const reason = live.length > 0 && signature !== 'wrong' ? reasonOf(flaw) : deadReason(found, signature);
+  const relayIds = [...new Set((live.length > 0 ? live : found).map(({ relayId }) => relayId))];
+  const { body, detail } = flaw ? bodyOf(flaw, asked, asked.tokens) : wrongTokens(asked, asked.tokens);
+  const request: RefusedRequest = {
+    companyId,
+    reason,
+    problem: { type: `/problems/${problem.slug}`, title: problem.title, status: problem.status, detail },
+    signature,
+    relayIds,
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+    elements: [],
+    body,
+    mistake: flaw?.kind ?? 'wrong-token',
+    propose: () => proposed(asked, tokens, asked.tokens),
+    mistakes: [{ pointer: '', detail }],
+    ruleOf: () => relayIds[0] ?? '',
+  };
+  if (isUnauthorized || reason !== reasonOf(flaw)) rejections.keepAfter(request);
+  else await rejections.keepFirst(request);
+}
+
+const isLive = ({ state, enabled }: KnownToken) => state === 'active' && enabled;
+
+function reasonOf(flaw: Flaw | undefined): RejectionReason {
+  return flaw ? (reasons[flaw.kind] ?? 'malformed-body') : 'wrong-token';
+}
+
+/** The reason that needs most care before the request is resent. */
+function deadReason(found: readonly KnownToken[], signature: RefusedRequest['signature']): RejectionReason {
+  if (found.some(({ state }) => state === 'revoked')) return 'token-revoked';
+  if (signature === 'wrong') return 'signature';
+  return found.some(({ state }) => state === 'expired') ? 'token-expired' : 'rule-disabled';
+}
+
+function bodyOf(flaw: Flaw, { received, reading }: Asked, { masked }: TokensIn): { body: KeptBody; detail: string } {
+  const text = storable(masked.text);
+  const offset = flaw.offset === undefined ? undefined : Math.min(masked.at(flaw.offset), text.length);
+  const says = flawWords({ ...flaw, offset }, text, text.slice(offset ?? 0));
+  const body: KeptBody = {
+    text,
+    bytes: received.bytes.byteLength,
+    cut: !reading.ok && reading.cut,
+    ...(offset !== undefined && { place: { ...placeIn(text, offset), offset, says } }),
+  };
+  return { body, detail: `${says.charAt(0).toUpperCase()}${says.slice(1)}. ${flawAdvice(flaw)}` };
+}
+
+function wrongTokens({ received }: Asked, { masked }: TokensIn): { body: KeptBody; detail: string } {
+  return {
+    body: { text: storable(masked.text), bytes: received.bytes.byteLength, cut: false },
+    detail: 'Some actions have the right token of their rule, others do not. One wrong token refuses the whole request.',
+  };
+}
+
+/** The probable actions of the body. Undefined: there are none, or the company has sent too many large bodies. */
+function proposed({ companyId, reading }: Asked, tokens: Recognizer, hidden?: TokensIn): ProposedAction[] | undefined {
+  const isWhole = reading.ok || !['too-large', 'charset', 'content-encoding'].includes(reading.flaw.kind);
+  if (!isWhole || (reading.text.length > smallLength && !proposals.take(companyId))) return undefined;
+  const elements = reading.ok ? reading.elements : proposalOf(reading.text);
+  return elements?.map((element) => {
+    const relayId = textOf(element.relayId);
+    const known = tokens.of(textOf(element.relayAccessToken));
+    const authenticated = known.some((token) => token.state === 'active' && token.relayId === relayId);
+    return { element: record(withoutTokens(element, (text) => storable(hidden?.hide(text) ?? text))), authenticated };
+  });
+}
+
+const record = (value: unknown): Record<string, unknown> => (typeof value === 'object' && value !== null ? { ...value } : {});
+
+/** Also removes fields whose name looks like a misspelt `relayAccessToken`. */
+function withoutTokens(value: unknown, shown = (text: string) => text): unknown {
+  if (typeof value === 'string') return shown(value);
+  if (Array.isArray(value)) return value.map((inner) => withoutTokens(inner, shown));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name]) => !isNearMiss(name, 'relayAccessToken'))
+      .map(([name, inner]) => [shown(name), withoutTokens(inner, shown)]),
+  );
+}

@@ -1,0 +1,120 @@
+/** Decides whether a verb (retry, mend, skip, …) is allowed for an action in its state, and gives the reason if it is refused. */
+
+import { type ActionState, actionStates, type ChainStatus, hasEnded, isToRedo } from './outcome.js';
+
+/** In the order of the buttons. */
+export const steeringVerbs = ['retry', 'mend', 'skip', 'runNow', 'reschedule', 'cancel'] as const;
+export type SteeringVerb = (typeof steeringVerbs)[number];
+
+/** The verbs of bulk orders. */
+export const bulkVerbs = ['retry', 'mend', 'skip', 'cancel', 'runNow'] as const satisfies SteeringVerb[];
+export type BulkVerb = (typeof bulkVerbs)[number];
+
+interface Verb {
+  /** The states in which it has an effect. */
+  states: readonly ActionState[];
+  /** Runs an action again; reopens a chain that has ended by itself. */
+  again?: true;
+  /** A person can repeat it without limit, so it is refused when the chain's history is full. */
+  usesRoom?: true;
+}
+
+const troubled: readonly ActionState[] = ['needs-attention', 'failed', 'partly-failed'];
+
+/** Part of the replay contract. */
+const verbs: Record<SteeringVerb, Verb> = {
+  retry: { states: troubled, again: true, usesRoom: true },
+  mend: { states: troubled, again: true, usesRoom: true },
+  skip: { states: ['needs-attention'] },
+  runNow: { states: ['scheduled'] },
+  reschedule: { states: ['scheduled'], usesRoom: true },
+  cancel: { states: actionStates.filter((state) => !hasEnded(state)) },
+};
+
+export const historyFull =
+  "Temporal's history of this chain is full: it is not tried again here; skip or cancel it, or send the request again";
+
+/** Whether the verb is allowed in this state, if the chain is open. */
+export function isOpenTo(verb: SteeringVerb, state: ActionState): boolean {
+  return verbs[verb].states.includes(state);
+}
+
+/**
+ * What a signal does to an action: `decide` on a held one, `redo` a failed one, `move` a scheduled one, or `cancel` it.
+ * Undefined: the signal does nothing. @param waits - an edit or a skip also counts before the action is held.
+ */
+export function effectOf(verb: SteeringVerb, state: ActionState, waits = false) {
+  const isEarly = waits && (verb === 'mend' || verb === 'skip') && !hasEnded(state);
+  if (!isEarly && !isOpenTo(verb, state)) return undefined;
+  if (verb === 'cancel') return 'cancel';
+  if (verb === 'runNow' || verb === 'reschedule') return 'move';
+  return isEarly || state === 'needs-attention' ? 'decide' : 'redo';
+}
+
+/** Whether the verb runs an action again, even a failed one. */
+export function isRetry(verb: SteeringVerb): verb is 'retry' | 'mend' {
+  return verbs[verb].again === true;
+}
+
+export function usesRoom(verb: SteeringVerb): boolean {
+  return verbs[verb].usesRoom === true;
+}
+
+/** The facts of a chain on which the allowed verbs depend. */
+export interface ChainFacts {
+  chainId?: string;
+  status: ChainStatus;
+  closedAt?: string | undefined;
+  historyFull?: boolean | undefined;
+  /** No worker answered: the states may be outdated. */
+  partial?: boolean | undefined;
+}
+
+type ActionFacts = { index: number; state: ActionState };
+
+export interface Refusal {
+  slug: 'already-ended' | 'not-steerable';
+  detail: string;
+}
+
+export function verbsFor(chain: ChainFacts, action: ActionFacts): SteeringVerb[] {
+  return steeringVerbs.filter((verb) => isOpenTo(verb, action.state) && !refusalOf(verb, chain, action));
+}
+
+/** Undefined: the verb is allowed. If the state is uncertain, the workflow decides. */
+export function refusalOf(verb: SteeringVerb, chain: ChainFacts, { index, state }: ActionFacts): Refusal | undefined {
+  const { status, closedAt, partial } = chain;
+  if (closedAt !== undefined && !isReopened(verb, chain, state)) {
+    const again =
+      isRetry(verb) && state !== 'done' && state !== 'skipped' ? '; for what was not done, send the request again' : '';
+    return ended(`chain ${chain.chainId} is ${status}, action ${index} is ${state}${again}`);
+  }
+  if (!isOpenTo(verb, state) && !partial) {
+    if (hasEnded(state)) return ended(`action ${index} is ${state}`);
+    const { states } = verbs[verb];
+    const possible = verbsFor(chain, { index, state }).join(', ');
+    const detail = `Action ${index} is ${state}; this is for actions that are ${states.join(' or ')}. Possible now: ${possible}.`;
+    return { slug: 'not-steerable', detail };
+  }
+  return chain.historyFull && usesRoom(verb) ? { slug: 'not-steerable', detail: `${historyFull}.` } : undefined;
+}
+
+/** The verbs for a list of chains with this status. */
+export function bulkVerbsFor(status?: string): BulkVerb[] {
+  if (status === 'failed') return bulkVerbs.filter(isRetry);
+  return bulkVerbs.filter((verb) => status !== 'running' || isOpenTo(verb, 'scheduled'));
+}
+
+/** Undefined: the chain can be cancelled. */
+export function cancelRefusal({ chainId, status, closedAt }: ChainFacts): Refusal | undefined {
+  return closedAt === undefined ? undefined : ended(`chain ${chainId} is ${status}`);
+}
+
+/** Whether the verb reopens a closed chain. A cancelled or terminated chain stays closed. */
+export function isReopened(verb: SteeringVerb, { status, closedAt }: ChainFacts, state: ActionState): boolean {
+  return closedAt !== undefined && isRetry(verb) && isToRedo(state) && (status === 'failed' || status === 'completed');
+}
+
+export function ended(what: string): Refusal {
+  return { slug: 'already-ended', detail: `This has no effect any more: ${what}.` };
+}

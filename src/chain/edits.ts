@@ -1,0 +1,61 @@
+/** What an edit does to an action and its status. Part of the replay contract. */
+
+import type { ActionStatus } from './action-status.js';
+import type { ChainAction } from './chain.js';
+import type { Fields } from './fields.js';
+import { hasEnded, isUnknown } from './outcome.js';
+import type { Issue } from './request.js';
+import type { Change } from './statuses.js';
+
+interface Edit {
+  fields: Fields;
+  number: number;
+  confirmUnknown?: boolean;
+}
+
+/** Merges the changes of all accepted edits. @param last - one more edit. */
+export function changesOf(edits: readonly Edit[], { mends = [] }: ActionStatus, last?: Edit): Fields {
+  const taken = edits.filter(({ number }) => mends.includes(number));
+  return Object.assign({}, ...taken.map(({ fields }) => fields), last?.fields);
+}
+
+/** Why the action refuses the edit. If the outcome of the last try is unknown, another try could be a second effect. */
+export function editRefusal({ number, confirmUnknown }: Edit, status: ActionStatus): string | undefined {
+  if (status.mends?.includes(number)) return 'it has been mended so';
+  return isUnknown(status) && !confirmUnknown
+    ? 'nobody knows whether the last try took effect: look first, then confirm with {"confirmUnknown": true}'
+    : undefined;
+}
+
+/** @param action - the edited action. */
+export function afterEdit({ mends = [], deliveries }: ActionStatus, { number }: Edit, action: ChainAction): Change {
+  const { comment, assignmentId } = action;
+  // A recipient that has a copy gets no second one, even if the address was taken out.
+  const sent = deliveries?.filter(({ sent }) => sent);
+  // An edited action has another key, so `kept` no longer applies.
+  return { comment, assignmentId, mends: [...mends, number], kept: undefined, deliveries: sent };
+}
+
+/** The action with its edits. @param same - the names of its fields that did not change. */
+export function editedAction(action: ChainAction, mended: Partial<ChainAction>, same: readonly string[]): ChainAction {
+  const unchanged = Object.entries(action).filter(([name]) => same.includes(name));
+  return { ...Object.fromEntries(unchanged), ...mended } as ChainAction;
+}
+
+export function problemsText(problems: readonly Issue[]): string {
+  return problems.map(({ pointer, detail }) => `${pointer} ${detail}`.trim()).join('; ');
+}
+
+/** The other open actions with the same assignment. Two blank ids are the same. @returns their indexes. */
+export function sameAssignment(
+  accepted: readonly ChainAction[],
+  actions: readonly Pick<ActionStatus, 'index' | 'assignmentId' | 'state'>[],
+  index: number,
+): number[] {
+  const id = actions.find((action) => action.index === index)?.assignmentId;
+  const isNamed = (other: number) =>
+    id !== undefined || accepted.some(({ index, sent }) => index === other && sent?.platformAssignmentId !== undefined);
+  return actions
+    .filter((other) => other.index !== index && other.assignmentId === id && !hasEnded(other.state) && isNamed(other.index))
+    .map((other) => other.index);
+}

@@ -1,0 +1,97 @@
+/** The statuses of a workflow's actions, and people's signals that had no effect. Part of the replay contract. */
+
+import type { ActionStatus } from './action-status.js';
+import type { SteeringVerb } from './allowed-verbs.js';
+import { type Chain, type ChainAction, initialStatus } from './chain.js';
+import { hasEnded } from './outcome.js';
+import { shownTime } from './web-ui.js';
+
+/** A change of a status; `undefined` removes a field. */
+export type Change = Partial<Omit<ActionStatus, 'index'>>;
+
+/** Removes the fields of a hold or a wait. */
+const over = { heldUntil: undefined, nextAttemptAt: undefined, pausedSince: undefined, reason: undefined };
+
+export class Statuses {
+  /** The last three signals without effect, each with the reason. */
+  ignored: string[] = [];
+  /** How many signals had no effect since this was last set to 0. */
+  ignores = 0;
+  /** Grows with every change. */
+  version = 0;
+  readonly #actions: Map<number, ActionStatus>;
+
+  /** @param time - now, in ISO 8601, UTC */
+  constructor(
+    readonly chain: Chain,
+    private readonly time: () => string,
+  ) {
+    this.#actions = new Map(chain.actions.map((action) => [action.index, initialStatus(chain, action)]));
+  }
+
+  get actions(): ActionStatus[] {
+    return [...this.#actions.values()];
+  }
+
+  /** The actions that have not ended. */
+  get open(): ChainAction[] {
+    return this.chain.actions.filter(({ index }) => !this.hasEnded(index));
+  }
+
+  has(index: number): boolean {
+    return this.#actions.has(index);
+  }
+
+  of(index: number): ActionStatus {
+    const status = this.#actions.get(index);
+    if (!status) throw new RangeError(`no action ${index}`);
+    return status;
+  }
+
+  hasEnded(index: number): boolean {
+    return hasEnded(this.of(index).state);
+  }
+
+  update(index: number, change: Change): void {
+    this.replace({ ...this.of(index), ...change });
+  }
+
+  /** Ends an action; the last error stays. */
+  end(index: number, change: Change): void {
+    this.update(index, { ...over, endedAt: this.time(), ...change });
+  }
+
+  /** @param dueAt - Unix milliseconds */
+  schedule(index: number, dueAt: number): void {
+    this.update(index, { ...over, state: 'scheduled', runAt: new Date(dueAt).toISOString() });
+  }
+
+  /** Ends all open actions with this change. */
+  endRest(change: Change): void {
+    for (const { index } of this.open) this.end(index, change);
+  }
+
+  replace(after: ActionStatus): void {
+    this.#actions.set(after.index, after);
+    this.version += 1;
+  }
+
+  /** Adds a person's decision. The last twenty are kept. */
+  steer(index: number, by: string, verb: SteeringVerb, fields?: string[]): void {
+    const steered = { at: this.time(), by, verb, ...(fields && { fields }) };
+    this.update(index, { steered: [...(this.of(index).steered ?? []), steered].slice(-20) });
+  }
+
+  /** Records why a signal had no effect: Temporal told the sender of the signal only that it arrived. */
+  ignore(signal: string): void {
+    this.ignored = [...this.ignored, `${shownTime(this.time())}, ${signal}`].slice(-3);
+    this.ignores += 1;
+    this.version += 1;
+  }
+}
+
+/** A delayed action reports its status to the chain when this text changes. */
+export function reported({ state, pausedSince, runAt, steered }: Partial<ActionStatus> = {}): string {
+  const told = state === 'needs-attention' || state === 'cancelled' ? state : '';
+  return [told, pausedSince, runAt, state === 'needs-attention' ? '' : steered?.length].join();
+}

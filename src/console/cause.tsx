@@ -1,0 +1,179 @@
+/** The card of a cause: its reason, one chain to try first, a decision about all, and the person who works on it. */
+
+import { useSignal } from '@preact/signals';
+import { hasEnded } from '../chain/outcome.js';
+import type { CauseResource } from '../contract/causes.js';
+import type { ActionResource, ChainResource } from '../contract/chain-resource.js';
+import { pageOf, path } from './addresses.js';
+import { ask } from './api.js';
+import { Known, ProblemNote, Said, State, Time, UnknownNote, useDeed } from './parts.js';
+import { useResource } from './resource.js';
+import { may, ruleName, useCompany } from './session.js';
+import { Verbs } from './steer.js';
+import { actionOfCause, counted, failureTitle, titleOf, verbWords } from './words.js';
+
+const causeVerbs = ['retry', 'mend', 'skip'] as const;
+export type CauseVerb = (typeof causeVerbs)[number];
+
+interface CauseProps {
+  cause: CauseResource;
+  /** Whether the card loads its oldest chain. A page opens only a few cards, because each load is a request. */
+  isOpen: boolean;
+  /** Called before a decision about one chain. The card must then stay, to show the result. */
+  onBegin?(): void;
+  /** Called for a decision about all chains. The page shows the dialog, because the card may disappear. */
+  onAsk(verb: CauseVerb): void;
+  onDone(): void;
+}
+
+export function CauseCard({ cause, isOpen, onAsk, ...sample }: CauseProps) {
+  const { companyId } = useCompany();
+  const { causeId, reason, message, chains, endedAt } = cause;
+  const isMany = chains > 1;
+  const title = failureTitle({ type: reason, message });
+  return (
+    <section class={`card ${endedAt ? '' : 'wait'}`} aria-label={`${title}: ${message}`}>
+      <h2>{title}</h2>
+      <Facts cause={cause} />
+      <Sample cause={cause} isOpen={isOpen} {...sample} />
+      <p class="row">
+        {isMany &&
+          may('steer') &&
+          causeVerbs.map((verb) => (
+            <button key={verb} type="button" onClick={() => onAsk(verb)}>
+              {verbWords[verb]} all {chains}…
+            </button>
+          ))}
+        {isMany && <a href={pageOf.cause(companyId, causeId)}>Show all</a>}
+      </p>
+      {!endedAt && <Owner cause={cause} onDone={sample.onDone} />}
+    </section>
+  );
+}
+
+function Facts({ cause: { chains, relayIds, since, lastAt, endedAt } }: { cause: CauseResource }) {
+  const company = useCompany();
+  const rules = `${relayIds.length > 1 ? 'rules' : 'rule'} ${relayIds.map((id) => ruleName(company, id)).join(', ')}`;
+  return (
+    <p class="soft">
+      {endedAt ? 'Solved ' : `${counted(chains, 'chain')} of ${rules}`}
+      {endedAt && <Time at={endedAt} distance />}, {endedAt ? 'first seen' : 'since'} <Time at={since} distance />
+      {chains > 1 && <Time before=", the newest " at={lastAt} distance />}
+    </p>
+  );
+}
+
+/** The chain to try first: the oldest one, or the one with the last decision. */
+function Sample({ cause, isOpen, onBegin, onDone }: Omit<CauseProps, 'onAsk'>) {
+  const { companyId } = useCompany();
+  const { message, chains, chainId } = cause;
+  const isLookedInto = useSignal(isOpen);
+  const begun = useSignal<{ chainId: string; index: number; isTried: boolean } | undefined>(undefined);
+  const shown = begun.value?.chainId ?? chainId;
+  const sample = useResource<ChainResource>(isLookedInto.value && shown ? path`/co/${companyId}/chains/${shown}` : undefined);
+  if (!shown || !isLookedInto.value)
+    return (
+      <>
+        <Said look="error" text={message} />
+        {chainId && (
+          <p>
+            <button type="button" onClick={() => (isLookedInto.value = true)}>
+              Show an example<span class="unseen">: {message}</span>
+            </button>
+          </p>
+        )}
+      </>
+    );
+  const isTried = begun.value?.isTried ?? false;
+  const isShown = ({ index, state, error }: ActionResource) =>
+    begun.value ? index === begun.value.index : state === 'needs-attention' && (!error || error.type === cause.reason);
+  return (
+    <Known of={sample}>
+      {(chain) => {
+        const action = actionOfCause(cause, chain.actions.filter(isShown));
+        return (
+          <div class="sample">
+            <p>
+              {isTried ? 'Tried: ' : chains > 1 && 'Waiting longest: '}
+              <a href={pageOf.chain(companyId, shown)}>{action ? titleOf(action) : `chain ${shown.slice(0, 8)}`}</a>
+              {action?.assignmentId && ', for assignment '}
+              {action?.assignmentId && <a href={pageOf.assignment(companyId, action.assignmentId)}>{action.assignmentId}</a>}
+            </p>
+            {isTried && action && (
+              <p role="status">
+                It is now <State of={action.state} result={action.result} />
+                {action.attempts ? ` after ${counted(action.attempts, 'attempt')}` : ''}.
+              </p>
+            )}
+            {!(action && hasEnded(action.state)) && <Said look="error" text={action?.error?.message ?? message} />}
+            {action?.error?.unknown && !hasEnded(action.state) && <UnknownNote />}
+            {!action && <p class="soft">Another person has decided. The chain continues.</p>}
+            {action && (
+              <Verbs
+                chain={chain}
+                action={action}
+                only={causeVerbs}
+                which={chains > 1 ? ' this one' : ''}
+                onBegin={() => {
+                  begun.value = { chainId: shown, index: action.index, isTried };
+                  onBegin?.();
+                }}
+                onDone={() => {
+                  begun.value = begun.value && { ...begun.value, isTried: true };
+                  sample.refresh();
+                  onDone();
+                }}
+              />
+            )}
+            {begun.value && chainId && chainId !== begun.value.chainId && (
+              <p>
+                <button type="button" onClick={() => (begun.value = undefined)}>
+                  Show the chain that waits longest
+                </button>
+              </p>
+            )}
+          </div>
+        );
+      }}
+    </Known>
+  );
+}
+
+/** The person who works on the cause, and the end of its silence. */
+function Owner({ cause, onDone }: { cause: CauseResource; onDone(): void }) {
+  const { companyId } = useCompany();
+  const { causeId, takenBy, takenAt, silencedBy, silencedUntil } = cause;
+  const deed = useDeed();
+  const change = async ({ what, words, body }: { what: string; words: string; body?: object }) => {
+    if (await deed.run(() => ask('POST', path`/co/${companyId}/causes/${causeId}/${what}`, body), words)) onDone();
+  };
+  const isSilent = silencedUntil !== undefined && Date.parse(silencedUntil) > Date.now();
+  const taking = takenBy
+    ? { what: 'release', button: 'Stop working on it', words: 'Nobody is working on it now.' }
+    : { what: 'take', button: 'I am working on it', words: 'The others see that you are working on it.' };
+  const silencing = isSilent
+    ? { what: 'silence', button: 'Unmute', words: 'Notices are sent again.', body: { seconds: 0 } }
+    : { what: 'silence', button: 'Mute for 1 hour', words: 'Notices are muted for 1 hour.', body: { seconds: 3600 } };
+  return (
+    <>
+      <ProblemNote refused={deed.refused} />
+      <p class="row small">
+        <span class="soft">
+          {takenBy ? `${takenBy} is working on it` : 'Nobody is working on it'}
+          {takenBy && <Time before=", since " at={takenAt} />}.{' '}
+          {isSilent && (
+            <>
+              {silencedBy} muted it until <Time at={silencedUntil} />.
+            </>
+          )}
+        </span>
+        {may('steer') &&
+          [taking, silencing].map(({ button, ...deed }) => (
+            <button key={button} type="button" onClick={() => void change(deed)}>
+              {button}
+            </button>
+          ))}
+      </p>
+    </>
+  );
+}

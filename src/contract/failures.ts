@@ -1,0 +1,72 @@
+/** Reads failures of activities and child workflows from the SDK. Makes the failure of a workflow whose actions failed. */
+
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { ActivityFailure, ApplicationFailure, ChildWorkflowFailure, isCancellation, TimeoutFailure } from '@temporalio/workflow';
+import type { ActionError, ActionStatus } from '../chain/action-status.js';
+import type { Chain } from '../chain/chain.js';
+import { failureMessage } from '../chain/web-ui.js';
+import type { EffectOutcome, EffectResult, FailureDetails } from './activities.js';
+
+/** The limit of one local activity, and of several in a row. Part of the replay contract. */
+export const longestLocalMs = 2000;
+
+export interface FailedAttempt {
+  attempts: number;
+  failure: ActionError;
+  /** From the activity's report. Without one, the longest time of a local activity. */
+  tookMs: number;
+  kept?: unknown;
+}
+
+/** Ordinary activities, and time-outs of local ones, have the cause in an `ActivityFailure`. @throws cancellations again. */
+export function readFailure(error: unknown): FailedAttempt {
+  if (isCancellation(error)) throw error;
+  const once = { attempts: 1, tookMs: longestLocalMs };
+  const cause = error instanceof ActivityFailure ? error.cause : error;
+  if (cause instanceof TimeoutFailure) {
+    const message = 'no worker reported the end of the attempt in time; check whether workers run';
+    return { ...once, failure: { type: 'Timeout', message, retryable: true, unknown: true } };
+  }
+  const message = cause instanceof Error ? cause.message : String(cause);
+  const failed = cause instanceof ApplicationFailure ? cause : undefined;
+  const details = failed?.details?.[0] as Partial<FailureDetails> | undefined;
+  if (!failed || (!details && !failed.nonRetryable)) {
+    const words = `the relay itself failed: ${message}; see the log of its workers`;
+    return { ...once, failure: { type: 'InternalError', message: words, retryable: true } };
+  }
+  const { retryable = false, unknown, retryAfterSeconds, paused, attempt = 1, tookMs = longestLocalMs, kept } = details ?? {};
+  const failure = { type: failed.type ?? 'InternalError', message, retryable, unknown, retryAfterSeconds, paused };
+  return { attempts: attempt, tookMs, failure, kept };
+}
+
+/** @throws ApplicationFailure like the effect's own activity. */
+export async function resultOf(outcome: EffectOutcome): Promise<EffectResult> {
+  if (!('failure' in outcome)) return outcome;
+  const { type, message, details } = outcome.failure;
+  throw ApplicationFailure.nonRetryable(message, type, details);
+}
+
+export function actionsFailed(type: string, chain: Chain, actions: ActionStatus[], details: unknown): ApplicationFailure {
+  const failure = ApplicationFailure.nonRetryable(failureMessage(chain, actions), type, details);
+  failure.stack = ''; // With a stack, the Web UI would not show the details.
+  return failure;
+}
+
+/** `how`: the way the workflow closed, if it did not return the statuses of all actions. */
+export interface ChildEnd {
+  actions: ActionStatus[];
+  how?: string;
+}
+
+export const runsAlready = 'runs already';
+
+/** The end of a `DelayedAction` that did not complete. Its statuses are in its failure, or came by signal. */
+export function readEnd(error: unknown): ChildEnd {
+  if (error instanceof WorkflowExecutionAlreadyStartedError) return { actions: [], how: runsAlready };
+  const cause = error instanceof ChildWorkflowFailure || error instanceof ActivityFailure ? error.cause : error;
+  const failure = cause instanceof ApplicationFailure ? cause : undefined;
+  if (failure?.type === 'ActionsFailed') return { actions: (failure.details ?? []).flat() as ActionStatus[] };
+  const cancelled = isCancellation(error) || failure?.type === 'DelayedActionCancelled';
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return { actions: [], how: cancelled ? 'cancelled' : `ended early, and nobody knows what it had done by then: ${why}` };
+}

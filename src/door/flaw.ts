@@ -1,0 +1,111 @@
+/** The mistake in an unreadable body: its place, plain words, and the correction in the webhook's template. */
+
+import { mostBytes } from '../chain/request.js';
+import type { BreakKind } from './repair.js';
+import { maxDepth, placeIn } from './strict-json.js';
+
+export type FlawKind =
+  | BreakKind
+  | 'field-twice'
+  | 'empty'
+  | 'not-actions' // JSON, but not a list of objects
+  | 'too-large'
+  | 'charset'
+  | 'content-encoding';
+
+/** `offset`: the place in the text; absent: the whole text. `error`: replaces the standard words. */
+export interface Flaw {
+  kind: FlawKind;
+  offset?: number | undefined;
+  field?: string | undefined;
+  error?: string | undefined;
+}
+
+const inTemplate =
+  'In the template of the webhook, use a variable without free text there (an id, an address, a time), or let the platform escape it (JSON).';
+
+const words: Record<FlawKind, { says(field: string, at: string): string; advice: string }> = {
+  'quotation-mark': {
+    says: (field, at) => `the text of ${field} seems to end at the quotation mark before ${at}`,
+    advice: inTemplate,
+  },
+  backslash: { says: (field, at) => `there is a backslash before ${at} in the text of ${field}`, advice: inTemplate },
+  'single-quotes': {
+    says: () => 'there is a single quotation mark; JSON needs a double one',
+    advice: 'Write names and texts between double quotation marks (") in the template of the webhook.',
+  },
+  comment: {
+    says: () => 'a comment begins here; JSON has no comments',
+    advice: 'Remove the comment from the template of the webhook; the field `comment` of an action is for such notes.',
+  },
+  'cut-off': {
+    says: (field) => `the body ends in the middle, at ${field}`,
+    advice: 'Check that the template is complete, and that the platform does not cut off long bodies.',
+  },
+  unquoted: {
+    says: (field, at) => `${at} has no quotation marks, at ${field}`,
+    advice: 'Put values and names between double quotation marks in the template of the webhook, variables too: "${name}".',
+  },
+  'no-value': {
+    says: (field) => `${field} has no value`,
+    advice: 'Put variables between quotation marks in the template of the webhook, so that an empty one leaves "" behind.',
+  },
+  bracket: {
+    says: (_field, at) => `the bracket ${at} does not belong here`,
+    advice: 'Compare opening and closing brackets in the template of the webhook.',
+  },
+  'after-end': {
+    says: (_field, at) => `the list of actions has ended, and ${at} follows`,
+    advice: 'Remove everything after the last bracket from the template of the webhook.',
+  },
+  depth: {
+    says: () => `the body is nested deeper than ${maxDepth} levels`,
+    advice: 'An action needs no more than two levels: look at the template of the webhook.',
+  },
+  character: {
+    says: (field) => `${field} contains a name or character that cannot be stored`,
+    advice: 'Look at the variables that the template of the webhook uses there.',
+  },
+  'field-twice': {
+    says: (field) => `the field ${field} is twice in one action: a pasted value may have added one`,
+    advice: inTemplate,
+  },
+  empty: { says: () => 'the body is empty', advice: 'Put the list of actions into the template of the webhook.' },
+  'not-actions': {
+    says: () => 'the body is JSON, but no list of actions',
+    advice: 'Send an array, also for a single action: [{"action": …}].',
+  },
+  'too-large': {
+    says: () => `the body is larger than ${mostBytes / 1024} KiB`,
+    advice: 'Shorten what the template pastes; in the HTML of an e-mail, link to images rather than embed them.',
+  },
+  charset: {
+    says: () => 'the charset of the body is unknown: neither UTF-8 nor the one that it declares',
+    advice: 'Let the platform send UTF-8.',
+  },
+  'content-encoding': {
+    says: () => 'the compression of the body is unknown',
+    advice: 'Send it plain, or with Content-Encoding gzip, deflate or br.',
+  },
+};
+
+/** `line 1, column 205: the text of …`. @param shown - the text after the place, without tokens. */
+export function flawWords({ kind, offset, field, error }: Flaw, text: string, shown: string): string {
+  const about = field === undefined || field === '' ? 'a field' : `\`${field.slice(0, 40)}\``;
+  const behind = kind === 'quotation-mark' || kind === 'backslash' ? shown.slice(1) : shown;
+  const [, word, other] = /^[\s"]*(?:([^\s"\\,:{}[\]]{1,24})|(.{1,8}))/su.exec(behind.slice(0, 200)) ?? [];
+  const at = kind === 'bracket' ? shown.charAt(0) : (word ?? other?.trim());
+  const says = storable(error ?? words[kind].says(about, at ? `\`${at.replaceAll('`', '’')}\`` : 'the end'));
+  if (offset === undefined) return says;
+  const { line, column } = placeIn(text, offset);
+  return `line ${line}, column ${column}: ${says}`;
+}
+
+/** Replaces NUL and halves of characters: PostgreSQL refuses them. */
+export function storable(text: string): string {
+  return Buffer.from(text.replaceAll('\0', '\ufffd')).toString();
+}
+
+export function flawAdvice({ kind }: Flaw): string {
+  return words[kind].advice;
+}

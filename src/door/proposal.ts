@@ -1,0 +1,35 @@
+/** A guess at a broken body. A person decides about it: it never runs by itself, because a value may be forged. */
+
+import { jsonrepair } from 'jsonrepair';
+import { isObject } from '../chain/fields.js';
+import { maxActions } from '../chain/request.js';
+import { parseText } from './strict-json.js';
+
+const mostLength = 32 * 1024; // repairing 256 KiB of quotation marks takes 18 seconds, 32 KiB at most half a second
+
+/** @returns the probable actions of the text, at most as many as a chain can have; undefined: there is no guess. */
+export function proposalOf(text: string): Record<string, unknown>[] | undefined {
+  if (text.length > mostLength) return undefined;
+  const value = repaired(text);
+  const list = Array.isArray(value) ? value : innerList(value);
+  const objects = list.filter(isObject).slice(0, maxActions);
+  return objects.length > 0 ? objects : undefined;
+}
+
+function repaired(text: string): unknown {
+  const strict = parseText(text);
+  if (strict.ok) return strict.value;
+  try {
+    const parsed = parseText(jsonrepair(text));
+    return parsed.ok ? parsed.value : undefined;
+  } catch {
+    return undefined; // the text may be nested too deep for the stack
+  }
+}
+
+/** One action counts as a list. An object with only a list counts as that list. */
+function innerList(value: unknown): unknown[] {
+  if (!isObject(value)) return [];
+  const [inner, ...others] = Object.values(value);
+  return others.length === 0 && Array.isArray(inner) ? inner : [value];
+}

@@ -1,0 +1,94 @@
+/** Reads a request's body as actions. A body that is not strict JSON runs, with warnings, only if it has one meaning. */
+
+import { type Fields, isObject } from '../chain/fields.js';
+import { type Issue, maxActions } from '../chain/request.js';
+import { decode, isPlainJsonType, type Received } from './decode.js';
+import type { Flaw } from './flaw.js';
+import { walk } from './repair.js';
+import { looseness, parseText, placeIn, readJsonText } from './strict-json.js';
+
+/** `looseness` finds ambiguities in strict JSON. It is slow. */
+export type Reading =
+  | { ok: true; text: string; elements: Fields[]; warnings: Issue[]; looseness(): Flaw | undefined }
+  | ({ ok: false; flaw: Flaw } & Unread);
+
+/** `errors`: elements that are not actions. */
+export interface Unread {
+  text: string;
+  cut: boolean;
+  errors?: Issue[];
+}
+
+/** The fast path; undefined: `readClosely` must read it. */
+export function readPlain({ contentType, contentEncoding, bytes, whole }: Received): Reading | undefined {
+  if (!whole || contentEncoding !== undefined || !isPlainJsonType(contentType)) return undefined;
+  const body = readJsonText(bytes);
+  return body.ok ? asActions(body.text, body.value, []) : undefined;
+}
+
+export async function readClosely(received: Received): Promise<Reading> {
+  const { text, warnings, unread } = await decode(received);
+  if (unread) return { ok: false, flaw: { kind: unread }, text, cut: unread === 'too-large' || unread === 'cut-off' };
+  const parsed = parseText(text);
+  if (parsed.ok) return asActions(text, parsed.value, warnings);
+  if (text.trim() === '') return { ok: false, flaw: { kind: 'empty' }, text, cut: false };
+  const walked = walk(text);
+  if (!walked.ok) return { ok: false, flaw: walked.broken, text, cut: false };
+  const repaired = parseText(walked.repaired);
+  if (!repaired.ok) return { ok: false, flaw: { kind: 'character' }, text, cut: false };
+  return asActions(walked.repaired, repaired.value, [...warnings, ...repairs(text, walked)]);
+}
+
+function repairs(text: string, { controls, commas }: { controls: readonly number[]; commas: readonly number[] }): Issue[] {
+  const warning = ([first]: readonly number[], says: string): Issue[] => {
+    if (first === undefined) return [];
+    const { line, column } = placeIn(text, first);
+    return [{ pointer: '', detail: `line ${line}, column ${column}: ${says}` }];
+  };
+  return [
+    ...warning(
+      controls,
+      'a text contains an unescaped line break or other control character, which was read as part of it; let the platform escape it (JSON)',
+    ),
+    ...warning(commas, 'a comma before a closing bracket was ignored'),
+  ];
+}
+
+const looksLikeAction = (value: Fields) => ['action', 'relayId', 'relayAccessToken'].some((name) => Object.hasOwn(value, name));
+
+/** Accepts a list of actions, one action, or an object with only a list. */
+function asActions(text: string, value: unknown, warnings: Issue[]): Reading {
+  const body = { text, looseness: () => asFlaw(looseness({ text, value })) };
+  if (!isObject(value)) return Array.isArray(value) ? listed(value, body, warnings) : notActions(text);
+  if (looksLikeAction(value)) {
+    const detail = 'is a single action and was read as a list of one; send an array, also for a single action';
+    return { ok: true, ...body, elements: [value], warnings: [...warnings, { pointer: '', detail }] };
+  }
+  const [[name = '', inner] = [], ...others] = Object.entries(value);
+  if (others.length > 0 || !Array.isArray(inner)) return notActions(text);
+  const detail = `is an object; the list of actions was read from its field ${JSON.stringify(name.slice(0, 40))}. Send the array itself`;
+  return listed(inner, body, [...warnings, { pointer: '', detail }]);
+}
+
+type Body = Pick<Extract<Reading, { ok: true }>, 'text' | 'looseness'>;
+
+function listed(values: readonly unknown[], body: Body, warnings: Issue[]): Reading {
+  const elements = values.filter(isObject);
+  if (elements.length === values.length && values.length > 0) return { ok: true, ...body, elements, warnings };
+  const errors: Issue[] = values.length === 0 ? [{ pointer: '', detail: 'must have at least one action' }] : [];
+  for (const [index, element] of values.entries()) {
+    if (!isObject(element)) errors.push({ pointer: `/${index}`, detail: 'must be an object' });
+    if (errors.length >= maxActions) break;
+  }
+  return notActions(body.text, errors);
+}
+
+function notActions(text: string, errors: Issue[] = []): Reading {
+  return { ok: false, flaw: { kind: 'not-actions' }, text, cut: false, errors };
+}
+
+function asFlaw(found: ReturnType<typeof looseness>): Flaw | undefined {
+  if (!found) return undefined;
+  const { kind, offset, field, error } = found;
+  return kind === 'field-twice' ? { kind, offset, field } : { kind, offset, error };
+}

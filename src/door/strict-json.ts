@@ -1,0 +1,114 @@
+/** JSON with only one possible reading. */
+
+import { isUtf8 } from 'node:buffer';
+import { jsonPointer } from '../chain/request.js';
+import { isNestedDeeper, type Parsed } from '../chain/text.js';
+
+interface ParsedText {
+  text: string;
+  value: unknown;
+}
+
+/** The most levels of nested arrays and objects. */
+export const maxDepth = 32;
+
+/** Refuses `bytes` that are not UTF-8. */
+export function readStrictJson(bytes: ArrayBuffer): Parsed<{ value: unknown }> {
+  const body = readJsonText(bytes);
+  if (!body.ok) return body;
+  const error = looseness(body)?.error;
+  return error === undefined ? { ok: true, value: body.value } : { ok: false, error };
+}
+
+/** Does not search for ambiguities: `looseness` takes ten times as long. */
+export function readJsonText(bytes: ArrayBuffer): Parsed<ParsedText> {
+  if (!isUtf8(bytes)) return { ok: false, error: 'is not UTF-8' };
+  return parseText(new TextDecoder().decode(bytes));
+}
+
+export function parseText(text: string): Parsed<ParsedText> {
+  if (isNestedDeeper(text, maxDepth)) return { ok: false, error: `is nested deeper than ${maxDepth} levels` };
+  try {
+    return { ok: true, text, value: JSON.parse(text) };
+  } catch (error) {
+    return { ok: false, error: `is not JSON${place(error, text)}` };
+  }
+}
+
+/** A defect in a text that is valid JSON. `offset`: its place in the text. */
+export interface Looseness {
+  kind: 'field-twice' | 'character';
+  error: string;
+  offset?: number;
+  field?: string;
+}
+
+/** Finds ambiguities, which two readers could understand differently, and values that cannot be stored. */
+export function looseness({ text, value }: ParsedText): Looseness | undefined {
+  return nameError(text) ?? textError(text, value);
+}
+
+/** Takes only the place or character from the parser's error: its excerpt may contain a token. */
+function place(error: unknown, text: string): string {
+  const message = error instanceof Error ? error.message : '';
+  if (text.trim() === '') return ': it is empty';
+  if (message.startsWith('Unexpected end')) return ': it ends too early';
+  const [, unexpected] = /^Unexpected token '(.)'/su.exec(message) ?? [];
+  if (unexpected !== undefined) return `: ${JSON.stringify(unexpected)} is not expected at this place`;
+  const position = / at position (\d+)/.exec(message)?.[1];
+  if (position === undefined) return '';
+  const { line, column } = placeIn(text, Number(position));
+  return ` at line ${line}, column ${column}`;
+}
+
+/** Counted from 1. */
+export function placeIn(text: string, offset: number): { line: number; column: number } {
+  const before = text.slice(0, offset).split('\n');
+  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
+}
+
+/** Finds a field twice in one object (`JSON.parse` keeps the last), and `__proto__`. */
+function nameError(text: string): Looseness | undefined {
+  const open: (Set<string> | undefined)[] = [];
+  let last = '';
+  let offset = 0;
+  for (const { 0: token, index } of text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:]/gs)) {
+    if (token === '{' || token === '[')
+      open.push(undefined); // becomes a set at the first name
+    else if (token === '}' || token === ']') open.pop();
+    else if (token === ':') {
+      const name: string = JSON.parse(last);
+      if (name === '__proto__') return { kind: 'character', error: 'has a field named "__proto__"', offset };
+      const names = open.at(-1) ?? new Set();
+      if (names.has(name)) {
+        const field = name.slice(0, 80);
+        return { kind: 'field-twice', error: `has the field ${JSON.stringify(field)} twice in one object`, offset, field };
+      }
+      open[open.length - 1] = names.add(name);
+    } else {
+      last = token;
+      offset = index;
+    }
+  }
+  return undefined;
+}
+
+/** Finds texts that PostgreSQL and e-mail cannot store. They can only come from escapes. */
+function textError(json: string, value: unknown): Looseness | undefined {
+  if (!/\\u(0000|d[89a-f])/i.test(json)) return undefined;
+  const [text = '', path = []] = textsIn(value).find(([text]) => text.includes('\0') || /\p{Cs}/u.test(text)) ?? [];
+  if (text === '') return undefined;
+  const what = text.includes('\0') ? 'a NUL character' : 'half of a surrogate pair';
+  return { kind: 'character', error: `has ${what} at ${jsonPointer(path) || 'its top'}` };
+}
+
+/** Every text with its path. The name of a field has the path of its object. */
+export function textsIn(value: unknown, path: readonly string[] = [], texts: [text: string, path: readonly string[]][] = []) {
+  if (typeof value === 'string') texts.push([value, path]);
+  if (typeof value !== 'object' || value === null) return texts;
+  for (const [name, inner] of Object.entries(value)) {
+    texts.push([name, path]);
+    textsIn(inner, [...path, name], texts);
+  }
+  return texts;
+}

@@ -1,0 +1,195 @@
+/**
+ * The actions that failed for the cause of a `Notifier`, and the next notice about them. The notifier has the timer and
+ * starts the deliveries. Part of the replay contract.
+ */
+
+import type { ManyNotice, Member, News, Over, ThroughNotice } from '../contract/notices.js';
+
+export interface LedgerState extends Counts {
+  open: [key: string, Open][];
+  /** The last members that have left: the time, and whether one notice reports several recoveries. */
+  gone: [key: string, Gone][];
+}
+
+interface Counts extends Pick<ThroughNotice, 'ended' | 'through'>, Pick<ManyNotice, 'first' | 'since'> {
+  /** The number of members, including the first, which had its own notice. 0: there are no members. */
+  members: number;
+  /** Members that are only counted and were in no notice yet. */
+  beyond: number;
+  expired: number;
+}
+
+/** `at`: the start of the hold. `until`: how long the ledger waits for the end of the hold, in Unix milliseconds. */
+interface Open {
+  at: string;
+  until: number;
+  told: boolean;
+}
+
+interface Gone {
+  at: string;
+  many: boolean;
+}
+
+const shown = 10;
+/** The ledger waits for at most this many members, to fit into the input of a workflow (2 MB). It only counts the others. */
+const mostOpen = 8_000;
+/** Repetitions of a signal come within minutes, so older members are not needed. */
+const mostGone = 1_000;
+/** The longest timer. A member's end may be the latest date that can be written, which is too far away for a timer. */
+const mostStretchMs = 30 * 24 * 3600 * 1000;
+/** If no end of a hold is reported, the ledger waits this much longer than the hold. */
+const graceMs = 24 * 3600 * 1000;
+
+type Finding<Notice> = Omit<Notice, 'cause' | 'companyId' | 'relayId' | 'at'>;
+
+function memberKey({ chainId, index }: Pick<Member, 'chainId' | 'index'>): string {
+  return `${chainId}/${index}`;
+}
+
+function chainOf(key: string): string {
+  return key.slice(0, key.lastIndexOf('/'));
+}
+
+export class Ledger {
+  readonly #open: Map<string, Open>;
+  readonly #gone: Map<string, Gone>;
+  #counts: Counts;
+
+  /** @param holds - whether the members are held. If so, the ledger waits for the ends of their holds. */
+  constructor(
+    private readonly holds: boolean,
+    { open, gone, ...counts }: LedgerState = { open: [], gone: [], ...nobody() },
+  ) {
+    this.#open = new Map(open);
+    this.#gone = new Map(gone);
+    this.#counts = counts;
+  }
+
+  get state(): LedgerState {
+    return { ...this.#counts, open: [...this.#open], gone: [...this.#gone] };
+  }
+
+  /** The number of different members; 0: nothing to report, and nothing to wait for. */
+  get members(): number {
+    return this.#counts.members;
+  }
+
+  get open(): number {
+    return this.#open.size;
+  }
+
+  get untold(): boolean {
+    return this.#counts.beyond > 0 || [...this.#open.values()].some(({ told }) => !told);
+  }
+
+  get waits(): boolean {
+    return this.#isOfSeveral && this.open > 0;
+  }
+
+  get isThrough(): boolean {
+    return this.#isOfSeveral && this.open === 0;
+  }
+
+  /** Whether several members are or were held, and notices have named all of them. */
+  get #isOfSeveral(): boolean {
+    return this.holds && this.members > 1 && !this.untold;
+  }
+
+  /** Whether a recovery of a member that has left may still arrive. */
+  get awaitsRecovery(): boolean {
+    return this.holds && this.#gone.size > 0;
+  }
+
+  /** @returns whether this news gets its own notice immediately. */
+  hear({ notice, member }: News): boolean {
+    return notice.kind === 'recovered' ? this.recovered(member) : this.join(member);
+  }
+
+  /** A member that failed again gets into another notice. @returns whether it is the first member. */
+  join(member: Member): boolean {
+    const key = memberKey(member);
+    const known = this.#open.get(key);
+    if (member.at <= (known ?? this.#gone.get(key) ?? { at: '' }).at) return false; // A repetition, or an outdated signal.
+    const counts = this.#counts;
+    const isFirst = counts.members === 0;
+    if (!known) counts.members += 1;
+    if (counts.since === '' || member.receivedAt < counts.since) counts.since = member.receivedAt;
+    const until = Date.parse(member.heldUntil ?? member.at) + graceMs;
+    if (isFirst && !this.holds) this.#leave(key, member.at);
+    else if (known || this.open < mostOpen) this.#open.set(key, { at: member.at, until, told: isFirst });
+    else counts.beyond += 1;
+    if (!isFirst && counts.first.length < shown && !counts.first.some(({ chainId }) => chainId === member.chainId))
+      counts.first.push(member);
+    return isFirst;
+  }
+
+  over(member: Over): void {
+    const key = memberKey(member);
+    const known = this.#open.get(key);
+    if (!known || member.at < known.at) return;
+    this.#leave(key, member.at);
+    const { ended } = this.#counts;
+    ended[member.state] = (ended[member.state] ?? 0) + 1;
+    const isLast = ![...this.#open.keys()].some((other) => chainOf(other) === member.chainId);
+    if (isLast && (member.state === 'done' || member.state === 'skipped')) this.#counts.through += 1;
+  }
+
+  /** @returns whether this recovery gets its own notice. If several were held, one notice reports all ends. */
+  recovered(member: Member): boolean {
+    const key = memberKey(member);
+    if (this.members > 1) this.over(member);
+    else if (this.#open.has(key)) this.#leave(key, member.at);
+    return !this.#gone.get(key)?.many;
+  }
+
+  /** The time until the next timer, in milliseconds. */
+  left(now: number): number {
+    const first = Math.min(...[...this.#open.values()].map(({ until }) => until));
+    return Math.min(first - now, mostStretchMs);
+  }
+
+  /** If a timer fires late, no worker was running. This makes the holds longer, so the ledger waits longer too. */
+  extend(lateMs: number): void {
+    if (lateMs > 60_000) for (const member of this.#open.values()) member.until += lateMs;
+  }
+
+  /** The notice that is due if no more members come. If there is none, and `waits` is false, the notifier ends. */
+  next(now: number): Finding<ManyNotice> | Finding<ThroughNotice> | undefined {
+    for (const [key, { until, at }] of this.#open)
+      if (until <= now) {
+        this.#leave(key, at);
+        this.#counts.expired += 1;
+      }
+    if (this.untold) return { kind: 'many', ...this.take() };
+    if (this.waits) return undefined;
+    const { members, ended, through, since, expired: open } = this.#counts;
+    this.#counts = nobody();
+    this.#open.clear();
+    return this.holds && members > 1 && through > 0 ? { kind: 'through', ended, through, since, open } : undefined;
+  }
+
+  take(): Pick<ManyNotice, 'count' | 'actions' | 'first' | 'since'> {
+    const { first, since, beyond } = this.#counts;
+    const untold = [...this.#open].filter(([, { told }]) => !told);
+    for (const [key, member] of untold)
+      if (this.holds) member.told = true;
+      else this.#leave(key, member.at);
+    this.#counts = { ...this.#counts, first: [], beyond: 0 };
+    const count = new Set(untold.map(([key]) => chainOf(key))).size + beyond;
+    return { count, actions: untold.length + beyond, first, since };
+  }
+
+  #leave(key: string, at: string): void {
+    this.#open.delete(key);
+    this.#counts.first = this.#counts.first.filter((member) => memberKey(member) !== key);
+    this.#gone.delete(key);
+    this.#gone.set(key, { at, many: this.members > 1 });
+    const [oldest = ''] = this.#gone.keys();
+    if (this.#gone.size > mostGone) this.#gone.delete(oldest);
+  }
+}
+
+function nobody(): Counts {
+  return { members: 0, first: [], beyond: 0, since: '', ended: {}, through: 0, expired: 0 };
+}

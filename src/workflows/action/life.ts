@@ -1,0 +1,100 @@
+/** An action's life from its turn to its end, in the order of the table of states. */
+
+import type { Later } from '../../chain/attempt.js';
+import { Hold } from '../../chain/hold.js';
+import { reachedSome, wasTried } from '../../chain/outcome.js';
+import { shownTime } from '../../chain/web-ui.js';
+import type { RulePolicy } from '../../contract/activities.js';
+import type { Act } from './act.js';
+import { decide, untilDecided } from './hold.js';
+import { pauseEnd } from './pause.js';
+import { tryAction } from './tries.js';
+
+/** @returns when it is due, if it has to wait for another time; undefined: it has ended. */
+export async function live(act: Act): Promise<Later | undefined> {
+  const { states, engine } = act;
+  /** Attempts of the retry budget that were used before a wait without a try. */
+  let made = 0;
+  /** Waits in a row without a try. */
+  let waits = 0;
+  /** From the failure that people are told of until the next one after their decision. */
+  let hold: Hold | undefined;
+  let policy: RulePolicy | undefined;
+  /** Whether the relay tries a held action by itself. */
+  let own = false;
+
+  for (;;) {
+    // pending: decisions that came before its turn, or while it waited, come first.
+    const early = await decide(act);
+    if (early === 'ended') return undefined;
+    if (typeof early === 'object') return early;
+
+    // running; during the relay's own try it stays held: people can still decide, and get no new notice.
+    const isHeld = own && act.status.state === 'needs-attention';
+    const begun = { state: 'running', startedAt: engine.time(), heldUntil: undefined, reason: undefined } as const;
+    act.update({ ...(!isHeld && begun), nextAttemptAt: undefined });
+    const { attempts, failure, skipped, recipients } = await tryAction(act, { own, made, waits });
+    const tried = !failure || wasTried(failure);
+    act.update({ attempts: (act.status.attempts ?? 0) + attempts, ...(failure && tried && { error: failure }) });
+
+    // pending: nothing was tried, which costs no attempt. It waits for the end of the pause, or for a while.
+    if (!tried && (!isHeld || reachedSome(act.status)) && (failure.paused || states.hasRoomForOwn)) {
+      made += attempts;
+      waits += 1;
+      const later = failure.paused ? await pauseEnd(act, failure.paused) : await waitAWhile(act, waits, failure.message);
+      if (later) return later;
+      continue;
+    }
+    made = 0;
+    waits = 0;
+
+    // done, skipped, partly-failed
+    const recovered = own ? 'recovered' : undefined;
+    if (skipped !== undefined)
+      return act.end({ state: reachedSome(act.status) ? 'partly-failed' : 'skipped', reason: skipped }, recovered);
+    if (!failure) return act.end({ state: 'done', ...(recipients !== undefined && { result: { recipients } }) }, recovered);
+    const { message: reason } = failure;
+    if (reachedSome(act.status)) return act.end({ state: 'partly-failed', reason }, 'partly-failed');
+
+    // failed, and the actions behind it go on, if its rule says so
+    if (!own || !policy) policy = await policyOf(act);
+    if (policy.skips !== undefined) return act.end({ state: 'skipped', reason: policy.skips }, recovered);
+    if (policy.onFailure === 'continue' && tried) return act.end({ state: 'failed', reason }, 'failed');
+
+    // needs-attention, until somebody decides or the window ends
+    if (!own || !hold) hold = new Hold(engine.now, act.chain.attentionWindowSeconds);
+    const decided = await untilDecided(act, hold, failure, policy);
+    if (decided === 'given-up') return giveUp(act, hold);
+    if (decided === 'ended') return undefined;
+    if (typeof decided === 'object') return decided;
+    own = decided === 'own';
+  }
+}
+
+/** Waits 1, 2, 4, … 120 seconds by the number of waits in a row, plus up to the same at random, to spread the load. */
+async function waitAWhile(act: Act, waits: number, reason: string): Promise<undefined> {
+  const wait = Math.round(Math.min(2 ** (waits - 1), 120) * 1000 * (1 + Math.random()));
+  const nextAttemptAt = act.engine.time(wait);
+  act.update({ state: 'pending', reason, nextAttemptAt });
+  await act.wait(wait, `not tried, next try at ${shownTime(nextAttemptAt)}`);
+}
+
+/** Asked once, before the action is held. If the rule cannot be read, this waits: it may say that the actions behind go on. */
+async function policyOf(act: Act): Promise<RulePolicy> {
+  const { companyId, relayId } = act.ref;
+  const asks = act.summary(`does rule ${relayId} hold or continue?`);
+  for (let waits = 1; ; waits += 1) {
+    const policy = await act.ask(asks, (activities) => activities.readPolicy({ companyId, relayId }), undefined);
+    if (policy) return policy;
+    if (!act.states.hasRoomForOwn) return { onFailure: 'hold', onUnknown: 'hold' };
+    await waitAWhile(act, waits, 'the relay cannot read whether its rule says hold or continue');
+  }
+}
+
+function giveUp(act: Act, hold: Hold): undefined {
+  // The actions behind it first: the chain hears as soon as one has failed, and a retry must then find all of them.
+  const notRun = { state: 'not-run', reason: `action ${act.action.index} before it failed` } as const;
+  for (const { index } of act.behind) if (!act.states.hasEnded(index)) act.states.end(index, notRun);
+  const until = shownTime(new Date(hold.until).toISOString());
+  act.end({ state: 'failed', reason: `nobody decided until ${until}` }, 'gave-up');
+}

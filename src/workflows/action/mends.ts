@@ -1,0 +1,82 @@
+/** Takes people's edits (mends) of actions. An edited action is read again, from its fields as sent and all its edits. */
+
+import { type ChainAction, dueAt } from '../../chain/chain.js';
+import { afterEdit, changesOf, editedAction, editRefusal, problemsText } from '../../chain/edits.js';
+import type { Fields } from '../../chain/fields.js';
+import { cutShort } from '../../chain/text.js';
+import { summaryOf } from '../../chain/web-ui.js';
+import { readFailure } from '../../contract/failures.js';
+import type { Mend, NumberedMend } from '../../contract/messages.js';
+import type { Engine } from '../engine/engine.js';
+import type { ActionStates } from './states.js';
+
+export class Mends {
+  /** All mends by index. Those that were taken are in the action's status. */
+  readonly #heard = new Map<number, NumberedMend[]>();
+  /** Actions with their mends. */
+  readonly actions = new Map<number, ChainAction>();
+  #numbers = 0;
+
+  constructor(
+    private readonly states: ActionStates,
+    private readonly engine: Engine,
+  ) {}
+
+  /** Keeps a mend until its turn. The chain numbers it, and passes it with its number to a delayed action. */
+  hear(mend: Mend, number = ++this.#numbers): NumberedMend {
+    const numbered = { ...mend, number };
+    this.#heard.set(mend.index, [...(this.#heard.get(mend.index) ?? []), numbered]);
+    return numbered;
+  }
+
+  /** All taken changes together. @param last - one more. */
+  changesTo(index: number, last?: NumberedMend): Fields {
+    return changesOf(this.#heard.get(index) ?? [], this.states.of(index), last);
+  }
+
+  /** Applies the mend, or says in the status why not. @returns whether it was applied. */
+  async take(mend: NumberedMend): Promise<boolean> {
+    const { states } = this;
+    const { index, fields, by = 'hand' } = mend;
+    const before = states.of(index);
+    const read = editRefusal(mend, before) ?? (await this.#read(index, this.changesTo(index, mend)));
+    if (states.of(index).mends !== before.mends) return this.take(mend); // Another was taken meanwhile: read with both.
+    if (typeof read === 'string') {
+      states.ignore(cutShort(`mend [${index}]: ${read}`, 500));
+      return false;
+    }
+    this.actions.set(index, read);
+    states.update(index, afterEdit(states.of(index), mend, read));
+    states.steer(index, by, 'mend', Object.keys(fields));
+    return true;
+  }
+
+  /** When the action is due, Unix milliseconds, if the mend gave it a delay that is not over; otherwise 0. */
+  dueAfter({ index, fields }: Mend): number {
+    const action = this.actions.get(index);
+    const due = action?.delaySeconds && 'delayInSeconds' in fields ? dueAt(this.states.chain, action) : 0;
+    return due > this.engine.now ? due : 0;
+  }
+
+  /** The action with its mends, also those that its own workflow took, which has closed. */
+  async current(action: ChainAction): Promise<ChainAction> {
+    const { index } = action;
+    const read = this.actions.get(index) ?? (await this.#read(index, this.changesTo(index)));
+    if (typeof read === 'string') return { ...action, invalidData: `what was mended of it cannot be read: ${read}` };
+    this.actions.set(index, read);
+    return read;
+  }
+
+  /** @returns the action with these changes, or what is wrong with them. */
+  async #read(index: number, changes: Fields): Promise<ChainAction | string> {
+    const action = this.states.chain.actions.find((action) => action.index === index);
+    if (!action) return 'there is no such action';
+    const summary = summaryOf([action], 'reads what was mended');
+    try {
+      const read = await this.engine.local(summary, ({ mendAction }) => mendAction({ action, changes }), 2);
+      return 'problems' in read ? problemsText(read.problems) : editedAction(action, read.mended, read.same);
+    } catch (error) {
+      return readFailure(error).failure.message;
+    }
+  }
+}

@@ -1,0 +1,49 @@
+/** An action waits while its system is paused. Actions that were due meanwhile keep their distance from each other. */
+
+import type { Later } from '../../chain/attempt.js';
+import { dueAgain } from '../../chain/chain.js';
+import { type Connector, type EndedPause, longestLook, type Pause, type Pauses, pauseOf, pauseText } from '../../chain/pause.js';
+import { shownTime } from '../../chain/web-ui.js';
+import type { Act } from './act.js';
+
+/** Waits for the end of the pause. No attention window ends meanwhile. @returns when the action is due then, if later. */
+export async function pauseEnd(act: Act, connector: Connector): Promise<Later | undefined> {
+  const { engine, states } = act;
+  const since = engine.time();
+  let first: Pause | undefined;
+  for (let seconds = 30; ; seconds = Math.min(2 * seconds, longestLook(states.hasRoomForOwn))) {
+    const { current, ended } = await readPauses(act, since, connector);
+    const pause = pauseOf(current, connector);
+    if (!pause) return goOn(act, first && { ...first, until: ended ?? engine.time() });
+    first ??= pause;
+    const longest = longestLook(states.hasRoomForOwn);
+    const left = pause.until === undefined ? longest : Math.max(1, (Date.parse(pause.until) - engine.now) / 1000);
+    const wait = Math.min(seconds, left) * 1000;
+    const nextAttemptAt = engine.time(wait);
+    act.update({ state: 'pending', pausedSince: since, reason: pauseText(pause), nextAttemptAt });
+    act.waitsForPause = true;
+    await act.wait(wait, `${connector} paused, looks again at ${shownTime(nextAttemptAt)}`);
+    act.waitsForPause = false;
+  }
+}
+
+function goOn(act: Act, pause: EndedPause | undefined): Later | undefined {
+  const { chain, action, engine, status, overdueNow } = act;
+  act.overdueNow = false;
+  act.update({ pausedSince: undefined, reason: undefined, nextAttemptAt: undefined });
+  const dueAt = pause && !overdueNow ? dueAgain(chain, action, status, pause) : 0;
+  return dueAt > engine.now ? { dueAt, alone: false } : undefined;
+}
+
+/** If the question fails, the pause counts as not ended. */
+export function readPauses(act: Act, since: string, connector?: Connector): Promise<Pauses> {
+  const { companyId, relayId } = act.ref;
+  const waiting = connector && { relayId, connector };
+  const unknown = { what: 'all', since, reason: 'the relay cannot read whether this has ended' } as const;
+  const otherwise: Pauses = { current: [unknown], seconds: 0 };
+  return act.ask(
+    connector ? `is the ${connector} still paused?` : 'how long was the company paused?',
+    (activities) => activities.readPauses({ companyId, since, waiting }),
+    otherwise,
+  );
+}

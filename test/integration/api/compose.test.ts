@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import widenThenAlert from '../../../examples/widen-then-alert.json' with { type: 'json' };
+import { composedSchema, composerSchema } from '../../../src/contract/dry-run.js';
+import { adminToken, wholeApi } from '../../api/whole-api.js';
+
+const actor = { kind: 'admin' } as const;
+const path = '/co/acme/chains/compose';
+
+describe('composing a chain', () => {
+  let api: Awaited<ReturnType<typeof wholeApi>>;
+  let key: string;
+  before(async () => {
+    api = await wholeApi();
+    const system = { kind: 'http', baseUrl: 'https://platform.acme.example' } as const;
+    await api.store.companies.put(
+      'acme',
+      () => ({ companyId: 'acme', name: 'Acme', timeZone: 'America/New_York', platform: system, ticketing: system }),
+      actor,
+    );
+    await api.store.rules.create('acme', { name: 'Rule', onFailure: 'hold', onUnknown: 'resend', relayId: '1' }, actor);
+    const made = await api.store.keys.create('acme', 'dana', actor, { role: 'steer' });
+    assert(typeof made === 'object');
+    key = made.key;
+  });
+  after(() => api.close());
+
+  async function composed(elements: object[], more: object = {}) {
+    const { status, json, text } = await api.ask('POST', path, key, { elements, ...more });
+    assert.equal(status, 200, text);
+    return composedSchema.parse(json);
+  }
+  const example = widenThenAlert.map((element) => ({ ...element, relayId: '1', platformAssignmentId: '${assignment_id}' }));
+  const udf = {
+    action: 'ticket_updateUDF',
+    relayId: '1',
+    externalSystemTicketId: 'T',
+    cfName: 'In',
+    cfValue: '${checked_in_on}',
+  };
+  const facts = { assignment: { facts: { status: 'draft' } } };
+
+  it("returns each action's fields, without those that all actions of a rule share", async () => {
+    const { json } = await api.ask('GET', path, key);
+    const { actions, variables, examples } = composerSchema.parse(json);
+    const [send, mail] = actions;
+    assert.equal(send?.name, 'platform_sendAssignment');
+    assert.deepEqual(
+      send?.fields.filter(({ required }) => required).map(({ name }) => name),
+      ['platformAssignmentId'],
+    );
+    assert.deepEqual(
+      mail?.fields.filter(({ required }) => required).map(({ name }) => name),
+      ['emails', 'subject', 'body', 'bodyHtml'],
+    );
+    assert.deepEqual(
+      mail?.fields.filter(({ isList }) => isList).map(({ name }) => name),
+      ['emails'],
+    );
+    assert.ok(mail?.fields.every(({ description }) => description));
+    assert.ok(variables.some(({ name }) => name === 'assignment_id'));
+    assert.deepEqual(examples[0]?.elements[0]?.relayAccessToken, undefined);
+    assert.equal(examples.length, 3);
+    const [first] = examples;
+    assert(first?.elements.every(({ platformAssignmentId }) => platformAssignmentId === '${assignment_id}'));
+    assert.deepEqual(
+      first?.elements.map(({ delayInSeconds = '0' }) => delayInSeconds),
+      ['0', '1800', '3600', '5400'],
+    );
+  });
+
+  it('reports every problem at its field, and needs no token', async () => {
+    const { problems, actions } = await composed([
+      { ...example[0], delayInSeconds: 'soon', relayAccessToken: 'whatever' },
+      { action: 'sendEmails', relayId: '1', subject: 's' },
+    ]);
+    assert.equal(actions, undefined);
+    assert.deepEqual(
+      problems.map(({ pointer }) => pointer),
+      ['/0/delayInSeconds', '/1/emails', '/1/body', '/1/bodyHtml'],
+    );
+  });
+
+  it('names each rule that the company does not have', async () => {
+    const { problems, actions } = await composed([udf, { ...udf, relayId: '9999999' }, { ...udf, relayId: 9999999 }]);
+    assert.equal(actions, undefined);
+    const detail = 'names 9999999, which is not a rule of this company';
+    assert.deepEqual(problems, [
+      { pointer: '/1/relayId', detail },
+      { pointer: '/2/relayId', detail },
+    ]);
+  });
+
+  it('returns the outcome of each action for a made-up assignment', async () => {
+    const { problems, warnings, hints, actions = [], variables } = await composed(example, facts);
+    assert.deepEqual([problems, warnings, hints], [[], [], []]);
+    assert.deepEqual(
+      actions.map(({ outcome }) => outcome),
+      ['runs', 'runs', 'runs', 'runs'],
+    );
+    assert.equal(actions[0]?.assignmentId, '1001');
+    assert.deepEqual(variables, { assignment_id: '1001' });
+    const sent = await composed(example, { assignment: { facts: { status: 'sent' } } });
+    assert.deepEqual(
+      sent.actions?.map(({ outcome }) => outcome),
+      ['runs', 'skipped', 'skipped', 'skipped'],
+    );
+  });
+
+  it('leaves open what depends on an assignment if none is given', async () => {
+    const { actions = [] } = await composed(example);
+    assert.deepEqual(
+      actions.map(({ outcome, reason }) => [outcome, reason]),
+      [['runs', undefined], ...[1, 2, 3].map(() => ['unknown', 'it depends on the assignment'])],
+    );
+  });
+
+  it('plays a scenario', async () => {
+    const some = await composed(example, { scenario: 'nobody-accepts' });
+    assert.match(some.remark ?? '', /nobody gets a message/);
+    assert.deepEqual(some.actions?.map(({ outcome, reason, condition }) => [outcome, reason, condition]).at(-1), [
+      'skipped',
+      'status was "sent"',
+      undefined,
+    ]);
+    const down = await composed(example, { scenario: 'platform-down', ...facts });
+    assert.ok((down.actions?.[0]?.toldAfterSeconds ?? 0) > 0);
+    assert.ok((down.actions?.[0]?.afterSeconds ?? 0) >= 3600);
+  });
+
+  it('formats a timestamp as the chain will write it, even if other fields are wrong', async () => {
+    const { timestamps } = await composed([
+      { ...udf, cfTargetDateFormat: 'yyyy-MM-dd HH:mm z' },
+      { ...udf, cfTargetDateFormat: 'bad' },
+      { ...udf, cfTargetDateFormat: 'HH', cfValue: 'noon', externalSystemTicketId: undefined },
+      udf,
+    ]);
+    assert.deepEqual(timestamps[0], { pointer: '/0/cfTargetDateFormat', detail: '2026-07-01 08:00 EDT', written: true });
+    assert.match(timestamps[1]?.detail ?? '', /^cfTargetDateFormat .*b at place 1/);
+    assert.match(timestamps[2]?.detail ?? '', /is not a timestamp/);
+    assert.equal(timestamps.length, 3);
+    const { actions } = await composed([udf], { variables: { checked_in_on: 'a\nb' } });
+    assert.deepEqual(actions?.[0]?.effect, { ticketId: 'T', field: 'In', value: 'a\nb' });
+  });
+
+  it("works for the key's own company only, and refuses invalid input", async () => {
+    assert.equal((await api.ask('POST', path, undefined, { elements: [] })).status, 401);
+    assert.equal((await api.ask('POST', '/co/other/chains/compose', key, { elements: [] })).status, 401);
+    assert.equal((await api.ask('POST', '/co/other/chains/compose', adminToken, { elements: [] })).status, 404);
+    for (const body of [
+      {},
+      { elements: {} },
+      { elements: [1] },
+      { elements: [], assignment: {} },
+      { elements: [], scenario: 'x' },
+    ])
+      assert.equal((await api.ask('POST', path, key, body)).status, 400, JSON.stringify(body));
+    const tooMany = await api.ask('POST', path, key, { elements: Array.from({ length: 101 }, () => udf) });
+    assert.deepEqual(tooMany.json.errors, [{ pointer: '/elements', detail: 'has 101 actions; at most 100 are allowed' }]);
+    const { problems } = await composed([]);
+    assert.deepEqual(problems, [{ pointer: '', detail: 'must have at least one action' }]);
+  });
+});

@@ -1,0 +1,260 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { z } from 'zod';
+import { apiRoutes, createApi } from '../../../src/api/app.js';
+import { type OpenApi, openApi } from '../../../src/api/openapi.js';
+import { readRequest } from '../../../src/chain/request.js';
+import { problemTypeList } from '../../../src/contract/problem-types.js';
+import { wholeApi } from '../../api/whole-api.js';
+
+const url = 'http://127.0.0.1:8080';
+const options = await wholeApi({ links: { api: url } });
+after(() => options.close());
+const app = createApi(options);
+const document = openApi(url, apiRoutes(options));
+
+/** The allowed callers of each route. */
+const callers = {
+  'relay tokens': ['post /co/:companyId/relay'],
+  'admin or company key': [
+    'get /co/:companyId',
+    'get /co/:companyId/causes',
+    'get /co/:companyId/causes/:causeId',
+    'get /co/:companyId/chains',
+    'get /co/:companyId/chains/:chainId',
+    'get /co/:companyId/chains/:chainId/actions/:index/fields',
+    'get /co/:companyId/chains/:chainId/actions/:index/notice',
+    'get /co/:companyId/chains/bulk/:bulkId',
+    'get /co/:companyId/chains/compose',
+    'get /co/:companyId/chains/counts',
+    'get /co/:companyId/events',
+    'get /co/:companyId/rejected',
+    'get /co/:companyId/rejected/:rejectedId',
+    'post /co/:companyId/causes/:causeId/release',
+    'post /co/:companyId/causes/:causeId/silence',
+    'post /co/:companyId/causes/:causeId/take',
+    'post /co/:companyId/chains/:chainId/actions/:index/:verb',
+    'post /co/:companyId/chains/:chainId/actions/:index/mend',
+    'post /co/:companyId/chains/:chainId/cancel',
+    'post /co/:companyId/chains/bulk',
+    'post /co/:companyId/chains/compose',
+    'post /co/:companyId/rejected/:rejectedId/drop',
+    'post /co/:companyId/rejected/:rejectedId/resend',
+  ],
+  admin: [
+    'delete /admin/companies/:companyId',
+    'delete /admin/tokens/:adminTokenId',
+    'get /admin/audit',
+    'get /admin/companies',
+    'get /admin/encryption',
+    'get /admin/tokens',
+    'get /chains',
+    'get /chains/bulk/:bulkId',
+    'post /admin/companies/:companyId/erase',
+    'post /admin/encryption/rotate',
+    'post /admin/tokens',
+    'post /chains/bulk',
+    'post /codec/decode',
+    'post /codec/encode',
+    'put /admin/companies/:companyId',
+  ],
+  'admin or manage key': [
+    'delete /admin/companies/:companyId/keys/:keyId',
+    'delete /admin/companies/:companyId/pause',
+    'delete /admin/companies/:companyId/rules/:relayId',
+    'delete /admin/companies/:companyId/rules/:relayId/tokens/:tokenId',
+    'get /admin/companies/:companyId',
+    'get /admin/companies/:companyId/audit',
+    'get /admin/companies/:companyId/contacts',
+    'get /admin/companies/:companyId/keys',
+    'get /admin/companies/:companyId/pause',
+    'get /admin/companies/:companyId/rules',
+    'get /admin/companies/:companyId/rules/:relayId',
+    'get /admin/companies/:companyId/rules/:relayId/tokens',
+    'patch /admin/companies/:companyId',
+    'patch /admin/companies/:companyId/rules/:relayId',
+    'post /admin/companies/:companyId/check',
+    'post /admin/companies/:companyId/keys',
+    'post /admin/companies/:companyId/notices/test',
+    'post /admin/companies/:companyId/rules',
+    'post /admin/companies/:companyId/rules/:relayId/tokens',
+    'put /admin/companies/:companyId/pause',
+  ],
+  public: [
+    'delete /session',
+    'get /',
+    'get /assets/:file',
+    'get /companies',
+    'get /companies/*',
+    'get /companies/:companyId',
+    'get /companies/:companyId/:page',
+    'get /companies/:companyId/:page/:item',
+    'get /confirm/:link',
+    'get /docs',
+    'get /healthz',
+    'get /hold/:companyId/:chainId/:index',
+    'get /hold/:link',
+    'get /openapi.json',
+    'get /problems/:slug',
+    'get /readyz',
+    'get /session',
+    'get /sign-in',
+    'get /web-ui/*',
+    'post /confirm/:link',
+    'post /hold/:companyId/:chainId/:index',
+    'post /session',
+    'post /sign-in',
+    'post /sign-out',
+  ],
+  'admin or this machine': ['get /metrics'],
+};
+
+describe('the OpenAPI document', () => {
+  it('is valid OpenAPI 3.1', async () => {
+    const { valid, errors } = await new Validator().validate(structuredClone({ ...document }));
+    assert.ok(valid, JSON.stringify(errors, undefined, 1));
+    assert.match(document.openapi, /^3\.1\./);
+  });
+
+  it("says that process metrics are for the admin and for the process's own machine", () => {
+    const { security } = endpoints().find(({ path }) => path === '/metrics')?.operation ?? assert.fail();
+    assert.deepEqual(security, [{}, { adminToken: [] }, { session: [] }]);
+  });
+
+  it('describes every route of the API, and no other', () => {
+    const routes = app.routes
+      .filter(({ method }) => method !== 'ALL')
+      .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`);
+    assert.deepEqual(
+      endpoints()
+        .map(({ name }) => name)
+        .sort(),
+      [...new Set(routes)].sort(),
+    );
+  });
+
+  it("lists each route's callers: a new route must be added here", () => {
+    const named: Record<string, string[]> = {};
+    for (const { access, method, path } of apiRoutes(options)) named[access] = [...(named[access] ?? []), `${method} ${path}`];
+    for (const routes of Object.values(named)) routes.sort();
+    assert.deepEqual(named, callers);
+  });
+
+  it('gives every endpoint its own id', () => {
+    const ids = endpoints().map(({ operation }) => operation.operationId);
+    assert.equal(new Set(ids).size, ids.length);
+  });
+
+  it('has every problem type among the answers', () => {
+    const named = new Set(
+      endpoints().flatMap(({ operation }) =>
+        Object.values(operation.responses).flatMap(({ content }) =>
+          Object.keys(content?.['application/problem+json']?.examples ?? {}),
+        ),
+      ),
+    );
+    assert.deepEqual([...named].sort(), problemTypeList.map(({ slug }) => slug).sort());
+  });
+
+  it('says which routes answer errors with a page, and that too many failed authentications are refused', () => {
+    const contents = (operation: string, status: number) =>
+      Object.keys(
+        endpoints().find(({ operation: { operationId } }) => operationId === operation)?.operation.responses[status]?.content ??
+          {},
+      );
+    for (const operation of ['signIn', 'decideHold'])
+      for (const status of [403, 429])
+        assert.deepEqual(contents(operation, status), ['text/html', 'application/problem+json'], `${operation} ${status}`);
+    assert.deepEqual(contents('openHold', 429), ['text/html', 'application/problem+json']);
+    assert.deepEqual(contents('getSession', 429), ['application/problem+json']);
+  });
+
+  it('describes the fields of each action, and marks the required ones', () => {
+    const required = (name: string) =>
+      document.components.schemas[name]?.required?.filter((field) => !/^relay|^action$/.test(field));
+    assert.deepEqual(required('platform_sendAssignment'), ['platformAssignmentId']);
+    assert.deepEqual(required('sendEmails'), ['emails', 'subject', 'body', 'bodyHtml']);
+    assert.deepEqual(required('ticket_updateUDF'), ['externalSystemTicketId', 'cfName', 'cfValue']);
+  });
+
+  for (const name of ['widen-then-alert', 'email-send-email', 'two-groups']) {
+    it(`has the example ${name}, a valid chain by its own schema and by the API`, async () => {
+      const body = document.paths['/co/{companyId}/relay']?.post?.requestBody?.content['application/json'];
+      const example = z.object({ value: z.array(z.record(z.string(), z.unknown())) }).parse(body?.examples?.[name]).value;
+      assert.deepEqual(example, JSON.parse(readFileSync(new URL(`../../../../examples/${name}.json`, import.meta.url), 'utf8')));
+      const read = readRequest(example);
+      assert.ok(read.ok);
+      assert.deepEqual(read.warnings, []);
+      const schema = z.fromJSONSchema({ $ref: '#/$defs/ChainRequest', $defs: definitions() });
+      schema.parse(example);
+      assert.ok(!schema.safeParse(example.map(({ action, ...rest }) => rest)).success);
+    });
+  }
+
+  it('is what /openapi.json answers', async () => {
+    const response = await app.request('/openapi.json');
+    assert.equal(response.headers.get('Content-Type'), 'application/json');
+    assert.deepEqual(await response.json(), JSON.parse(JSON.stringify(document)));
+  });
+
+  it("shows no token except the demo's", () => {
+    const tokens = JSON.stringify(document).match(/"relayAccessToken":"[^"]*"/g) ?? [];
+    assert.deepEqual([...new Set(tokens)], ['"relayAccessToken":"<RELAY_ACCESS_TOKEN>"']);
+  });
+});
+
+describe('the page at /docs', () => {
+  let text: string;
+  let headers: Headers;
+  before(async () => {
+    const response = await app.request('/docs');
+    assert.equal(response.status, 200);
+    headers = response.headers;
+    text = await response.text();
+  });
+
+  it('is HTML that loads nothing and runs nothing', () => {
+    assert.match(headers.get('Content-Type') ?? '', /^text\/html/);
+    assert.match(headers.get('Content-Security-Policy') ?? '', /^default-src 'none'; style-src 'sha256-[^']+'; /);
+    assert.doesNotMatch(text, /<script|<iframe|<img| on\w+="| style="|@import|url\(/i);
+    assert.deepEqual(text.match(/(?:href|src)="(?!#|\/|data:,)[^"]*"/g), null);
+  });
+
+  it('has every endpoint, schema, problem and example', () => {
+    for (const { path, operation } of endpoints()) {
+      assert.ok(text.includes(`<section id="${operation.operationId}">`), operation.operationId);
+      assert.ok(text.includes(path), path);
+    }
+    for (const name of Object.keys(document.components.schemas)) assert.ok(text.includes(`<section id="schema-${name}">`), name);
+    for (const { slug } of problemTypeList) assert.ok(text.includes(`href="/problems/${slug}"`), slug);
+    assert.equal(text.match(/<summary>Example/g)?.length, 3);
+    assert.ok(text.includes('Nobody yet: widen to 25 miles'));
+  });
+
+  it('has no dead links', async () => {
+    const links = new Set([...text.matchAll(/href="([#/][^"]*)"/g)].map(([, link = '']) => link));
+    for (const link of links) {
+      if (link.startsWith('#')) assert.ok(text.includes(` id="${link.slice(1)}"`), link);
+      else assert.equal((await app.request(link)).status, 200, link);
+    }
+  });
+
+  it('is escaped', () => {
+    assert.ok(text.includes('&lt;property&gt;==&lt;value&gt;'));
+    assert.doesNotMatch(text, /<property>|\[object |undefined/);
+  });
+});
+
+function endpoints() {
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, path, operation })),
+  );
+}
+
+/** The document's schemas as plain JSON Schema. */
+function definitions(): OpenApi['components']['schemas'] {
+  const text = JSON.stringify(document.components.schemas).replaceAll('#/components/schemas/', '#/$defs/');
+  return z.record(z.string(), z.custom<OpenApi['components']['schemas'][string]>()).parse(JSON.parse(text));
+}

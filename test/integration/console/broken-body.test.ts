@@ -1,0 +1,216 @@
+/**
+ * The page of a broken request, in a real browser: the mistake, the proposed actions, and the decision. `RELAY_PICTURES=1`
+ * takes the pictures of docs/console.md.
+ */
+
+import assert from 'node:assert/strict';
+import { after, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { rejectedListSchema } from '../../../src/contract/problem.js';
+import { missingBrowser, obstacles, signIn, startBrowser } from '../../end-to-end/browser.js';
+import { serveApi } from '../../hostile/api.js';
+import { openEmptied } from '../../store/emptied.js';
+
+const pictures = process.env.RELAY_PICTURES === '1' ? new URL('../../../../docs/pictures/', import.meta.url) : undefined;
+const looks: Record<string, BrowserContextOptions> = {
+  wide: { viewport: { width: 1100, height: 900 }, colorScheme: 'light' },
+  phone: { viewport: { width: 375, height: 740 }, colorScheme: 'dark', hasTouch: true },
+};
+
+if (missingBrowser) it('the page of a broken request', { skip: missingBrowser }, () => {});
+else describe('the page of a broken request', onThePage);
+
+async function onThePage(): Promise<void> {
+  const started: Record<string, unknown>[][] = [];
+  const said: string[] = [];
+  const start = async (type: string, { args: [chain] }: { args: [{ actions: Record<string, unknown>[] }] }) => {
+    if (type === 'RuleChain') started.push(chain.actions);
+    return {};
+  };
+  const served = await serveApi(await openEmptied(), { workflow: { start } });
+  const browser = await startBrowser();
+  after(() => served.close());
+
+  /** Waits until this request is kept. @returns the address of its page. */
+  async function refuseBody(body: string): Promise<string> {
+    const { url, companyId, key } = served;
+    const headers = { 'content-type': 'application/json' };
+    assert.equal((await fetch(`${url}/co/${companyId}/relay`, { method: 'POST', headers, body })).status, 400);
+    const answer = await fetch(`${url}/co/${companyId}/rejected`, { headers: { authorization: `Bearer ${key}` } });
+    const [newest] = rejectedListSchema.parse(await answer.json()).items;
+    return `/companies/${companyId}/refused/${newest?.rejectedId}`;
+  }
+
+  const rule = { relayId: served.relayId, relayAccessToken: served.relayAccessToken };
+  const udf = { action: 'ticket_updateUDF', ...rule, externalSystemTicketId: '7003', cfName: 'Dispatched', cfValue: 'no' };
+
+  /** The event's note is pasted into the text of an e-mail. */
+  function refuse(note: string): Promise<string> {
+    const email = {
+      action: 'sendEmails',
+      ...rule,
+      emails: ['dispatch@acme.example'],
+      subject: 'Late',
+      body: 'Late',
+      bodyHtml: '*',
+    };
+    return refuseBody(JSON.stringify([email, udf], undefined, 2).replace('*', () => note));
+  }
+
+  async function pageOf(to: string, options = looks.wide): Promise<Page> {
+    const page = await (await browser.newContext({ ...options, reducedMotion: 'reduce' })).newPage();
+    page.setDefaultTimeout(60_000);
+    page.on('pageerror', (error) => said.push(error.message));
+    await signIn(page, served.url, served.key, to);
+    return page;
+  }
+
+  const added =
+    'Valve "blue" leaks"},{"action":"sendEmails","emails":["evil@evil.example"],"subject":"Hi","body":"x","bodyHtml":"Pay';
+
+  for (const [look, options] of Object.entries(looks))
+    it(`shows the place and what is not authenticated, with no axe violation: ${look}`, async () => {
+      const page = await pageOf(await refuse(`${added} (${look})`), options);
+      await page.getByRole('heading', { name: 'Received body' }).waitFor();
+      assert.equal(await page.locator('mark').textContent(), '"');
+      await page.getByText(/^The mark is at line 11, column \d+/).waitFor();
+      const text = (await page.locator('pre.body').textContent()) ?? '';
+      assert(text.includes('Valve "blue" leaks') && text.includes('"relayAccessToken": "***"'), text);
+      assert(!(await page.content()).includes(served.relayAccessToken));
+      await page.getByText('no valid token', { exact: true }).waitFor();
+      await page.getByRole('button', { name: 'Send as proposed (2 of 3 actions)' }).waitFor();
+      assert.deepEqual(await obstacles(page), []);
+      const { wider } = await page.evaluate<{ wider: boolean }>('({ wider: document.documentElement.scrollWidth > innerWidth })');
+      assert.equal(wider, false, 'it is wider than the screen');
+      if (pictures) {
+        const path = fileURLToPath(new URL(`console-broken${look === 'wide' ? '' : `-${look}`}.png`, pictures));
+        await page.screenshot({ path, fullPage: true });
+      }
+      await page.context().close();
+    });
+
+  it('stays on the page Now until somebody has decided', async () => {
+    const waiting = await fetch(`${served.url}/co/${served.companyId}/rejected`, {
+      headers: { authorization: `Bearer ${served.key}` },
+    });
+    for (const { rejectedId } of rejectedListSchema.parse(await waiting.json()).items)
+      await fetch(`${served.url}/co/${served.companyId}/rejected/${rejectedId}/drop`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${served.key}` },
+      });
+    const now = `/companies/${served.companyId}`;
+    const page = await pageOf(now);
+    await page.getByText('No problems.').waitFor();
+    const first = await refuse('The "first" one');
+    const newest = await refuse('The "second" one');
+    await page.getByText('1 problem to solve.').waitFor();
+    await page.getByText(/^2 refused requests of rule /).waitFor();
+    assert.deepEqual(await obstacles(page), []);
+    for (const at of [newest, first]) {
+      await page.getByRole('link', { name: /^Show( the newest)?$/ }).click();
+      await page.waitForURL(served.url + at);
+      await page.getByRole('button', { name: 'Drop' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Drop' }).click();
+      await page.getByText(/^Dropped /).waitFor();
+      await page.goto(served.url + now);
+    }
+    await page.getByText('No problems.').waitFor();
+    const lately = page.getByRole('region', { name: 'Refused requests' });
+    await lately.getByText('dropped').first().waitFor();
+    await page.context().close();
+  });
+
+  it('sends what was authenticated, and omits the rest', async () => {
+    const page = await pageOf(await refuse(added));
+    await page.getByRole('checkbox', { name: 'Send action 2' }).uncheck();
+    await page.getByRole('button', { name: 'Send as proposed (1 of 3 actions)' }).waitFor();
+    await page.getByRole('checkbox', { name: 'Send action 2' }).check();
+    const count = started.length;
+    await page.getByRole('button', { name: 'Send as proposed (2 of 3 actions)' }).click();
+    await page.waitForURL(/\/chains\//);
+    assert.equal(started.length, count + 1);
+    const actions = started.at(-1) ?? [];
+    assert.deepEqual(
+      actions.map(({ action }) => action),
+      ['sendEmails', 'ticket_updateUDF'],
+    );
+    assert(!JSON.stringify(actions).includes('evil@evil.example'));
+    await page.goBack();
+    await page.getByRole('link', { name: 'open its chain' }).waitFor();
+    await page
+      .getByRole('button', { name: /Send|Drop/ })
+      .first()
+      .waitFor({ state: 'detached' });
+    await page.context().close();
+  });
+
+  it('lets a person edit the proposal first, with errors beside the fields', async () => {
+    const page = await pageOf(await refuse('The "red" one'));
+    await page.getByRole('button', { name: 'Edit and send' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('bodyHtml').fill('The red valve leaks');
+    await dialog.getByLabel('cfName').fill('');
+    await dialog.getByRole('button', { name: 'Send (2 actions)' }).click();
+    await dialog.locator('[aria-invalid=true]').waitFor();
+    assert.equal(
+      await dialog.locator('[aria-invalid=true]').getAttribute('id'),
+      await dialog.getByLabel('cfName').getAttribute('id'),
+    );
+    assert.deepEqual(await obstacles(page), []);
+    await dialog.getByLabel('cfName').fill('Dispatched');
+    await dialog.getByRole('button', { name: 'Send (2 actions)' }).click();
+    await page.waitForURL(/\/chains\//);
+    assert.equal(started.at(-1)?.[0]?.bodyHtml, 'The red valve leaks');
+    await page.context().close();
+  });
+
+  it('drops it after confirmation; the list shows that, and how often it came', async () => {
+    const at = await refuse('The "green" one');
+    assert.equal(await refuse('The "green" one'), at);
+    const page = await pageOf(at);
+    await page.getByText('The same request came 1 more time within 10 minutes.').waitFor();
+    await page.getByRole('button', { name: 'Drop' }).click();
+    assert.deepEqual(await obstacles(page), []);
+    await page.getByRole('dialog').getByRole('button', { name: 'Drop' }).click();
+    await page.getByText(/^Dropped .* by key key/).waitFor();
+    await page
+      .getByRole('button', { name: /Send|Drop/ })
+      .first()
+      .waitFor({ state: 'detached' });
+    assert.deepEqual(await obstacles(page), []);
+    await page.getByRole('link', { name: 'All refused requests' }).click();
+    const card = page.getByRole('listitem').filter({ hasText: '`green`' });
+    await card.getByText('dropped', { exact: true }).waitFor();
+    await card.getByText(/The same request came 1 more time/).waitFor();
+    assert.deepEqual(await obstacles(page), []);
+    await page.context().close();
+  });
+
+  it('edits a request that could be read, as before', async () => {
+    const page = await pageOf(await refuseBody(JSON.stringify([{ ...udf, cfValu: 'yes' }])));
+    await page.getByText('did you mean cfValue').first().waitFor();
+    await page.getByRole('button', { name: 'Edit and send' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('cfValu', { exact: true }).fill('');
+    await dialog.getByRole('button', { name: 'Send' }).click();
+    await page.waitForURL(/\/chains\//);
+    assert.equal(started.at(-1)?.[0]?.action, 'ticket_updateUDF');
+    await page.goto(`${served.url}/companies/${served.companyId}`);
+    const lately = page.getByRole('region', { name: 'Refused requests' }).getByRole('listitem').first();
+    await lately.getByText('sent again', { exact: true }).waitFor();
+    assert.equal(await page.getByRole('region', { name: /^The chain has a mistake/ }).count(), 0, 'it still waits');
+    await page.context().close();
+  });
+
+  it('signs in on a phone without scrolling sideways', async () => {
+    const page = await (await browser.newContext({ viewport: { width: 390, height: 844 } })).newPage();
+    await page.goto(`${served.url}/sign-in`);
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+    assert.deepEqual(await obstacles(page), []);
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 390);
+    await page.context().close();
+  });
+
+  it('causes no error in the browser', () => assert.deepEqual(said, []));
+}

@@ -1,0 +1,61 @@
+/** The check of a company's settings reports each result and changes nothing. */
+
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { checkResponse } from '../../../src/contract/company.js';
+import { problemSchema } from '../../../src/contract/problem.js';
+import { adminToken, startStack } from '../../end-to-end/stack.js';
+
+const stack = await startStack();
+const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };
+
+function ask(companyId: string, body: object = {}): Promise<Response> {
+  const at = `${stack.links.api}/admin/companies/${companyId}/check`;
+  return fetch(at, { method: 'POST', headers, body: JSON.stringify(body) });
+}
+async function checked(companyId: string, body?: object): Promise<Record<string, { works: boolean; detail: string }>> {
+  const answer = await ask(companyId, body);
+  assert.equal(answer.status, 200, await answer.clone().text());
+  return Object.fromEntries(checkResponse.parse(await answer.json()).checked.map(({ part, ...seen }) => [part, seen]));
+}
+const worksOf = (seen: Awaited<ReturnType<typeof checked>>) =>
+  Object.fromEntries(Object.entries(seen).map(([part, { works }]) => [part, works]));
+
+it('valid settings work, and the check sends and changes nothing', async () => {
+  const { companyId, admin } = await stack.company();
+  const assignment = await stack.assignment();
+  const seen = await checked(companyId, { assignmentId: assignment });
+  assert.deepEqual(worksOf(seen), { platform: true, ticketing: true, mail: true, contacts: true, rules: true });
+  assert.equal(seen.platform?.detail, `knows the assignment ${assignment}`);
+  assert((await stack.calls(assignment, 'relay-check')).every(({ method }) => method === 'GET'));
+  assert.deepEqual(await stack.inbox(admin), []);
+});
+
+it('each error says what is wrong and what to do', async () => {
+  const { companyId } = await stack.company();
+  const wrong = {
+    platform: { kind: 'http', baseUrl: 'http://127.0.0.1:1/api' },
+    mail: { smtpUrl: 'smtp://127.0.0.1:1' },
+    ticketing: null,
+  };
+  const patch = { method: 'PATCH', headers, body: JSON.stringify(wrong) };
+  assert.equal((await fetch(`${stack.links.api}/admin/companies/${companyId}`, patch)).status, 200);
+  const seen = await checked(companyId);
+  assert.deepEqual(worksOf(seen), { platform: false, ticketing: false, mail: false, contacts: true, rules: true });
+  assert.match(seen.platform?.detail ?? '', /127\.0\.0\.1:1.*(refused|ECONNREFUSED)/);
+  assert.match(seen.ticketing?.detail ?? '', /has no ticket system; set one with/);
+  assert.match(seen.mail?.detail ?? '', /mail server 127\.0\.0\.1:1: .*refused/);
+});
+
+it('an assignment that the platform does not know is reported', async () => {
+  const { companyId } = await stack.company();
+  const { platform } = await checked(companyId, { assignmentId: '40404' });
+  assert.equal(platform?.works, false);
+  assert.match(platform?.detail ?? '', /answered 404/);
+});
+
+it('an unknown company has no settings', async () => {
+  const answer = await ask('nobody');
+  assert.equal(answer.status, 404);
+  assert.match(problemSchema.parse(await answer.json()).detail, /company nobody/);
+});

@@ -1,0 +1,51 @@
+/**
+ * The events and workflow tasks of a chain that goes well, summed over both workflows. A change that adds one has to say why.
+ */
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type Action, email, eventually, send, startStack, Unmet, udf } from '../../end-to-end/stack.js';
+
+const stack = await startStack();
+
+/** A machine under load adds to some of them, and a delay that is over needs no timer: one of these chains shows the cost. */
+const chains = 5;
+
+describe('a chain that goes well costs exactly', () => {
+  const shapes: [string, (assignment: string) => Action[], { events: number; tasks: number }][] = [
+    ['three sends', (id) => [send(id), send(id), send(id)], { events: 6, tasks: 1 }],
+    [
+      'a condition and a ticket',
+      (id) => [udf('T', { platformAssignmentId: id, actionCondition: 'status==draft' })],
+      { events: 7, tasks: 1 },
+    ],
+    [
+      'two sends and one after two seconds',
+      (id) => [send(id), send(id), send(id, { delayInSeconds: '2' })],
+      { events: 26, tasks: 5 },
+    ],
+    ['one e-mail', () => [email(['a@b.example'])], { events: 11, tasks: 2 }],
+  ];
+  for (const [name, actions, cost] of shapes) {
+    const costOf = async () => {
+      const company = await stack.company();
+      const { chainId, workflowId } = await company.start(actions(await stack.assignment()));
+      // A query while it runs could cost a workflow task of its own.
+      await stack.client.workflow.getHandle(workflowId).result();
+      const chain = await company.read(chainId);
+      assert(chain.actions.every(({ state }) => state === 'done'));
+      const workflowIds = new Set([workflowId, ...chain.actions.flatMap((action) => action.workflowId ?? [])]);
+      const histories = await Promise.all([...workflowIds].map((id) => stack.client.workflow.getHandle(id).fetchHistory()));
+      const events = histories.flatMap((history) => history.events ?? []);
+      const tasks = events.filter((event) => event.workflowTaskCompletedEventAttributes);
+      return { events: events.length, tasks: tasks.length };
+    };
+    it(`${name}: ${cost.events} events, ${cost.tasks} workflow tasks`, async () => {
+      const isExact = (seen: typeof cost) => seen.events === cost.events && seen.tasks === cost.tasks;
+      await eventually('a chain of exactly this cost', async () => {
+        const costs = await Promise.all(Array.from({ length: chains }, costOf));
+        return costs.some(isExact) || new Unmet(costs);
+      });
+    });
+  }
+});

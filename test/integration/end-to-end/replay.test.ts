@@ -1,0 +1,48 @@
+/** Chains run for days and must survive a new version: the histories that each release recorded in its folder replay. */
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import proto from '@temporalio/proto';
+import { Worker } from '@temporalio/worker';
+import { dataConverterOf } from '../../../src/service/payloads.js';
+import { bundlePath } from '../../../src/worker/bundle.js';
+import { committedLines, lineOf, lines, read, recordedNames, unrecordedPatches } from '../../end-to-end/histories.js';
+import { standardKeyring } from '../../end-to-end/stack.js';
+
+const rule = 'recorded histories are never changed or removed (docs/changing-workflows.md)';
+
+describe('recorded histories', () => {
+  it('are as SHA256SUMS says, all of them', () => {
+    assert.deepEqual(recordedNames().map(lineOf).sort(), lines().sort(), rule);
+  });
+
+  const committed = committedLines();
+  it('are as they were when they were committed', { skip: 'unknown' in committed && committed.unknown }, () => {
+    if (!('lines' in committed)) return;
+    const now = lines();
+    assert.deepEqual(
+      committed.lines.filter((line) => !now.includes(line)),
+      [],
+      rule,
+    );
+  });
+
+  it('have passed every patch of the workflows', () => {
+    assert.deepEqual(unrecordedPatches(), [], 'record one with each id (docs/changing-workflows.md)');
+  });
+
+  const { History } = proto.temporal.api.history.v1;
+  const histories = recordedNames().map((name) => ({ workflowId: name, history: History.decode(read(name)) }));
+  const options = { workflowBundle: { codePath: bundlePath }, dataConverter: dataConverterOf(standardKeyring) };
+  const replayed = (async () => {
+    const errors = new Map<string, Error | undefined>();
+    for await (const { workflowId, error } of Worker.runReplayHistories(options, histories)) errors.set(workflowId, error);
+    return errors;
+  })();
+  for (const { workflowId: name } of histories)
+    it(`${name} replays`, async () => {
+      const errors = await replayed;
+      assert(errors.has(name));
+      assert.ifError(errors.get(name));
+    });
+});

@@ -1,0 +1,16 @@
+/**
+ * One company goes to each limit and beyond; the other's chains are all accepted and run. `npm run test:abuse` measures how
+ * fast.
+ */
+
+import assert from 'node:assert/strict';
+import { after, describe, it } from 'node:test';
+import { startStack } from '../../end-to-end/stack.js';
+import { twoCompanies } from '../../hostile/abuse.js';
+
+const both = await twoCompanies(await startStack({ rateLimitPerMinute: 60, uses: {} }), 40);
+after(() => both.close());
+
+describe('all chains of a company are accepted and run beside an abusive company', () => {
+  for (const abuse of both.abuses) it(abuse.name, async () => assert.equal((await both.beside(abuse, 10, 20)).took.length, 10));
+});

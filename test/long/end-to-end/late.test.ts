@@ -1,0 +1,64 @@
+/**
+ * A query that is answered in a workflow task makes the SDK complete that task at once. The workflow then hears about a
+ * finished local activity one task later than in a replay, together with signals that came in between. These tests cause that
+ * for most of the chains; the stack replays every history at its end. If the lock were released during a local activity, most
+ * would not replay.
+ */
+
+import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { email, send, startStack, udf } from '../../end-to-end/stack.js';
+
+const stack = await startStack();
+const chains = 8;
+/** Queries for each chain. */
+const queries = 4;
+
+describe('a local activity with a delayed result', () => {
+  it('is handled before the signals that came after it', async () => {
+    const company = await stack.company();
+    const assignment = String(Math.floor(Math.random() * 1e12));
+    const started = await Promise.all(
+      Array.from({ length: chains }, async () => {
+        const { chainId, workflowId } = await company.start([
+          send(assignment, { groupId: '501' }),
+          email([`a@${company.companyId}.example`]),
+          udf('T', { delayInSeconds: '3000' }),
+        ]);
+        return { chainId, handle: stack.client.workflow.getHandle(workflowId) };
+      }),
+    );
+    for (const { chainId } of started) await company.action(chainId, 0, 'needs-attention');
+    await stack.assignment({ id: assignment });
+
+    // A signal that starts a local activity. Some of the queries sent at the same time reach the worker during that activity.
+    await stack.stopWorker();
+    const asked = await Promise.all(
+      started.map(async ({ handle }) => {
+        const signalled = handle.signal('retry', 0);
+        const all = Array.from({ length: queries }, () => handle.query('status').catch(() => {}));
+        await signalled;
+        return all;
+      }),
+    );
+    // A fixed wait: the server does not report that a query waits.
+    await sleep(300);
+    await stack.restartWorker();
+    // After the local activity, the workflow starts an activity and passes on each signal: the history shows their order.
+    await Promise.all(
+      started.map(async ({ handle }, chain) => {
+        const end = Date.now() + 1000;
+        for (let seconds = 3000; Date.now() < end; seconds += 1) {
+          await handle.signal('reschedule', [2, seconds]);
+          await sleep(10);
+        }
+        await Promise.all(asked[chain] ?? []);
+      }),
+    );
+    for (const { chainId } of started) {
+      await company.action(chainId, 1, 'done');
+      await company.steer(chainId, 'runNow', 2);
+    }
+    for (const { chainId } of started) await company.ended(chainId);
+  });
+});

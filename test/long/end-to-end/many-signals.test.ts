@@ -1,0 +1,32 @@
+/** A workflow that tries an effect handles any number of waiting signals: Temporal accepts up to 10,000. */
+
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { chainWorkflowId } from '../../../src/chain/chain.js';
+import type { ChainResource } from '../../../src/contract/chain-resource.js';
+import { send, startStack, udf } from '../../end-to-end/stack.js';
+
+const stack = await startStack();
+const count = 9900;
+
+it(`${count} signals that came while no worker ran`, async () => {
+  const company = await stack.company();
+  await stack.stopWorker();
+  const { chainId } = await company.start([send('404404', { groupId: '501' }), udf(`T-${company.companyId}`, { cfValue: 'v' })]);
+  const handle = stack.client.workflow.getHandle(chainWorkflowId({ companyId: company.companyId, chainId }));
+  let sent = 0;
+  const sender = async () => {
+    while (sent++ < count) await handle.signal('skip', 0);
+  };
+  await Promise.all(Array.from({ length: 50 }, sender));
+  await stack.restartWorker();
+  // If the first workflow task takes too long and is lost, all signals come before the action is held, and have no effect.
+  const isHeld = ({ status }: ChainResource) => status === 'needs-attention';
+  const seen = await company.until(chainId, (chain) => isHeld(chain) || chain.closedAt !== undefined, 'the action to be tried');
+  if (isHeld(seen)) await company.steer(chainId, 'skip', 0);
+  const { actions } = await company.ended(chainId);
+  assert.deepEqual(
+    actions.map(({ state }) => state),
+    ['skipped', 'done'],
+  );
+});

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { ApplicationFailure } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { effectFailure } from '../../../src/activities/failure.js';
+import { ConnectorError } from '../../../src/connectors/call.js';
+
+const ref = { companyId: 'acme', chainId: 'c', index: 0, relayId: '7', retryBudgetSeconds: 600 };
+
+function failure(error: ConnectorError, { attempt = 1, once = false } = {}) {
+  const run = async () => effectFailure('platform', error, ref, { once });
+  return new MockActivityEnvironment({ attempt }).run<[], ApplicationFailure, typeof run>(run);
+}
+
+describe('the failure of an effect', () => {
+  const again = { nonRetryable: false, retryable: true };
+  const told = { nonRetryable: true, retryable: true };
+  const over = { nonRetryable: true, retryable: false };
+  const cases: [string, ConnectorError, { attempt?: number; once?: boolean }, { nonRetryable: boolean; retryable: boolean }][] = [
+    ['a refusal ends it', new ConnectorError('permanent', 'answered 404', { status: 404 }), {}, over],
+    ['an outage is tried again', new ConnectorError('retryable', 'answered 503', { status: 503 }), {}, again],
+    ['a call without an answer is tried again', new ConnectorError('retryable', 'no answer', { unanswered: true }), {}, again],
+    ['a mail that may have been sent is tried again', new ConnectorError('unknown', 'closed'), {}, again],
+    ['a wait within the budget is respected', new ConnectorError('retryable', '', { retryAfterSeconds: 300 }), {}, again],
+    ['a wait beyond the budget is reported', new ConnectorError('retryable', '', { retryAfterSeconds: 601 }), {}, told],
+    [
+      'waits that add up beyond the budget are reported',
+      new ConnectorError('retryable', '', { retryAfterSeconds: 300 }),
+      { attempt: 3 },
+      told,
+    ],
+    [
+      'once: an outage is left to the workflow',
+      new ConnectorError('retryable', 'answered 503', { status: 503 }),
+      { once: true },
+      told,
+    ],
+    ['once: a refused connection is left to the workflow', new ConnectorError('retryable', 'refused'), { once: true }, told],
+    ['once: an unanswered call is over', new ConnectorError('retryable', '', { unanswered: true }), { once: true }, over],
+    ['once: a mail that may have been sent is over', new ConnectorError('unknown', 'closed'), { once: true }, over],
+  ];
+  for (const [name, error, options, expected] of cases) {
+    it(name, async () => {
+      const { nonRetryable, details, type } = await failure(error, options);
+      const [{ retryable, unknown }] = details as [{ retryable: boolean; unknown?: boolean }];
+      assert.deepEqual({ nonRetryable, retryable }, expected);
+      const isUnknown = error.kind === 'unknown' || (options.once === true && error.facts.unanswered === true);
+      assert.deepEqual([type, unknown], isUnknown ? ['OutcomeUnknown', true] : ['PlatformError', undefined]);
+    });
+  }
+});

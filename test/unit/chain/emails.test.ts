@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { recipientsOfTry } from '../../../src/chain/emails.js';
+
+const [a, b, c] = ['a@x.example', 'b@x.example', 'c@x.example'];
+const deliveries = [
+  { recipient: a, sent: true },
+  { recipient: b, sent: false },
+];
+
+describe('the recipients of a try', () => {
+  it('are all at first', () => assert.deepEqual(recipientsOfTry([a, b], {}), { shown: [a, b], others: [a, b] }));
+  it('are those without a copy later', () =>
+    assert.deepEqual(recipientsOfTry([a, b, c], { deliveries }), { shown: [a, b, c], others: [b, c] }));
+  it('know a copy in another spelling, and show recipients that an edit took out first', () =>
+    assert.deepEqual(recipientsOfTry(['Ada <A@x.example>', c], { deliveries }), {
+      shown: [a, b, 'Ada <A@x.example>', c],
+      others: [c],
+    }));
+  it('begin with another one each time', () => {
+    assert.deepEqual(recipientsOfTry([a, b, c], {}, 0), { shown: [a, b, c], first: a, others: [b, c] });
+    assert.deepEqual(recipientsOfTry([a, b, c], {}, 4), { shown: [a, b, c], first: b, others: [a, c] });
+  });
+});

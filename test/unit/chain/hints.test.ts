@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import widenThenAlert from '../../../examples/widen-then-alert.json' with { type: 'json' };
+import { hintsOn } from '../../../src/chain/hints.js';
+
+const send = { action: 'platform_sendAssignment', groupId: '501' };
+const mail = { action: 'sendEmails', emails: ['${owner_email}'] };
+const net = { ...mail, delayInSeconds: '60', actionCondition: 'status==draft' };
+
+const forEveryEvent = widenThenAlert.map((element) => ({ ...element, platformAssignmentId: '${assignment_id}' }));
+
+describe('hints', () => {
+  const rows: [what: string, elements: Record<string, unknown>[], hints: [pointer: string, detail: RegExp][]][] = [
+    ['an example with one assignment', widenThenAlert, [['/0/platformAssignmentId', /always this one/]]],
+    ['no hints for a chain for every event', forEveryEvent, []],
+    ['nothing has', [], []],
+    [
+      'a condition that never holds',
+      [{ ...mail, actionCondition: 'incomingValue==a', incomingValue: 'b' }],
+      [['/0/actionCondition', /can never hold.*incomingValue is always "b"/]],
+    ],
+    [
+      'a value that does not exist',
+      [{ ...mail, actionCondition: 'incomingValue==a' }],
+      [['/0/actionCondition', /can never hold.*there is none/]],
+    ],
+    [
+      'a condition that always holds',
+      [{ ...mail, actionCondition: 'incomingValue!=a', incomingValue: 'b' }],
+      [['/0/actionCondition', /always holds/]],
+    ],
+    [
+      'a value that the webhook fills in',
+      [{ ...mail, actionCondition: 'incomingValue==a', incomingValue: '${resource_state}' }],
+      [],
+    ],
+    [
+      'a status in capitals',
+      [{ ...mail, actionCondition: 'status==Draft' }],
+      [['/0/actionCondition', /status==Draft is not ==draft/]],
+    ],
+    [
+      'an unknown variable',
+      [{ ...mail, emails: ['a@b.example', '${owner_mail}'] }],
+      [['/0/emails', /\$\{owner_mail\} is not a known variable/]],
+    ],
+    ['a send without a safety net', [send], [['/0', /no safety net/]]],
+    [
+      'a safety net that is too early',
+      [
+        { ...send, delayInSeconds: '90' },
+        { ...net, actionCondition: undefined },
+      ],
+      [
+        ['/1', /is due before 0/],
+        ['/0', /no safety net/],
+      ],
+    ],
+    ['a safety net of another kind', [send, { ...net, actionCondition: 'location.zip==1' }], [['/0', /no safety net/]]],
+    ['a net', [send, net], []],
+    [
+      'a safety net with a variable delay',
+      [send, { ...net, delayInSeconds: '${seconds_at}' }],
+      [['/1/delayInSeconds', /is not a known variable/]],
+    ],
+    [
+      'free text within a text',
+      [{ ...mail, subject: 'About ${custom_field_7} and ${assignment_id}', emails: ['${owner_email}'] }],
+      [['/0/subject', /^\$\{custom_field_7\} is free text: a quotation mark in it breaks the body/]],
+    ],
+    [
+      'free text in an unknown variable',
+      [{ ...mail, body: '${note}' }],
+      [
+        ['/0/body', /\$\{note\} is not a known variable/],
+        ['/0/body', /\$\{note\} is free text/],
+      ],
+    ],
+    ['a safety net without a condition', [send, { ...net, actionCondition: undefined }], []],
+    [
+      'a status that is checked at once',
+      [send, { ...mail, actionCondition: 'status==draft' }, net],
+      [['/1/actionCondition', /right after 0 has sent the assignment/]],
+    ],
+    ['actions out of time order', [send, net, mail], [['/2', /is due before 1/]]],
+    ['meaningless fields', [{ action: 7, delayInSeconds: {}, actionCondition: [] }], []],
+  ];
+  for (const [what, elements, expected] of rows)
+    it(what, () => {
+      const found = hintsOn(elements);
+      for (const { add } of found) assert.deepEqual(add ? hintsOn([...elements, add]).filter((hint) => hint.add) : [], []);
+      assert.deepEqual(
+        found.map(({ pointer }) => pointer),
+        expected.map(([pointer]) => pointer),
+        JSON.stringify(found),
+      );
+      for (const [place, [, detail]] of expected.entries()) assert.match(found[place]?.detail ?? '', detail);
+    });
+});

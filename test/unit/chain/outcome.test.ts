@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { type ActionState, chainStatus, hasEnded, isUnknown } from '../../../src/chain/outcome.js';
+
+const open: ActionState[] = ['pending', 'scheduled', 'running', 'retrying', 'needs-attention'];
+const ended: ActionState[] = ['done', 'skipped', 'failed', 'partly-failed', 'not-run', 'cancelled'];
+const status = (states: readonly ActionState[]) => chainStatus(states.map((state) => ({ state })));
+
+describe('hasEnded', () => {
+  for (const state of open) it(`${state}: no`, () => assert.equal(hasEnded(state), false));
+  for (const state of ended) it(`${state}: yes`, () => assert.equal(hasEnded(state), true));
+});
+
+describe('isUnknown', () => {
+  const to = (sent: boolean, unknown?: boolean) => ({ deliveries: [{ sent, unknown }] });
+  const cases: [status: Parameters<typeof isUnknown>[0], unknown: boolean][] = [
+    [{}, false],
+    [{ error: {} }, false],
+    [{ error: { unknown: true } }, true],
+    [{ error: {}, ...to(false) }, false],
+    [{ error: {}, ...to(false, true) }, true],
+    [{ error: {}, ...to(true, true) }, false],
+  ];
+  for (const [status, unknown] of cases) it(JSON.stringify(status), () => assert.equal(isUnknown(status), unknown));
+});
+
+describe('chainStatus', () => {
+  const cases: [states: ActionState[], status: string][] = [
+    [[], 'completed'],
+    [['done'], 'completed'],
+    [['done', 'skipped'], 'completed'],
+    [['partly-failed'], 'completed'],
+    [['cancelled', 'done'], 'completed'],
+    [['done', 'failed'], 'failed'],
+    [['failed', 'not-run'], 'failed'],
+    [['not-run'], 'failed'],
+    [['failed', 'cancelled', 'partly-failed'], 'failed'],
+    [['pending'], 'running'],
+    [['done', 'scheduled'], 'running'],
+    [['running', 'failed'], 'running'],
+    [['retrying'], 'running'],
+    [['needs-attention'], 'needs-attention'],
+    [['running', 'needs-attention', 'failed', 'scheduled'], 'needs-attention'],
+  ];
+  for (const [states, expected] of cases) it(`${states.join(', ')}: ${expected}`, () => assert.equal(status(states), expected));
+
+  it('depends on which states there are, not on their order or number', () => {
+    const states = fc.array(fc.constantFrom(...open, ...ended), { maxLength: 6 });
+    fc.assert(
+      fc.property(states, (states) => {
+        assert.equal(status([...states].reverse()), status(states));
+        assert.equal(status([...states, ...states]), status(states));
+        const isOpen = states.some((state) => !hasEnded(state));
+        assert.equal(['running', 'needs-attention'].includes(status(states)), isOpen);
+      }),
+    );
+  });
+});

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { dueAfterPause, longestLook, type Pause, pausedSeconds, pauseOf, pauseText } from '../../../src/chain/pause.js';
+
+const at = (minutes: number) => new Date(Date.parse('2026-07-01T12:00:00Z') + minutes * 60_000).toISOString();
+const span = (since: number, until?: number): Pause => ({
+  what: 'all',
+  since: at(since),
+  ...(until !== undefined && { until: at(until) }),
+});
+
+describe('the time that was paused', () => {
+  const cases: [what: string, pauses: Pause[], minutes: number][] = [
+    ['nothing', [], 0],
+    ['one within', [span(10, 20)], 10],
+    ['one that began before', [span(-10, 20)], 20],
+    ['one without an end', [span(50)], 10],
+    ['one with a future end', [span(50, 90)], 10],
+    ['one over the whole time', [span(-10, 90)], 60],
+    ['two apart', [span(30, 40), span(10, 20)], 20],
+    ['two that overlap', [span(10, 30), span(20, 40)], 30],
+    ['one within another', [span(10, 40), span(20, 30)], 30],
+    ['one that ended before', [span(-20, -10)], 0],
+  ];
+  for (const [what, pauses, minutes] of cases)
+    it(what, () => assert.equal(pausedSeconds(pauses, Date.parse(at(0)), Date.parse(at(60))), minutes * 60));
+});
+
+describe('the pause that blocks an action', () => {
+  const mail: Pause = { what: 'mail', since: at(0), until: at(5) };
+  const all: Pause = { what: 'all', since: at(0), until: at(9) };
+  const endless: Pause = { what: 'mail', since: at(0) };
+  it("is its connector's, or the pause of everything", () => {
+    assert.equal(pauseOf([mail], 'platform'), undefined);
+    assert.equal(pauseOf([mail], 'mail'), mail);
+    assert.equal(pauseOf([all], 'ticketing'), all);
+  });
+  it('is the one that ends last', () => {
+    assert.equal(pauseOf([mail, all], 'mail'), all);
+    assert.equal(pauseOf([endless, all], 'mail'), endless);
+    assert.equal(pauseOf([all, endless], 'mail'), endless);
+  });
+});
+
+it('a pause in words', () => {
+  assert.equal(pauseText({ what: 'platform', since: at(0) }), `paused: the platform, since ${at(0)}`);
+  const whole: Pause = { what: 'all', since: at(0), until: at(5), reason: 'new\nversion' };
+  assert.equal(pauseText(whole), `paused: everything of the company, since ${at(0)} until ${at(5)}: new version`);
+  assert.equal(
+    pauseText({ what: 'mail', since: at(0) }, () => 'noon'),
+    'paused: mail, since noon',
+  );
+  assert.equal(pauseText({ what: 'mail', since: at(0), text: 'written before' }), 'written before');
+});
+
+describe('when an action is due after a pause', () => {
+  const time = (minutes: number) => Date.parse(at(minutes));
+  const pause = { what: 'mail', since: at(10), until: at(40) } as const;
+  const dueTimes = [
+    { at: time(5), needs: ['mail' as const] },
+    { at: time(15), needs: ['platform' as const] },
+    { at: time(20), needs: ['mail' as const] },
+    { at: time(30), needs: ['mail' as const] },
+  ];
+  for (const [title, due, planned, expected] of [
+    ['before it: unchanged', 5, 5, 5],
+    ['the first that waited: its end', 20, 20, 40],
+    ['a later one: at its distance from the first', 30, 30, 50],
+    ['moved by an earlier pause with all others', 34, 30, 50],
+    ['long after the first: later by as much', 90, 90, 110],
+  ] as const)
+    it(title, () => assert.equal(dueAfterPause(time(due), time(planned), dueTimes, pause), time(expected)));
+});
+
+it('the longest time between two looks at a pause is a day for a history without room', () => {
+  assert.deepEqual([longestLook(true), longestLook(false)], [600, 86_400]);
+});

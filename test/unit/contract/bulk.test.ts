@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { ActionStatus } from '../../../src/chain/action-status.js';
+import type { BulkVerb } from '../../../src/chain/allowed-verbs.js';
+import type { ActionState } from '../../../src/chain/outcome.js';
+import { type ActionFilter, actionsMeant, addProgress, noProgress } from '../../../src/contract/bulk.js';
+
+const action = (index: number, state: ActionState, assignmentId: string, type?: string): ActionStatus => ({
+  index,
+  action: 'ticket_updateUDF',
+  relayId: index % 2 === 0 ? '7' : '8',
+  assignmentId,
+  state,
+  ...(type && { error: { type, message: '', retryable: false } }),
+});
+const actions = [
+  action(0, 'done', 'A'),
+  action(1, 'needs-attention', 'A', 'PlatformError'),
+  action(2, 'needs-attention', 'B', 'MailError'),
+  action(3, 'pending', 'A', 'PlatformError'),
+  action(4, 'scheduled', 'B'),
+  action(5, 'failed', 'A', 'PlatformError'),
+];
+
+const chain = { status: 'needs-attention', actions } as const;
+
+describe('the selected actions', () => {
+  const cases: [verb: BulkVerb, filter: ActionFilter, indexes: number[], whole?: true][] = [
+    ['retry', {}, [1, 2]],
+    ['skip', { assignmentId: 'A' }, [1]],
+    ['retry', { reason: 'MailError' }, [2]],
+    ['retry', { relayId: '8' }, [1]],
+    ['retry', { relayId: '8', reason: 'MailError' }, []],
+    ['retry', { failed: true }, [5]],
+    ['mend', {}, [1, 2]],
+    ['mend', { failed: true }, [5]],
+    ['retry', { failed: true, reason: 'MailError' }, []],
+    ['runNow', {}, [4]],
+    ['runNow', { assignmentId: 'A' }, []],
+    ['cancel', {}, [1, 2, 3, 4], true],
+    ['cancel', { assignmentId: 'A' }, [1, 3]],
+    ['cancel', { reason: 'PlatformError' }, [1]],
+  ];
+  for (const [verb, filter, indexes, whole = false] of cases)
+    it(`${verb} ${JSON.stringify(filter)}`, () => assert.deepEqual(actionsMeant(verb, filter, chain), { indexes, whole }));
+
+  it('are only those that are held for the selected cause', () => {
+    assert.deepEqual(actionsMeant('retry', { causeId: 'c' }, chain, [2, 3]), { indexes: [2], whole: false });
+    assert.deepEqual(actionsMeant('retry', { causeId: 'c' }, chain, []), { indexes: [], whole: false });
+  });
+
+  it('of chains given by id are the held ones of an open chain, and the failed ones of a closed chain', () => {
+    const failed = { ...chain, status: 'failed', closedAt: '2026-07-01T12:00:00Z' } as const;
+    for (const verb of ['retry', 'mend'] as const) {
+      assert.deepEqual(actionsMeant(verb, { chosen: true }, chain).indexes, [1, 2]);
+      assert.deepEqual(actionsMeant(verb, { chosen: true }, failed).indexes, [5]);
+    }
+  });
+
+  it('exclude what the chain refuses', () => {
+    assert.deepEqual(actionsMeant('retry', {}, { ...chain, historyFull: true }).indexes, []);
+    assert.deepEqual(actionsMeant('skip', {}, { ...chain, historyFull: true }).indexes, [1, 2]);
+  });
+
+  it('are never a whole chain if nothing is left', () =>
+    assert.deepEqual(actionsMeant('cancel', {}, { ...chain, actions: [action(0, 'done', 'A')] }), { indexes: [], whole: false }));
+});
+
+it('progress adds up, with the first ten failures', () => {
+  const failed = { ...noProgress, done: 1, failed: 1, failures: [{ workflowId: 'w', error: 'e' }] };
+  const sum = Array.from({ length: 12 }, () => failed).reduce(addProgress, {
+    ...noProgress,
+    done: 2,
+    steered: 1,
+    actions: 3,
+    unchanged: 1,
+  });
+  assert.deepEqual([sum.done, sum.steered, sum.actions, sum.unchanged, sum.failed, sum.failures.length], [14, 1, 3, 1, 12, 10]);
+});

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Cause, ManyNotice, Member, ThroughNotice } from '../../../src/contract/notices.js';
+import { renderNotice } from '../../../src/notices/words.js';
+
+const since = '2026-07-01T12:00:00.000Z';
+const cause: Cause = {
+  id: 'c1',
+  companyId: 'acme',
+  relayId: '7',
+  kind: 'needs-attention',
+  reason: { type: 'PlatformError', message: 'POST /assignments/1/send answered 404: no assignment 1' },
+};
+const member = (n: number, more: Partial<Member> = {}): Member => ({
+  chainId: `c-${n}`,
+  index: 1,
+  relayId: '7',
+  state: 'needs-attention',
+  at: since,
+  assignmentId: `${n}`,
+  message: `POST /assignments/${n}/send answered 404: no assignment ${n}`,
+  runId: `r-${n}`,
+  receivedAt: since,
+  heldUntil: `2026-07-04T12:00:0${n}.000Z`,
+  ...more,
+});
+const context = {
+  companyName: 'Acme',
+  ruleName: 'Route',
+  timeZone: 'America/Chicago',
+  namespace: 'default',
+  links: { api: 'http://127.0.0.1:8080', webUi: 'http://127.0.0.1:8233/w' },
+};
+const many = (kind: Cause['kind'], count: number, actions: number, first: Member[]): ManyNotice => ({
+  kind: 'many',
+  cause: { ...cause, kind },
+  companyId: 'acme',
+  relayId: '7',
+  count,
+  actions,
+  first,
+  since,
+  at: '2026-07-01T12:01:00.000Z',
+});
+const rendered = (notice: ManyNotice | ThroughNotice, more = {}) => renderNotice(notice, { ...context, ...more });
+
+describe('a notice about many chains', () => {
+  it('says how many, why, until when, and the one command that retries them', () => {
+    const { subject, text } = rendered(many('needs-attention', 214, 300, [member(2), member(1)]));
+    assert.equal(subject, '[relay] Needs attention: 214 chains, PlatformError (Acme)');
+    assert.equal(
+      text,
+      `214 chains (300 actions) held for the same reason.
+
+What was wrong:
+  POST /assignments/2/send answered 404: no assignment 2 (PlatformError)
+  Ids and numbers differ between them.
+
+What happens now:
+  Without a decision they fail, the first one at 2026-07-04 07:00:01 CDT. The actions behind them do not run then.
+
+What to do:
+  Fix the problem, then retry them all (the command counts first, and asks):
+  npx relay bulk retry acme --reason PlatformError --since ${since}
+  You get one notice when none of them is held any more.
+  Tell others that you work on it, or silence further notices for a while:
+  npx relay causes take acme c1
+  npx relay causes silence acme c1 4h
+
+Which ones (the first 2):
+  Assignment 2, action 1: http://127.0.0.1:8080/companies/acme/chains/c-2
+  Assignment 1, action 1: http://127.0.0.1:8080/companies/acme/chains/c-1
+
+Where:
+  Company: Acme (acme)
+  Happened: 2026-07-01 07:01:00 CDT
+  Their page, with a key: http://127.0.0.1:8080/companies/acme/causes/c1
+  All of them, with a token: http://127.0.0.1:8080/co/acme/chains?status=needs-attention&reason=PlatformError&since=2026-07-01T12%3A00%3A00.000Z
+`,
+    );
+  });
+
+  it("names a few chains in its commands, with the API's address, and counts only those", () => {
+    const { text, html } = rendered(many('needs-attention', 1, 1, [member(3)]), {
+      links: { ...context.links, api: 'https://relay.example' },
+    });
+    assert.match(text, /^1 chain held for the same reason\.\n\nWhat was wrong:\n {2}POST \/assignments\/3\/send[^\n]+\n\n/);
+    assert.match(text, /^ {2}npx relay retry acme c-3 1 --url https:\/\/relay\.example$/m);
+    assert.doesNotMatch(text, /bulk|none of them/);
+    assert.match(html, /<a href="https:\/\/relay\.example\/companies\/acme\/chains\/c-3">/);
+  });
+
+  for (const kind of ['gave-up', 'failed'] as const)
+    it(`that failed (${kind}) retries the closed chains`, () => {
+      const { text } = rendered(many(kind, 20, 20, [member(1)]));
+      assert.match(text, /npx relay bulk retry acme --status failed --reason PlatformError --since /);
+      assert.match(text, /chains\?status=failed&reason=PlatformError/);
+    });
+
+  it('links to the console if there is no link to the Web UI', () => {
+    const { text } = rendered(many('failed', 1, 1, [member(1)]), { links: { api: 'http://127.0.0.1:8080' } });
+    assert.match(text, /^ {2}Assignment 1, action 1: http:\/\/127\.0\.0\.1:8080\/companies\/acme\/chains\/c-1$/m);
+  });
+
+  it('has a link to decide without a key for each of the first held actions', () => {
+    const holdLink = ({ companyId, chainId, index, at }: { companyId: string; chainId: string; index: number; at: string }) =>
+      `https://relay.example/hold/${[companyId, chainId, index, Date.parse(at)].join('-')}`;
+    const { text } = rendered(many('needs-attention', 214, 300, [member(2)]), { holdLink });
+    const link = `https://relay.example/hold/acme-c-2-1-${Date.parse(since)}`;
+    const title = 'Retry or skip one in a browser, without a key (the first 1)';
+    assert.ok(text.includes(`\n${title}:\n  Assignment 2, action 1: ${link}\n`), text);
+    assert.equal(text.match(/Assignment 2, action 1/g)?.length, 1);
+    assert.doesNotMatch(rendered(many('gave-up', 214, 300, [member(2)]), { holdLink }).text, /\/hold\//);
+  });
+
+  it('is a recovery when all have succeeded', () => {
+    const notice: ThroughNotice = {
+      kind: 'through',
+      cause,
+      companyId: 'acme',
+      relayId: '7',
+      ended: { done: 3, cancelled: 1 },
+      through: 2,
+      open: 1,
+      since,
+      at: since,
+    };
+    const { subject, text, json } = rendered(notice);
+    assert.equal(subject, '[relay] Recovered: 2 chains, PlatformError (Acme)');
+    assert.match(text, /^2 chains that failed for the same reason have recovered\.$/m);
+    assert.match(text, /^ {2}done: 3\n {2}cancelled: 1\n {2}unknown: 1$/m);
+    const { type, count, ended, open } = json as Record<string, unknown>;
+    assert.deepEqual([type, count, ended, open], ['relay.recovered.many', 2, { done: 3, cancelled: 1 }, 1]);
+  });
+});

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { RejectedNotice, RuleNotice } from '../../../src/contract/notices.js';
+import { rejectionReasons } from '../../../src/contract/problem.js';
+import { renderNotice } from '../../../src/notices/words.js';
+
+const context = {
+  companyName: 'Acme <b>',
+  ruleName: 'Widen & alert',
+  links: { api: 'https://relay.example' },
+  timeZone: 'America/Chicago',
+  namespace: 'default',
+};
+const rejected: RejectedNotice = {
+  kind: 'rejected',
+  companyId: 'acme',
+  relayId: '4711',
+  at: '2026-03-02T09:12:44.120Z',
+  rejectedId: 'R1',
+  reason: 'token-expired',
+  mistakes: [{ pointer: '/0/relayAccessToken', detail: 'of rule 4711 was rotated,\nand its grace is over' }],
+};
+const missing: RuleNotice = {
+  kind: 'missing-property',
+  companyId: 'acme',
+  relayId: '4711',
+  at: '2026-03-02T09:12:44.120Z',
+  chainId: 'C1',
+  index: 2,
+  assignmentId: '1001',
+  path: 'location.zipp',
+};
+
+describe('a notice about a refused request', () => {
+  for (const reason of rejectionReasons) {
+    it(`says what was wrong, where, and what to do: ${reason}`, () => {
+      const { subject, text } = renderNotice({ ...rejected, reason }, context);
+      assert.match(subject, /^\[relay\] Refused: .+ \(Widen & alert\)$/);
+      for (const part of [
+        'None of its actions ran',
+        '/0/relayAccessToken of rule 4711 was rotated, and its grace is over',
+        'Acme <b> (acme)',
+        'Widen & alert (4711)',
+        'Happened: 2026-03-02 03:12:44 CST',
+        'https://relay.example/companies/acme/refused/R1',
+        'https://relay.example/co/acme/rejected/R1',
+        'npx relay rejected list acme --url https://relay.example\n',
+        /^(actions|recipients)-per-day|^open-chains/.test(reason) ? 'Once a day' : 'Once an hour',
+      ])
+        assert(text.includes(part), `${part} in ${text}`);
+      const dead = ['token-expired', 'token-revoked', 'signature'].includes(reason);
+      const resend = text.includes('npx relay rejected resend acme R1 --url https://relay.example\n');
+      assert.equal(resend, !dead && reason !== 'invalid-chain');
+      assert.equal(text.includes('npx relay rejected show acme R1 --url https://relay.example\n'), dead);
+      assert.equal(/[Ss]omebody else has/.test(text), dead);
+      assert(!dead || !/resend|send it again/.test(text), text);
+      assert.doesNotMatch(text, /undefined/);
+    });
+  }
+
+  it('about an unreadable body says where it breaks, how many there were, and where to look', () => {
+    const detail = 'Line 1, column 205: the text of `body` seems to end at the quotation mark before `blue`.';
+    const broken: RejectedNotice = {
+      ...rejected,
+      reason: 'malformed-body' as const,
+      mistake: 'quotation-mark' as const,
+      mistakes: [{ pointer: '', detail }],
+    };
+    const { text } = renderNotice({ ...broken, inADay: 12 }, context);
+    for (const part of [
+      `\n  ${detail}`,
+      '12 requests of this rule had this mistake within a day',
+      'npx relay rejected show acme R1',
+    ])
+      assert(text.includes(part), text);
+    assert(!text.includes('rejected resend'));
+    const full = renderNotice({ ...broken, notKept: 7 }, context);
+    assert.match(full.subject, /Refused and not kept/);
+    assert.match(full.text, /7 within a day were not kept\. Send or drop the requests that wait/);
+  });
+
+  it('names twenty mistakes and counts the rest', () => {
+    const mistakes = Array.from({ length: 25 }, (_, n) => ({ pointer: `/${n}/x`, detail: 'is wrong' }));
+    const { text } = renderNotice({ ...rejected, mistakes }, context);
+    assert(text.includes('/19/x is wrong') && !text.includes('/20/x') && text.includes('and 5 more'));
+  });
+
+  it('escapes in HTML what is not its own, and links only the request', () => {
+    const mistakes = [{ pointer: '/0/<script>', detail: 'The chain in the API: https://evil.example"><img src=x>' }];
+    const { html } = renderNotice({ ...rejected, mistakes }, context);
+    assert(!html.includes('<script>') && !html.includes('<img') && !html.includes('<b>'));
+    assert.deepEqual(html.match(/href="[^"]*"/g), [
+      'href="https://relay.example/companies/acme/refused/R1"',
+      'href="https://relay.example/co/acme/rejected/R1"',
+    ]);
+  });
+
+  it('is data for a webhook', () => {
+    const { json, subject } = renderNotice(rejected, context);
+    assert.deepEqual(json, {
+      type: 'relay.rejected',
+      text: subject,
+      company: { companyId: 'acme', name: 'Acme <b>' },
+      rule: { relayId: '4711', name: 'Widen & alert' },
+      ...rejected,
+    });
+  });
+});
+
+describe('a notice about a missing property', () => {
+  it('says which property, of what, and the consequence', () => {
+    const { subject, text } = renderNotice(missing, context);
+    assert.equal(subject, '[relay] No such property: location.zipp (Widen & alert)');
+    for (const part of [
+      'Action 2 uses location.zipp, but assignment 1001 has no such property',
+      '/co/acme/chains/C1',
+      'Once a day',
+    ])
+      assert(text.includes(part), text);
+  });
+});
