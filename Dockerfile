@@ -4,15 +4,18 @@
 FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# No dependency needs its install script to run.
+# No dependency needs its install script.
 RUN npm ci --ignore-scripts
 COPY tsconfig.json ./
 COPY examples ./examples
 COPY src ./src
-# `npm start` is for a laptop: the image does without it.
+# `npm start` is for a laptop, so the image does not contain it.
 RUN npm run build && rm -r dist/src/sandbox dist/.tsbuildinfo* && npm prune --omit=dev --ignore-scripts
 
 FROM node:24.21.0-bookworm-slim
+LABEL org.opencontainers.image.title="relay" \
+      org.opencontainers.image.version="0.1.0" \
+      org.opencontainers.image.description="A rules engine for field work: a webhook POSTs an ordered list of actions, the relay runs them durably on Temporal and notifies people if one fails."
 ENV NODE_ENV=production
 WORKDIR /app
 # Certificate authorities for Temporal Cloud, platforms and mail servers.

@@ -1,4 +1,4 @@
-/** Milliseconds of the machine's monotonic clock: the same in every process on it, and untouched when the time of day is set. */
+/** Milliseconds of the machine's monotonic clock: all processes share it, and setting the time of day does not change it. */
 export function now(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }

@@ -24,7 +24,7 @@ import { Trial } from './trial.js';
 
 const options = readOptions();
 const say = (line: string) => process.stderr.write(`${line}\n`);
-/** What has been started, ended last in first out. */
+/** Ends everything that was started, last in first out. */
 const running: (() => unknown)[] = [];
 const close = async () => {
   for (let end = running.pop(); end; end = running.pop()) await end();
@@ -32,7 +32,7 @@ const close = async () => {
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void close().then(() => process.exit(130)));
 
 const directory = mkdtempSync(join(tmpdir(), 'relay-bench-'));
-const results = new Results();
+const results = new Results(options.before ? 'before' : 'bare');
 let failures = 0;
 try {
   await measure();
@@ -61,7 +61,7 @@ async function measure(): Promise<void> {
     store: options['database-url'] ? 'PostgreSQL' : 'PGlite',
     ...options,
     only: options.only.map(({ name }) => name),
-    'database-url': undefined, // It may have a password in it.
+    'database-url': undefined, // may hold a password
   };
   const surroundings: Surroundings = {
     ...platform,
@@ -69,14 +69,16 @@ async function measure(): Promise<void> {
     temporalAddress: engine.address,
     bareBundle: await bundleBare(),
     databaseUrl: options['database-url'],
+    before: options.before,
     separate: options.processes === 'separate',
   };
 
-  // Makes the store and what is in it: what that costs is not part of any row.
+  // Creates the store and its data now, so that no row pays for it.
   await (await startSide('relay', surroundings)).stop();
+  if (options.before) await (await startSide('before', surroundings)).stop();
   for (let round = 1; round <= options.rounds; round++)
     for (const row of options.only.filter(({ once }) => round === 1 || !once)) {
-      const peer = row.besideClear ? 'clear' : 'bare';
+      const peer = row.besideClear ? 'clear' : options.before ? 'before' : 'bare';
       const order: SideName[] = round % 2 === 1 ? ['relay', peer] : [peer, 'relay'];
       for (const name of order.filter((name) => name === 'relay' || !row.relayOnly)) {
         try {
@@ -89,7 +91,7 @@ async function measure(): Promise<void> {
       if (options.json) writeFileSync(options.json, `${JSON.stringify({ about, results: results.summary() }, undefined, 2)}\n`);
     }
 
-  /** What the one has encrypted, the other could not read. */
+  /** Each side has its own server: neither can decrypt the other's payloads. */
   async function besideClear(name: SideName): Promise<Surroundings> {
     if (!surroundings.databaseUrl) throw new Error('this row needs --database-url');
     const url = new URL(surroundings.databaseUrl);
@@ -99,7 +101,7 @@ async function measure(): Promise<void> {
       url.pathname = `${url.pathname}_clear`;
       const made = database.query(`CREATE DATABASE ${pg.escapeIdentifier(url.pathname.slice(1))}`);
       await made.catch((error: unknown) => {
-        if ((error as pg.DatabaseError).code !== '42P04') throw error; // It is there from an earlier round.
+        if ((error as pg.DatabaseError).code !== '42P04') throw error; // An earlier round created it.
       });
       await database.end();
     }
@@ -112,7 +114,7 @@ async function measure(): Promise<void> {
     const trial = new Trial(side, client, platform.platformUrl, engine.pids, options.clients);
     try {
       const metrics = await row.measure(trial, options);
-      for (const metric of metrics) results.add(row, name === 'relay' ? 'relay' : 'bare', metric);
+      for (const metric of metrics) results.add(row, name === 'relay' ? 'relay' : 'peer', metric);
       say(`${row.name}, ${name}: ${metrics.map((one) => `${one.name} ${shown(one.value)} ${one.unit}`.trim()).join(', ')}`);
     } finally {
       await trial.end();
@@ -127,7 +129,7 @@ async function startPlatform(): Promise<{ platformUrl: string; smtpUrl: string }
   return z.object({ platformUrl: z.string(), smtpUrl: z.string() }).parse(message);
 }
 
-/** The dev server, as `npm start` has it. */
+/** The dev server that `npm start` uses. */
 async function startEngine(): Promise<{ address: string; pids: number[] }> {
   const server = await startTemporal({ dataDir: directory, host: '127.0.0.1', port: 0, uiPort: 0, namespace: 'default', say });
   running.push(() => server.stop());

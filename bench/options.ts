@@ -1,4 +1,4 @@
-/** The options of `npm run bench`, each with a value behind it: `--rounds 1`. */
+/** The options of `npm run bench`; each takes a value: `--rounds 1`. */
 
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
@@ -7,46 +7,48 @@ import { rows } from './rows.js';
 const whole = (standard: number, least = 1) => z.coerce.number().int().min(least).default(standard);
 
 const schema = z.object({
-  /** Beginnings of the names of rows, with commas in between. */
+  /** Prefixes of row names, separated by commas. */
   only: z
     .string()
     .default('')
     .transform((only) => rows.filter(({ name }) => only.split(',').some((beginning) => name.startsWith(beginning))))
     .refine((chosen) => chosen.length > 0, `begins none of ${rows.map(({ name }) => name).join(', ')}`),
-  /** In every second one the bare side goes first. */
+  /** In every second round the bare side goes first. */
   rounds: whole(3),
-  /** Chains of a burst, and how many senders POST them. */
+  /** Chains in a burst, and the number of senders that POST them. */
   chains: whole(400),
   clients: whole(20),
-  /** Chains that are all due in one second. */
+  /** Chains that are all due within one second. */
   due: whole(1500),
-  /** Chains that wait for a delay, in steps of three from a thirtieth of it. */
+  /** The largest number of chains that wait for a delay; the steps grow threefold from a thirtieth of it. */
   open: whole(10_000, 1000),
-  /** Calls that get no answer. */
+  /** Calls that never get an answer. */
   hanging: whole(450),
-  /** Reasons for which chains are held, of the row `console`. */
+  /** For the row `console`: the number of different reasons of held chains. */
   causes: whole(500),
-  /** Resets of chains that wait. */
+  /** Resets of waiting chains. */
   resets: whole(1000),
-  /** The file for the results. */
+  /** Another built checkout of the relay in place of the bare side: shows the cost of a change. */
+  before: z.string().optional(),
+  /** The results file. */
   json: z.string().optional(),
-  /** The file for the picture of the row `open`, an SVG. */
+  /** The picture of the row `open`, an SVG file. */
   picture: z.string().optional(),
-  /** A Temporal server that runs already; its namespace `default` is used. */
+  /** The address of a running Temporal server; the bench uses its namespace `default`. */
   temporal: z.string().optional(),
-  /** Processes of that server on this machine, whose CPU and memory count with all that they start. */
+  /** Processes of that server on this machine; their CPU and memory count, with all their children. */
   'engine-pids': z
     .string()
     .default('')
     .transform((pids) => pids.split(',').filter(Boolean).map(Number)),
-  /** PostgreSQL for the relay, in place of PGlite. */
+  /** A PostgreSQL URL for the relay, instead of PGlite. */
   'database-url': z.string().optional(),
-  /** `separate`: the API and the worker are processes of their own, on both sides. */
+  /** `separate`: the API and the worker are two processes, on both sides. */
   processes: z.enum(['together', 'separate']).default('together'),
 });
 export type Options = z.infer<typeof schema>;
 
-/** Ends the process where they make no sense. */
+/** Exits when the options are invalid. */
 export function readOptions(): Options {
   try {
     const options = Object.fromEntries(Object.keys(schema.shape).map((name) => [name, { type: 'string' } as const]));
@@ -55,6 +57,7 @@ export function readOptions(): Options {
         ({ processes, 'database-url': url }) => processes === 'together' || url,
         '--processes separate needs --database-url',
       )
+      .refine(({ processes, before }) => processes === 'together' || !before, '--before is measured with --processes together')
       .parse(parseArgs({ options }).values);
   } catch (error) {
     process.stderr.write(`${error instanceof z.ZodError ? z.prettifyError(error) : String(error)}\nSee docs/performance.md.\n`);

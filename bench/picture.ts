@@ -1,4 +1,4 @@
-/** The row `open` as a picture: how each measure changes with the number of chains that wait. SVG, to be looked at in a browser. */
+/** Draws the row `open` as SVG: how each measure changes with the number of waiting chains. */
 
 import type { Results } from './report.js';
 
@@ -21,8 +21,10 @@ export function pictureOf(results: ReturnType<Results['summary']>): string {
     if (row !== 'open' || open === undefined) continue;
     const curves = panels.get(measure) ?? { unit, relay: [], bare: [] };
     panels.set(measure, curves);
-    for (const side of ['relay', 'bare'] as const)
-      if (Number.isFinite(medians[side])) curves[side].push([Number(open), medians[side]]);
+    for (const side of ['relay', 'bare'] as const) {
+      const value = medians[side === 'bare' ? 'peer' : side];
+      if (Number.isFinite(value)) curves[side].push([Number(open), value]);
+    }
   }
   const drawn = [...panels].map(([measure, curves], index) => {
     const at = `translate(${(index % 2) * width} ${Math.floor(index / 2) * height})`;
@@ -38,7 +40,7 @@ ${drawn.join('\n')}
 `;
 }
 
-/** The horizontal axis is logarithmic, the vertical one begins at 0. */
+/** The horizontal axis is logarithmic; the vertical one starts at 0. */
 function panel(measure: string, { unit, relay, bare }: Curves): string {
   const opens = relay.map(([open]) => open);
   const [least = 1, most = 10] = [Math.min(...opens), Math.max(...opens)];

@@ -1,15 +1,17 @@
-/** What processes use, from Linux's `/proc`. */
+/** CPU and memory of processes, from Linux's `/proc`. */
 
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** The side under test, and the Temporal server (none where it runs elsewhere). */
+/** The side under test, and the Temporal server (none if it runs elsewhere). */
 export type Groups<T> = Record<'side' | 'engine', T>;
 
-/** USER_HZ, which is 100 on every platform that Node runs on, and the usual size of a page. */
+/** USER_HZ is 100 on every platform that Node supports; 4096 is the usual page size. */
 const ticksPerSecond = 100;
 const pageBytes = 4096;
 
-/** The fields of `/proc/<pid>/stat` from the third on (the second is a name in brackets); none once the process has ended. */
+/**
+ * The fields of `/proc/<pid>/stat` from the third on (the second is a name in brackets); undefined if the process has ended.
+ */
 function stat(pid: number): string[] {
   try {
     const line = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -19,7 +21,7 @@ function stat(pid: number): string[] {
   }
 }
 
-/** These processes and all that come from them. */
+/** These processes and all their descendants. */
 export function withDescendants(pids: readonly number[]): number[] {
   const family = new Set(pids);
   const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
@@ -31,17 +33,17 @@ export function withDescendants(pids: readonly number[]): number[] {
   return [...family];
 }
 
-/** Seconds of CPU so far, user and system, with those of children that have ended. */
+/** Seconds of CPU so far, user and system, including children that have ended. */
 export function cpuSeconds(pids: readonly number[]): number {
   return pids.flatMap((pid) => stat(pid).slice(11, 15)).reduce((sum, ticks) => sum + Number(ticks), 0) / ticksPerSecond;
 }
 
-/** Resident memory; pages that processes share count once for each. */
+/** Resident memory; a page that processes share counts once for each of them. */
 export function residentMiB(pids: readonly number[]): number {
   return pids.reduce((sum, pid) => sum + Number(stat(pid)[21] ?? 0) * (pageBytes / 2 ** 20), 0);
 }
 
-/** What processes use from now on. */
+/** Starts a measurement. */
 export class Meter {
   readonly #pids: Groups<number[]>;
   readonly #before: Groups<number>;

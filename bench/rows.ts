@@ -1,4 +1,4 @@
-/** What is measured. Each row POSTs the same chains to either side and says what it saw. */
+/** The measurements. Each row POSTs the same chains to both sides and reports the results. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
@@ -6,7 +6,7 @@ import { now } from './clock.js';
 import type { Groups } from './processes.js';
 import type { Action, Trial } from './trial.js';
 
-/** How many chains or calls a row has. */
+/** The number of chains or calls in each row. */
 export type Sizes = Record<'chains' | 'due' | 'open' | 'causes' | 'hanging' | 'resets', number>;
 
 export interface Metric {
@@ -19,16 +19,16 @@ export interface Metric {
 export interface Row {
   name: string;
   what: string;
-  /** Only in the first round, since it takes long or is the same every time. */
+  /** Runs in the first round only: it takes long, or its result never changes. */
   once?: boolean;
   /** The bare side cannot do it. */
   relayOnly?: boolean;
-  /** In place of the bare side there is the relay without encryption, with a database of its own: both as separate processes. */
+  /** The relay without encryption, with its own database, replaces the bare side; both run as separate processes. */
   besideClear?: boolean;
   measure(trial: Trial, sizes: Sizes): Promise<Metric[]>;
 }
 
-/** A kind of chain. The effects of one are `<run>.<n>.a`, `.b`, `.c`. */
+/** A kind of chain. Its effects are `<run>.<n>.a`, `.b`, `.c`. */
 interface Shape {
   name: string;
   effects: number;
@@ -43,7 +43,7 @@ const send = (id: string, delay = 0): Action => ({
   ...(delay > 0 && { delayInSeconds: `${delay}` }),
 });
 
-/** One send for each delay in seconds. */
+/** One send for each delay, in seconds. */
 const sends = (name: string, ...delays: number[]): Shape => ({
   name,
   effects: delays.length,
@@ -93,7 +93,7 @@ export const rows: Row[] = [
 const more = (name: string, unit: string, value: number): Metric => ({ name, unit, value, better: 'more' });
 const less = (name: string, unit: string, value: number): Metric => ({ name, unit, value, better: 'less' });
 
-/** Chains as fast as the senders can, until every workflow has closed. */
+/** Sends chains as fast as the senders can, then waits until every workflow has closed. */
 function burst(name: string, shape: Shape): Row {
   return {
     name,
@@ -124,7 +124,7 @@ function burst(name: string, shape: Shape): Row {
   };
 }
 
-/** Each chain after the effects of the one before. */
+/** Sends each chain after the effects of the previous one. */
 function lowLoad(name: string, shape: Shape): Row {
   return {
     name,
@@ -163,11 +163,11 @@ async function oneByOne(trial: Trial, shape: Shape, count: number): Promise<Late
   return found;
 }
 
-/** An effect is due at the time when its POST was sent plus the delay. */
+/** An effect is due at the time of its POST plus the delay. */
 async function dueAtOnce(trial: Trial, { due }: Sizes): Promise<Metric[]> {
   await warmUp(trial, after2s, 20);
   const run = trial.newRun();
-  // So late that every chain waits by then, though arming takes its time.
+  // Late enough that every chain waits by then, even though starting the timers takes time.
   const moment = now() + (30 + due / 20) * 1000;
   const delays: number[] = [];
   const posted = await trial.burst(due, (n) => {
@@ -187,7 +187,7 @@ async function dueAtOnce(trial: Trial, { due }: Sizes): Promise<Metric[]> {
   ];
 }
 
-/** Twenty chains, one a second. One that is not done two minutes after the last POST counts with the time until then. */
+/** Twenty chains, one a second. A chain that is not done two minutes after the last POST counts with the time until then. */
 async function besideHanging(trial: Trial, { hanging }: Sizes): Promise<Metric[]> {
   await warmUp(trial, one, 20);
   await trial.burst(hanging, (n) => [send(`hang.${n}`)]);
@@ -207,12 +207,12 @@ async function besideHanging(trial: Trial, { hanging }: Sizes): Promise<Metric[]
   ];
 }
 
-/** Each chain that was reset waits for a delayed action that was started before. */
+/** Each chain that is reset waits for a delayed action that was started before the reset. */
 async function afterResets(trial: Trial, { resets }: Sizes): Promise<Metric[]> {
   await warmUp(trial, one, 20);
   const waiting = trial.newRun();
   await trial.burst(resets, (n) => [send(`${waiting}.${n}.a`, 86_400)]);
-  await trial.idle(); // Every first workflow task is done.
+  await trial.idle(); // Every first workflow task has completed.
   await trial.reset('RuleChain');
   const two = sends('2 sends', 0, 0);
   const took: number[] = [];
@@ -271,7 +271,7 @@ async function besideOpen(trial: Trial, { open, chains }: Sizes): Promise<Metric
   ];
 }
 
-/** Each question twenty times, one after the other, from its sending to the end of its answer. */
+/** Asks each question twenty times in sequence, and measures from the request to the end of the answer. */
 async function pagesOfTheConsole(trial: Trial, { open, causes }: Sizes): Promise<Metric[]> {
   await warmUp(trial, three, 20);
   const letters = (n: number) => [...String(n)].map((digit) => 'abcdefghij'[Number(digit)]).join('');
@@ -310,10 +310,10 @@ async function pagesOfTheConsole(trial: Trial, { open, causes }: Sizes): Promise
   return metrics;
 }
 
-/** How a metric says that so many chains were open; picture.ts reads it. */
+/** The suffix of a metric that was measured with this many open chains; picture.ts reads it. */
 const beside = (open: number) => `, ${open} open`;
 
-/** Has everything compiled and cached that is going to run, and leaves nothing open. */
+/** Runs one of each kind, so that code is compiled and caches are filled, and leaves nothing open. */
 async function warmUp(trial: Trial, shape: Shape, chains: number): Promise<void> {
   const run = trial.newRun();
   await trial.burst(chains, (n) => shape.actions(run, n));

@@ -1,4 +1,4 @@
-/** The two sides as processes, started anew for every row: the relay as users start it, and Temporal used directly. */
+/** The two sides as processes, restarted for every row: the relay as users start it, and Temporal used directly. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -9,11 +9,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../src/service/server.js';
 
-/** `clear`: the relay without encryption at rest. */
-export type SideName = 'relay' | 'bare' | 'clear';
+/** `clear`: the relay without encryption at rest. `before`: the relay of another checkout. */
+export type SideName = 'relay' | 'bare' | 'clear' | 'before';
 
 export interface Surroundings {
-  /** A folder for logs and data. */
+  /** The folder for logs and data. */
   directory: string;
   temporalAddress: string;
   platformUrl: string;
@@ -22,25 +22,27 @@ export interface Surroundings {
   bareBundle: string;
   /** PostgreSQL for the relay; PGlite if unset. */
   databaseUrl?: string;
-  /** API and worker as a process each. */
+  /** The checkout for the side `before`. */
+  before?: string;
+  /** Runs API and worker as two processes. */
   separate: boolean;
 }
 
 export interface Side {
   name: SideName;
-  /** Chains are POSTed to `/co/{companyId}/relay` below it. */
+  /** The base URL: chains are POSTed to `/co/{companyId}/relay` below it. */
   url: string;
-  /** No other side uses it: what is on it in Temporal is this side's. */
+  /** No other side uses this task queue: everything on it belongs to this side. */
   taskQueue: string;
   pids: number[];
   stop(): Promise<void>;
 }
 
-/** What both companies of the relay have; the bare side does not look at it. */
+/** The token of both companies of the relay; the bare side ignores it. */
 export const rule = { relayId: '1', relayAccessToken: 'token-of-the-bench' };
 
 export const adminToken = randomBytes(24).toString('hex');
-/** Of the relay: memos of its workflows are read with it. */
+/** The relay's keys, to read the memos of its workflows. */
 export const encryptionKeys = `1:${randomBytes(32).toString('base64')}`;
 const secrets = {
   RELAY_ENCRYPTION_KEYS: encryptionKeys,
@@ -56,13 +58,13 @@ export async function startSide(name: SideName, at: Surroundings): Promise<Side>
     TEMPORAL_ADDRESS: at.temporalAddress,
     TEMPORAL_NAMESPACE: 'default',
     SMTP_URL: at.smtpUrl,
-    // For the bare side.
+    // For the bare side only.
     PLATFORM_URL: at.platformUrl,
     TASK_QUEUE: taskQueue,
     WORKFLOW_BUNDLE: at.bareBundle,
-    // For the relay, which is as shipped but for the bounds that a bench would meet.
+    // For the relay: the defaults, except for the limits that a bench would reach.
     RELAY_TASK_QUEUE: taskQueue,
-    RELAY_DATA_DIR: join(at.directory, 'relay'),
+    RELAY_DATA_DIR: join(at.directory, name === 'before' ? 'before' : 'relay'),
     RELAY_SANDBOX_PORT: `${await freePort('127.0.0.1')}`,
     RELAY_ADMIN_TOKEN: adminToken,
     RELAY_RATE_LIMIT_PER_MINUTE: '1000000',
@@ -71,12 +73,14 @@ export async function startSide(name: SideName, at: Surroundings): Promise<Side>
     RELAY_OPEN_CHAINS: '1000000000',
     RELAY_ALLOW_PRIVATE_NETWORKS: 'true',
     DATABASE_URL: at.databaseUrl ?? '',
-    ...(name === 'relay' && secrets),
+    RELAY_ALLOW_PLAIN_STORAGE: 'true',
+    ...(name !== 'bare' && name !== 'clear' && secrets),
   };
   const processes = commandsOf(name, at.separate).map(([script, ...args], index) => {
     const log = join(at.directory, `${taskQueue}-${index}.log`);
     const output = openSync(log, 'w');
-    const path = fileURLToPath(new URL(`../${script}`, import.meta.url));
+    const build = name === 'before' ? join(at.before ?? '', 'dist') : fileURLToPath(new URL('..', import.meta.url));
+    const path = join(build, script ?? '');
     const child = spawn(process.execPath, ['--enable-source-maps', path, ...args], {
       env: { ...process.env, ...variables },
       stdio: ['ignore', output, output],
@@ -95,7 +99,7 @@ export async function startSide(name: SideName, at: Surroundings): Promise<Side>
   return { name, url, taskQueue, pids: processes.flatMap(({ child }) => child.pid ?? []), stop };
 }
 
-/** Scripts below `dist/`, with their arguments. */
+/** Scripts below `dist/` with their arguments. */
 function commandsOf(name: SideName, separate: boolean): string[][] {
   if (name !== 'bare') return separate ? [['src/api/main.js'], ['src/worker/main.js']] : [['src/sandbox/start.js']];
   return (separate ? [['api'], ['worker']] : [['api', 'worker']]).map((roles) => ['bench/bare/main.js', ...roles]);
@@ -111,7 +115,7 @@ async function untilReady(url: string, processes: { child: ChildProcess; log: st
   }
 }
 
-/** Makes a company and its rule, unless an earlier start has made them. */
+/** Creates a company and its rule if they do not exist yet. */
 async function setUp(url: string, company: string, platformUrl: string): Promise<void> {
   const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };
   const ask = async (method: string, path: string, body: unknown) => {
@@ -124,7 +128,7 @@ async function setUp(url: string, company: string, platformUrl: string): Promise
   await ask('POST', `${company}/rules`, { name: 'Bench', ...rule });
 }
 
-/** Asks the process to end, and makes it after ten seconds. */
+/** Sends SIGTERM, then SIGKILL after ten seconds. */
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const closed = once(child, 'close');

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Temporal's full server on PostgreSQL, for `npm run bench -- --temporal 127.0.0.1:7300`: builds it once (Go), makes its databases anew, and runs it
-# until it is ended. PGHOST, PGPORT, PGUSER and PGPASSWORD name the PostgreSQL. The argument is the port; nine above it are used as well. With a
-# second one, `again`, the databases stay as an earlier run has left them.
+# Temporal's full server on PostgreSQL, for `npm run bench -- --temporal 127.0.0.1:7300`: builds it once (Go), creates new databases, and runs it
+# in the foreground. PGHOST, PGPORT, PGUSER and PGPASSWORD select the PostgreSQL server. The argument is the port; the next nine ports are used as
+# well. With a second argument, `again`, it keeps the databases of an earlier run.
 set -euo pipefail
 
 port=${1:-7300} again=${2:-}
@@ -27,7 +27,7 @@ store() {
 service() {
   echo "{ rpc: { grpcPort: $1, membershipPort: $2, bindOnLocalHost: true } }"
 }
-# As npm start sets the dev server.
+# The dev server's setting under npm start.
 printf 'matching.enableFairness:\n  - value: true\nfrontend.enableServerVersionCheck:\n  - value: false\n' > "$folder/dynamic.yaml"
 cat > "$folder/bench.yaml" <<YAML
 log: { stdout: true, level: warn }

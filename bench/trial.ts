@@ -1,6 +1,6 @@
 /**
- * One row on one side: POSTs chains as webhook senders do, learns from the platform when effects arrived, and from Temporal what
- * is open.
+ * One row on one side: POSTs chains as webhook senders do, asks the platform for the arrivals of effects, and Temporal for open
+ * workflows.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -14,7 +14,7 @@ import { adminToken, rule, type Side, type SideName } from './sides.js';
 
 export type Action = Record<string, unknown>;
 
-/** How long a measurement waits for its effects, and for its workflows to close, before it fails. */
+/** How long a measurement waits for its effects and for its workflows to close before it fails. */
 const patienceSeconds = 1800;
 
 const arrivalsSchema = z.object({
@@ -25,7 +25,7 @@ const arrivalsSchema = z.object({
 
 let runs = 0;
 
-/** All times are those of `now()`. */
+/** All times come from `now()`. */
 export class Trial {
   readonly #agent = new Agent({ connections: 64 });
 
@@ -34,7 +34,7 @@ export class Trial {
     private readonly client: Client,
     private readonly platformUrl: string,
     private readonly enginePids: readonly number[],
-    /** How many senders a burst has. */
+    /** The number of senders in a burst. */
     private readonly clients: number,
   ) {}
 
@@ -42,12 +42,12 @@ export class Trial {
     return this.side.name;
   }
 
-  /** A name for the effects of one measurement, the first part of their ids. */
+  /** A new name for one measurement: the first part of its effects' ids. */
   newRun(): string {
     return `r${++runs}`;
   }
 
-  /** @throws where the answer is not 202 */
+  /** @throws if the answer is not 202 */
   async post(actions: Action[], company = 'bench'): Promise<{ sent: number; answered: number }> {
     const body = JSON.stringify(actions.map((action) => ({ ...rule, ...action })));
     const sent = now();
@@ -62,7 +62,7 @@ export class Trial {
     return { sent, answered: now() };
   }
 
-  /** As an operator's page does. @throws where the answer is not 200 */
+  /** Requests a page as an operator's browser does. @throws if the answer is not 200 */
   async ask(path: string): Promise<{ took: number; body: unknown }> {
     const sent = now();
     const headers = { authorization: `Bearer ${adminToken}` };
@@ -72,7 +72,7 @@ export class Trial {
     return { took: now() - sent, body: JSON.parse(text) };
   }
 
-  /** POSTs so many chains from several senders, each of whom waits for its answer and for nothing else. */
+  /** POSTs this number of chains from several senders; each sender waits only for its answer. */
   async burst(count: number, actionsOf: (n: number) => Action[]): Promise<{ sent: number; answered: number }[]> {
     const posted: { sent: number; answered: number }[] = [];
     let next = 0;
@@ -84,9 +84,9 @@ export class Trial {
   }
 
   /**
-   * Waits until so many effects of a run have arrived.
-   * @param seconds without it, effects that do not arrive are an error
-   * @returns when each arrived first, by its id, and how many came again
+   * Waits until a run has this number of effects.
+   * @param seconds if unset, missing effects are an error
+   * @returns when each effect first arrived, by its id, and the number of repeats
    */
   async arrived(run: string, count: number, seconds?: number): Promise<{ at: Map<string, number>; repeats: number }> {
     for (const deadline = now() + (seconds ?? patienceSeconds) * 1000; ; await sleep(50)) {
@@ -105,8 +105,8 @@ export class Trial {
   }
 
   /**
-   * Waits until as many workflows are open as five seconds before, and the side has used less than half a second of CPU
-   * meanwhile.
+   * Waits until the number of open workflows is the same as five seconds before, and the side used less than half a second of
+   * CPU in between.
    */
   async idle(): Promise<void> {
     for (let before = { open: -1, cpu: 0 }; ; await sleep(5000)) {
@@ -116,7 +116,7 @@ export class Trial {
     }
   }
 
-  /** How many chains of the relay wait for a person. */
+  /** Counts the relay's chains that wait for a person. */
   async needingAttention(): Promise<number> {
     return (await this.client.workflow.count(`TaskQueue = '${this.side.taskQueue}' AND RelayNeedsAttention = true`)).count;
   }
@@ -152,7 +152,7 @@ export class Trial {
     return new Meter({ side: this.side.pids, engine: this.enginePids });
   }
 
-  /** What the workflows of this side that have completed left in Temporal, all together. */
+  /** The total size and number of this side's completed workflows in Temporal. */
   async histories(): Promise<Record<string, number>> {
     const sum = { workflows: 0, events: 0, 'workflow tasks': 0, activities: 0 };
     for await (const { workflowId, runId } of this.client.workflow.list({ query: this.#query('Completed') })) {
@@ -167,7 +167,7 @@ export class Trial {
     return sum;
   }
 
-  /** Stops the side and ends what it left open, so that it costs the next measurement nothing. */
+  /** Stops the side and terminates its open workflows, so that they do not slow the next measurement. */
   async end(): Promise<void> {
     await this.side.stop();
     while ((await this.#open()) > 0) {
@@ -178,7 +178,7 @@ export class Trial {
           await this.client.workflow
             .getHandle(workflowId, runId)
             .terminate('end of a row')
-            .catch(() => {}); // It has ended.
+            .catch(() => {}); // It has ended already.
         }
       };
       await Promise.all(Array.from({ length: 50 }, ender));

@@ -1,4 +1,4 @@
--- A role for each program, and databases of its own that the other cannot open. Runs once, while the volume is new.
+-- One role for each program, with databases that the other role cannot open. Runs once, on a new volume.
 \getenv relay_password RELAY_DATABASE_PASSWORD
 \getenv temporal_password TEMPORAL_DATABASE_PASSWORD
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Sets up the schema of Temporal's two databases, or brings it up to date. Reads SQL_PLUGIN, SQL_HOST, SQL_PORT, SQL_USER and SQL_PASSWORD.
+# Creates or updates the schema of Temporal's two databases. Reads SQL_PLUGIN, SQL_HOST, SQL_PORT, SQL_USER and SQL_PASSWORD.
 set -eu
 
 schemas=${TEMPORAL_SCHEMAS:-/etc/temporal/schema/postgresql/v12}
@@ -11,7 +11,7 @@ bring_up_to_date() {
 for pair in temporal:temporal temporal_visibility:visibility; do
   database=${pair%%:*}
   directory=${pair##*:}
-  # A database without a schema version has never been set up.
+  # Without a schema version the database is new.
   bring_up_to_date "$database" "$directory" || {
     temporal-sql-tool --db "$database" setup-schema --version 0.0
     bring_up_to_date "$database" "$directory"

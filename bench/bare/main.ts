@@ -1,6 +1,6 @@
 /**
- * What the relay is compared with: Temporal used directly, as a good engineer's first version would be. It takes the relay's
- * requests, and checks, stores and tells nothing. Its arguments are `api`, `worker` or both.
+ * Temporal used directly, as a good engineer's first version would be: the other side of the bench. It takes the relay's
+ * requests; it checks, stores and notifies nothing. Arguments: `api`, `worker` or both.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -30,7 +30,7 @@ if (process.argv.includes('worker')) {
   const worker = await Worker.create({
     connection: await NativeConnection.connect({ address }),
     taskQueue,
-    // Made beforehand, as the relay's is: a bundler in this process would count as its memory.
+    // Bundled beforehand, as the relay's are: a bundler in this process would count towards its memory.
     workflowBundle: { code: readFileSync(WORKFLOW_BUNDLE, 'utf8') },
     activities,
     // As in src/worker/worker.ts.

@@ -1,6 +1,5 @@
 /**
- * A chain as one would write it on the first day: the actions in order, each an activity; one with a delay is a child that sleeps
- * first.
+ * A chain as its first version: the actions in order, each an activity; a delayed one is a child workflow that sleeps first.
  */
 
 import { ParentClosePolicy, proxyActivities, sleep, startChild } from '@temporalio/workflow';
