@@ -1,4 +1,4 @@
-/** After a reset, waits for a delayed action of an earlier run. Each attempt checks once, so no slot is held in between. */
+/** After a reset, waits for a delayed action of an earlier run. Each attempt checks only once, so the wait uses no slot. */
 
 import { activityInfo } from '@temporalio/activity';
 import { WorkflowFailedError } from '@temporalio/client';
@@ -19,14 +19,14 @@ export function awaitDelayed({ client }: Pick<Deps, 'client'>): Activities['awai
         type: 'DelayedActionRunning',
         message: `${workflowId} has not ended yet`,
         nextRetryDelay: Math.min(2 ** (activityInfo().attempt - 1), longestSeconds) * 1000,
-        category: ApplicationFailureCategory.BENIGN, // logged at debug level only
+        category: ApplicationFailureCategory.BENIGN, // the SDK logs it at level debug
       });
     try {
       return await handle.result();
     } catch (error) {
       if (!(error instanceof WorkflowFailedError)) throw error;
       const { cause, message } = error;
-      // A failure has the states of the actions. A cancellation or termination has none.
+      // A failure contains the states of the actions. A cancellation or a termination contains no states.
       const type = cause instanceof CancelledFailure ? 'DelayedActionCancelled' : 'DelayedActionEnded';
       const { type: ended, details } = cause instanceof ApplicationFailure ? cause : { type, details: [] };
       throw ApplicationFailure.nonRetryable(cause?.message ?? message, ended, ...(details ?? []));

@@ -1,4 +1,4 @@
-/** Fetches the assignment and evaluates the condition on it, so that the assignment does not enter a history. */
+/** Fetches the assignment and tests the condition here, so that Temporal's history does not contain the assignment. */
 
 import { activityInfo } from '@temporalio/activity';
 import { evaluateCondition, pathText } from '../chain/condition.js';
@@ -31,7 +31,7 @@ export function checkCondition(deps: Deps): Activities['checkCondition'] {
       );
       const verdict = evaluateCondition(condition, assignment);
       if (verdict.missing) {
-        // A misspelt property skips the action: people get a notice about it. The action does not wait for the notice.
+        // The property is probably misspelt, so people get a notice. The action does not wait for the notice.
         const about = { companyId, relayId, chainId, index, assignmentId, path: pathText(condition.path) };
         notices.start({ kind: 'missing-property', ...about, at: new Date().toISOString() }, activityInfo().taskQueue);
       }

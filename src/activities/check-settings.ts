@@ -1,4 +1,4 @@
-/** Checks whether a company's systems answer and accept its credentials. Changes nothing there. */
+/** Checks whether a company's systems answer and accept its credentials. The check changes nothing in these systems. */
 
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
@@ -18,7 +18,7 @@ export function checkSettings({ store, connectors, inFlight, operatorEmail }: De
       try {
         return { part, works: true, detail: await inFlight.run(companyId, part, look) };
       } catch (error) {
-        // InFlight throws an ApplicationFailure if too many calls are under way.
+        // InFlight throws an ApplicationFailure if the company has too many calls at the same time.
         if (!(error instanceof ConnectorError || error instanceof ApplicationFailure)) throw error;
         return { part, works: false, detail: error.message };
       }
@@ -26,7 +26,7 @@ export function checkSettings({ store, connectors, inFlight, operatorEmail }: De
     const said = (part: CheckedPart, works: boolean, detail: string): Checked => ({ part, works, detail });
     const contacts = contactsOf(company.notify ?? {});
     const unconfirmed = (await store.contacts.unconfirmed(companyId)).filter(({ contact }) => contacts.includes(contact)).length;
-    const open = unconfirmed > 0 ? `, ${unconfirmed} of them not confirmed yet by the link in its first notice` : '';
+    const open = unconfirmed > 0 ? `, not yet confirmed with the link in the first notice: ${unconfirmed}` : '';
     const enabled = [...(rules?.values() ?? [])].filter(({ enabled }) => enabled);
     return [
       ...(await Promise.all([
@@ -38,12 +38,12 @@ export function checkSettings({ store, connectors, inFlight, operatorEmail }: De
         ? said(
             'contacts',
             true,
-            `${contacts.length} for notices about failures${open}; a test notice shows whether notices arrive`,
+            `number of contacts for notices: ${contacts.length}${open}; a test notice shows whether notices arrive`,
           )
         : said('contacts', operatorEmail !== undefined, 'nobody in the company gets notices about failures: set notify'),
       enabled.length > 0
-        ? said('rules', true, `${enabled.length} can be used`)
-        : said('rules', false, 'none can be used: make or enable one'),
+        ? said('rules', true, `number of rules that can be used: ${enabled.length}`)
+        : said('rules', false, 'no rule can be used: create a rule or enable one'),
       ...(pauses ?? []).map(({ what }) => said('pauses', false, `${what} is paused: actions that need it wait`)),
     ];
   };

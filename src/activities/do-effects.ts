@@ -1,4 +1,4 @@
-/** Runs several effects in order, each like its own activity. */
+/** Runs several effects in order. Each effect works as in its own activity. */
 
 import { ApplicationFailure } from '@temporalio/common';
 import {
@@ -11,7 +11,7 @@ import {
   type SomeOf,
 } from '../contract/activities.js';
 
-/** No effect begins after this time, so that each has at least a second before the activity must end. */
+/** No effect begins after this time, so that each effect has at least a second before the time limit of the activity. */
 const longestRowMs = 700;
 
 export function doEffects(effects: EffectActivities): Activities['doEffects'] {

@@ -1,4 +1,4 @@
-/** Shared by all effects: they read the current settings, make one call under the action's key, and report a failure. */
+/** The common part of all effects: read the settings, make one call with the idempotency key, and report a failure. */
 
 import { activityInfo } from '@temporalio/activity';
 import { idempotencyKey } from '../chain/chain.js';
@@ -23,16 +23,16 @@ export interface Deps extends DeliveryDeps {
   store: Pick<Store, 'settings' | 'companies' | 'rules' | 'pauses' | 'causes' | 'notices' | 'contacts' | 'usage'>;
   connectors: Connectors;
   inFlight: InFlight;
-  tracing?: Tracing; // absent: no tracing
-  /** Within this time, failures with the same reason share one notice, after the first; 0: one notice each. */
+  tracing?: Tracing; // absent if tracing is off
+  /** After a failure, further ones with the same reason within this time share one notice. With 0, each has its own notice. */
   noticeDigestSeconds: number;
 }
 
 /**
- * Makes the activity of an effect. It throws the ApplicationFailures of `readActionContext`, `InFlight.run` and
- * `effectFailure`, and `Paused`. Under `onUnknown: "hold"` it also throws `UseOrdinary`, and `OutcomeUnknown` if an earlier
- * attempt was lost.
- * @param act - makes one call of the connector; may throw its own ApplicationFailure.
+ * Creates the activity of an effect. The activity throws the ApplicationFailures of `readActionContext`, `InFlight.run` and
+ * `effectFailure`, and `Paused`. With `onUnknown: "hold"`, the activity also throws `UseOrdinary`, and `OutcomeUnknown` if an
+ * earlier attempt was lost.
+ * @param act - makes one call of the connector. It may also throw an ApplicationFailure.
  */
 export function effectActivity<Input extends ActionRef>(
   deps: Pick<Deps, 'store' | 'inFlight' | 'log' | 'client'>,
@@ -43,15 +43,15 @@ export function effectActivity<Input extends ActionRef>(
     const elapsed = stopwatch();
     const { attempt, isLocal } = activityInfo();
     const result = () => ({ attempts: attempt, tookMs: elapsed() });
-    if (activityBegun === undefined) await assertFirstAttempt(deps, input); // The first effect of a row asks for all.
+    if (activityBegun === undefined) await assertFirstAttempt(deps, input); // In `doEffects`, only the first effect checks this.
     const context = await readActionContext(deps, input, activityBegun);
     if ('skipped' in context) return { ...result(), skipped: context.skipped };
     const { company, rule, pauses } = context;
     const once = rule.onUnknown === 'hold';
-    // A second attempt means that the first was lost: a person must check its result. Comes before the check for pauses,
+    // A second attempt means that the first one was lost, so a person must check its result. This comes before the pause check,
     // because `Paused` says that nothing was tried.
     if (once && attempt > 1) {
-      const lost = 'it may have been done: a worker was lost during the effect; look before you retry';
+      const lost = 'the effect may have happened: its worker was lost; check the other system before you retry';
       throw notTried('OutcomeUnknown', lost, { unknown: true });
     }
     assertNotPaused(pauses, connector, company);
@@ -66,7 +66,7 @@ export function effectActivity<Input extends ActionRef>(
   };
 }
 
-/** Reading and one call must fit into the activity's 30 seconds: otherwise a slow database looks like a lost effect. */
+/** With this limit, reading and one call fit into the activity's 30 seconds. A slow database must not look like a lost effect. */
 const longestReadMs = 8_000;
 
 /** @throws ApplicationFailure: `ConfigurationMistake` if the company is gone, `NotTried` if the settings cannot be read. */
@@ -78,7 +78,7 @@ export async function readActionContext(
   const read = async () => {
     const settings = await store.settings.of(companyId);
     if (settings?.rules.get(relayId)?.enabled && settings.pauses.length === 0) return { settings };
-    // Another process may have just removed the obstacle: read its changes.
+    // Another process may have just enabled the rule or ended the pause, so read the changes of other processes.
     await store.settings.refresh();
     const now = await store.settings.of(companyId);
     return { settings: now, skipped: now && (await skipReason(store, { companyId, relayId }, now.rules.get(relayId))) };
@@ -98,7 +98,7 @@ export async function readActionContext(
     const why = unreadable ? error.message : "the relay's own database does not answer: see `relay health`";
     throw notTried('NotTried', why);
   });
-  // `--reuse-id`: without it, the id of a deleted company is refused.
+  // Without `--reuse-id`, the API refuses the id of a deleted company.
   const again = 'create it again with --reuse-id, then retry; or cancel the chain';
   if (!settings) throw mistake('ConfigurationMistake', `there is no company ${companyId} any more: ${again}`);
   const { company, pauses } = settings;
@@ -109,7 +109,7 @@ export async function readActionContext(
   throw mistake('ConfigurationMistake', `${lost} Create the rule again with this id and its token, then retry`);
 }
 
-/** Why the action is skipped: its rule is disabled or deleted. Undefined also if the database has lost the rule. */
+/** @returns why the action is skipped: its rule is disabled or deleted. If the database has lost the rule, returns undefined. */
 export async function skipReason(
   { rules }: Pick<Deps['store'], 'rules'>,
   { companyId, relayId }: Pick<ActionRef, 'companyId' | 'relayId'>,

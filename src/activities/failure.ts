@@ -6,7 +6,7 @@ import type { ActionRef, FailureDetails } from '../contract/activities.js';
 
 const failureTypes: Record<Connector, string> = { platform: 'PlatformError', ticketing: 'TicketingError', mail: 'MailError' };
 
-/** @param options.once - for `onUnknown: "hold"`: Temporal does not retry; a lost answer is `OutcomeUnknown`. */
+/** @param options.once - for `onUnknown: "hold"`: Temporal does not retry, and a lost answer becomes `OutcomeUnknown`. */
 export function effectFailure(
   connector: Connector,
   error: unknown,
@@ -20,7 +20,7 @@ export function effectFailure(
   const unknown = kind === 'unknown' || (once && unanswered === true);
   const retryable = kind !== 'permanent' && !(unknown && once);
   const details: FailureDetails = { retryable, unknown: unknown || undefined, status, retryAfterSeconds, attempt };
-  // An estimate: every attempt so far waited this long.
+  // This is an estimate: it assumes that every attempt so far waited this long.
   const waitedSeconds = attempt * (retryAfterSeconds ?? 0);
   return ApplicationFailure.create({
     type: unknown ? 'OutcomeUnknown' : failureTypes[connector],
@@ -31,12 +31,12 @@ export function effectFailure(
   });
 }
 
-/** Another attempt helps only after a correction of the data or the settings. */
+/** The failure of an action that needs corrected data or settings before another attempt can help. */
 export function mistake(type: 'DataMistake' | 'ConfigurationMistake', message: string): ApplicationFailure {
   return finalFailure(type, message, { attempt: activityInfo().attempt });
 }
 
-/** Nothing was tried, and the attempt does not count. docs/operating.md says what the workflow does for each type. */
+/** The failure if nothing was tried. The attempt does not count. docs/operating.md says what the workflow does for each type. */
 export function notTried(
   type: 'Paused' | 'NotTried' | 'OutcomeUnknown' | 'UseOrdinary',
   message: string,
@@ -45,7 +45,7 @@ export function notTried(
   return finalFailure(type, message, { ...facts, attempt: activityInfo().attempt - 1 });
 }
 
-/** Asks for an ordinary activity instead of this local one. `retryable`: with retries within the budget. */
+/** Asks for an ordinary activity instead of this local one. `retryable`: the ordinary one may retry within the budget. */
 export function useOrdinary(why: string, retryable: boolean): ApplicationFailure {
   return notTried('UseOrdinary', `not tried as a local activity: ${why}`, { retryable });
 }

@@ -1,4 +1,4 @@
-/** Limits the calls of one company under way in a worker, so that a slow system leaves slots to other companies. */
+/** Limits how many calls one company makes at the same time in a worker, so that a slow system leaves slots to others. */
 
 import { ApplicationFailure, activityInfo } from '@temporalio/activity';
 import type { Connector } from '../chain/pause.js';
@@ -7,9 +7,9 @@ import { Shares } from '../service/shares.js';
 import type { Log, Metrics } from '../service/telemetry.js';
 import { notTried, useOrdinary } from './failure.js';
 
-const mostOfCompany = 100; // calls of one company in one worker: a quarter of its slots
-const mostLocal = 50; // local tries among them; each also holds a workflow task slot
-const mostNotices = 20; // notices of one company in one worker, apart from its effects
+const mostOfCompany = 100; // calls of one company in one worker: a quarter of the worker's slots
+const mostLocal = 50; // local tries among these calls; each local try also uses a workflow task slot
+const mostNotices = 20; // notices of one company in one worker; they are counted separately from its effects
 const silentMs = 30_000; // after a time-out, a system gets no local tries for this long
 
 const saidEveryMs = 60_000; // at most one log line a minute for a company at its limit
@@ -17,7 +17,7 @@ const saidEveryMs = 60_000; // at most one log line a minute for a company at it
 export class InFlight {
   readonly #said = new Shares(1, saidEveryMs);
   readonly #companies = new Map<string, { all: number; local: number }>();
-  /** The end of the time without local tries, by company and connector. In milliseconds of `performance.now()`. */
+  /** When local tries are allowed again, for each company and connector, in milliseconds of `performance.now()`. */
   readonly #silentUntil = new Map<string, number>();
 
   constructor(private readonly told: { log: Log; metrics: Pick<Metrics, 'boundsMet'> }) {}

@@ -1,4 +1,4 @@
-/** All activities of a worker. Metrics, log and traces see every attempt; in `doEffects`, every effect. */
+/** All activities of a worker. Metrics count every attempt. The log and the traces record every attempt at an effect. */
 
 import type { Activities } from '../contract/activities.js';
 import { awaitDelayed } from './await-delayed.js';

@@ -1,15 +1,15 @@
-/** Refuses a local try after a lost attempt at its workflow task: the effect may have ended the worker, and would end the next one. */
+/** Refuses a local try if an attempt at its workflow task was lost: the effect may have crashed that worker. */
 
 import { activityInfo } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import type { ActionRef } from '../contract/activities.js';
 import { useOrdinary } from './failure.js';
 
-/** Temporal gives a workflow task to another worker after 10 seconds. Before that, no attempt is lost. */
+/** Temporal gives a workflow task to another worker after 10 seconds. Before this time, no attempt can be lost. */
 const surelyFirstMs = 8_000;
 const answerMs = 500;
 
-/** The activity asks, not the workflow: a replay cannot see a lost attempt. @throws ApplicationFailure `UseOrdinary` */
+/** The workflow cannot check this itself, because a replay sees no lost attempts. @throws ApplicationFailure `UseOrdinary` */
 export async function assertFirstAttempt(
   { client }: { client: Client },
   { dueAt = '' }: Pick<ActionRef, 'dueAt'>,

@@ -1,4 +1,4 @@
-/** Reads an edited action with the request's schemas, which are not in the workflow bundle. */
+/** Validates an edited action with the schemas of the request. The workflow bundle does not contain these schemas. */
 
 import type { ChainAction } from '../chain/chain.js';
 import { mendAction as mended } from '../chain/mend.js';

@@ -1,4 +1,4 @@
-/** Hands failures and recoveries to a notifier. Delivers notices. */
+/** The activities that report failures and recoveries to a notifier, and that deliver notices. */
 
 import { setTimeout } from 'node:timers/promises';
 import { activityInfo } from '@temporalio/activity';
@@ -9,10 +9,10 @@ import { deliver } from '../notices/deliver.js';
 import { handToNotifier, type NewsOf, newsOf } from '../notices/start.js';
 import type { Deps } from './effect.js';
 
-/** Attempts to reach the notifier, over about 20 minutes; then the notice is delivered without it. */
+/** The most attempts to reach the notifier, in about 20 minutes. The last one delivers the notice without the notifier. */
 const handOverAttempts = 9;
 
-/** Temporal is overloaded. One delivery for each chain would increase the load. */
+/** Whether Temporal is overloaded. A separate delivery for each chain would then increase the load. */
 const isOverloaded = (error: unknown) => isGrpcServiceError(error) && error.code === 8; // RESOURCE_EXHAUSTED
 
 export function notifyFailure(deps: Deps): Activities['notifyFailure'] {
@@ -41,7 +41,7 @@ export function notifyFailure(deps: Deps): Activities['notifyFailure'] {
 
 const keepingMs = 2_000;
 
-/** Stores why the action is held, or that its hold has ended. Never rejects: temporal/causes.ts corrects the store later. */
+/** Stores why the action is held, or that its hold has ended. Never rejects, because temporal/causes.ts corrects the store. */
 async function keepCause({ store, log }: Deps, { kind, at }: ChainNotice, { cause, member }: NewsOf): Promise<void> {
   const { id: causeId, companyId, reason } = cause;
   const keep = async () => {

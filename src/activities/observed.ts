@@ -1,4 +1,4 @@
-/** Metrics, log and traces of activity attempts. */
+/** Records attempts at activities in metrics, in the log and in traces. */
 
 import { ApplicationFailure, activityInfo } from '@temporalio/activity';
 import type { ActionRef, EffectResult } from '../contract/activities.js';
@@ -9,7 +9,7 @@ import { stopwatch } from './stopwatch.js';
 type Observers = Pick<Deps, 'log' | 'metrics' | 'tracing'>;
 type Run = (...input: unknown[]) => Promise<unknown>;
 
-/** Counts every attempt, and adds its duration to a failure. @param tell - called with the result of each attempt. */
+/** Counts every attempt, and adds its duration to a failure. @param tell - is called with the result of each attempt. */
 export function observed<Activities extends object>(
   { metrics }: Pick<Observers, 'metrics'>,
   activities: Activities,

@@ -1,4 +1,4 @@
-/** Settings that a workflow needs while an action waits. */
+/** Reads the settings that a workflow needs while an action waits. */
 
 import { activityInfo } from '@temporalio/activity';
 import { type Connector, isOn, type Pause, pausedSeconds, pauseOf, pauseText } from '../chain/pause.js';
@@ -21,7 +21,7 @@ export function readPolicy({ store }: Deps): Activities['readPolicy'] {
   };
 }
 
-/** A workflow waits for the end of a pause, or subtracts it from the attention window. */
+/** A workflow waits for the end of the pauses, or subtracts their time from the attention window. */
 export function readPauses({ store, client, log }: Deps): Activities['readPauses'] {
   const notices = ruleNotices(client, log);
   return async ({ companyId, since, waiting }) => {

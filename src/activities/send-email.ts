@@ -25,10 +25,10 @@ export function sendEmail(deps: Deps): Activities['sendEmail'] {
   });
 }
 
-const mostInputs = 10; // a cache: one e-mail goes to many recipients
+const mostInputs = 10; // the size of a cache; it helps because one e-mail goes to many recipients
 const answerTimeoutMs = 5_000;
 
-/** Reads an e-mail from the input of its workflow. If the e-mail was edited, asks the workflow. */
+/** Reads an e-mail from the input of its workflow. If the e-mail was edited, also queries the workflow for the changes. */
 function contentsReader({ client }: Pick<Deps, 'client'>): (email: ActionRef) => Promise<EmailContents> {
   const inputs = new Map<string, Promise<Chain>>();
   const changes = new Map<string, Promise<Fields | null>>();
@@ -59,7 +59,7 @@ function contentsReader({ client }: Pick<Deps, 'client'>): (email: ActionRef) =>
 const text = z.coerce.string();
 const contentsSchema = z.object({ subject: text, body: text, bodyHtml: text });
 
-/** Identifies copies of the same message, by workflow id, action, recipient and number of edits. */
+/** The Message-ID. Attempts with the same workflow id, action, recipient and number of edits have the same Message-ID. */
 export function messageId(ref: Pick<ActionRef, 'companyId' | 'chainId' | 'index' | 'mends'>, recipient: string): string {
   const key = [chainWorkflowId(ref), ref.index, addressOf(recipient), ...(ref.mends ? [`m${ref.mends}`] : [])].join('\n');
   return `${createHash('sha256').update(key).digest('hex').slice(0, 40)}@relay.invalid`;

@@ -1,4 +1,4 @@
-/** Steers a batch of a bulk order's chains: signals the selected actions and reads how they ended. */
+/** Steers one batch of chains of a bulk order: signals the selected actions, and reads their states afterwards. */
 
 import { setTimeout } from 'node:timers/promises';
 import { activityInfo, Context } from '@temporalio/activity';
@@ -31,14 +31,14 @@ interface SteeringDeps extends Pick<Deps, 'client' | 'log'> {
   };
 }
 
-const answerTimeoutMs = 10_000; // the limit for one chain: a workflow task under way may try an effect first
-/** The limit for all calls about one chain. Shorter than the heartbeat timeout in workflows/bulk-steering.ts. */
+const answerTimeoutMs = 10_000; // how long to wait until a chain is not busy: its workflow task may try an effect first
+/** The limit for all calls about one chain. It is shorter than the heartbeat timeout in workflows/bulk-steering.ts. */
 const chainTimeoutMs = 20_000;
-/** The time for the steered actions to end or fail. A local try takes 2 seconds at most. */
+/** How long to wait until the steered actions end or fail. A local try takes at most 2 seconds. */
 const outcomeTimeoutMs = 3_000;
 const mostRefusals = 10; // the most reasons in the report of one chain
 
-/** The result for one chain: steered actions, refused actions, the first reasons, and the states a moment later. */
+/** The result for one chain: the numbers of steered and refused actions, the first reasons, and the states a moment later. */
 const outcomeSchema = z.object({
   actions: z.number(),
   refused: z.number(),
@@ -55,7 +55,7 @@ export function steerChains({ client, log, store }: SteeringDeps): Activities['s
     const { bulkId, verb } = order;
     const heldOf = await heldForCause(store, order.companyId, order.actions);
     const outcomes = outcomesSchema.safeParse(heartbeatDetails).data ?? {};
-    // If the database does not answer, uses the counts of this process.
+    // If the database does not answer, the limits use the counts of this process.
     if (order.correction) await store.usage.settle(workflowIds.map(companyOf)).catch(() => {});
     const settled = await Promise.allSettled(
       workflowIds.map(async (workflowId) => {
@@ -105,7 +105,7 @@ async function steer(
   if (isBusy(description)) throw new Error(`${workflowId} was busy with a workflow task`);
   try {
     const view = await handle.query(statusQuery);
-    // An earlier attempt may have steered this chain: its last heartbeat can be lost.
+    // An earlier attempt may have steered this chain, although no heartbeat says so: the last heartbeat can be lost.
     const bulk = `${by} (bulk ${bulkId})`;
     const isSteered = ({ steered }: ActionStatus) => steered?.some(({ by }) => by === bulk) ?? false;
     const done = view.actions.filter(isSteered).length;

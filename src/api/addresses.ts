@@ -10,8 +10,8 @@ import { invalid } from './input.js';
 type Addresses = { [Section in AddressSection]?: Company[Section] | null };
 
 /**
- * The sections whose address a key of the company has set. An unchanged address keeps its owner, unless the body of an admin's
- * request contains it: then the operator owns it.
+ * @returns the sections whose address a key of the company has set. An unchanged address keeps its owner, with one exception: if
+ * the body of an admin's request contains the address, the operator owns it.
  * @param given - the body. @throws Problem 400 if a key sets an internal address
  */
 export function addressesSetBy(
@@ -37,7 +37,7 @@ function addressIn(settings: Record<string, unknown>, section: AddressSection): 
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Checks only the address itself. The connectors check the addresses to which a host name resolves. */
+/** Checks only the URL. The connectors check the IP addresses to which its host name resolves. */
 function assertPublic(section: AddressSection, address: string): void {
   const { hostname } = new URL(address);
   if (!isLoopback(hostname) && guardOf(false).allows(hostname)) return;

@@ -1,4 +1,4 @@
-/** `/admin/tokens`: one named admin token for each operator, so that the audit log can name them. */
+/** `/admin/tokens`: one named admin token for each operator, so that the audit log can name the operator. */
 
 import { adminTokensResponse, createdAdminTokenResponse, newAdminTokenRequest } from '../contract/credential.js';
 import { Problem } from '../contract/problem.js';
@@ -9,11 +9,11 @@ import { type Route, route } from './route.js';
 export function adminTokenRoutes({ adminTokens }: Pick<Store, 'adminTokens'>): Route[] {
   return [
     route.admin('GET /admin/tokens', 'listAdminTokens', 'List the tokens of operators', {
-      answers: { 200: ['Sorted by name, without the secrets.', adminTokensResponse] },
+      answers: { 200: ['The tokens without their secrets, sorted by name.', adminTokensResponse] },
       handle: async (c) => c.json({ adminTokens: await adminTokens.list() }),
     }),
     route.admin('POST /admin/tokens', 'createAdminToken', 'Create a token for an operator', {
-      description: 'It has the same permissions as `RELAY_ADMIN_TOKEN`, under its own name. Only this answer shows it.',
+      description: 'The token has a name, and the same permissions as `RELAY_ADMIN_TOKEN`. Only this answer shows the token.',
       body: newAdminTokenRequest,
       answers: { 201: ['The token.', createdAdminTokenResponse] },
       problems: ['key-name-taken'],
@@ -25,7 +25,7 @@ export function adminTokenRoutes({ adminTokens }: Pick<Store, 'adminTokens'>): R
     }),
     route.admin('DELETE /admin/tokens/:adminTokenId', 'deleteAdminToken', 'Delete the token of an operator', {
       description: 'The token and its sessions become invalid immediately.',
-      answers: { 204: ['It is deleted.'] },
+      answers: { 204: ['The token is deleted.'] },
       async handle(c, { adminTokenId, actor }) {
         found(await adminTokens.delete(adminTokenId, actor), `admin token ${adminTokenId}`);
         return c.body(null, 204);

@@ -83,7 +83,7 @@ export function apiRoutes(options: ApiOptions, callers = new Callers(options), a
   const asked = [
     relayRoute(options, rejections, quotas, dry, callerOf),
     ...rejectedRoutes(options, rejections, quotas),
-    ...composeRoutes(options), // Added before the chains: `compose` would match as a chain id.
+    ...composeRoutes(options), // These come before the chains. Otherwise `compose` would match as a chain id.
     ...chainRoutes(options, quotas),
     ...causeRoutes(options, rejections),
     ...adminRoutes(options),
@@ -121,8 +121,8 @@ function serviceRoutes(options: ApiOptions): Route[] {
       200: ['The process is alive.', z.object({ status: z.literal('ok') })],
     }),
     ofHealth('/readyz', 'getReadiness', 'Check whether Temporal and the database can be reached', {
-      200: ['Both can be reached.', readiness('ready')],
-      503: ['One of them cannot be reached, or the process is stopping.', readiness('not ready', 'stopping')],
+      200: ['Temporal and the database can be reached.', readiness('ready')],
+      503: ['Temporal or the database cannot be reached, or the process is stopping.', readiness('not ready', 'stopping')],
     }),
     ofHealth(
       '/metrics',

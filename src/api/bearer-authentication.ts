@@ -1,6 +1,6 @@
 /**
- * Authenticates operators (admin token) and companies (key), with a bearer token or a session cookie. Senders of chains:
- * relay-authentication.ts.
+ * Authenticates operators (admin token) and companies (key), with a bearer token or a session cookie. relay-authentication.ts
+ * authenticates the senders of chains.
  */
 
 import { timingSafeEqual } from 'node:crypto';
@@ -19,13 +19,13 @@ import type { Store } from '../store/store.js';
 /** The environment of Hono handlers behind a guard: `c.get('actor')`. */
 export interface Authenticated {
   /**
-   * `trustedOrigin`: pages of this origin, too, may send the request with a session. `signInAt`: the sign-in page in a 401;
-   * default: `/sign-in`. `traceparent`: see service/tracing.ts.
+   * `trustedOrigin`: pages of this origin may also make changes with a session. `signInAt`: the address of the sign-in page that a
+   * 401 shows (default: `/sign-in`). `traceparent`: see service/tracing.ts.
    */
   Variables: { actor: Caller; trustedOrigin?: string; signInAt?: string; traceparent?: string };
 }
 
-/** The callers that a route accepts. `relay tokens`: the route itself checks the tokens in the body (relay-authentication.ts). */
+/** The callers that a route accepts. With `relay tokens`, the route checks the tokens in the body (relay-authentication.ts). */
 export type Access =
   | 'public'
   | 'relay tokens'
@@ -63,18 +63,18 @@ export const sessionCookie = 'relay-session';
 
 export interface CallersOptions {
   adminToken: string;
-  /** RELAY_SECRET. If there are several, only the first one is used. */
+  /** RELAY_SECRET. If it contains several secrets, only the first one is used. */
   secret?: string;
   store: Pick<Store, 'keys' | 'adminTokens' | 'sessions'>;
   links: Pick<Links, 'api'>;
-  /** Tells whether an address has failed too often. */
+  /** Resolves to an object if the client's address has failed too often. */
   limits?: { failing(c: Context): Promise<object | undefined> };
 }
 
 /** The limit of parallel lookups for addresses that have failed too often. */
 const mostLookedUp = 4;
 
-/** A text that cannot be a key or admin token needs no query. */
+/** Whether a text may be a key or an admin token. For any other text, no query is needed. */
 function isLookedUp(credential: string): boolean {
   return /^rl[ka]_/.test(credential) && !isMistyped(credential);
 }
@@ -82,13 +82,13 @@ function isLookedUp(credential: string): boolean {
 export class Callers {
   readonly #store: CallersOptions['store'];
   readonly #adminHash: Buffer;
-  /** A new RELAY_ADMIN_TOKEN or first RELAY_SECRET ends every session. */
+  /** Part of the signing key: a new RELAY_ADMIN_TOKEN, or a new first RELAY_SECRET, ends every session. */
   readonly #endsSessions: string;
   #signing: Promise<Uint8Array<ArrayBuffer>> | undefined;
   /** Browsers accept a cookie with this prefix only from this host, over https. */
   readonly #prefix: 'host' | undefined;
   readonly #limits: CallersOptions['limits'];
-  /** For failing addresses: the number of running lookups, and the queue of waiting ones. */
+  /** For addresses that have failed too often: the number of running lookups, and the queue of waiting lookups. */
   #lookingUp = 0;
   readonly #waiting: (() => void)[] = [];
 
@@ -101,7 +101,7 @@ export class Callers {
     this.#prefix = links.api.startsWith('https:') ? 'host' : undefined;
   }
 
-  /** @returns an operator, or a key of the company in the path (`:companyId`); undefined: neither of them */
+  /** @returns an operator, or a key of the company in the path (`:companyId`); undefined for all other callers */
   async of(c: Context<Authenticated>): Promise<Caller | undefined> {
     const bearer = bearerOf(c);
     const usesSession = c.req.header('Authorization') === undefined;
@@ -167,12 +167,12 @@ export class Callers {
     return getSignedCookie(c, await this.#signingKey(), sessionCookie, this.#prefix);
   }
 
-  /** Includes a random key of the store: otherwise an admin token could be guessed from a signature. */
+  /** Contains a random key from the database. Otherwise an attacker could test guesses of the admin token with a cookie. */
   #signingKey(): Promise<Uint8Array<ArrayBuffer>> {
     this.#signing ??= this.#store.sessions.signingKey().then(
       (stored) => new Uint8Array(deriveKey(`${stored}\n${this.#endsSessions}`, 'session')),
       (error: unknown) => {
-        this.#signing = undefined; // The next request tries it again.
+        this.#signing = undefined; // The next request reads the key again.
         throw error;
       },
     );
@@ -180,7 +180,7 @@ export class Callers {
   }
 }
 
-/** Pages of other sites can send the cookie, too, but browsers then add one of these two headers. */
+/** Refuses changes from pages of other sites. Such a page can send the cookie, but the browser adds one of these two headers. */
 export function assertOwnPage(c: Context<Authenticated>): void {
   const origin = c.req.header('Origin');
   if (origin !== undefined && origin === c.get('trustedOrigin')) return;
@@ -201,7 +201,7 @@ export function unauthorized(needed: string, c: Context<Authenticated>): Problem
   return new Problem('unauthorized', detail, { headers, refusal });
 }
 
-/** Keys get no link to Temporal's Web UI, because it decodes for operators only. */
+/** Keys get no link to Temporal's Web UI, because the relay decodes payloads for operators only. */
 export function linksFor(actor: Caller | undefined, { api, webUi }: Links): Links {
   return actor?.kind === 'admin' ? { api, webUi } : { api };
 }

@@ -1,4 +1,4 @@
-/** `/co/{companyId}/causes`: why chains need attention, who works on it, and silence for a while. */
+/** `/co/{companyId}/causes`: why chains need attention. A person can take a cause, release it, or silence its notices. */
 
 import { type CauseResource, causeSchema, causesResponse, silenceRequest, wholeCauseResponse } from '../contract/causes.js';
 import { Problem } from '../contract/problem.js';
@@ -15,11 +15,11 @@ export function causeRoutes(options: ApiOptions, rejections: Rejections): Route[
     found(await store.causes.get(companyId, causeId), `cause ${causeId} of company ${companyId}`);
   const query = pageQuery(numberCursor);
   return [
-    route.company('GET /co/:companyId/causes', 'listCauses', 'List why chains need attention', {
+    route.company('GET /co/:companyId/causes', 'listCauses', 'List the reasons why chains need attention', {
       use: 'lists',
       description:
-        'All actions that are held for the same reason have one cause. Current causes come first, then those of the last days that are ' +
-        'over; the newest first. `refused` lists the refused requests that wait for a decision.',
+        'Actions that are held for the same reason share one cause. Current causes come first, then causes that ended in the last ' +
+        'days, the newest first. On the first page, `refused` lists the refused requests that wait for a decision.',
       query,
       answers: { 200: ['The causes.', causesResponse] },
       async handle(c, { companyId, query }) {
@@ -45,7 +45,7 @@ export function causeRoutes(options: ApiOptions, rejections: Rejections): Route[
     }),
     route.company('POST /co/:companyId/causes/:causeId/take', 'takeCause', 'Take a cause', {
       use: 'steering',
-      description: 'Tells others that you work on it. It ends when you release the cause, or an hour after the cause is over.',
+      description: 'Shows that you work on the cause, until somebody releases it, or until it has been over for an hour.',
       answers: { 200: ['The cause.', causeSchema] },
       problems: ['already-taken'],
       async handle(c, { companyId, causeId, actor }) {
@@ -67,8 +67,8 @@ export function causeRoutes(options: ApiOptions, rejections: Rejections): Route[
     route.company('POST /co/:companyId/causes/:causeId/silence', 'silenceCause', 'Silence a cause for a while', {
       use: 'steering',
       description:
-        'No notices about further actions that are held for this cause. Notices still go out when an action fails without a decision, ' +
-        'and when none is held any more.',
+        'For this time, the relay sends no notice about further actions that are held for this cause. It still sends a notice when ' +
+        'an action fails because nobody decided, and when no action is held any more.',
       body: silenceRequest,
       answers: { 200: ['The cause.', causeSchema] },
       async handle(c, { companyId, causeId, actor, body: { seconds } }) {

@@ -1,4 +1,4 @@
-/** Chains: list, read and steer them, one or many. */
+/** Routes that list, read and steer chains, one or many at once. */
 
 import { z } from 'zod';
 import { bulkVerbs, steeringVerbs } from '../chain/allowed-verbs.js';
@@ -37,7 +37,7 @@ const listQuery = chainFilterSchema.extend({
 
 const rescheduleSchema = z
   .strictObject({
-    seconds: z.number().min(0).max(maxDelaySeconds).describe('From now. Only for `reschedule`, which requires it.'),
+    seconds: z.number().min(0).max(maxDelaySeconds).describe('Counted from now. `reschedule` requires this field.'),
   })
   .meta({ id: 'Reschedule' });
 
@@ -46,18 +46,19 @@ const anyFields = z.record(z.string(), z.unknown());
 const mendRequest = z
   .strictObject({
     fields: anyFields.describe(
-      'The new values of the fields that change, by their names in the request; `null` removes a field. `action`, `relayId` ' +
-        'and a `delayInSeconds` that was not blank cannot change.',
+      'The new values of the changed fields, by their names in the request. `null` removes a field. You cannot change `action`, ' +
+        '`relayId`, or a `delayInSeconds` that was not blank.',
     ),
     confirmUnknown: z
       .boolean()
       .optional()
-      .describe('Required if the outcome of the last attempt is unknown: the edited action runs as a new one.'),
+      .describe('Required if the outcome of the last attempt is unknown, because the edited action could cause a second effect.'),
     allActions: z
       .boolean()
       .optional()
       .describe(
-        'Only for `platformAssignmentId`: also edit all other actions of the chain that have not ended and have the same assignment.',
+        'Only for an edit of `platformAssignmentId`: also edits all other actions of the chain that have not ended and have the same ' +
+          'assignment.',
       ),
   })
   .meta({ id: 'Mend' });
@@ -66,8 +67,8 @@ const fieldsSchema = z
     chainId: z.string(),
     index: z.int(),
     fields: anyFields.describe('The current fields, without the token.'),
-    sent: anyFields.optional().describe('The fields of the request, if they were edited since.'),
-    sameAssignment: sameAssignment.describe('Other actions that have not ended and have the same `platformAssignmentId`.'),
+    sent: anyFields.optional().describe('The fields as they were in the request, if somebody has edited the action.'),
+    sameAssignment: sameAssignment.describe('The indexes of other open actions with the same `platformAssignmentId`.'),
   })
   .meta({ id: 'ActionFields' });
 const steeredAnswer = z.object({
@@ -77,21 +78,23 @@ const steeredAnswer = z.object({
   reopened: z.literal(true).optional().describe('The chain was closed and is open again.'),
   sameAssignment: sameAssignment
     .optional()
-    .describe('After an edit of `platformAssignmentId`: other actions that keep the old one. `allActions` edits them too.'),
+    .describe(
+      'After an edit of `platformAssignmentId`: indexes of actions that keep the old value. `allActions` edits them, too.',
+    ),
 });
 
 const filterSchema = chainFilterSchema.extend({
   status: z
     .enum(['running', 'needs-attention', 'failed'], 'must be running or needs-attention; for retry and mend also failed')
     .optional(),
-  causeId: z.string().max(64).optional().describe('Only actions with this cause. Requires the company.'),
+  causeId: z.string().max(64).optional().describe('Only actions with this cause. Requires `companyId`.'),
   chainIds: z
     .array(z.string().regex(chainIdPattern, 'must be the id of a chain'))
     .min(1)
     .max(1000)
     .optional()
     .describe(
-      'Only these chains. Requires the company. Without `status`, `retry` and `mend` affect the actions that need attention in open ' +
+      'Only these chains. Requires `companyId`. Without `status`, `retry` and `mend` affect the actions that need attention in open ' +
         'chains, and the failed actions in failed chains.',
     ),
 });
@@ -100,15 +103,15 @@ const bulkRequest = z
     verb: z
       .enum(bulkVerbs)
       .describe(
-        '`retry`, `mend` and `skip` affect actions that need attention; with `status: "failed"`, `retry` and `mend` affect failed actions ' +
-          'and open their chains again. `runNow` affects scheduled actions, `cancel` affects open actions. If nothing else is left of ' +
-          'a chain, `cancel` cancels the whole chain.',
+        '`retry`, `mend` and `skip` affect actions that need attention. With `status: "failed"`, `retry` and `mend` affect failed ' +
+          'actions and open their chains again. `runNow` affects scheduled actions. `cancel` affects actions that have not ended. If ' +
+          'these are all remaining actions of a chain, `cancel` cancels the chain.',
       ),
     filter: filterSchema
       .default({})
-      .describe('Which chains. `assignmentId`, `relayId` and `reason` also select the actions of these chains.'),
-    correction: correctionSchema.optional().describe('Only for `mend`, which requires it: the edit of each action.'),
-    confirm: z.int().min(1).optional().describe('The `count` of the preview. Without it, the request only counts.'),
+      .describe('Selects the chains. `assignmentId`, `relayId` and `reason` also select actions in these chains.'),
+    correction: correctionSchema.optional().describe('The edit of each action. Only for `mend`, which requires it.'),
+    confirm: z.int().min(1).optional().describe('The `count` of the preview. Omit `confirm` to get a preview.'),
   })
   .meta({ id: 'BulkRequest' });
 const anyBulkRequest = bulkRequest
@@ -135,15 +138,16 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
     return listChains(client, linksFor(actor, links), { filter, companyId, more, limit, cursor });
   };
   return [
-    // Add it before the other routes: `bulk` would match as a chain id.
+    // Keep these routes first. Otherwise `bulk` would match as a chain id.
     ...bulkRoutesAt('/co/:companyId', options, quotas),
     ...bulkRoutesAt('', options, quotas),
     route.company('GET /co/:companyId/chains', 'listChains', 'List the chains of a company', {
       use: 'lists',
       description:
-        'Open chains first, then closed ones, the newest first. It needs no worker. New changes appear after a moment.',
+        'Open chains come first, the newest first. Then come closed chains, the last to close first. The list needs no running worker. ' +
+        'A change appears in it after about a second.',
       query: listQuery,
-      answers: { 200: ['Each chain once.', chainListSchema] },
+      answers: { 200: ['The chains. Each appears once.', chainListSchema] },
       problems: ['temporal-unavailable'],
       handle: async (c, { companyId, query, actor }) => c.json(await list(companyId, query, actor)),
     }),
@@ -158,8 +162,8 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
       },
     }),
     route.admin('GET /chains', 'listAllChains', 'List the chains of all companies', {
-      query: listQuery.extend({ companyId: z.string().optional().describe('Only of this company.') }),
-      answers: { 200: ['Each chain once.', chainListSchema] },
+      query: listQuery.extend({ companyId: z.string().optional().describe('Only chains of this company.') }),
+      answers: { 200: ['The chains. Each appears once.', chainListSchema] },
       problems: ['not-found', 'temporal-unavailable'],
       handle: async (c, { query: { companyId, ...query }, actor }) => c.json(await list(companyId, query, actor)),
     }),
@@ -170,7 +174,7 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
     }),
     route.company('POST /co/:companyId/chains/:chainId/cancel', 'cancelChain', 'Cancel a chain', {
       use: 'steering',
-      description: 'An action that runs at the moment ends first, and its outcome is recorded. The others become `cancelled`.',
+      description: 'A running action ends first and keeps its outcome. All other open actions become `cancelled`.',
       answers: {
         202: ['The cancellation is sent to the chain.', z.object({ chainId: z.string(), cancelling: z.literal(true) })],
       },
@@ -182,7 +186,7 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
     }),
     route.company('GET /co/:companyId/chains/:chainId/actions/:index/fields', 'getFields', 'Read the fields of an action', {
       use: 'reads',
-      answers: { 200: ['By their names in the request.', fieldsSchema] },
+      answers: { 200: ['The fields, by their names in the request.', fieldsSchema] },
       problems: ['not-steerable', 'temporal-unavailable'],
       async handle(c, { companyId, chainId, index }) {
         const { chain, action } = await actionOf(companyId, chainId, index);
@@ -191,7 +195,7 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
     }),
     route.company('GET /co/:companyId/chains/:chainId/actions/:index/notice', 'getNotice', 'Read the notice of an action', {
       use: 'reads',
-      description: 'The current text for an action that needs attention, failed or partly failed. Reading it sends nothing.',
+      description: 'The current text for an action that needs attention, failed or partly failed. This request sends no notice.',
       answers: { 200: ['The text of the notice.', noticeTextSchema] },
       async handle(c, { companyId, chainId, index, actor }) {
         const { chain, action } = await actionOf(companyId, chainId, index);
@@ -208,12 +212,12 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
         return c.json(found(words, `notice of action ${index}: it is ${action.state}`));
       },
     }),
-    // Add it before the route of the other verbs, which would match.
+    // Keep this route before the route of the other verbs, which would also match `mend`.
     route.company('POST /co/:companyId/chains/:chainId/actions/:index/mend', 'mendAction', 'Edit an action and retry it', {
       use: 'steering',
       description:
-        'Changes fields of an action that needs attention, failed or is partly failed, validates the action like a request, and ' +
-        'retries it. It gets a new idempotency key. Recipients that already have the e-mail do not get it again.',
+        'Changes fields of an action that needs attention, failed or partly failed. The relay validates the action like a request, and ' +
+        'retries it with a new idempotency key. Recipients that already have the e-mail do not get it again.',
       rawBody: mendRequest,
       answers: { 202: ['The decision is sent to the chain.', steeredAnswer] },
       problems: ['invalid-body', 'already-ended', 'not-steerable', 'not-confirmed', 'quota-exceeded', 'temporal-unavailable'],
@@ -230,8 +234,8 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
     route.company('POST /co/:companyId/chains/:chainId/actions/:index/:verb', 'steerAction', 'Steer one action', {
       use: 'steering',
       description:
-        '`retry` also works in a closed chain, for an action that failed or is partly failed. The chain opens again, and actions ' +
-        'that did not run because of the failure run after it.',
+        '`retry` also works in a closed chain, for an action that failed or partly failed. The chain opens again. After the retried ' +
+        'action, the actions run that did not run because of the failure.',
       rawBody: rescheduleSchema.optional(),
       answers: { 202: ['The decision is sent to the chain.', steeredAnswer] },
       problems: ['invalid-body', 'already-ended', 'not-steerable', 'temporal-unavailable'],
@@ -241,7 +245,7 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
         if (!verb) throw new Problem('not-found', `${asked} is not possible; use one of ${steeringVerbs.join(', ')}.`);
         const body = verb === 'reschedule' ? rescheduleSchema.safeParse(await c.req.json().catch(() => undefined)) : undefined;
         if (body?.error)
-          throw new Problem('invalid-body', 'Send {"seconds": 600}: how many seconds from now the action is to run.');
+          throw new Problem('invalid-body', 'Send, for example, {"seconds": 600}: the action then runs 600 seconds from now.');
         const seconds = body?.data?.seconds;
         const reopened = await steerAction(options, companyId, chain, action, { verb, seconds }, actor);
         return c.json({ chainId, index: action.index, accepted: verb, reopened: reopened || undefined }, 202);
@@ -267,12 +271,12 @@ function bulkRoutesAt(base: '/co/:companyId' | '', options: ApiOptions, quotas: 
     bulkRoute(`POST ${base}/chains/bulk`, ofAll ? 'steerAllChains' : 'steerChains', summary, {
       use: 'lists',
       description:
-        'Without `confirm` nothing is done: the answer has the number of chains and the first ten. With that number as `confirm`, the order ' +
-        'runs in the background.',
+        'Without `confirm`, nothing is done: the answer has the number of chains and the first ten chains. With this number as ' +
+        '`confirm`, the bulk order runs in the background.',
       body,
       answers: {
         200: ['The preview.', bulkPreviewSchema],
-        202: ['The order runs.', bulkSchema, { Location: 'The path of its progress.' }],
+        202: ['The bulk order runs.', bulkSchema, { Location: 'The path of the bulk order, which shows its progress.' }],
       },
       problems: ['not-found', 'count-changed', 'bulk-running', 'quota-exceeded', 'temporal-unavailable'],
       async handle(c, { actor, body: { verb, filter, correction, confirm } }) {
@@ -289,14 +293,14 @@ function bulkRoutesAt(base: '/co/:companyId' | '', options: ApiOptions, quotas: 
         const first = chains.slice(0, 10);
         if (confirm === undefined)
           return c.json(bulkPreviewSchema.parse({ verb, count, first, mends: await previewMends(options, request, first) }));
-        // Does not apply to admins. Two requests at the same moment may both pass.
+        // This limit does not apply to admins. Two requests at the same moment may both pass.
         if (actor.kind === 'key' && (await isSteeringMany(options, actor.companyId))) {
           const running = `Company ${companyId} has a bulk order that is still running. Wait until it has ended.`;
           throw new Problem('bulk-running', running, { headers: { 'Retry-After': '10' }, bound: 'bulk' });
         }
         const changed = `The number of chains is now ${count}, not ${confirm}. Check them again, then confirm with ${count}.`;
         if (confirm !== count) throw new Problem('count-changed', changed);
-        // Only checks that some recipients are left today: each edit later counts its new recipients.
+        // Only checks that the company may add a recipient today. Later, each edit counts its new recipients.
         if (companyId !== undefined && correction?.field === 'emails') await quotas.assertRecipientsLeft(companyId, 1);
         const { recipientsPerDay } = quotas;
         const bulkId = await steerChains({ ...options, recipientsPerDay }, request, chains, actor);

@@ -1,6 +1,6 @@
 /**
- * A codec server for Temporal's Web UI and command line, which have no keys: it decodes and encodes their payloads. Only for
- * operators, and for pages of the Web UI's origin.
+ * A codec server: it decodes and encodes payloads for Temporal's Web UI and command line, which have no keys. Only operators can
+ * use it. Of all web pages, only pages of the Web UI's origin can call it.
  */
 
 import type { PayloadCodec } from '@temporalio/common';
@@ -17,8 +17,8 @@ const { Payloads } = proto.temporal.api.common.v1;
 const payload = z.object({ metadata: z.record(z.string(), z.base64()).optional(), data: z.base64().optional() });
 const payloadsSchema = z
   .object({ payloads: z.array(payload).max(1000, 'must have at most 1000 elements').default([]) })
-  .meta({ id: 'Payloads', description: "In Temporal's JSON form: bytes in base64." });
-/** Temporal's limit is 2 MiB. Base64 makes it longer. */
+  .meta({ id: 'Payloads', description: "Payloads in Temporal's JSON form, with bytes in base64." });
+/** Temporal's limit for payloads is 2 MiB. Base64 makes them longer. */
 const maxBodyBytes = 4 * 1024 * 1024;
 
 export function codecRoutes({ keyring }: Pick<ApiOptions, 'keyring'>): Route[] {
@@ -40,7 +40,7 @@ export function codecRoutes({ keyring }: Pick<ApiOptions, 'keyring'>): Route[] {
       },
     });
   return [
-    codecRoute('decode', 'Decrypt payloads of Temporal; payloads that are not encrypted stay the same'),
+    codecRoute('decode', 'Decrypt payloads of Temporal, and leave unencrypted payloads as they are'),
     codecRoute('encode', 'Encrypt payloads for Temporal, if the relay has keys'),
   ];
 }

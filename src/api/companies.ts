@@ -43,7 +43,7 @@ export function companyRoutes(options: CompanyOptions): Route[] {
     const { notify } = settings;
     const leaking = (['platform', 'ticketing'] as const).filter((name) => {
       const system = settings[name];
-      // A stored setting that leaks stays valid until the next change.
+      // A stored setting that leaks `auth` stays valid if it does not change.
       return system && leaksAuth(system) && !isDeepStrictEqual(system, stored?.[name]);
     });
     const leaks = 'must be https, since auth is sent there (or set allowPlainText to true)';
@@ -52,7 +52,7 @@ export function companyRoutes(options: CompanyOptions): Route[] {
     const detail = 'must name a contact for failures: emails or webhookUrl (or the operator sets RELAY_OPERATOR_EMAIL)';
     throw invalid([{ pointer: '/notify', detail }]);
   };
-  /** Cancels the open chains. @returns the bulk order's id; undefined: no chain is open. @throws Problem company-in-use */
+  /** Cancels the open chains. @returns the id of the bulk order; undefined if no chain is open. @throws Problem company-in-use */
   const cancelOpen = async (companyId: string, open: number, isMeant: boolean, actor: Actor) => {
     const said = `Company ${companyId} has ${open === 1 ? '1 open chain' : `${open} open chains`}.`;
     const how = 'Wait until they end, or cancel them with ?cancelChains=true (--cancel-chains).';
@@ -67,7 +67,7 @@ export function companyRoutes(options: CompanyOptions): Route[] {
   return [
     route.admin('GET /admin/companies', 'listCompanies', 'List the companies', {
       query: pageQuery(companyIdPattern),
-      answers: { 200: ['By company id.', companiesResponse] },
+      answers: { 200: ['The companies, sorted by id.', companiesResponse] },
       async handle(c, { query }) {
         const { items, nextCursor } = await companies.list(query);
         return c.json({ companies: items.map(shown), nextCursor });
@@ -75,7 +75,7 @@ export function companyRoutes(options: CompanyOptions): Route[] {
     }),
     route.company('GET /co/:companyId', 'getCompanyFacts', 'Read the basic facts of a company', {
       use: 'reads',
-      answers: { 200: ['Its name, time zone, rules and pauses. Every key of the company can read them.', companyFactsSchema] },
+      answers: { 200: ['The name, time zone, rules and pauses. Every key of the company can read them.', companyFactsSchema] },
       async handle(c, { companyId, actor }) {
         const { company, rules, pauses } = found(await settings.of(companyId), `company ${companyId}`);
         const webUi = companyLink(linksFor(actor, links), companyId);
@@ -84,14 +84,15 @@ export function companyRoutes(options: CompanyOptions): Route[] {
     }),
     route.admin('PUT /admin/companies/:companyId', 'putCompany', 'Create or change a company', {
       description:
-        'Missing settings stay the same; `null` removes a setting. A section replaces the stored one, except for its secrets: they are ' +
-        'write-only, shown as `***`, kept if they are missing, and removed by `null`.',
+        'Missing settings stay the same. `null` removes a setting. A section replaces the whole stored section, except for secrets. ' +
+        'Secrets are write-only: answers show `***`. A missing secret stays the same. `null` removes a secret.',
       query: z.object({
         reuseId: z
           .literal('true')
           .optional()
           .describe(
-            'Create it even if a company with this id was deleted. It can see the old chains that Temporal still keeps (`remains`).',
+            'Creates the company even if a company with this id was deleted. The new company can see the old chains that Temporal ' +
+              'still keeps (`remains`).',
           ),
       }),
       rawBody: companyRequest,
@@ -118,9 +119,9 @@ export function companyRoutes(options: CompanyOptions): Route[] {
     }),
     route.manager('PATCH /admin/companies/:companyId', 'changeCompany', 'Change a company', {
       description:
-        'A JSON merge patch (RFC 7396): missing settings stay the same, also within a section; `null` removes a setting. Secrets are kept ' +
-        'as with PUT; an `auth` of another `type` replaces the old one. A key of the company can change `name`, `timeZone`, `notify` ' +
-        'and `noticeLinks`.',
+        'Send a JSON merge patch (RFC 7396). Missing settings stay the same, also within a section. `null` removes a setting. Secrets ' +
+        'are kept as with PUT. An `auth` of another `type` replaces the whole old `auth`. A key of the company can change `name`, ' +
+        '`timeZone`, `notify` and `noticeLinks`.',
       rawBody: companyPatch,
       answers: { 200: ['The changed company.', companySchema] },
       problems: ['invalid-body', 'limit-reached'],
@@ -144,12 +145,12 @@ export function companyRoutes(options: CompanyOptions): Route[] {
     }),
     route.admin('DELETE /admin/companies/:companyId', 'deleteCompany', 'Delete a company with all its stored data', {
       description:
-        'Deletes its settings, secrets, rules, tokens, keys, sessions, pauses, refused requests, causes and counts; the audit log stays. ' +
-        'A company with open chains is deleted only with `cancelChains`, which cancels them in the background.',
-      query: z.object({ cancelChains: z.literal('true').optional().describe('Cancel its open chains.') }),
+        'Deletes its settings, secrets, rules, tokens, keys, sessions, pauses, refused requests, causes and counts. The audit log stays. ' +
+        'To delete a company with open chains, use `cancelChains`, which cancels them in the background.',
+      query: z.object({ cancelChains: z.literal('true').optional().describe('Cancels the open chains of the company.') }),
       answers: {
-        200: ['It is deleted. Temporal still keeps some of its data.', deletedCompanyResponse],
-        204: ['It is deleted.'],
+        200: ['The company is deleted. Temporal still keeps some of its data.', deletedCompanyResponse],
+        204: ['The company is deleted.'],
       },
       problems: ['company-in-use', 'temporal-unavailable'],
       async handle(c, { companyId, actor, query: { cancelChains } }) {
@@ -161,11 +162,11 @@ export function companyRoutes(options: CompanyOptions): Route[] {
         return remains ? c.json({ remains, bulkId }) : c.body(null, 204);
       },
     }),
-    route.admin('POST /admin/companies/:companyId/erase', 'eraseCompany', 'Erase what Temporal keeps of a deleted company', {
+    route.admin('POST /admin/companies/:companyId/erase', 'eraseCompany', 'Erase the data of a deleted company in Temporal', {
       description:
-        'Deletes some hundred histories of closed runs: chains, delayed actions, notices, bulk orders. Repeat it while `erased` and ' +
-        '`closed` are not 0.',
-      answers: { 200: ['How many were erased, and what is left.', erasedResponse] },
+        'Deletes the histories of at most 200 closed workflow runs: chains, delayed actions, notices, bulk orders. Repeat the request ' +
+        'until `erased` or `closed` is 0.',
+      answers: { 200: ['The number of erased histories, and the data that is left.', erasedResponse] },
       problems: ['company-in-use', 'temporal-unavailable'],
       async handle(c, { companyId, actor }) {
         const exists = `Company ${companyId} exists: delete it first, then erase what Temporal keeps of it.`;
@@ -177,11 +178,11 @@ export function companyRoutes(options: CompanyOptions): Route[] {
       },
     }),
     route.manager('GET /admin/companies/:companyId/keys', 'listKeys', 'List the keys of a company', {
-      answers: { 200: ['Sorted by name, without the secrets.', keysResponse] },
+      answers: { 200: ['The keys without their secrets, sorted by name.', keysResponse] },
       handle: async (c, { companyId }) => c.json({ keys: found(await keys.list(companyId), `company ${companyId}`) }),
     }),
     route.manager('POST /admin/companies/:companyId/keys', 'createKey', 'Create a key', {
-      description: 'Only this answer shows the key. A key that another key created expires with that key, or earlier.',
+      description: 'Only this answer shows the key. A key created with another key expires no later than the other key.',
       body: newKeyRequest,
       answers: { 201: ['The key.', createdKeyResponse] },
       problems: ['key-name-taken', 'limit-reached'],
@@ -194,7 +195,7 @@ export function companyRoutes(options: CompanyOptions): Route[] {
       },
     }),
     route.manager('DELETE /admin/companies/:companyId/keys/:keyId', 'deleteKey', 'Delete a key', {
-      answers: { 204: ['It is deleted.'] },
+      answers: { 204: ['The key is deleted.'] },
       async handle(c, { companyId, keyId, actor }) {
         found(await keys.delete(companyId, keyId, actor), `key ${keyId} of company ${companyId}`);
         return c.body(null, 204);
@@ -207,7 +208,7 @@ function shown(company: StoredCompany): StoredCompany {
   return redact(companySchema, company);
 }
 
-/** Two companies' ids may not differ only in case: some visibility stores ignore case. @throws Problem 409 */
+/** Refuses a used id, also if only upper and lower case differ: some visibility stores ignore case. @throws Problem 409 */
 function assertUnused(companyId: string, { by, deletedAt }: UsedId, reuse: boolean): void {
   const similar = `A company ${by} exists, and ids must differ in more than upper and lower case: choose another id.`;
   if (by !== undefined) throw new Problem('company-id-used', similar);
@@ -217,14 +218,14 @@ function assertUnused(companyId: string, { by, deletedAt }: UsedId, reuse: boole
   throw new Problem('company-id-used', `${detail}, or ${same}. relay companies erase ${companyId} deletes these chains.`);
 }
 
-/** The optional settings. */
+/** Returns only the optional settings. */
 function settingsOf({ companyId, name, setByCompany, createdAt, updatedAt, ...settings }: StoredCompany): object {
   return settings;
 }
 
 /**
- * Reads a body with settings. Its meaning depends on the stored settings: a masked secret stays the same.
- * @returns a function from the stored settings to the new ones. It throws a Problem 400 with all mistakes.
+ * Reads a body with settings. Its meaning depends on the stored settings, because a masked secret (`***`) keeps its stored value.
+ * @returns a function that makes the new settings from the stored ones. The function throws a Problem 400 with all mistakes.
  */
 export async function readSettings<Schema extends z.ZodType>(
   c: Context,

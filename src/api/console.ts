@@ -1,6 +1,6 @@
 /**
- * Serves the console: one page for all addresses. Its script calls this API with the session. `npm run build` writes script and
- * style to dist/console; their names contain a hash of the content.
+ * Serves the console: the same HTML page at every address. The script of this page calls the API with the session cookie.
+ * `npm run build` writes the script and the style to dist/console. Their file names contain a hash of the content.
  */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -26,10 +26,10 @@ const assetOf = (kind: string) => [...assets.keys()].find((name) => name.endsWit
 
 const addresses: [path: string, id: string, summary: string][] = [
   ['/companies', 'getCompaniesPage', 'Open the page where operators choose a company'],
-  ['/companies/:companyId', 'getCompanyPage', 'Open the page of problems of a company'],
+  ['/companies/:companyId', 'getCompanyPage', 'Open the page with the problems of a company'],
   ['/companies/:companyId/:page', 'getConsolePage', 'Open a page of a company, such as its chains'],
   ['/companies/:companyId/:page/:item', 'getItemPage', 'Open the page of a cause, chain, assignment, rule or refused request'],
-  ['/companies/*', 'getNoPage', 'Open such a page with a slash at the end, or the page "not found"'],
+  ['/companies/*', 'getNoPage', 'Open the page of an address with a slash at the end, or the page "not found"'],
 ];
 
 export function consoleRoutes(callers: Pick<Callers, 'inSession'>): Route[] {
@@ -42,10 +42,10 @@ export function consoleRoutes(callers: Pick<Callers, 'inSession'>): Route[] {
       return shown(c, actor.kind === 'admin' ? '/companies' : `/companies/${actor.companyId}`);
     };
   };
-  const leads = { 302: ['To `/sign-in`, without a session.'] } as const;
+  const leads = { 302: ['A redirect to `/sign-in`, because there is no session.'] } as const;
   return [
     route.anyone('GET /', 'getHome', 'Go to the console', {
-      answers: { 302: ['To the start page of the session, or to `/sign-in`.'] },
+      answers: { 302: ['A redirect to the start page of the session, or to `/sign-in`.'] },
       handle: signedIn((c, home) => c.redirect(home)),
     }),
     ...addresses.map(([path, id, summary]) =>
@@ -76,7 +76,7 @@ const policy =
 
 function sendConsole(c: Context) {
   c.header('Content-Security-Policy', policy);
-  c.header('Referrer-Policy', 'same-origin'); // `no-referrer` would make browsers hide the origin of a form.
+  c.header('Referrer-Policy', 'same-origin'); // With `no-referrer`, browsers would hide the origin of a form.
   const head = html`<link rel="stylesheet" href="/assets/${assetOf('css')}">
 <script type="module" src="/assets/${assetOf('js')}"></script>`;
   const main = html`<noscript>The console needs JavaScript. Without it, use the <code>relay</code> command

@@ -1,6 +1,6 @@
 /**
- * Contacts for notices, and the page where a contact confirms them with the link of a notice. Opening the page confirms nothing,
- * because mail scanners open links too.
+ * Lists the contacts for notices. With the link of a notice, a contact opens a page and confirms that it wants notices. A GET of the
+ * page confirms nothing, because mail scanners open links, too.
  */
 
 import type { Context } from 'hono';
@@ -17,7 +17,7 @@ const idPattern = /^[\w-]{32}$/;
 export function contactRoutes({ store, limits }: ApiOptions): Route[] {
   const { settings, contacts, companies } = store;
 
-  /** Each call queries the database. @throws Problem rate-limited if the address has failed too often */
+  /** Finds the contact of the link with a database query. @throws Problem rate-limited if the address has failed too often */
   const asked = async (c: Context<Authenticated>) => {
     await limits.refuseFailing(c, async () => false);
     const link = c.req.param('link') ?? '';
@@ -42,7 +42,7 @@ export function contactRoutes({ store, limits }: ApiOptions): Route[] {
     }),
     route.anyone('GET /confirm/:link', 'getConfirmation', 'Open the page that confirms a contact', {
       onPage: true,
-      description: 'It changes nothing.',
+      description: 'This request changes nothing.',
       answers: { 200: ['A page.', 'text/html'], 401: ['The link is invalid or was used before.', 'text/html'] },
       problems: ['rate-limited'],
       async handle(c) {
@@ -58,7 +58,7 @@ If this is not for you, close this page.</p>
         );
       },
     }),
-    route.anyone('POST /confirm/:link', 'confirmContact', 'Confirm a contact with the form of that page', {
+    route.anyone('POST /confirm/:link', 'confirmContact', 'Confirm a contact with the form of the confirmation page', {
       onPage: true,
       answers: {
         200: ['The contact gets all notices now.', 'text/html'],

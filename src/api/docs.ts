@@ -20,7 +20,7 @@ import { type Html, inline, json, prose, sendPage } from './page.js';
 import { found } from './problems.js';
 import { type ApiOptions, type Route, route } from './route.js';
 
-/** @param others - the other routes, for the document */
+/** @param others - the other routes, which the documentation also describes */
 export function docsRoutes({ links }: Pick<ApiOptions, 'links'>, others: readonly Route[]): Route[] {
   const page: Route['answers'] = { 200: ['A page.', 'text/html'] };
   const routes: Route[] = [
@@ -32,7 +32,7 @@ export function docsRoutes({ links }: Pick<ApiOptions, 'links'>, others: readonl
       answers: page,
       handle: (c) => sendPage(c, docsPage(document, all)),
     }),
-    route.anyone('GET /problems/:slug', 'getProblemType', 'Read what a problem type means, and what to do', {
+    route.anyone('GET /problems/:slug', 'getProblemType', 'Read the meaning of a problem type, and what to do', {
       answers: page,
       handle(c, { slug }) {
         const type = problemTypeList.find((type) => type.slug === slug);
@@ -177,7 +177,7 @@ function alternativesOf({ anyOf = [], oneOf = [] }: Schema): Schema[] {
   return [...anyOf, ...oneOf].map(asSchema);
 }
 
-/** JSON Schema also allows `true`, and arrays of schemas for `items`. zod writes neither. */
+/** JSON Schema also allows `true` as a schema, and an array of schemas as `items`. zod writes neither of them. */
 function asSchema(schema: Schema['items'] | Schema['not']): Schema {
   return typeof schema === 'object' && !Array.isArray(schema) ? schema : {};
 }

@@ -1,6 +1,6 @@
 /**
- * The dry run: the results of each action, without any effect. Only callers who may read the company's chains see the platform's
- * answers. Senders see whether a condition holds, because a real chain would tell them too.
+ * The dry run predicts the result of each action, without any effect. Only callers who may read the company's chains see the
+ * platform's answers. Senders see whether a condition holds, because the effects of a real chain would show this, too.
  */
 
 import { actionDefinitions } from '../chain/actions.js';
@@ -78,13 +78,13 @@ export async function dryRun(
 type PlatformAnswer = { assignment: Record<string, unknown> } | { error: string; retryable: boolean };
 export type AssignmentReader = (id: string) => Promise<PlatformAnswer>;
 
-/** Asks the platform for each assignment once, one after the other. */
+/** Reads each assignment from the platform only once, and stops reading after `platformTimeMs`. */
 export function assignmentReader(connectors: Connectors, company: Company): AssignmentReader {
   const answers = new Map<string, PlatformAnswer>();
   const deadline = Date.now() + platformTimeMs;
   const ask = async (id: string): Promise<PlatformAnswer> => {
     const timeoutMs = deadline - Date.now();
-    if (timeoutMs <= 0) return { error: 'not read: the platform was too slow for the assignments before', retryable: true };
+    if (timeoutMs <= 0) return { error: 'not read: the platform took too long for earlier assignments', retryable: true };
     try {
       return { assignment: await connectors.platformOf(company).getAssignment(id, { timeoutMs }) };
     } catch (error) {
@@ -113,7 +113,7 @@ async function evaluate(action: ChainAction, assignmentOf: AssignmentReader, val
   return valuesShown || ofRequest ? { holds, reason } : { holds };
 }
 
-/** A send to a missing assignment fails. An outage is no obstacle: the relay would retry. */
+/** The obstacle, if the action needs an assignment that is missing. An outage is no obstacle, because the relay would retry. */
 async function missingAssignment(
   { action: name, assignmentId }: ChainAction,
   condition: Facts['condition'],

@@ -1,6 +1,6 @@
 /**
- * `/co/{companyId}/events`: server-sent events with the answers of other paths, sent after every change. All watchers of a path
- * share one poll; each poll uses the credentials of one of them.
+ * `/co/{companyId}/events`: a stream of server-sent events. It sends the answers of other paths after every change. All watchers of a
+ * path with the same role share one poll. Each poll uses the credentials of one watcher.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,16 +12,16 @@ import { Problem } from '../contract/problem.js';
 import { nextPauseMs, type Rhythm } from '../contract/rhythm.js';
 import { type Route, route } from './route.js';
 
-/** Requests a path as an HTTP client would. */
+/** Calls a route of this API, as an HTTP client would. */
 export type Ask = (request: Request, env: Context['env']) => Response | Promise<Response>;
 
 const rhythm: Rhythm = { shortestMs: 2_000, longestMs: 10_000 };
-/** Shorter than the `answerTimeoutMs` of the server. Then the client opens another stream. */
+/** How long a stream lasts: less than `answerTimeoutMs` in service/server.ts. Then the client opens another stream. */
 const streamMs = 45_000;
 const aliveMs = 15_000;
 const mostPaths = 10;
 const mostLetters = 2000;
-/** for each company, in this process */
+/** the most open streams of a company in this process */
 const mostStreams = 100;
 
 interface Looker {
@@ -31,7 +31,7 @@ interface Looker {
   end(): void;
 }
 
-/** The answer of one path, for all its watchers. */
+/** Polls one path for all its watchers, and keeps the last answer. */
 class View {
   readonly lookers = new Set<Looker>();
   #body: string | undefined;
@@ -41,7 +41,7 @@ class View {
     if (this.#body !== undefined) looker.tell(this.#body);
   }
 
-  /** Polls as long as a page watches the path. */
+  /** Polls until nobody watches the path. */
   async watch(): Promise<void> {
     for (let pauseMs = rhythm.shortestMs; ; ) {
       const [looker] = this.lookers;
@@ -53,7 +53,7 @@ class View {
         this.#body = body;
         for (const each of this.lookers) each.tell(body);
       }
-      // The watchers take turns: each poll uses the credentials of the next one, and so its rate limit.
+      // The watchers take turns: each poll uses the credentials and the rate limit of the next watcher.
       if (this.lookers.delete(looker)) {
         if (answer.status === 401 || answer.status === 403) looker.end();
         else this.lookers.add(looker);
@@ -65,15 +65,15 @@ class View {
   }
 }
 
-/** For slow clients: a newer body of a path replaces an older one that still waits. */
+/** Sends events to a client. If the client is slow, a newer body of a path replaces an older body that still waits. */
 class Outbox {
-  /** Bodies by path; undefined: an `alive` event. */
+  /** Bodies by path. The path `undefined` means an `alive` event. */
   readonly #waiting = new Map<string | undefined, string>();
   #isSending = false;
 
   constructor(private readonly stream: SSEStreamingApi) {}
 
-  /** @param path - undefined: an `alive` event */
+  /** @param path - `undefined` sends an `alive` event */
   put(path: string | undefined, body = '{}'): void {
     this.#waiting.set(path, body);
     if (!this.#isSending) void this.#send();
@@ -90,7 +90,7 @@ class Outbox {
   }
 }
 
-/** Matches GET paths with JSON answers. Captures the company. Percent-encoding in ids could hide another path. */
+/** Matches GET paths with JSON answers. Captures the company. Allows no percent-encoding, which could hide another path. */
 function pathsTold(routes: readonly Route[]): RegExp {
   const root = '/co/:companyId';
   const isTold = ({ method, path, answers }: Route) =>
@@ -105,7 +105,7 @@ export function eventRoutes(ask: Ask, routes: readonly Route[], stop?: AbortSign
   const views = new Map<string, View>();
   const streams = new Map<string, number>();
 
-  /** @returns a function that ends the watching. */
+  /** @returns a function that removes the watcher. */
   function look(key: string, looker: Looker): () => void {
     const known = views.get(key);
     const view = known ?? new View();
@@ -121,8 +121,9 @@ export function eventRoutes(ask: Ask, routes: readonly Route[], stop?: AbortSign
     route.company('GET /co/:companyId/events', 'watch', 'Watch other paths for changes', {
       use: 'reads',
       description:
-        'Server-sent events. `answer` has `{"path", "body"}`: the answer of a GET of the path, at the start and after every change' +
-        `; \`alive\` comes every ${aliveMs / 1000} seconds. After ${streamMs / 1000} seconds comes \`end\`: open the stream again.`,
+        'A stream of server-sent events. The event `answer` has `{"path", "body"}`, where `body` is the answer to a GET of the path. It ' +
+        `comes at the start and after every change. The event \`alive\` comes every ${aliveMs / 1000} seconds. After ` +
+        `${streamMs / 1000} seconds, the event \`end\` comes: open the stream again.`,
       query: z.object({
         path: z
           .string()

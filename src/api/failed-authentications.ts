@@ -1,4 +1,4 @@
-/** Counts failed authentications by reason, and logs some of them for each address. */
+/** Counts failed authentications by reason, and logs the first ones of each address in a minute. */
 
 import type { MiddlewareHandler } from 'hono';
 import { companyIdPattern, relayIdPattern } from '../chain/chain.js';
@@ -9,7 +9,7 @@ import type { Log, Metrics } from '../service/telemetry.js';
 
 /** the most log lines a minute for one address */
 const mostLines = 5;
-/** the most addresses a minute with their own log lines; the others share them */
+/** the most addresses a minute that get their own log lines; all other addresses together count as one address */
 const mostAddresses = 1000;
 
 export function reportFailures({

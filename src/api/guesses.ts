@@ -1,6 +1,6 @@
 /**
- * Slows down guesses at the token of one rule, also from many addresses: after some wrong tokens, the 401 comes late. Right tokens
- * never wait, so nobody can lock a sender out. Unknown rules count in the same way, so the delay reveals nothing.
+ * Slows down somebody who guesses the token of a rule, even from many addresses: after many wrong tokens, the 401 comes late. Right
+ * tokens never wait, so nobody can lock a sender out. Unknown rules count, too, so a delay does not show which rules exist.
  */
 
 import { setTimeout } from 'node:timers/promises';
@@ -10,7 +10,7 @@ import { Shares } from '../service/shares.js';
 import type { Log } from '../service/telemetry.js';
 import type { Credentials } from '../store/credentials.js';
 
-const atOnce = 120; // wrong tokens of a rule that get no delay; then one more every `everyMs`
+const atOnce = 120; // wrong tokens of a rule that get no delay; then one more in each `everyMs`
 const everyMs = 1000;
 const longestMs = 5000;
 const mostWaiting = 500; // the most delayed answers at a time; further ones are not delayed
@@ -35,12 +35,12 @@ export class Guesses {
     await this.#wait(companyId, new Set(guesses.map(({ relayId }) => relayId)));
   }
 
-  /** No more answers can be delayed: do not compare tokens from failing addresses. */
+  /** No more answers can be delayed. Then do not compare tokens from addresses that have failed too often. */
   get isFull(): boolean {
     return this.#waiting >= mostWaiting;
   }
 
-  /** For a wrong token from an address that failed too often. The relay then does not read the rule. */
+  /** For a wrong token of an unknown rule, because the relay has not read the actions of the body. */
   async slowDownAny(companyId: string): Promise<void> {
     await this.#wait(companyId, ['any']);
   }

@@ -1,6 +1,6 @@
 /**
- * `/hold`: decide about one held action with the link of a notice, without a key. Opening the link decides nothing, because mail
- * scanners open links too. It sets a cookie for that one action and redirects to an address without the link.
+ * `/hold`: somebody with the link of a notice decides about one held action, without a key. A GET of the link decides nothing,
+ * because mail scanners open links, too. It sets a cookie for this action, and redirects to an address without the link.
  */
 
 import type { Context, MiddlewareHandler } from 'hono';
@@ -48,7 +48,7 @@ const foreign = {
   status: 401,
 } as const;
 const without = {
-  over: 'This page opens only with the link of a notice, and for one hour. Open the link again.',
+  over: 'This page opens only with the link of a notice, and only for one hour after that. Open the link again.',
   status: 401,
 } as const;
 const expired = { over: 'This link has expired.', status: 410 } as const;
@@ -89,7 +89,7 @@ export function holdRoutes(options: ApiOptions): Route[] {
     return over === undefined ? { ...facts, contact, ...(last && { last }) } : { ...facts, over, status: 200 };
   };
 
-  /** Limits the requests about a held action, by all readers of its link together. @throws Problem rate-limited */
+  /** Counts the requests for a held action. All readers of its link share one limit. @throws Problem rate-limited */
   const count = async (c: Context, use: Use) => {
     const { exceeded, headers } = await limits.ofUse(use, c.req.path);
     if (exceeded)
@@ -101,10 +101,10 @@ export function holdRoutes(options: ApiOptions): Route[] {
   return [
     route.anyone('GET /hold/:link', 'openHold', 'Open the link of a notice', {
       onPage: true,
-      description: 'It decides nothing. It redirects to the page of the action, with a cookie for that page only.',
+      description: 'This request decides nothing. It sets a cookie for the page of the action, and redirects to this page.',
       answers: {
-        303: ['The page of the action.'],
-        401: ['It is not a link of a notice.', 'text/html'],
+        303: ['A redirect to the page of the action.'],
+        401: ['This is not the link of a notice.', 'text/html'],
         410: ['The link has expired.', 'text/html'],
       },
       async handle(c) {
@@ -120,10 +120,10 @@ export function holdRoutes(options: ApiOptions): Route[] {
     }),
     route.anyone('GET /hold/:companyId/:chainId/:index', 'getHold', 'Open the page of a held action', {
       onPage: true,
-      description: 'Needs the cookie of the link of a notice.',
+      description: 'Needs the cookie that `GET /hold/{link}` sets.',
       query: askedQuery,
       answers: {
-        200: ['The action, and the decision or its result.', 'text/html'],
+        200: ['A page with the action, and with the possible decisions or the result.', 'text/html'],
         401: ['The cookie is missing.', 'text/html'],
         410: ['The link is not valid any more.', 'text/html'],
       },
@@ -137,11 +137,11 @@ export function holdRoutes(options: ApiOptions): Route[] {
     route.anyone(
       'POST /hold/:companyId/:chainId/:index',
       'decideHold',
-      'Retry or skip a held action with the form of that page',
+      "Retry or skip a held action with the form on the action's page",
       {
         onPage: true,
         answers: {
-          303: ['The page again, with the result.'],
+          303: ['A redirect to the page, which shows the result.'],
           200: ['The action is no longer held.', 'text/html'],
           401: ['The cookie is missing.', 'text/html'],
           410: ['The link is not valid any more.', 'text/html'],
@@ -173,7 +173,7 @@ export function holdRoutes(options: ApiOptions): Route[] {
   ];
 }
 
-/** Shows errors as a page. Must wrap the middleware that answers 429 instead of 401. */
+/** Shows errors as a page. Add it before `limitFailures`, which turns a 401 into a 429. */
 export const sayOnPage: MiddlewareHandler = async (c, next) => {
   await next();
   if (!c.error) return;
@@ -182,7 +182,7 @@ export const sayOnPage: MiddlewareHandler = async (c, next) => {
   c.res = await sendPage(c, { title, main: html`<h1>${title}</h1><p role="status">${detail}</p>` });
 };
 
-/** @param last - the last decision since the notice. @returns undefined if the action needs attention now. */
+/** @param last - the last decision since the notice. @returns why nobody can decide now; undefined if the action needs attention. */
 function howItEnded({ state, reason }: ActionResource, last: Steered | undefined, { timeZone }: Whose): string | undefined {
   if (state === 'needs-attention') return undefined;
   const now = hasEnded(state) ? `It is ${state}${reason ? `: ${reason}` : ''}.` : 'It is being tried now.';
@@ -202,7 +202,7 @@ const verbs = {
   mend: 'Edited',
 } as const;
 
-/** The page reloads after this time: then the decision has usually had its effect. */
+/** The page reloads after this time. By then, the decision has usually had its effect. */
 const refreshSeconds = 3;
 
 function sendStanding(c: Context<Authenticated>, standing: Standing, { asked, after = '' }: Asked = {}) {
@@ -252,7 +252,7 @@ export function decisionForm(chain: ChainResource, action: ActionResource): Html
   const follows = behind.length > 0 ? `These actions wait for it: ${behind.join('; ')}.` : 'No other action waits for it.';
   const unknown = error?.unknown && 'The outcome of the last attempt is unknown: check the other system before you retry.';
   const unmended =
-    error?.type === 'DataMistake' && 'The data of the request do not change: unless a setting is fixed, it fails again.';
+    error?.type === 'DataMistake' && 'A retry uses the same data: the action fails again unless a setting was fixed.';
   const retry = html`<section><h2>Retry</h2>
 <p>The action runs again now. Actions that are done do not run again. If it fails again, you get a notice. ${unknown || unmended}</p>
 <p><button name="decision" value="retry">Retry</button></p></section>`;

@@ -1,4 +1,4 @@
-/** Validates body and query of a request with schemas. door/ reads the body of a chain. */
+/** Validates the body and the query of a request with schemas. src/door reads the body of a chain. */
 
 import type { Context, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
@@ -22,7 +22,7 @@ export function limitBody(maxBytes = mostBytes): MiddlewareHandler {
     },
   });
   return (c, next) => {
-    // Hono's middleware builds a whole `Request`, which costs as much as reading and checking a chain.
+    // Hono's middleware builds a whole `Request` object, which takes as much time as reading and checking a chain.
     const isShort = Number(c.req.header('Content-Length') ?? Number.NaN) <= maxBytes;
     return isShort && c.req.header('Transfer-Encoding') === undefined ? next() : countBody(c, next);
   };
@@ -36,7 +36,7 @@ export function readJson(contentType: string | undefined, bytes: ArrayBuffer): u
   throw new Problem('malformed-json', `The body ${body.error}.`);
 }
 
-/** No body counts as `{}`. @throws Problem 415, 400 if the body is not a JSON object */
+/** A missing body counts as `{}`. @throws Problem 415 if the content type is not JSON, 400 if the body is not a JSON object */
 export async function readObject(c: Context): Promise<JsonObject> {
   const bytes = await c.req.arrayBuffer();
   if (bytes.byteLength === 0) return {};
@@ -45,14 +45,14 @@ export async function readObject(c: Context): Promise<JsonObject> {
   return value;
 }
 
-/** A merge patch (RFC 7396), for PATCH. */
+/** The media type of a merge patch (RFC 7396), for PATCH. */
 export const mergePatchType = 'application/merge-patch+json';
 
 export function isMergePatch(c: Context): boolean {
   return c.req.header('Content-Type')?.toLowerCase().startsWith(mergePatchType) ?? false;
 }
 
-/** @param found - mistakes that were found before. @throws Problem 400 with all mistakes */
+/** @param found - mistakes from earlier checks. @throws Problem 400 with all mistakes */
 export function parseAs<Schema extends z.ZodType>(schema: Schema, value: unknown, found: readonly Issue[] = []): z.infer<Schema> {
   const { data, error } = schema.safeParse(value, { error: required });
   const mistakes = [...found, ...(error ? remarksOf(error) : [])];
@@ -68,7 +68,7 @@ export async function readTexts<Schema extends z.ZodType>(c: Context, schema: Sc
   return data;
 }
 
-/** These values can become headers of requests or e-mails, where control characters do harm. */
+/** Finds control characters. A value can become a header of a request or e-mail, where control characters are dangerous. */
 function unprintable(value: unknown): Issue[] {
   const texts = textsIn(value).filter(([text]) => /\p{Cc}/u.test(text));
   return texts.map(([, path]) => ({ pointer: jsonPointer(path), detail: 'must not contain control characters' }));
@@ -101,7 +101,7 @@ export function pageQuery(cursor: RegExp) {
 /** The pattern of a cursor that is a sequence number. */
 export const numberCursor = /^\d{1,18}$/;
 
-/** Never contains a value of the input: it may be secret. */
+/** The remarks never contain a value of the input, because a value may be secret. */
 export function remarksOf(error: z.ZodError): Issue[] {
   return error.issues.flatMap((issue) => {
     const unknown = issue.code === 'unrecognized_keys' ? issue.keys : [];
@@ -112,7 +112,7 @@ export function remarksOf(error: z.ZodError): Issue[] {
   });
 }
 
-/** For zod's `error` option. Without it, a missing field is reported as a wrong type. */
+/** For zod's `error` option. Without this function, zod reports a missing field as a wrong type. */
 export function required(issue: { input?: unknown }): string | undefined {
   return issue.input === undefined ? 'is required' : undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Rate limits. Requests with right tokens are counted per company, failed authentications per client address: too many get 429
- * instead of 401. Failures of an address do not block right tokens, because companies may share an address (a platform, a proxy).
+ * Rate limits. Requests with right tokens count for their company. Failed authentications count for the client address: after too
+ * many, it gets 429 instead of 401. Right tokens still work from this address, because companies may share it (a platform, a proxy).
  */
 
 import type { Context, MiddlewareHandler } from 'hono';
@@ -16,22 +16,22 @@ import type { Metrics } from '../service/telemetry.js';
 import type { Parameter, Queries } from '../store/database.js';
 import type { Authenticated } from './bearer-authentication.js';
 
-/** For each address. A further failure gets 429 instead of 401. */
+/** The most failed authentications of an address. A further failure gets 429 instead of 401. */
 export const failuresPerMinute = 60;
 
-/** For each address. They count towards `failuresPerMinute`, too. */
+/** The most failed sign-ins of an address. A failed sign-in counts towards `failuresPerMinute`, too. */
 export const wrongSignInsPerMinute = 5;
 const signInPaths = ['/session', '/sign-in'];
 
 interface RateLimit {
   exceeded: boolean;
-  /** The `RateLimit-…` headers; if the limit is exceeded, also `Retry-After`. */
+  /** The `RateLimit-…` headers. If the limit is exceeded, `Retry-After` is one of them. */
   headers: Readonly<Record<string, string>>;
 }
 
 const uncounted: RateLimit = { exceeded: false, headers: {} };
 
-/** Uses of a key with their own limits. Lists query Temporal's visibility store; reading a chain queries all its workflows. */
+/** Each use of a key has its own limit. A list queries Temporal's visibility store. Reading a chain queries all its workflows. */
 export type Use = 'lists' | 'reads' | 'steering' | 'sign-ins';
 
 const signInsPerMinute = 10;
@@ -49,11 +49,11 @@ const windowMs = 60_000;
 const notedAgainMs = 60_000;
 
 interface LimitsOptions {
-  /** Requests per company. */
+  /** The most requests of a company. */
   perMinute: number;
-  /** For each key, in each process. */
+  /** The most uses of a key, counted in each process. */
   uses?: Partial<Record<Use, number>>;
-  /** A store for counts that several API processes share. Absent: counts in memory. */
+  /** The database for counts that several API processes share. Without it, a process counts in memory. */
   shared?: Queries;
   log: Logger;
 }
@@ -68,7 +68,7 @@ export class Limits {
   readonly #log: Logger;
   /** A process reserves this many requests of a company with one query. */
   #lot = 1;
-  /** For each company. `beyond`: the requests that no process has reserved yet. */
+  /** By company. `left`: reserved requests that are not used yet. `beyond`: requests that no process has reserved yet. */
   readonly #lots = new Map<string, { left: number; beyond: number; until: number }>();
   readonly #taking = new Map<string, Promise<RateLimit>>();
   readonly #failureLogged = new Shares(1, notedAgainMs);
@@ -76,19 +76,19 @@ export class Limits {
   constructor({ perMinute, uses: given, shared, log }: LimitsOptions) {
     const uses = { ...limitsOf(readConfig({})).uses, ...given };
     this.#companies = limiter('company', perMinute, shared);
-    this.#addresses = limiter('address', failuresPerMinute); // in memory: failing strangers cause no queries
+    this.#addresses = limiter('address', failuresPerMinute); // in memory, so that failed authentications cause no queries
     this.#signIns = limiter('sign-in', wrongSignInsPerMinute);
     const of = (use: Use) => ({ key: limiter(use, uses[use]), company: limiter(`company-${use}`, uses[use] * busyKeys) });
     this.#uses = { lists: of('lists'), reads: of('reads'), steering: of('steering'), 'sign-ins': of('sign-ins') };
     while (shared && this.#lot < perMinute / 20) this.#lot += 1;
-    while (perMinute % this.#lot > 0) this.#lot -= 1; // the limit must be a multiple of it
+    while (perMinute % this.#lot > 0) this.#lot -= 1; // the limit must be a multiple of the lot
     this.#log = log;
   }
 
-  /** Never rejects: if the database cannot count, no limit applies. */
+  /** Never throws: if the database cannot count, no limit applies. */
   async ofCompany(companyId: string): Promise<RateLimit> {
     if (this.#lot === 1) return this.#take(this.#companies, companyId);
-    // One request reserves a batch; the others wait for it.
+    // One request reserves a lot. The other requests of the company wait for this reservation.
     for (let taking = this.#taking.get(companyId); taking; taking = this.#taking.get(companyId))
       if ((await taking) === uncounted) return uncounted;
     const lot = this.#lots.get(companyId);
@@ -109,17 +109,17 @@ export class Limits {
     return signingIn && !ofAll.exceeded ? this.#take(this.#signIns, group) : ofAll;
   }
 
-  /** @param keyId - a key's id, or the path of a hold page. @returns the exceeded limit, otherwise the limit of the key */
+  /** @param keyId - a key's id, or the path of a hold page. @returns the exceeded limit, or else the limit of the key */
   async ofUse(use: Use, keyId: string, companyId?: string): Promise<RateLimit & { together?: boolean }> {
     const { key, company } = this.#uses[use];
     const ofKey = await this.#take(key, keyId);
-    // A key over its limit takes nothing from the other keys.
+    // Requests of a key over its limit do not count for the company, so they do not block the other keys.
     if (ofKey.exceeded || companyId === undefined) return ofKey;
     const ofCompany = await this.#take(company, companyId);
     return ofCompany.exceeded ? { ...ofCompany, together: true } : ofKey;
   }
 
-  /** @throws Problem 429 if the address has failed too often this minute, and `unless` is false */
+  /** @throws Problem 429 if the address has failed too often this minute, and `unless` returns false */
   async refuseFailing(c: Context, unless: () => Promise<boolean>): Promise<void> {
     const failing = await this.failing(c);
     if (failing && !(await unless())) throw tooManyFailures(failing.headers);
@@ -140,7 +140,7 @@ export class Limits {
     } catch (error) {
       const isLimited = error instanceof RateLimiterRes;
       if (isLimited && error.msBeforeNext <= windowMs) return rateLimitOf(limiter, 0, Date.now() + error.msBeforeNext, true);
-      // The clock was set back: restart the count, or the window would end much later.
+      // The clock was set back, so the window would end much later: restart the count.
       if (isLimited) await limiter.delete(key).catch(() => {});
       else if (this.#failureLogged.take())
         this.#log.error({ err: error }, 'requests cannot be counted: no rate limits apply now');
@@ -161,7 +161,7 @@ function limiter(keyPrefix: string, points: number, shared?: Queries): Limiter {
     storeType: 'client',
     tableName: 'rate_limits',
     tableCreated: true,
-    // Refuses a company over its limit before any query.
+    // Over the limit, the process refuses requests without a query.
     inMemoryBlockOnConsumed: points + 1,
   });
 }
@@ -180,7 +180,7 @@ function rateLimitOf({ points }: Limiter, remaining: number, until: number, exce
   };
 }
 
-/** Answers with `RateLimit-…` headers, also errors. @throws Rejection 429 */
+/** Adds the `RateLimit-…` headers to every answer, also to an error. @throws Rejection 429 over the limit */
 export async function withinLimit(
   c: Context,
   limits: Limits,
@@ -195,7 +195,7 @@ export async function withinLimit(
     const detail = `Company ${companyId} has sent more than its ${most} requests a minute. Nothing has run.`;
     throw new Rejection('rate-limited', 'rate-limited', detail, { headers });
   } catch (error) {
-    // Add them now, not earlier: if `c.res` was read before, Hono streams the answer, which takes longer.
+    // Set the headers of `c.res` only here: after an earlier read of `c.res`, Hono would stream the answer, which takes longer.
     for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value);
     throw error;
   }
@@ -208,7 +208,7 @@ export function limitFailures(limits: Limits): MiddlewareHandler {
     const signingIn = c.req.method === 'POST' && signInPaths.includes(c.req.path);
     const { exceeded, headers } = await limits.ofAddress(clientAddress(c), { signingIn });
     if (!exceeded) return;
-    // Remove the old response first: Hono copies its headers.
+    // Remove the old response first. Otherwise Hono copies its headers to the new one.
     c.res = undefined;
     c.error = tooManyFailures(headers);
     c.res = problemResponse(tooManyFailures(headers));
@@ -241,7 +241,7 @@ export async function countUse(c: Context, limits: Limits, use: Use, actor: Call
   throw new Problem('rate-limited', detail, { headers, bound: use });
 }
 
-/** Counts refusals by limits. Logs one line a minute for each limit and company. */
+/** Counts the requests that a limit refuses. Logs one line a minute for each limit and company. */
 export function noteBounds(metrics: Pick<Metrics, 'boundsMet'>, log: Logger): MiddlewareHandler {
   const noted = new Shares(1, notedAgainMs);
   return async (c, next) => {
@@ -251,7 +251,7 @@ export function noteBounds(metrics: Pick<Metrics, 'boundsMet'>, log: Logger): Mi
     const bound = error.more.bound ?? (error.status === 429 && error instanceof Rejection ? error.reason : undefined);
     if (bound === undefined) return;
     metrics.boundsMet.inc({ bound });
-    // A stranger could fill the log with a new company in each path.
+    // Do not log the company of a stranger, who could fill the log with a new company in each path.
     const isStranger = bound === 'failed-authentications';
     const companyId = isStranger ? undefined : loggableId(/^\/co\/([\w-]{1,64})\//.exec(c.req.path)?.[1]);
     if (!noted.take(`${bound} ${companyId}`)) return;

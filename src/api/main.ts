@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** `npm run api`: the API alone; state is in PostgreSQL and Temporal. */
+/** `npm run api`: the API without a worker. The state is in PostgreSQL and Temporal. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -19,7 +19,7 @@ await runProcess(async (closers, stop) => {
   const { HOST: host, PORT: port } = config;
   const { DATABASE_URL, RELAY_ADMIN_TOKEN } = needed(config, {
     DATABASE_URL: 'the API keeps companies and rules in PostgreSQL (the embedded store is for npm start)',
-    RELAY_ADMIN_TOKEN: 'it is the key to the admin API; make one with: openssl rand -hex 32',
+    RELAY_ADMIN_TOKEN: 'it is the token for the admin API; make a token with: openssl rand -hex 32',
   });
   const log = createLog(config.RELAY_LOG_LEVEL);
   const temporal = temporalAddress();

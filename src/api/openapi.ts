@@ -15,7 +15,7 @@ export type Schema = z.core.JSONSchema.BaseSchema;
 export type OpenApi = ReturnType<typeof openApi>;
 export type DescribedOperation = ReturnType<typeof describe>;
 
-/** The schemas by `id`, from their metadata. */
+/** The schemas, by the `id` in their metadata. */
 type Schemas = Record<string, Schema>;
 type Content = Record<string, { schema: Schema; examples?: Record<string, unknown> }>;
 export interface DescribedAnswer {
@@ -24,28 +24,28 @@ export interface DescribedAnswer {
   content?: Content;
 }
 
-const description = `Takes an ordered list of actions from a webhook, runs them in order, some delayed, some conditional,
-and sends notices when one fails.
+const description = `The relay takes an ordered list of actions from a webhook and runs them in order. An action can have a delay
+and a condition. If an action fails, the relay sends notices.
 
-A chain authenticates itself: every action carries \`relayId\` and \`relayAccessToken\` of its rule in the body.
-Everything else needs \`Authorization: Bearer …\` with the admin token, or for most endpoints with a key of the company.
+The POST of a chain needs no header to authenticate: every action has the \`relayId\` and \`relayAccessToken\` of its rule.
+Most other requests need \`Authorization: Bearer …\` with the admin token. Often, a key of the company is enough.
 
-Errors are problem documents (RFC 9457, \`application/problem+json\`); \`type\` is the path of a page that says what to do.
+Errors are problem documents (RFC 9457, \`application/problem+json\`). Their \`type\` is the path of a page that says what to do.
 Times are ISO 8601 in UTC.`;
 
 const consoleTag: [string, string] = ['Console', 'The pages for people, which use this API.'];
 const sessionTag: [string, string] = ['Session', 'Sign in with a browser.'];
-/** Tags by a segment of the path. The last segment with an entry counts; default: `service`. */
+/** Tags by a segment of the path. The last segment with an entry decides. Without such a segment, the tag is `service`. */
 const tags: Record<string, [name: string, description: string]> = {
   relay: ['Relay', 'Webhooks send their chains here.'],
   chains: ['Chains', 'Chains, their state, and decisions about them.'],
   causes: ['Causes', 'Why chains need attention, and who works on it.'],
   rejected: [
     'Rejected requests',
-    'Refused requests of known senders. They are kept without tokens; send them again when the problem is fixed, or drop them.',
+    'Refused requests of known senders, stored without tokens. Send them again when the problem is fixed, or drop them.',
   ],
   companies: ['Companies', 'Companies and their settings.'],
-  rules: ['Rules', 'Every chain runs under a rule: it decides who gets notices of a failure, and what happens then.'],
+  rules: ['Rules', 'Every action has a rule. The rule decides who gets notices of a failure, and what happens then.'],
   tokens: ['Tokens', 'The access tokens of a rule, and the tokens of operators.'],
   keys: ['Keys', 'The keys of a company, for its own chains and settings.'],
   audit: ['Audit', 'All changes and decisions.'],
@@ -68,15 +68,15 @@ const pathParameters: Record<string, z.ZodType> = {
     .string()
     .regex(/^[A-Za-z0-9_-]{1,128}$/)
     .describe('The `chainId` from the answer to the POST.'),
-  index: z.int().min(0).describe('The zero-based place of the action in the chain.'),
+  index: z.int().min(0).describe('The index of the action in the chain, from 0.'),
   verb: z
     .enum(steeringVerbs.filter((verb) => verb !== 'mend'))
     .describe(
-      '`retry`: for an action that needs attention, failed or is partly failed. `skip`: needs attention. `runNow`, `reschedule`: ' +
-        'is scheduled. `cancel`: has not ended.',
+      '`retry`: for an action that needs attention, failed or partly failed. `skip`: for an action that needs attention. `runNow`, ' +
+        '`reschedule`: for a scheduled action. `cancel`: for an action that has not ended.',
     ),
   bulkId: z.string().describe('The `bulkId` of the bulk order.'),
-  link: z.string().describe('The link of the notice.'),
+  link: z.string().describe('The last part of the link in the notice.'),
   causeId: z.string().describe('The id of the cause.'),
   rejectedId: z.string().describe('The id of the refused request.'),
   tokenId: z.string().describe('The id of the token, not its secret.'),
@@ -107,7 +107,7 @@ export function openApi(url: string, routes: readonly Route[]) {
       securitySchemes: {
         adminToken: { type: 'http', scheme: 'bearer', description: "The operator's token, `RELAY_ADMIN_TOKEN`." },
         companyKey: { type: 'http', scheme: 'bearer', description: 'A key of the company in the path, `rlk_…`.' },
-        session: { type: 'apiKey', in: 'cookie', name: sessionCookie, description: 'From `POST /session`.' },
+        session: { type: 'apiKey', in: 'cookie', name: sessionCookie, description: 'The cookie that `POST /session` sets.' },
       },
     },
   };
@@ -118,7 +118,7 @@ export function pathOf({ path }: Route): string {
   return path.replaceAll(/:(\w+)/g, '{$1}');
 }
 
-/** The possible credentials of each access; `{}`: no credentials. */
+/** The possible credentials for each kind of access. `{}` means: no credentials. */
 const securities: Record<Access, Record<string, []>[]> = {
   public: [],
   'relay tokens': [{}, { adminToken: [] }, { companyKey: [] }, { session: [] }],
@@ -210,7 +210,7 @@ const problemHeaders: Record<number, DescribedAnswer['headers']> = {
   503: { 'Retry-After': header('Seconds to wait.') },
 };
 
-/** By status. */
+/** The answers for these problems, by status. */
 function problemAnswers(slugs: ProblemSlug[], schemas: Schemas, onPage = false): Record<string, DescribedAnswer> {
   const schema = schemaOf(problemSchema, schemas);
   const answers: Record<string, DescribedAnswer> = {};
@@ -229,18 +229,18 @@ export function problemExample({ slug, title, status, example }: (typeof problem
   return { type: `/problems/${slug}`, title, status, ...example };
 }
 
-/** Schemas with an id are added to `schemas`, and become references. */
+/** Adds a schema with an id to `schemas`, and returns a reference to the schema. */
 function schemaOf(schema: z.core.$ZodType, schemas: Schemas): Schema {
   // A schema with an id becomes a reference only inside another schema, such as an array.
   const { items = {}, $defs = {} } = z.toJSONSchema(z.array(schema), {
-    // As a caller sees it: fields with a default are optional, and answers may have more fields.
+    // Describe a schema as a caller sees it: fields with a default are optional, and answers may have more fields.
     io: 'input',
     override: ({ jsonSchema }) => {
       // zod adds these limits by itself.
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
-      // Python's patterns have no Unicode classes.
+      // Regular expressions in Python have no Unicode classes.
       jsonSchema.pattern = jsonSchema.pattern?.replaceAll('\\p{Cc}', '\\u0000-\\u001f\\u007f-\\u009f');
     },
   });

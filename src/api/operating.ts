@@ -23,11 +23,11 @@ import { numberCursor, pageQuery } from './input.js';
 import { found, notFound } from './problems.js';
 import { type ApiOptions, type Route, route } from './route.js';
 
-/** A test notice goes to every contact, from the operator's address. */
-const testsAtOnce = 10; // for the keys of a company together; then one more every `testEveryMs`
+/** Test notices are limited: each goes to every contact, from the operator's address. */
+const testsAtOnce = 10; // for the keys of a company together; then one more in each `testEveryMs`
 const testEveryMs = 360_000;
-/** For a check, a worker calls all systems of the company. */
-const checksAtOnce = 20; // for the keys of a company together; then one more every `checkEveryMs`
+/** Checks are limited: for each, a worker calls all systems of the company. */
+const checksAtOnce = 20; // for the keys of a company together; then one more in each `checkEveryMs`
 const checkEveryMs = 10_000;
 
 export function operatingRoutes({ store, client, taskQueue, log }: ApiOptions): Route[] {
@@ -60,8 +60,8 @@ export function operatingRoutes({ store, client, taskQueue, log }: ApiOptions): 
     }),
     route.manager('PUT /admin/companies/:companyId/pause', 'pauseCompany', 'Pause a company or one of its connectors', {
       description:
-        'For planned downtime. Actions that need the paused system wait as `pending`, use up no attempts or time, and continue in order ' +
-        'after the pause. The contacts of a rule with waiting actions get one notice.',
+        'For planned downtime. Actions that need the paused system wait as `pending`, and continue in order after the pause. The wait ' +
+        'uses up no attempts and no time for retries. The contacts of a rule with waiting actions get one notice.',
       body: pauseRequest,
       answers: { 200: ['The current pauses.', pausesResponse] },
       async handle(c, { companyId, actor, body: { what, reason, until } }) {
@@ -72,16 +72,17 @@ export function operatingRoutes({ store, client, taskQueue, log }: ApiOptions): 
     }),
     route.manager('DELETE /admin/companies/:companyId/pause', 'endPause', 'End a pause', {
       description:
-        'Delayed actions that were due during the pause keep their intervals: the first one of a chain runs at the end of the pause.',
+        'If delayed actions of a chain were due during the pause, the first one runs when the pause ends. The others follow at their ' +
+        'original intervals.',
       query: z.object({
-        what: pausableSchema.optional().describe('Default: all pauses.'),
+        what: pausableSchema.optional().describe('The pause to end. Default: all pauses.'),
         overdue: z.literal('now').optional().describe('Overdue actions run immediately, without these intervals.'),
       }),
       answers: { 200: ['The ended pauses.', endedPausesResponse] },
       async handle(c, { companyId, actor, query: { what, overdue } }) {
         const ended = found(await store.pauses.end(companyId, what, actor), `company ${companyId}`);
         if (ended.length === 0) throw notFound(`pause of ${what === undefined ? '' : `${what} of `}company ${companyId}`);
-        // In the background: a chain that misses the signal checks the pause again within minutes.
+        // Do not wait for the signals: a chain that misses its signal checks the pause again within minutes.
         const missed = 'chains that wait for a pause could not be signalled; they check the pause again within minutes';
         void resumeChains(client, companyId, overdue).catch((err: unknown) => log.warn({ err, companyId }, missed));
         return c.json({ ended });
@@ -89,7 +90,8 @@ export function operatingRoutes({ store, client, taskQueue, log }: ApiOptions): 
     }),
     route.manager('POST /admin/companies/:companyId/notices/test', 'testNotices', 'Send a test notice to every contact', {
       description:
-        'Sends it once, in the same way as real notices. The answer has the result for each contact, and the reason if sending failed.',
+        'Sends the test notice once, in the same way as real notices. The answer has the result for each contact, and the reason if a ' +
+        'contact did not get the notice.',
       body: noticeTestRequest,
       answers: { 200: ['The result for each contact.', noticeTestResponse] },
       problems: ['temporal-unavailable'],
@@ -104,8 +106,8 @@ export function operatingRoutes({ store, client, taskQueue, log }: ApiOptions): 
     }),
     route.manager('POST /admin/companies/:companyId/check', 'checkCompany', 'Check whether the settings of a company work', {
       description:
-        'A worker checks whether the platform, the ticket system and the mail server answer and accept the credentials, and who would ' +
-        'get notices. It sends no message and changes nothing.',
+        'A worker checks whether the platform, the ticket system and the mail server answer and accept the credentials. It also checks ' +
+        'who would get notices. It sends no message and changes nothing.',
       body: checkRequest,
       answers: { 200: ['The result for each system.', checkResponse] },
       problems: ['temporal-unavailable'],
@@ -120,18 +122,18 @@ export function operatingRoutes({ store, client, taskQueue, log }: ApiOptions): 
   ];
 }
 
-/** The most rows of one request, so that it takes only seconds. */
+/** The most rows of one request, so that a request takes only seconds. */
 const rotatedAtOnce = 200;
 
 export function encryptionRoutes({ encryption }: Store): Route[] {
   return [
-    route.admin('GET /admin/encryption', 'getEncryption', 'Read how many rows each key encrypts', {
+    route.admin('GET /admin/encryption', 'getEncryption', 'Read how many rows are encrypted with each key', {
       answers: { 200: ['The ids of the keys, and the number of rows of each.', encryptionStatusSchema] },
       handle: async (c) => c.json(await encryption.status()),
     }),
     route.admin('POST /admin/encryption/rotate', 'rotateEncryption', 'Encrypt the database with the current key', {
-      description: `At most ${rotatedAtOnce} rows. Repeat it while \`left\` and \`rotated\` are not 0.`,
-      answers: { 200: ['How many rows were encrypted, and what is left.', encryptionProgressSchema] },
+      description: `Encrypts at most ${rotatedAtOnce} rows. Repeat the request until \`left\` or \`rotated\` is 0.`,
+      answers: { 200: ['The number of encrypted rows, and the number of rows that are left.', encryptionProgressSchema] },
       handle: async (c, { actor }) => c.json(await encryption.rotate(rotatedAtOnce, actor)),
     }),
   ];
@@ -146,12 +148,12 @@ export function auditRoutes({ audit, companies }: Store): Route[] {
   return [
     route.admin('GET /admin/audit', 'listAudit', 'List all changes and decisions', {
       query: query.extend({ companyId: z.string().optional().describe('Only entries of this company.') }),
-      answers: { 200: ['The newest first.', auditResponse] },
+      answers: { 200: ['The entries, the newest first.', auditResponse] },
       handle: async (c, { query }) => c.json(await list(query)),
     }),
     route.manager('GET /admin/companies/:companyId/audit', 'listCompanyAudit', 'List the changes and decisions of a company', {
       query,
-      answers: { 200: ['The newest first.', auditResponse] },
+      answers: { 200: ['The entries, the newest first.', auditResponse] },
       async handle(c, { companyId, query }) {
         found(await companies.get(companyId), `company ${companyId}`);
         return c.json(await list({ ...query, companyId }));

@@ -1,4 +1,4 @@
-/** The HTML pages of the API. `html` escapes values. The style is inline; there are no scripts and no other resources. */
+/** The HTML pages of the API. `html` escapes values. The style is inline. The pages load no scripts and no other files. */
 
 import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
@@ -10,14 +10,14 @@ interface Page {
   title: string;
   header?: Html;
   main: Html;
-  /** The page has forms. They can be sent only to the relay. */
+  /** The page has forms, which the browser may send only to the relay. */
   forms?: boolean;
 }
 
 export function sendPage(c: Context, page: Page) {
   c.header('Content-Security-Policy', page.forms ? policy.replace("form-action 'none'", "form-action 'self'") : policy);
   c.header('X-Content-Type-Options', 'nosniff');
-  // `no-referrer` would make browsers hide the origin of a form.
+  // With `no-referrer`, browsers would hide the origin of a form, which `assertOwnPage` needs.
   c.header('Referrer-Policy', 'same-origin');
   return c.html(wholePage(page, html`<style>${raw(style)}</style>`));
 }
@@ -39,12 +39,12 @@ ${header && html`<header>${header}</header>`}
 </html>`;
 }
 
-/** Paragraphs with `code` in backticks. */
+/** Turns text into HTML paragraphs. Text in backticks becomes `<code>`. */
 export function prose(text: string): Html {
   return html`${text.split('\n\n').map((paragraph) => html`<p>${inline(paragraph)}</p>`)}`;
 }
 
-/** A line with `code` in backticks. */
+/** Turns a line of text into HTML. Text in backticks becomes `<code>`. */
 export function inline(text: string): Html {
   return html`${text.split('`').map((part, place) => (place % 2 === 1 ? html`<code>${part}</code>` : part))}`;
 }
@@ -53,7 +53,7 @@ export function json(value: unknown): Html {
   return html`<pre>${JSON.stringify(value, undefined, 2)}</pre>`;
 }
 
-/** The style of all pages, also of the sandbox. */
+/** The style of all pages here, and of the sandbox's pages. */
 export const sharedStyle = `
 :root { color-scheme: light dark;
   --line: light-dark(#dfe3e8, #353b43); --soft: light-dark(#5d6875, #9aa5b1); --card: light-dark(#fff, #1d2126);

@@ -8,7 +8,7 @@ import { DecryptionError } from '../contract/encryption.js';
 import { Problem, problemResponse } from '../contract/problem.js';
 import { AwayError } from '../service/config.js';
 
-/** Call it before you add routes. @param report - gets unexpected errors, which are answered with 500, or 503 if Temporal fails. */
+/** Call this function before you add routes. @param report - gets unexpected errors. The client gets 500 or 503 for them. */
 export function answerProblems<E extends Env>(app: Hono<E>, report: (error: Error) => void): Hono<E> {
   const onMethodNotAllowed = (c: Context, methods: string[]) => {
     const headers = { Allow: methods.join(', ') };
@@ -25,7 +25,7 @@ export function answerProblems<E extends Env>(app: Hono<E>, report: (error: Erro
   return app;
 }
 
-/** The answer to an error. If it is not expected (`isExpected: false`), it must be logged. */
+/** The answer to an error. The caller must log an unexpected error (`isExpected: false`). */
 export function problemOf(error: Error): { problem: Problem; isExpected: boolean } {
   const expected = (problem: Problem) => ({ problem, isExpected: true });
   const unexpected = (problem: Problem) => ({ problem, isExpected: false });
@@ -46,13 +46,13 @@ export function problemOf(error: Error): { problem: Problem; isExpected: boolean
   return unexpected(new Problem('internal', 'The relay had an unexpected error; the operator finds it in the log.'));
 }
 
-/** PostgreSQL refuses texts with a NUL. */
+/** PostgreSQL refuses texts with a NUL character. */
 const refuseNul: MiddlewareHandler = async (c, next) => {
   if (c.req.url.includes('%00')) throw new Problem('malformed-url', 'The URL must not contain a NUL character.');
   await next();
 };
 
-/** Only for authenticated callers. @param what - for example `rule 4711`. */
+/** Use it only for authenticated callers: strangers must not learn which ids exist. @param what - for example `rule 4711`. */
 export function notFound(what: string): Problem {
   return new Problem('not-found', `There is no ${what}.`);
 }

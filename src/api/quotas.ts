@@ -1,6 +1,6 @@
 /**
- * The limits of a company: actions and e-mail recipients a day, open chains. They refuse requests, and edits that add recipients;
- * accepted chains always run.
+ * The limits of a company: actions a day, e-mail recipients a day, open chains. Over a limit, the relay refuses requests, and edits
+ * that add recipients. Accepted chains always run.
  */
 
 import type { Client } from '@temporalio/client';
@@ -28,9 +28,9 @@ const countTimeoutMs = 10_000;
 const saidEveryMs = 60_000;
 
 interface OpenChains {
-  /** The last count; undefined: there is none yet. */
+  /** The number at the last count. Undefined before the first count. */
   counted?: number;
-  /** Chains accepted since the last count. */
+  /** The number of chains that this process has accepted since the last count. */
   since: number;
   askedAt: number;
 }
@@ -88,7 +88,7 @@ export class Quotas {
     assertLeft(this.options.store, companyId, count, (await this.#boundsOf(companyId)).limits.recipientsPerDay);
   }
 
-  /** The default of companies without their own limit. */
+  /** The daily limit of companies without their own limit. */
   get recipientsPerDay(): number {
     return (this.options.quotas ?? this.#standard).recipientsPerDay;
   }
@@ -114,7 +114,7 @@ export class Quotas {
     throw new Rejection('invalid-chain', 'invalid-chain', detail, { errors });
   }
 
-  /** Counts in the background: first, and again after a tenth of the free chains was used. Other processes use some, too. */
+  /** Counts open chains in the background, and again when a tenth of the remaining quota is used: other processes use it, too. */
   #openOf(companyId: string, most: number): OpenChains {
     const open = this.#open.get(companyId) ?? { since: 0, askedAt: Number.NEGATIVE_INFINITY };
     this.#open.set(companyId, open);

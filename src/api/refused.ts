@@ -1,4 +1,4 @@
-/** The stored form of a refused request, always without tokens: its actions, or the text of an unreadable body. */
+/** Stores refused requests, always without tokens: the actions, or the text of an unreadable body. */
 
 import { isNearMiss } from '../chain/request.js';
 import { cutShort } from '../chain/text.js';
@@ -17,7 +17,7 @@ import type { RefusedRequest, Rejections } from './rejections.js';
 import { textOf, throwUnknown, verdictOn } from './relay-authentication.js';
 import type { ApiOptions } from './route.js';
 
-/** `tokens`: the possible tokens in the text; undefined: not searched yet. */
+/** `tokens`: the possible tokens in the text; undefined before the search for them. */
 export interface Asked {
   companyId: string;
   received: Received;
@@ -30,17 +30,17 @@ export interface Asked {
 
 type Options = Pick<ApiOptions, 'store' | 'log'> & { guesses: Guesses; rejections: Rejections };
 
-const maxMistakes = 100; // per request
-/** In characters. A shorter body always gets a proposal, which takes some milliseconds. */
+const maxMistakes = 100; // the most stored mistakes of a request
+/** In characters. The relay tries to make a proposal for every shorter body, which takes some milliseconds. */
 const smallLength = 4 * 1024;
-/** For each company: a proposal for a longer body takes up to half a second. */
+/** Limits the proposals for longer bodies of a company, because such a proposal takes up to half a second. */
 const proposals = new Shares(20, 2000);
 
-/** Stores requests of known senders. @throws Problem 503 if the sender cannot be looked up, or the request cannot be stored */
+/** Stores the request if its sender is known. @throws Problem 503 if the sender cannot be looked up, or the request not stored */
 export async function keepRefused(options: Options, problem: Problem, asked: Asked): Promise<void> {
   const { rejections } = options;
   if (!(problem instanceof Rejection)) return keepBroken(options, problem, asked);
-  const isStranger = problem.status === 401; // The relay knows the sender, but answers as if not.
+  const isStranger = problem.status === 401; // The relay knows the sender, but answers as to a stranger.
   if (isStranger && asked.reading.ok && asked.reading.looseness()) return keepBroken(options, problem, asked);
   const request = ofActions(problem, asked);
   if (isStranger) rejections.keepAfter(request);
@@ -84,7 +84,7 @@ async function keepBroken({ store, log, guesses, rejections }: Options, problem:
   asked.tokens ??= tokensIn(reading.text);
   const { candidates } = asked.tokens;
   if (candidates.length === 0) return;
-  const isUnauthorized = problem.slug === 'unauthorized'; // then the tokens were just read, and the answer was delayed
+  const isUnauthorized = problem.slug === 'unauthorized'; // then authentication has just read the tokens, and delayed the answer
   const lookUp = async (fresh: boolean) => {
     const tokens = await store.tokens.recognizer(companyId, fresh).catch((error) => throwUnknown(error, companyId, log));
     return { tokens, found: candidates.flatMap((candidate) => tokens.of(candidate)) };
@@ -94,7 +94,7 @@ async function keepBroken({ store, log, guesses, rejections }: Options, problem:
   if (!isUnauthorized && found.length === 0 && candidates.some(isTakenOver)) await guesses.slowDownAny(companyId);
   const signature = verdictOn(tokens.webhookSecret, headers, received.bytes);
   const live = found.filter(isLive);
-  // A stranger's chain with a revoked token is not stored.
+  // A stranger's chain is not stored if none of its tokens is valid now.
   if (found.length === 0 || (live.length === 0 && !(problem instanceof Rejection) && isUnauthorized)) return;
 
   const flaw = reading.ok ? reading.looseness() : reading.flaw;
@@ -125,7 +125,7 @@ function reasonOf(flaw: Flaw | undefined): RejectionReason {
   return flaw ? (reasons[flaw.kind] ?? 'malformed-body') : 'wrong-token';
 }
 
-/** The reason that needs most care before the request is resent. */
+/** Chooses the reason that needs the most care before a person sends the request again. */
 function deadReason(found: readonly KnownToken[], signature: RefusedRequest['signature']): RejectionReason {
   if (found.some(({ state }) => state === 'revoked')) return 'token-revoked';
   if (signature === 'wrong') return 'signature';
@@ -133,8 +133,8 @@ function deadReason(found: readonly KnownToken[], signature: RefusedRequest['sig
 }
 
 function bodyOf(flaw: Flaw, { received, reading }: Asked, { masked }: TokensIn): { body: KeptBody; detail: string } {
-  const text = storable(masked.text);
-  const offset = flaw.offset === undefined ? undefined : Math.min(masked.at(flaw.offset), text.length);
+  const text = storable(masked);
+  const offset = flaw.offset === undefined ? undefined : Math.min(flaw.offset, text.length);
   const says = flawWords({ ...flaw, offset }, text, text.slice(offset ?? 0));
   const body: KeptBody = {
     text,
@@ -147,12 +147,13 @@ function bodyOf(flaw: Flaw, { received, reading }: Asked, { masked }: TokensIn):
 
 function wrongTokens({ received }: Asked, { masked }: TokensIn): { body: KeptBody; detail: string } {
   return {
-    body: { text: storable(masked.text), bytes: received.bytes.byteLength, cut: false },
-    detail: 'Some actions have the right token of their rule, others do not. One wrong token refuses the whole request.',
+    body: { text: storable(masked), bytes: received.bytes.byteLength, cut: false },
+    detail:
+      'Some actions have a relayId and a token that belong together, others do not. One such mistake refuses the whole request.',
   };
 }
 
-/** The probable actions of the body. Undefined: there are none, or the company has sent too many large bodies. */
+/** The probable actions of the body. Undefined if there are none, the body is incomplete, or too many large bodies came. */
 function proposed({ companyId, reading }: Asked, tokens: Recognizer, hidden?: TokensIn): ProposedAction[] | undefined {
   const isWhole = reading.ok || !['too-large', 'charset', 'content-encoding'].includes(reading.flaw.kind);
   if (!isWhole || (reading.text.length > smallLength && !proposals.take(companyId))) return undefined;
@@ -167,7 +168,7 @@ function proposed({ companyId, reading }: Asked, tokens: Recognizer, hidden?: To
 
 const record = (value: unknown): Record<string, unknown> => (typeof value === 'object' && value !== null ? { ...value } : {});
 
-/** Also removes fields whose name looks like a misspelt `relayAccessToken`. */
+/** Removes each field with the name `relayAccessToken`, or with a name that looks like a misspelling of it. */
 function withoutTokens(value: unknown, shown = (text: string) => text): unknown {
   if (typeof value === 'string') return shown(value);
   if (Array.isArray(value)) return value.map((inner) => withoutTokens(inner, shown));

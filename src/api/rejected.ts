@@ -34,7 +34,7 @@ export function rejectedRoutes(options: ApiOptions, rejections: Rejections, quot
     route.company('GET /co/:companyId/rejected', 'listRejected', 'List the refused requests of a company', {
       use: 'lists',
       query: pageQuery(numberCursor),
-      answers: { 200: ['The newest first.', rejectedListSchema] },
+      answers: { 200: ['The refused requests, the newest first.', rejectedListSchema] },
       async handle(c, { companyId, query }) {
         found(await store.companies.get(companyId), `company ${companyId}`);
         await rejections.settled(companyId);
@@ -48,13 +48,13 @@ export function rejectedRoutes(options: ApiOptions, rejections: Rejections, quot
     }),
     route.company('POST /co/:companyId/rejected/:rejectedId/resend', 'resendRejected', 'Send a refused request again', {
       description:
-        'Needs no tokens. Delays start now. `actions` edits it first; the result is validated like any request. For a body that could ' +
-        'not be read, `proposed` sends the actions of its `proposal`. A request that came with a revoked or rotated token, or without ' +
-        'the signature, needs `confirm`; the answer without it shows the actions.',
+        'Needs no tokens. Delays start now. `actions` edits the request first. The relay validates the result like any request. If the ' +
+        'body could not be read, `proposed` sends the actions of its `proposal`. If the request came with a revoked or rotated token, ' +
+        'or without a right signature, add `confirm`. Without `confirm`, the answer shows the actions.',
       rawBody: resendRequest,
       answers: {
         202: acceptedAnswer,
-        200: ['The sender has already sent it again: the first answer.', acceptedSchema, replayedHeaders],
+        200: ['The sender has already sent the request again. This is the first answer.', acceptedSchema, replayedHeaders],
       },
       problems: [
         'invalid-body',
@@ -87,7 +87,7 @@ export function rejectedRoutes(options: ApiOptions, rejections: Rejections, quot
           // The schema requires a token, but a resent request has none.
           const elements = changed.map((element) => ({ ...element, relayAccessToken: '' }));
           const { actions, warnings } = readActions(elements);
-          // The hash of the original actions: a repetition by the sender then counts as the same request.
+          // Hash the original actions: if the sender repeats the request, it then counts as the same request.
           const hash = hashRequest(sent.map(({ came }) => came));
           const traceparent = c.get('traceparent');
           await quotas.checkRecipients(companyId, actions);
@@ -106,9 +106,10 @@ export function rejectedRoutes(options: ApiOptions, rejections: Rejections, quot
     }),
     route.company('POST /co/:companyId/rejected/:rejectedId/drop', 'dropRejected', 'Drop a refused request', {
       description:
-        'It will not run, but you can still read it for a while. Drop requests that you do not need: they take the room of new ones.',
+        'The request will not run, but you can still read it for a while. Drop requests that you do not need, because the storage for ' +
+        'undecided requests is limited.',
       use: 'steering',
-      answers: { 204: ['It is dropped.'] },
+      answers: { 204: ['The request is dropped.'] },
       problems: ['already-resent'],
       async handle(c, { companyId, rejectedId, actor }) {
         const request = await find(companyId, rejectedId);
@@ -120,7 +121,7 @@ export function rejectedRoutes(options: ApiOptions, rejections: Rejections, quot
   ];
 }
 
-/** Shows the actions: a stranger may have written them. */
+/** The problem shows the actions, because a stranger may have written them. */
 function notConfirmed({ reason, signature, elements }: RejectedRequest): Problem {
   const ended = reason === 'token-revoked' ? 'revoked' : 'rotated';
   const why = reason === 'signature' ? 'without the signature of the company' : `with a token that was ${ended}`;
@@ -138,7 +139,7 @@ function assertUndecided({ chainId, resentAt, droppedAt, droppedBy }: RejectedRe
 }
 
 /**
- * The actions to send, before and after edits. For an unreadable body: the actions of its proposal.
+ * @returns the actions to send, before and after edits. If the body is unreadable, these are the actions of its proposal.
  * @throws Problem only-proposed, not-authenticated, invalid-body
  */
 function sentOf(request: RejectedRequest, { proposed, leaveOut, actions: changes }: Resend) {
@@ -171,7 +172,7 @@ function sentOf(request: RejectedRequest, { proposed, leaveOut, actions: changes
 /** @returns each action before and after the changes. @throws Problem invalid-body */
 function mended(elements: RejectedRequest['elements'], changes: Resend['actions']) {
   const errors = Object.entries(changes).flatMap(([index, fields]) => {
-    if (!elements[Number(index)]) return [{ pointer: `/actions/${index}`, detail: 'is not one of its actions' }];
+    if (!elements[Number(index)]) return [{ pointer: `/actions/${index}`, detail: 'is not an action of the request' }];
     const fixed = ['relayId', 'relayAccessToken'].filter((name) => name in fields);
     return fixed.map((name) => ({ pointer: `/actions/${index}/${name}`, detail: 'cannot be changed' }));
   });
@@ -179,7 +180,7 @@ function mended(elements: RejectedRequest['elements'], changes: Resend['actions'
   return elements.map((came, index) => ({ came, element: mergeFields(came, changes[index] ?? {}) }));
 }
 
-/** `['/1/delayInSeconds']`; undefined: no changes. */
+/** The pointers of changed fields, such as `/1/delayInSeconds`. Undefined if nothing changes. */
 function placesOf(changes: Resend['actions']): string[] | undefined {
   const places = Object.entries(changes).flatMap(([index, fields]) =>
     Object.keys(fields).map((name) => jsonPointer([index, name])),
@@ -187,7 +188,7 @@ function placesOf(changes: Resend['actions']): string[] | undefined {
   return places.length > 0 ? places : undefined;
 }
 
-/** The sender's key: so a repetition by the sender starts no second chain. Without one, a key for all resends of the request. */
+/** Uses the sender's key, so that a repetition by the sender starts no second chain. Otherwise all resends share one key. */
 function keyOf({ rejectedId, reason, idempotencyKey }: RejectedRequest): string {
   // Senders cannot use this key: no header contains a line break.
   const own = `rejected\n${rejectedId}`;

@@ -1,4 +1,4 @@
-/** Stores refused requests of known senders, to be sent again later, and notifies the contacts of their rules. */
+/** Stores refused requests of known senders, so that a person can send them again. Notifies the contacts of their rules. */
 
 import { setTimeout } from 'node:timers/promises';
 import type { Issue } from '../chain/request.js';
@@ -10,7 +10,7 @@ import type { Keeping, NewRejectedRequest } from '../store/rejected.js';
 import type { Store } from '../store/store.js';
 import type { ApiOptions } from './route.js';
 
-/** `mistakes`: at least one, for the notices. The pointer of a mistake names an action; the notice goes to its rule. */
+/** `mistakes`: at least one. The pointer of a mistake names an action. The notice goes to the contacts of this action's rule. */
 export type RefusedRequest = Omit<NewRejectedRequest, 'receivedAt'> & {
   mistakes: readonly Issue[];
   ruleOf(index: number): string;
@@ -22,25 +22,25 @@ interface RejectionsOptions extends Pick<ApiOptions, 'taskQueue' | 'log'> {
   metrics: Pick<Metrics, 'refused'>;
 }
 
-const maxWaiting = 200; // the most requests in the queues of all companies; one request of each company may always wait
-const keptAtOnce = 100; // the most unconfirmed requests of a company and reason; then one more every `keptEveryMs`
+const maxWaiting = 200; // the most waiting requests of all companies; one request of each company may always wait
+const keptAtOnce = 100; // the most requests that need `confirm`, by company and reason; then one more in each `keptEveryMs`
 const keptEveryMs = 36_000;
 const saidEveryMs = 3_600_000; // at most one log line an hour for a company and reason
 const answerMs = 50; // delay before storing, so that the answer goes out first
-const fullMs = 10_000; // then the store is asked again whether there is room
+const fullMs = 10_000; // after this time, asks the store again whether it has room
 const maxRules = 5; // the most rules that get a notice of one request
 
 export class Rejections {
   readonly #shares = new Shares(keptAtOnce, keptEveryMs);
   readonly #said = new Shares(1, saidEveryMs);
-  /** For each company, two queues: requests that are stored before their answer, and after it. */
+  /** Each company has two queues: one for requests stored before their answer, one for requests stored after it. */
   readonly #queues = new Map<string, { waiting: number; last: Promise<unknown> }>();
-  /** Companies, rules and reasons without room in the store. `notKept`: requests dropped since the last call of the store. */
+  /** Keys (company, rule, reason) for which the store has no room. `notKept`: requests dropped since the last call of the store. */
   readonly #full = new Map<string, { until: number; notKept: number }>();
 
   constructor(private readonly options: RejectionsOptions) {}
 
-  /** Stores the request before its answer. Without room in the store, only counts it. @throws Problem 503 if the store fails */
+  /** Stores the request before its answer, or only counts it if there is no room. @throws Problem 503 if the store fails */
   async keepFirst(request: RefusedRequest): Promise<void> {
     const { log } = this.options;
     const { companyId, reason } = request;
@@ -52,7 +52,7 @@ export class Rejections {
     });
   }
 
-  /** Stores the request after its answer, so that the duration of a 401 does not tell whether the sender is known. */
+  /** Stores the request after its answer, so that the duration of a 401 does not reveal whether the sender is known. */
   keepAfter(request: RefusedRequest): void {
     const { log, metrics } = this.options;
     const { companyId, reason } = request;
@@ -93,7 +93,7 @@ export class Rejections {
     return kept;
   }
 
-  /** Waits until earlier refused requests are stored. @param companyId - absent: of all companies */
+  /** Waits until earlier refused requests are stored. @param companyId - without it, waits for all companies */
   async settled(companyId?: string): Promise<void> {
     const queues = [...this.#queues].filter(([name]) => companyId === undefined || name.startsWith(`${companyId} `));
     await Promise.all(queues.map(([, queue]) => queue.last));
@@ -131,7 +131,7 @@ export class Rejections {
   }
 }
 
-/** A mistake about the whole request is reported to the rule of its first action. */
+/** A mistake in the whole request counts for the rule of the first action. */
 function byRule(mistakes: readonly Issue[], ruleOf: (index: number) => string): Map<string, Issue[]> {
   const ofRules = new Map<string, Issue[]>();
   for (const mistake of mistakes) {

@@ -1,4 +1,4 @@
-/** Authenticates the sender of a chain: every token must be right, and the webhook's signature, if the company requires one. */
+/** Authenticates the sender of a chain. Every token must be right. If the company requires a signature, it must be right, too. */
 
 import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
@@ -13,12 +13,12 @@ import type { Refusal } from '../store/credentials.js';
 import type { Guesses } from './guesses.js';
 import type { ApiOptions } from './route.js';
 
-/** Limits log lines for each company. */
+/** Allows one log line a minute for each company. */
 const said = new Shares(1, 60_000);
 
 /**
- * @throws Problem 401 for strangers, 503 if the settings cannot be read; Rejection for known senders with an old token or a wrong
- * signature, with the same 401.
+ * @throws Problem 401 for strangers, 503 if the settings cannot be read. A known sender with an old token or a wrong signature gets
+ * the same 401, as a Rejection.
  */
 export async function authenticateRequest(
   { store, log, guesses }: Pick<ApiOptions, 'store' | 'log'> & { guesses: Guesses },
@@ -26,22 +26,22 @@ export async function authenticateRequest(
   elements: readonly Record<string, unknown>[],
   { bytes, headers }: { bytes: ArrayBuffer; headers: Headers },
 ): Promise<{ signature: SignatureVerdict; tokenIds: string[] }> {
-  // If the chain is too long, its first actions are enough to know the sender.
+  // If the chain is too long, its first actions are enough to identify the sender.
   const credentials = elements.slice(0, maxActions).map((element) => ({
     relayId: textOf(element.relayId),
-    relayAccessToken: textOf(element.relayAccessToken).slice(0, maxTokenLength + 1), // The token is hashed: limit its length.
+    relayAccessToken: textOf(element.relayAccessToken).slice(0, maxTokenLength + 1), // Limits the text that the store hashes.
   }));
   const authentication = await store.tokens
     .authenticate(companyId, credentials)
     .catch((error: unknown) => throwUnknown(error, companyId, log));
   const { ok, webhookSecret } = authentication;
   const tokenIds = ok ? authentication.tokenIds : [];
-  if (ok && webhookSecret === undefined) return { signature: 'not asked for', tokenIds };
-  // Checked even if the company requires none: otherwise the duration of a refusal would reveal that.
+  if (ok && webhookSecret === undefined) return { signature: 'not required', tokenIds };
+  // Check a signature even if the company requires none. Otherwise the duration of a refusal would show whether it does.
   const mistake = wrongSignature(webhookSecret ?? noSecret, headers, bytes);
   const forged = webhookSecret === undefined ? undefined : mistake;
   if (ok && !forged) return { signature: 'right', tokenIds };
-  const signature = webhookSecret === undefined ? 'not asked for' : forged ? 'wrong' : 'right';
+  const signature = webhookSecret === undefined ? 'not required' : forged ? 'wrong' : 'right';
   const refusals = ok ? [] : authentication.refusals;
   await guesses.slowDown(
     companyId,
@@ -50,7 +50,7 @@ export async function authenticateRequest(
   throw refused(refusals, credentials, { signature, forged });
 }
 
-/** The settings cannot be read. @throws Problem 503 */
+/** Call this if the settings cannot be read. @throws Problem 503 */
 export function throwUnknown(error: unknown, companyId: string, log: ApiOptions['log']): never {
   if (said.take(companyId))
     log.error({ err: error, companyId }, 'authentication failed: the settings of the company cannot be read');
@@ -61,8 +61,8 @@ export function throwUnknown(error: unknown, companyId: string, log: ApiOptions[
 }
 
 /**
- * Whether an unparsed body contains a token of the company, valid or not. True if the tokens cannot be read. Looks up the first
- * `relayAccessToken`, which is cheap, before all other possible tokens.
+ * Whether an unparsed body contains a token of the company, even an expired or revoked one. Also returns true if the company's
+ * tokens cannot be read. Looks up the first `relayAccessToken` before all other possible tokens, because that is cheap.
  */
 export async function mayBeAuthentic(
   { store, guesses }: Pick<ApiOptions, 'store'> & { guesses: Guesses },
@@ -109,7 +109,7 @@ const known: Partial<Record<Refusal, { reason: RejectionReason; field: string; s
   disabled: { reason: 'rule-disabled', field: 'relayId', says: (rule) => `names ${rule}, which is disabled` },
 };
 
-/** @returns a Rejection only if all credentials belong to the company. @param forged - the mistake in the signature */
+/** @param forged - the mistake in the signature. @returns a Rejection if all credentials belong to the company, else a Problem */
 function refused(
   refusals: readonly (Refusal | undefined)[],
   credentials: readonly { relayId: string }[],
@@ -122,7 +122,7 @@ function refused(
     return [{ reason: mistake.reason, mistake: { pointer: `/${index}/${mistake.field}`, detail } }];
   });
   if (forged) found.push({ reason: 'signature', mistake: forged });
-  // The reason that needs most care before the request is resent.
+  // Choose the reason that needs the most care before a person sends the request again.
   const of = (wanted: RejectionReason) => found.find(({ reason }) => reason === wanted);
   const { reason } = of('token-revoked') ?? of('signature') ?? of('token-expired') ?? found[0] ?? {};
   const stranger = refusals.findIndex((refusal) => refusal && !known[refusal]);
@@ -145,13 +145,13 @@ function refused(
 /** Takes the same time with and without a secret. */
 export function verdictOn(secret: string | undefined, headers: Headers, bytes: ArrayBuffer): SignatureVerdict {
   const mistake = wrongSignature(secret ?? noSecret, headers, bytes);
-  return secret === undefined ? 'not asked for' : mistake ? 'wrong' : 'right';
+  return secret === undefined ? 'not required' : mistake ? 'wrong' : 'right';
 }
 
 /** Used if the company has no secret, so that the check takes the same time. */
 const noSecret = `whsec_${randomBytes(32).toString('base64')}`;
 
-/** @returns the mistake in the headers of Standard Webhooks */
+/** @returns the mistake in the headers of Standard Webhooks, or undefined if the signature is right */
 function wrongSignature(secret: string, received: Headers, bytes: ArrayBuffer): Issue | undefined {
   const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
   const headers = Object.fromEntries(names.map((name) => [name, received.get(name) ?? '']));
@@ -167,7 +167,7 @@ function wrongSignature(secret: string, received: Headers, bytes: ArrayBuffer): 
   }
 }
 
-/** A number counts as its text. */
+/** Turns a number into text. All other values except texts become an empty text. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }

@@ -1,4 +1,4 @@
-/** The request of a chain: its OpenAPI schema, headers and body. */
+/** The request that submits a chain: its OpenAPI schema, headers and body. */
 
 import type { Context } from 'hono';
 import { z } from 'zod';
@@ -14,10 +14,10 @@ import { flawAdvice, flawWords } from '../door/flaw.js';
 import type { Reading } from '../door/read.js';
 import type { TokensIn } from '../door/tokens.js';
 
-/** Also limits the warnings in an answer. */
+/** The most mistakes in an answer, and the most warnings. */
 const maxErrors = 1000;
 
-/** One schema for each action: common fields and its own fields. */
+/** One schema for each action: the common fields and the fields of this action. */
 export const actionRequests = actionDefinitions.map(({ name, description, needsAssignment, fields }) => {
   const { platformAssignmentId } = commonFields;
   const assignment = needsAssignment
@@ -27,7 +27,7 @@ export const actionRequests = actionDefinitions.map(({ name, description, needsA
   return z.object({ ...commonFields, action, platformAssignmentId: assignment, ...fields }).meta({ id: name, description });
 });
 
-/** Only for the OpenAPI document: chain/request.ts validates, with better messages. */
+/** Only for the OpenAPI document. chain/request.ts validates requests, with better messages. */
 const rawBody = z
   .array(z.union(actionRequests))
   .min(1)
@@ -35,13 +35,13 @@ const rawBody = z
   .meta({
     id: 'ChainRequest',
     description:
-      'The actions, in the order in which they run. Values are strings; a JSON number or boolean is read as text. An unknown field is ' +
-      'ignored with a warning; a field that looks misspelt is refused.',
+      'The actions, in the order in which they run. Values are strings. The relay reads a JSON number or boolean as text. It ' +
+      'ignores an unknown field, with a warning. If the name of a field looks misspelt, it refuses the request.',
   });
 
 export const examples = {
   'widen-then-alert': {
-    summary: 'Send within a radius, then later within larger ones, then alert the manager if nobody was found.',
+    summary: 'Send within a radius, later within larger radiuses. If nobody is found, alert the manager.',
     value: widenThenAlert,
   },
   'email-send-email': { summary: 'An e-mail, then a send, then an e-mail, strictly in this order.', value: emailSendEmail },
@@ -49,13 +49,13 @@ export const examples = {
 };
 
 const idempotencyHeader = z.string().min(1).max(255).optional();
-const signed = 'Required, with `webhook-id`, if the company has a `webhookSecret`: see Standard Webhooks.';
+const signed = 'Required, together with `webhook-id`, if the company has a `webhookSecret`. See Standard Webhooks.';
 const signatureHeader = z.string().optional().describe(signed);
 
 const headers = z.object({
   'Idempotency-Key': idempotencyHeader.describe(
-    'With or without quotation marks. A second request with the same key runs nothing: with the same body it gets the first answer ' +
-      'again, with another body it is refused.',
+    'Quotation marks around the key are optional. A second request with the same key runs nothing. With the same body, it gets ' +
+      'the first answer again. With another body, it is refused.',
   ),
   'webhook-id': idempotencyHeader.describe('The same as `Idempotency-Key`. If both are sent, they must be equal.'),
   'webhook-timestamp': signatureHeader,
@@ -66,12 +66,12 @@ const query = z.object({
   dryRun: z
     .enum(['true', 'false'], 'must be true or false')
     .default('false')
-    .describe('`true`: a dry run, without any effect. The idempotency key stays unused.'),
+    .describe('`true` asks for a dry run, which has no effect and does not use up the idempotency key.'),
 });
 
 export const chainRequest = { query, headers, rawBody, examples };
 
-/** @throws Problem 400 also for a misspelt `dryRun`: ignoring it would run the chain */
+/** @throws Problem 400, also if the name `dryRun` is misspelt: otherwise the relay would run the chain */
 export function asksDryRun(c: Context): boolean {
   const other = Object.keys(c.req.query()).find((name) => name !== 'dryRun' && /^dry[_-]?run$/i.test(name));
   if (other !== undefined) throw new Problem('invalid-query', `${other} is not a parameter; did you mean dryRun?`);
@@ -81,7 +81,7 @@ export function asksDryRun(c: Context): boolean {
   return value === 'true';
 }
 
-/** The value of `Idempotency-Key`, with or without quotation marks, or of `webhook-id`. */
+/** Reads the key from `Idempotency-Key`, where quotation marks are optional, or from `webhook-id`. */
 export function readIdempotencyKey(c: Context): { idempotencyKey?: string; mistake?: string } {
   const given = c.req.header('Idempotency-Key');
   const bare = given?.trim().replace(/^"(.*)"$/, '$1');
@@ -93,11 +93,11 @@ export function readIdempotencyKey(c: Context): { idempotencyKey?: string; mista
   return { idempotencyKey: key };
 }
 
-/** The body, cut off at the limit. */
+/** Reads the body, but at most `mostBytes` of it. */
 export async function receive(c: Context): Promise<Received> {
   const headers = { contentType: c.req.header('Content-Type'), contentEncoding: c.req.header('Content-Encoding') };
   const isShort = Number(c.req.header('Content-Length') ?? Number.NaN) <= mostBytes;
-  // Hono's stream builds a whole `Request`, which costs as much as reading and checking a chain.
+  // Hono's stream builds a whole `Request` object, which takes as much time as reading and checking a chain.
   if (isShort && c.req.header('Transfer-Encoding') === undefined)
     return { ...headers, bytes: await c.req.arrayBuffer(), whole: true };
   const chunks: Uint8Array[] = [];
@@ -113,7 +113,7 @@ export async function receive(c: Context): Promise<Received> {
   return { ...headers, bytes: new Uint8Array(Buffer.concat(chunks).subarray(0, mostBytes)).buffer, whole: size <= mostBytes };
 }
 
-/** The answer to a body that is not a list of actions. Strangers get it, too. */
+/** The answer to a body that is not a list of actions. Senders without a valid token get this answer, too. */
 export function refusal(
   reading: Extract<Reading, { ok: false }>,
   { contentType, whole }: Received,
@@ -121,11 +121,11 @@ export function refusal(
 ): Problem {
   const { flaw, text, errors } = reading;
   if (flaw.kind === 'too-large') {
-    // The rest of the body stays unread.
+    // The relay does not read the rest of the body, so the connection must close.
     const headers: Record<string, string> = whole ? {} : { Connection: 'close' };
     return new Problem('body-too-large', `A body may have at most ${mostBytes / 1024} KiB.`, { headers });
   }
-  const says = flawWords(flaw, text, masked.text.slice(masked.at(flaw.offset ?? 0)));
+  const says = flawWords(flaw, text, masked.slice(flaw.offset ?? 0));
   const detail = `The body cannot be read: ${says}. ${flawAdvice(flaw)}`;
   if (!isJsonType(contentType))
     return new Problem('unsupported-media-type', `Send JSON, with Content-Type: application/json. ${detail}`);

@@ -26,17 +26,17 @@ export interface DryRun {
 }
 
 const acceptedHeaders = {
-  Location: 'The chain.',
+  Location: 'The path of the chain.',
   'RateLimit-Limit': 'The limit of requests a minute for the company.',
-  'RateLimit-Remaining': 'The requests that are left.',
-  'RateLimit-Reset': 'Seconds until the limit starts again.',
+  'RateLimit-Remaining': 'The number of requests that are left.',
+  'RateLimit-Reset': 'The seconds until the count starts again.',
 };
 
 /** The OpenAPI answers of `answerStarted`: 202, and the headers of 200. */
 export const acceptedAnswer: Answer = ['The chain is accepted and will run.', acceptedSchema, acceptedHeaders];
-export const replayedHeaders = { ...acceptedHeaders, 'Idempotency-Replayed': '`true` if this is the first answer again.' };
+export const replayedHeaders = { ...acceptedHeaders, 'Idempotency-Replayed': '`true` if this answer repeats the first one.' };
 
-/** @param callerOf - finds the owner of a company key or admin token in the request */
+/** @param callerOf - finds the caller by the company key or admin token in the request */
 export function relayRoute(
   options: ApiOptions,
   rejections: Rejections,
@@ -48,13 +48,14 @@ export function relayRoute(
   const known = { ...options, guesses: new Guesses(log), rejections };
   return route.sender('POST /co/:companyId/relay', 'submitChain', 'Submit a chain of actions', {
     description:
-      'Runs the actions in array order; delayed actions run when they are due. The answer comes after the chain is stored durably. ' +
-      'One invalid action refuses the whole request. With `?dryRun=true` nothing runs; the answer has the result of each action.',
+      'Runs the actions in array order. Delayed actions run when they are due. The answer comes after the chain is stored durably. ' +
+      'If one action is invalid, the whole request is refused. With `?dryRun=true`, nothing runs: the answer predicts the result of ' +
+      'each action.',
     ...chainRequest,
     answers: {
       202: acceptedAnswer,
       200: [
-        'For an idempotency key that was used before: the first answer again. For a dry run: the results.',
+        'The first answer again, if the idempotency key was used before. For a dry run, the predicted results.',
         z.union([acceptedSchema, dryRun.schema]),
         replayedHeaders,
       ],
@@ -103,7 +104,7 @@ export function relayRoute(
   });
 }
 
-/** @throws Problem 400, 413, 415 if the body is not a list of actions; also for strangers */
+/** @throws Problem 400, 413, 415 if the body is not a list of actions, even if the sender is a stranger */
 function elementsOf(asked: Asked): Record<string, unknown>[] {
   const { reading, received } = asked;
   if (reading.ok) return reading.elements;
@@ -120,7 +121,7 @@ function assertStrict(asked: Asked): void {
   throw refusal({ ok: false, flaw, text: reading.text, cut: false }, received, asked.tokens);
 }
 
-/** Answers 202, or 200 with the first answer again. */
+/** Answers 202 for a new chain, or 200 with the first answer again. */
 export function answerStarted(c: Context, { chain, replayed }: StartedChain, warnings: Issue[], links: Links): Response {
   c.header('Location', chainUrl('', chain));
   if (replayed) c.header('Idempotency-Replayed', 'true');

@@ -6,13 +6,13 @@ import { loggableId } from '../contract/credential.js';
 import type { Log } from '../service/telemetry.js';
 import type { Tracing } from '../service/tracing.js';
 
-/** Machines call these every few seconds. */
+/** Monitoring calls these paths every few seconds. */
 const watched = ['/healthz', '/readyz', '/metrics'];
 
-/** Logged at `debug`, because strangers could fill the log. Failed authentications and limits have lines of their own. */
+/** The relay logs these statuses at `debug`: strangers could fill the log. Failed authentications and limits have other log lines. */
 const detail = [401, 404, 405, 408, 413, 415, 429];
 
-/** Logs ids and the route, but no paths or queries, which may contain anything. For an accepted request, also the new chain. */
+/** Logs ids and the route, but no path or query, which may contain a secret. If a chain is accepted, it also logs the chain's id. */
 export function logRequests(log: Log): MiddlewareHandler {
   return async (c, next) => {
     const begun = performance.now();
@@ -26,7 +26,7 @@ export function logRequests(log: Log): MiddlewareHandler {
   };
 }
 
-/** The span of a request is the parent of its chain's effects; its own parent is the `traceparent` of a proxy. */
+/** The span of a request is the parent of the spans of its chain. The `traceparent` of a proxy is the parent of this span. */
 export function traceRequests(tracing: Tracing): MiddlewareHandler {
   return async (c, next) => {
     if (watched.includes(c.req.path)) return next();

@@ -1,6 +1,6 @@
 /**
- * Routes: handler and OpenAPI description in one place. A request is authenticated first; then the schemas of the OpenAPI document
- * validate its query and body.
+ * A route has its handler and its OpenAPI description in one place. The relay authenticates a request first. Then it validates the
+ * query and the body with the same schemas that the OpenAPI document shows.
  */
 
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
@@ -23,24 +23,24 @@ import { type Limits, limitUse, type Use } from './limits.js';
 export interface ApiOptions extends StartOptions, CallersOptions {
   store: Store;
   connectors: Pick<Connectors, 'platformOf' | 'ticketingOf'>;
-  keyring?: Keyring; // for payloads; absent: they are not encrypted
-  /** Gets the notices of companies without contacts. Absent: every company needs a contact. */
+  keyring?: Keyring; // encrypts Temporal's payloads; without it, they are not encrypted
+  /** Gets the notices of companies without contacts. Without this address, every company needs a contact. */
   operatorEmail?: string;
   limits: Limits;
-  /** Default: the defaults of the environment variables. */
+  /** The limits of a company without its own limits. Default: the defaults of the environment variables. */
   quotas?: Required<CompanyLimits>;
   links: Links;
-  /** Temporal's Web UI. `/web-ui` redirects there, and its pages may call the codec with a session. */
+  /** The address of Temporal's Web UI. `/web-ui` opens it. Its pages may call `/codec` with a session. */
   webUi?: string;
   metrics: Metrics;
-  metricsToken?: string; // the bearer token with which other machines may read `/metrics`
-  tracing?: Tracing; // absent: nothing is traced
+  metricsToken?: string; // with this bearer token, other machines may read `/metrics`
+  tracing?: Tracing; // without it, nothing is traced
   stop?: AbortSignal; // aborts when the process stops
-  /** Called after the last request. */
+  /** When the process stops, it calls these functions after the last request. */
   closers?: { add(name: string, close: () => unknown): void };
 }
 
-/** A string in place of the schema is a media type: the body is not JSON. The last element describes headers by their names. */
+/** The second element is the schema of a JSON body, or the media type of another body. The third one describes headers by name. */
 export type Answer = readonly [
   description: string,
   body?: z.ZodType | 'text/html' | 'text/plain' | 'text/event-stream',
@@ -51,21 +51,21 @@ interface Description<Path, Who, Query, Body> {
   description?: string;
   query?: Query;
   headers?: z.ZodObject;
-  /** A JSON object. No body counts as `{}`. */
+  /** The schema of a JSON object. A missing body counts as `{}`. */
   body?: Body;
-  /** For handlers that read the body themselves: it is not an object, or a PATCH depends on the stored settings. */
+  /** The schema of a body that the handler itself reads, for example because the body is an array. */
   rawBody?: z.ZodType;
-  maxBodyBytes?: number; // default: the limit of a chain
-  /** The handler limits the body itself, because it also reads the start of a body that is too large. */
+  maxBodyBytes?: number; // default: the limit of a chain's request
+  /** The handler itself limits the body, because it also reads the start of a body that is too large. */
   boundsBody?: true;
   examples?: Record<string, { summary: string; value: unknown }>;
-  /** The rate limit of keys. Default for `manager` routes: depends on the method. */
+  /** The rate limit for keys. Default for `manager` routes: `reads` for GET, otherwise `steering`. */
   use?: Use;
-  /** By status. */
+  /** By HTTP status. */
   answers: Record<number, Answer>;
-  /** Errors are shown as HTML pages. */
+  /** The route shows errors as HTML pages. */
   onPage?: boolean;
-  /** Further problems, beyond those that follow from path, access, `query` and `body`. */
+  /** Only the problems that do not follow from path, access, `query` and `body`. */
   problems?: readonly ProblemSlug[];
   /** @param asked - the path's parameters by name, the actor, the validated query and body */
   handle(
@@ -84,17 +84,17 @@ export interface Route extends Omit<Description<string, Access, z.ZodObject, z.Z
   method: Method;
   /** In Hono's form: `/co/:companyId/chains`. openapi.ts describes the parameters. */
   path: string;
-  /** The operation's id, for generated clients. */
+  /** The `operationId` in OpenAPI, which generated clients use as a name. */
   id: string;
   summary: string;
   access: Access;
   handle(c: Context<Authenticated>): Promise<Response>;
 }
 
-/** Paths that need credentials even if there is no route: strangers do not learn which routes exist. */
+/** These paths need credentials even if no route matches. Strangers therefore do not learn which routes exist. */
 const guarded = {
   '/admin/companies/:companyId/*': 'admin or manage key',
-  // A key passes this guard only if it has passed the one before.
+  // This path names no company. A key passes this guard only if the guard before has accepted the key.
   '/admin/*': 'admin or manage key',
   '/chains/*': 'admin',
   '/codec/*': 'admin',
@@ -103,7 +103,7 @@ const guarded = {
   '/co/:companyId/rejected/*': 'admin or company key',
 } as const;
 
-/** By required access. */
+/** One function for each kind of access. It makes a route. */
 export const route = {
   anyone: routeFor('public'),
   sender: routeFor('relay tokens'),

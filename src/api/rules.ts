@@ -14,7 +14,7 @@ import { type Route, route } from './route.js';
 export function ruleRoutes({ companies, rules, tokens }: Store): Route[] {
   return [
     route.manager('POST /admin/companies/:companyId/rules', 'createRule', 'Create a rule', {
-      description: 'Only this answer shows the token. To keep existing webhooks, send their `relayId` and `relayAccessToken`.',
+      description: 'Only this answer shows the token. If webhooks already use a `relayId` and a `relayAccessToken`, send both.',
       rawBody: newRuleRequest,
       answers: { 201: ['The rule with its first token.', createdRuleResponse, { Location: 'The path of the new rule.' }] },
       problems: ['invalid-body', 'relay-id-taken', 'limit-reached'],
@@ -35,7 +35,7 @@ export function ruleRoutes({ companies, rules, tokens }: Store): Route[] {
     }),
     route.manager('GET /admin/companies/:companyId/rules', 'listRules', 'List the rules of a company', {
       query: pageQuery(numberCursor),
-      answers: { 200: ['The oldest first.', rulesResponse] },
+      answers: { 200: ['The rules, the oldest first.', rulesResponse] },
       async handle(c, { companyId, query }) {
         found(await companies.get(companyId), `company ${companyId}`);
         const { items, nextCursor } = await rules.list(companyId, query);
@@ -51,8 +51,8 @@ export function ruleRoutes({ companies, rules, tokens }: Store): Route[] {
     }),
     route.manager('PATCH /admin/companies/:companyId/rules/:relayId', 'changeRule', 'Change, enable or disable a rule', {
       description:
-        'Missing settings stay the same. `notify` is replaced, or merged if the body is a merge patch. Requests of a disabled rule are ' +
-        'refused, and its waiting actions become `skipped` when they are due.',
+        'Missing settings stay the same. `notify` replaces the stored `notify`; in a merge patch, it is merged field by field. The relay ' +
+        'refuses requests of a disabled rule. The waiting actions of the rule become `skipped` when they are due.',
       rawBody: ruleChange,
       answers: { 200: ['The changed rule.', ruleSchema] },
       problems: ['invalid-body', 'limit-reached'],
@@ -68,14 +68,14 @@ export function ruleRoutes({ companies, rules, tokens }: Store): Route[] {
       },
     }),
     route.manager('DELETE /admin/companies/:companyId/rules/:relayId', 'deleteRule', 'Delete a rule with its tokens', {
-      answers: { 204: ['It is deleted.'] },
+      answers: { 204: ['The rule is deleted.'] },
       async handle(c, { companyId, relayId, actor }) {
         found(await rules.delete(companyId, relayId, actor), `rule ${relayId} of company ${companyId}`);
         return c.body(null, 204);
       },
     }),
     route.manager('GET /admin/companies/:companyId/rules/:relayId/tokens', 'listTokens', 'List the tokens of a rule', {
-      answers: { 200: ['The newest first, without the secrets.', tokensResponse] },
+      answers: { 200: ['The tokens without their secrets, the newest first.', tokensResponse] },
       async handle(c, { companyId, relayId }) {
         const listed = await tokens.list(companyId, relayId);
         return c.json({ tokens: found(listed, `rule ${relayId} of company ${companyId}`) });
@@ -83,7 +83,8 @@ export function ruleRoutes({ companies, rules, tokens }: Store): Route[] {
     }),
     route.manager('POST /admin/companies/:companyId/rules/:relayId/tokens', 'rotateToken', 'Rotate the token', {
       description:
-        'Creates a new token, which only this answer shows. The older tokens expire immediately, or after `graceSeconds`, or never if that is `null`.',
+        'Creates a new token, which only this answer shows. The older tokens expire after `graceSeconds`, by default immediately. If it is ' +
+        '`null`, their expiry does not change.',
       body: rotationRequest,
       answers: { 201: ['The new token.', rotatedTokenResponse] },
       async handle(c, { companyId, relayId, actor, body: { graceSeconds } }) {
@@ -92,7 +93,7 @@ export function ruleRoutes({ companies, rules, tokens }: Store): Route[] {
       },
     }),
     route.manager('DELETE /admin/companies/:companyId/rules/:relayId/tokens/:tokenId', 'revokeToken', 'Revoke a token', {
-      answers: { 204: ['It is revoked.'] },
+      answers: { 204: ['The token is revoked.'] },
       async handle(c, { companyId, relayId, tokenId, actor }) {
         const known = await tokens.revoke(companyId, relayId, tokenId, actor);
         found(known, `token ${tokenId} of rule ${relayId} of company ${companyId}`);

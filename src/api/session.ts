@@ -1,4 +1,4 @@
-/** Sign in with a browser: the page and its session. */
+/** Sign-in with a browser: the page, and the session that starts there. */
 
 import type { Context, MiddlewareHandler } from 'hono';
 import { html } from 'hono/html';
@@ -21,18 +21,18 @@ const signInForm = credentials.extend({ to: z.string().max(2048).optional() });
 const to = z
   .string()
   .optional()
-  .describe('The page of the console, or a path below `/web-ui`, to open next; other addresses are ignored.');
+  .describe('The page to open after sign-in: a page of the console, or a path below `/web-ui`. Other addresses are ignored.');
 
 const sessionSchema = z
   .object({
     kind: z.enum(['admin', 'key']),
-    name: z.string().optional().describe('The name of the key or admin token; absent: RELAY_ADMIN_TOKEN.'),
+    name: z.string().optional().describe('The name of the key or admin token. `RELAY_ADMIN_TOKEN` has no name.'),
     companyId: z.string().optional().describe('The company of the key.'),
     role: z.enum(roles).optional().describe('The role of the key.'),
   })
   .meta({ id: 'Session' });
 
-/** @param limits - absent: sign-ins with a key are not limited */
+/** @param limits - without them, the number of sign-ins with a key is not limited */
 export function sessionRoutes(callers: Callers, limits?: Limits): Route[] {
   const begin = async (c: Context<Authenticated>, { credential }: z.infer<typeof credentials>): Promise<Caller> => {
     const actor = await callers.holding(c, credential.trim());
@@ -45,15 +45,18 @@ export function sessionRoutes(callers: Callers, limits?: Limits): Route[] {
     route.anyone('GET /sign-in', 'getSignIn', 'Open the page to sign in and out', {
       onPage: true,
       query: z.object({ to }),
-      answers: { 200: ['A page.', 'text/html'], 302: ['To the wanted page, if there is a session.'] },
+      answers: { 200: ['A page.', 'text/html'], 302: ['There is a session: a redirect to the page in `to`.'] },
       async handle(c, { query: { to } }) {
         const actor = await callers.inSession(c);
         return actor && to !== undefined ? c.redirect(consolePath(to)) : signInPage(c, { actor, to });
       },
     }),
-    route.anyone('POST /sign-in', 'signIn', 'Sign in with the form of that page', {
+    route.anyone('POST /sign-in', 'signIn', 'Sign in with the form of the sign-in page', {
       onPage: true,
-      answers: { 303: ['To the wanted page, with a session.'], 401: ['The page again: the token or key is wrong.', 'text/html'] },
+      answers: {
+        303: ['A redirect to `to`, with a session.'],
+        401: ['The sign-in page: the token or key is wrong.', 'text/html'],
+      },
       problems: ['foreign-page', 'rate-limited', 'body-too-large'],
       async handle(c) {
         assertOwnPage(c);
@@ -67,8 +70,8 @@ export function sessionRoutes(callers: Callers, limits?: Limits): Route[] {
         return c.redirect(consolePath(data.to), 303);
       },
     }),
-    route.anyone('POST /sign-out', 'signOut', 'Sign out with the form of that page', {
-      answers: { 303: ['The page again, without a session.'] },
+    route.anyone('POST /sign-out', 'signOut', 'Sign out with the form of the sign-in page', {
+      answers: { 303: ['A redirect to the sign-in page, without a session.'] },
       problems: ['foreign-page'],
       async handle(c) {
         assertOwnPage(c);
@@ -78,9 +81,9 @@ export function sessionRoutes(callers: Callers, limits?: Limits): Route[] {
     }),
     route.anyone('POST /session', 'beginSession', 'Sign in', {
       description:
-        'With an admin token or a key of a company. The cookie then has the same permissions. The session ends an hour after its last use, ' +
-        'after twelve hours, with the key or token, or when the key has fifty newer sessions. Only pages of the relay can make changes ' +
-        'with it.',
+        'Send an admin token or a key of a company. The answer sets a cookie with the same permissions. The session ends an hour after ' +
+        'its last use, after twelve hours, or when the key or token ends. A key has at most fifty sessions: one more ends the ' +
+        'least recently used one. Only pages of the relay can make changes with the cookie.',
       rawBody: credentials,
       answers: { 201: ['Who is signed in.', sessionSchema, { 'Set-Cookie': 'The session.' }] },
       problems: ['invalid-body', 'unauthorized', 'rate-limited'],
@@ -109,19 +112,19 @@ export function sessionRoutes(callers: Callers, limits?: Limits): Route[] {
   ];
 }
 
-/** @returns a path of the console or below `/web-ui`; never another site */
+/** @returns a path of the console or below `/web-ui`, never an address of another site */
 export function consolePath(asked: string | undefined): string {
   const here = 'http://relay.invalid';
   const { origin, pathname, search } = new URL(asked !== undefined && URL.canParse(asked, here) ? asked : '/', here);
   return origin === here && /^\/(companies|web-ui)(\/|$)/.test(pathname) ? pathname + search : '/';
 }
 
-/** Shows errors on the sign-in page. Must wrap the middleware that answers 429 instead of 401. */
+/** Shows errors on the sign-in page. Add it before `limitFailures`, which turns a 401 into a 429. */
 export const sayOnSignInPage: MiddlewareHandler = async (c, next) => {
   await next();
   if (!c.error) return;
   const { problem } = problemOf(c.error);
-  // Other problems may come from a body that cannot be read.
+  // After other problems, do not read the form: they may come from a body that cannot be read.
   const { to } = problem.slug === 'rate-limited' ? await c.req.parseBody() : {};
   const retryAfter = c.res.headers.get('Retry-After');
   const wrong = `${problem.detail}${retryAfter === null ? '' : ` Try again in ${retryAfter} seconds.`}`;

@@ -1,4 +1,4 @@
-/** The link to Temporal's Web UI. It asks for an operator's session first: the Web UI needs it to decode payloads. */
+/** Opens Temporal's Web UI, only with an operator's session: with this session, the Web UI can decode payloads. */
 
 import { html } from 'hono/html';
 import type { Callers } from './bearer-authentication.js';
@@ -9,14 +9,14 @@ import { signInPage } from './session.js';
 
 const base = '/web-ui';
 
-/** @param webUi - the page of the namespace, such as `https://temporal.example.com/namespaces/default`; absent: answers 404 */
+/** @param webUi - the namespace's page (`https://temporal.example.com/namespaces/default`); if undefined, the answer is 404 */
 export function webUiRoutes(callers: Pick<Callers, 'inSession'>, webUi?: string): Route[] {
   return [
     route.anyone(`GET ${base}/*`, 'openWebUi', "Open a page of Temporal's Web UI", {
       answers: {
-        200: ['A page that leads there.', 'text/html'],
-        302: ['To `/sign-in`, without a session.'],
-        403: ["The page to sign in: the session is not an operator's.", 'text/html'],
+        200: ['A page that opens the page of the Web UI.', 'text/html'],
+        302: ['A redirect to `/sign-in`, because there is no session.'],
+        403: ["The sign-in page, because the session is not an operator's.", 'text/html'],
       },
       problems: ['not-found'],
       async handle(c) {
@@ -27,7 +27,7 @@ export function webUiRoutes(callers: Pick<Callers, 'inSession'>, webUi?: string)
         if (!actor) return c.redirect(`/sign-in?to=${encodeURIComponent(to)}`);
         const wrong = "Temporal's Web UI is for operators: sign in with an admin token.";
         if (actor.kind !== 'admin') return signInPage(c, { to, wrong }, 403);
-        // Not a redirect: after the sign-in form, Chrome would refuse it, because the form's policy allows only the relay.
+        // Chrome would refuse a redirect after the sign-in form, because the form's policy allows only addresses of the relay.
         c.header('Refresh', `0; url=${target}`);
         c.header('Cache-Control', 'no-store');
         return sendPage(c, { title: 'Web UI', main: html`<p><a href="${target}">To Temporal's Web UI</a></p>` });

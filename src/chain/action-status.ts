@@ -1,4 +1,4 @@
-/** The state of an action in queries, signals and results. Workflows import only types from here: their bundle has no zod. */
+/** An action's state in queries, signals and results. Workflows import only types from here, because their bundle has no zod. */
 
 import { z } from 'zod';
 import { steeringVerbs } from './allowed-verbs.js';
@@ -7,11 +7,11 @@ import { connectors } from './pause.js';
 
 export const actionErrorSchema = z.object({
   type: z.string().describe('The kind of failure, such as `PlatformError`.'),
-  message: z.string().describe('What was wrong, where, and what to do.'),
+  message: z.string().describe('What was wrong, where it was wrong, and what to do.'),
   retryable: z.boolean().describe('Whether a retry without changes can help.'),
   unknown: z.boolean().optional().describe('The outcome is unknown: the effect may have happened.'),
   retryAfterSeconds: z.number().optional().describe('The `Retry-After` of the called system.'),
-  paused: z.enum(connectors).optional().describe('Nothing was sent: this connector is paused.'),
+  paused: z.enum(connectors).optional().describe('This connector is paused, so nothing was sent.'),
 });
 export type ActionError = z.infer<typeof actionErrorSchema>;
 export const steeredSchema = z.object({
@@ -33,7 +33,7 @@ export const actionStatusSchema = z.object({
   workflowId: z
     .string()
     .optional()
-    .describe('The workflow of a delayed action. Absent: the action runs in the workflow of the chain.'),
+    .describe('The workflow of a delayed action. Absent if the action runs in the workflow of the chain.'),
   runAt: z.string().optional().describe('When the action is or was due.'),
   startedAt: z.string().optional(),
   endedAt: z.string().optional(),
@@ -63,15 +63,15 @@ export const actionStatusSchema = z.object({
   mends: z
     .array(z.int())
     .optional()
-    .describe('The number of each edit of this action, counted in the chain. After two, its idempotency key ends in `/m2`.'),
+    .describe("The numbers of this action's edits, counted in the chain. After two edits, the idempotency key ends in `/m2`."),
   steered: z
     .array(steeredSchema)
     .optional()
     .describe(
-      'The decisions about the action, the latest last. By `admin`, `key <name>`, or `hand`: a signal that did not come from the API.',
+      'The decisions about the action, oldest first. `by` is `admin`, `key <name>`, or `hand` for a signal from outside the API.',
     ),
 });
-/** `kept`: data that an attempt returns for the next attempt under the same key. Only its activity reads it. */
+/** `kept` is data of an attempt for the next attempt with the same idempotency key. Only the activity reads this data. */
 export type ActionStatus = z.infer<typeof actionStatusSchema> & { kept?: unknown };
 
 export const onFailureSchema = z

@@ -1,4 +1,4 @@
-/** The actions: the fields in a request, and the effect read from them. To add one, see docs/developing.md. */
+/** The actions: the fields in a request, and the effect read from them. To add an action, see docs/developing.md. */
 
 import { z } from 'zod';
 import { readRecipients } from './address.js';
@@ -13,7 +13,7 @@ export const sendAssignment = defineAction({
   needsAssignment: true,
   fields: {
     groupId: shortText(1000).optional().describe('One group.'),
-    sendToGroups: shortText(10_000).optional().describe('Several groups, separated by commas. Together with groupId: the union.'),
+    sendToGroups: shortText(10_000).optional().describe('Several groups, separated by commas. With groupId, the union of both.'),
     sendRadius: ruledText(256, (radius) =>
       /^\s*(\d{1,9}(\.\d{1,9})?)?\s*$/.test(radius) ? undefined : 'must be a number of miles, such as "25" or "2.5"',
     )
@@ -23,7 +23,7 @@ export const sendAssignment = defineAction({
   verbatim: { sendRadius: 'radiusMiles' },
   effect: z.object({
     /** Without duplicates or blanks. */
-    groupIds: z.array(z.string()).optional().describe('Absent: the platform decides.'),
+    groupIds: z.array(z.string()).optional().describe('If absent, the platform decides.'),
     radiusMiles: z.number().optional(),
   }),
   read({ groupId, sendToGroups, sendRadius }, issues): { groupIds?: string[]; radiusMiles?: number } {
@@ -52,7 +52,7 @@ const maxCharacters = 50_000;
 
 export const sendEmails = defineAction({
   name: 'sendEmails',
-  description: 'E-mails people: one message per recipient, who do not see each other.',
+  description: 'Sends one e-mail to each recipient. Recipients do not see each other.',
   needsAssignment: false,
   fields: {
     emails: z
@@ -129,7 +129,7 @@ export const updateUdf = defineAction({
   },
 });
 
-/** The value as text. With `dateFormat`, the value is a timestamp: writes it with that Java pattern, in the zone. */
+/** Returns the value as text. With `dateFormat`, reads a timestamp and writes it with that Java pattern in the time zone. */
 export function fieldValue(field: { value: string; dateFormat?: string }, timeZone: string): Parsed<{ text: string }> {
   if (field.dateFormat === undefined) return { ok: true, text: field.value };
   const parsed = parsePattern(field.dateFormat);

@@ -1,4 +1,4 @@
-/** E-mail addresses as people write them: bare, with a display name, several in one field. */
+/** Reads e-mail addresses as people write them: bare, with a display name, or several in one field. */
 
 import { unsubstituted } from './text.js';
 
@@ -9,7 +9,7 @@ const withName = /^(?<name>[^<>]*)<(?<address>[^<>]*)>$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must not pass.
 const control = /[\u0000-\u001f\u007f\u2028\u2029]/;
 
-/** `ada@example.com` for `Ada <ada@example.com>` and for `ada@example.com`; undefined: not an address. */
+/** `ada@example.com` for `Ada <ada@example.com>` and for `ada@example.com`. Undefined if it is not an address. */
 export function bareAddress(text: string): string | undefined {
   if (text.length > 320 || control.test(text)) return undefined;
   const bare = (withName.exec(text.trim())?.groups?.address ?? text).trim();
@@ -17,7 +17,7 @@ export function bareAddress(text: string): string | undefined {
   return at > 0 && at <= 64 && local.test(bare.slice(0, at)) && domain.test(bare.slice(at + 1)) ? bare : undefined;
 }
 
-/** Two spellings of one recipient have the same text. */
+/** Returns the same text for all spellings of one recipient. */
 export function addressOf(recipient: string): string {
   return bareAddress(recipient)?.toLowerCase() ?? recipient;
 }
@@ -32,12 +32,12 @@ export function isEmailAddress(text: string): boolean {
   return bareAddress(text) !== undefined;
 }
 
-/** Splits at commas outside quotes and `<>`. Only a quote at the start of a word counts: that keeps the time linear. */
+/** Splits at commas outside quotes and `<>`. Only a quote at the start of a word counts, which keeps the run time linear. */
 function splitList(text: string): string[] {
   return (text.match(/(?:(?<![^\s,])"(?:\\.|[^"\\]){0,320}"|<[^<>]{0,320}>|[^,])+/g) ?? []).map((part) => part.trim());
 }
 
-/** Elements may be lists with commas. @returns `recipients`: as written, without duplicates; `dropped`: invalid addresses. */
+/** An element may be a list with commas. @returns `recipients` as written, each once, and the invalid addresses as `dropped`. */
 export function readRecipients(emails: readonly string[]): { recipients: string[]; dropped: string[] } {
   const recipients = new Map<string, string>();
   const dropped: string[] = [];

@@ -2,7 +2,7 @@
 
 import { type ActionState, actionStates, type ChainStatus, hasEnded, isToRedo } from './outcome.js';
 
-/** In the order of the buttons. */
+/** In the order of the buttons in the console. */
 export const steeringVerbs = ['retry', 'mend', 'skip', 'runNow', 'reschedule', 'cancel'] as const;
 export type SteeringVerb = (typeof steeringVerbs)[number];
 
@@ -11,11 +11,11 @@ export const bulkVerbs = ['retry', 'mend', 'skip', 'cancel', 'runNow'] as const 
 export type BulkVerb = (typeof bulkVerbs)[number];
 
 interface Verb {
-  /** The states in which it has an effect. */
+  /** The action states in which the verb has an effect. */
   states: readonly ActionState[];
-  /** Runs an action again; reopens a chain that has ended by itself. */
+  /** The verb runs an action again. It also reopens a chain that is completed or failed. */
   again?: true;
-  /** A person can repeat it without limit, so it is refused when the chain's history is full. */
+  /** A person can repeat the verb without limit, so a chain with a full history refuses it. */
   usesRoom?: true;
 }
 
@@ -32,7 +32,7 @@ const verbs: Record<SteeringVerb, Verb> = {
 };
 
 export const historyFull =
-  "Temporal's history of this chain is full: it is not tried again here; skip or cancel it, or send the request again";
+  "Temporal's history of this chain is full: the relay does not try the action again; skip or cancel it, or resend the request";
 
 /** Whether the verb is allowed in this state, if the chain is open. */
 export function isOpenTo(verb: SteeringVerb, state: ActionState): boolean {
@@ -40,8 +40,8 @@ export function isOpenTo(verb: SteeringVerb, state: ActionState): boolean {
 }
 
 /**
- * What a signal does to an action: `decide` on a held one, `redo` a failed one, `move` a scheduled one, or `cancel` it.
- * Undefined: the signal does nothing. @param waits - an edit or a skip also counts before the action is held.
+ * The effect of a signal: `decide` for a held action, `redo` for a failed one, `move` for a scheduled one, or `cancel`.
+ * Undefined if the signal has no effect. @param waits - whether an edit or a skip may come before the action is held.
  */
 export function effectOf(verb: SteeringVerb, state: ActionState, waits = false) {
   const isEarly = waits && (verb === 'mend' || verb === 'skip') && !hasEnded(state);
@@ -60,13 +60,13 @@ export function usesRoom(verb: SteeringVerb): boolean {
   return verbs[verb].usesRoom === true;
 }
 
-/** The facts of a chain on which the allowed verbs depend. */
+/** The allowed verbs depend on these facts about a chain. */
 export interface ChainFacts {
   chainId?: string;
   status: ChainStatus;
   closedAt?: string | undefined;
   historyFull?: boolean | undefined;
-  /** No worker answered: the states may be outdated. */
+  /** No worker answered, so the states may be outdated. */
   partial?: boolean | undefined;
 }
 
@@ -81,7 +81,7 @@ export function verbsFor(chain: ChainFacts, action: ActionFacts): SteeringVerb[]
   return steeringVerbs.filter((verb) => isOpenTo(verb, action.state) && !refusalOf(verb, chain, action));
 }
 
-/** Undefined: the verb is allowed. If the state is uncertain, the workflow decides. */
+/** @returns undefined if the verb is allowed. If the state is uncertain, the workflow decides later. */
 export function refusalOf(verb: SteeringVerb, chain: ChainFacts, { index, state }: ActionFacts): Refusal | undefined {
   const { status, closedAt, partial } = chain;
   if (closedAt !== undefined && !isReopened(verb, chain, state)) {
@@ -99,13 +99,13 @@ export function refusalOf(verb: SteeringVerb, chain: ChainFacts, { index, state 
   return chain.historyFull && usesRoom(verb) ? { slug: 'not-steerable', detail: `${historyFull}.` } : undefined;
 }
 
-/** The verbs for a list of chains with this status. */
+/** The verbs of bulk orders for chains with this status. */
 export function bulkVerbsFor(status?: string): BulkVerb[] {
   if (status === 'failed') return bulkVerbs.filter(isRetry);
   return bulkVerbs.filter((verb) => status !== 'running' || isOpenTo(verb, 'scheduled'));
 }
 
-/** Undefined: the chain can be cancelled. */
+/** @returns undefined if the chain can be cancelled. */
 export function cancelRefusal({ chainId, status, closedAt }: ChainFacts): Refusal | undefined {
   return closedAt === undefined ? undefined : ended(`chain ${chainId} is ${status}`);
 }

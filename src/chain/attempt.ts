@@ -4,10 +4,10 @@ import type { ActionError } from './action-status.js';
 import { attemptsWithin, backoffSeconds, waitsTooLong } from './backoff.js';
 import { wasTried } from './outcome.js';
 
-/** `own`: the relay itself tries a held action once. Otherwise it tries within the retry budget. */
+/** If `own`, the relay itself tries a held action once. Otherwise, the relay tries within the retry budget. */
 export interface Try {
   own: boolean;
-  /** The number of earlier attempts that count. */
+  /** The number of earlier attempts that used the retry budget. */
   made: number;
   /** The number of waits since the last attempt. */
   waits: number;
@@ -21,7 +21,7 @@ export interface Tried {
   recipients?: number;
 }
 
-/** `dueAt`: when the open action is due, in Unix milliseconds. `alone`: the actions behind it do not wait for it. */
+/** `dueAt` is the new due time of an action, in Unix milliseconds. If `alone`, the actions behind it do not wait for it. */
 export interface Later {
   dueAt: number;
   alone: boolean;
@@ -31,7 +31,7 @@ export function attemptsLeft(retryBudgetSeconds: number, { own, made }: Try): nu
   return own ? 1 : Math.max(1, attemptsWithin(retryBudgetSeconds) - made);
 }
 
-/** Seconds between the first attempt and the next one; undefined: there is none within the budget. */
+/** The seconds until the next attempt. Undefined if the retry budget allows no other attempt. */
 export function retryWait(failure: ActionError, retryBudgetSeconds: number, { made }: Try): number | undefined {
   const { retryable, retryAfterSeconds = 0 } = failure;
   const isLast = !retryable || !wasTried(failure) || waitsTooLong(retryAfterSeconds, retryBudgetSeconds);
@@ -42,7 +42,7 @@ export function dataMistake(message: string): Tried {
   return { attempts: 0, failure: { type: 'DataMistake', message, retryable: false } };
 }
 
-/** The outcome of a try with several parts. The failure of a part that was not tried comes first, then a retryable failure. */
+/** Combines the outcomes of several parts. Chooses first a failure without a try, then a retryable failure. */
 export function outcomeOf(parts: readonly Tried[], recipients: number): Tried {
   const failures = parts.flatMap(({ failure }) => failure ?? []);
   const failure = failures.find((failure) => !wasTried(failure)) ?? failures.find(({ retryable }) => retryable) ?? failures[0];

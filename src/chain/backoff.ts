@@ -1,8 +1,8 @@
-/** Times of retries: of a failed effect within the retry budget, and of a held action. Part of the replay contract. */
+/** The waits before retries of a failed effect (within the retry budget) or a held action. Part of the replay contract. */
 
-const longestBackoff = 60; // Seconds.
+const longestBackoff = 60; // in seconds
 
-/** Seconds before retry 1, 2, 3, …: 1, 2, 4, … 60. */
+/** The seconds before a retry: 1 before the first, then 2, 4, … at most 60. */
 export function backoffSeconds(retry: number): number {
   return Math.min(2 ** (retry - 1), longestBackoff);
 }
@@ -17,19 +17,19 @@ export function retryPolicy(maximumAttempts: number, skip: number) {
   };
 }
 
-/** The number of attempts, including the first, that begin within the budget. */
+/** The number of attempts that begin within the budget, including the first attempt. */
 export function attemptsWithin(budgetSeconds: number): number {
   let attempts = 1;
   for (let waited = backoffSeconds(1); waited <= budgetSeconds; waited += backoffSeconds(attempts)) attempts += 1;
   return attempts;
 }
 
-/** Seconds before the automatic retries of a held action: 30, 60, … 1800. */
+/** The seconds before an automatic retry of a held action: 30 before the first, then 60, 120, … at most 1800. */
 export function automaticRetrySeconds(retry: number): number {
   return Math.min(30 * 2 ** (retry - 1), 1800);
 }
 
-/** Whether a `Retry-After` is longer than the budget. People then get a notice immediately. */
+/** Whether a `Retry-After` is longer than the budget, and longer than 60 s. If so, people get a notice immediately. */
 export function waitsTooLong(waitSeconds: number, budgetSeconds: number): boolean {
   return waitSeconds > Math.max(budgetSeconds, longestBackoff);
 }

@@ -5,11 +5,11 @@ import type { ActionEffect } from './actions.js';
 import { asksIncomingValue, type Condition } from './condition.js';
 import { type Connector, type Due, dueAfterPause, type EndedPause } from './pause.js';
 
-/** 366 days, in seconds. A longer `reschedule` is ignored, so this is part of the replay contract. */
+/** 366 days, in seconds. The workflow ignores a longer `reschedule`, so this limit is part of the replay contract. */
 export const maxDelaySeconds = 366 * 24 * 3600;
 
 export const companyIdPattern = /^[A-Za-z0-9_-]{1,64}$/;
-/** Unique within its company. */
+/** A `relayId` is unique within its company. */
 export const relayIdPattern = /^\d{1,32}$/;
 export const relayIdRule = 'must be 1 to 32 digits';
 
@@ -22,11 +22,12 @@ export type ChainAction = ActionEffect & {
   condition?: Condition;
   incomingValue?: string;
   comment?: string;
-  /** A mistake in the data of its delay or condition. The action then needs attention before its condition is evaluated. */
+  /** A data mistake in the delay or condition. The action needs attention, and its condition is not evaluated. */
   cannotSchedule?: string;
-  invalidData?: string; // A mistake in the data of its effect. The action needs attention if its condition holds.
+  invalidData?: string; // A data mistake in the effect. The action needs attention if its condition holds.
   /**
-   * Fields as sent, except those that the action contains unchanged (sent.ts). Absent: an earlier version accepted the request.
+   * The fields as sent, except fields that the action contains unchanged (sent.ts). Absent if an old version of the relay
+   * accepted the request.
    */
   sent?: Record<string, unknown>;
 };
@@ -40,27 +41,27 @@ export interface ChainRef {
 }
 
 export interface Chain extends ChainRef {
-  receivedAt: string; // When the request arrived; delays count from it. ISO 8601, UTC.
+  receivedAt: string; // When the request arrived; its delays begin then. ISO 8601, UTC.
   actions: ChainAction[];
   retryBudgetSeconds: number; // how long an effect is tried before its action needs attention
   attentionWindowSeconds: number; // how long a held action waits for a decision
-  /** Only for a `DelayedAction`: when the actions of its chain are due. */
+  /** The due times of all actions in the chain. Set only for a `DelayedAction`. */
   dueTimes?: Due[];
-  traceparent?: string; // W3C Trace Context of the request, if it is traced; effects continue the trace
+  traceparent?: string; // W3C Trace Context, if the request is traced; effects continue the trace
 }
 
-/** The ids can be read from it, since a company id has no colon. */
+/** Both ids can be read from the workflow id, because a company id has no colon. */
 export function chainWorkflowId(chain: ChainRef): string {
   return `relay:${chain.companyId}:${chain.chainId}`;
 }
 
-/** Undefined: this workflow does not run a chain. */
+/** @returns undefined if this is not the workflow of a chain. */
 export function chainOfWorkflow(workflowId: string): ChainRef | undefined {
   const [, companyId, chainId] = /^relay:([^:]+):([^:]+)$/.exec(workflowId) ?? [];
   return companyId !== undefined && chainId !== undefined ? { companyId, chainId } : undefined;
 }
 
-/** Undefined: the workflow belongs to no company, such as one that steers many chains. */
+/** @returns undefined if the workflow belongs to no company, such as a `BulkSteering`. */
 export function companyOfWorkflow(workflowId = ''): string | undefined {
   return /^relay[a-z-]*:([^:]+):/.exec(workflowId)?.[1];
 }
@@ -73,7 +74,7 @@ export function chainUrl(apiUrl: string, { companyId, chainId }: ChainRef): stri
   return `${apiUrl}/co/${companyId}/chains/${chainId}`;
 }
 
-/** Pages of the console, which ask the reader to sign in. */
+/** The page of a chain in the console, which asks the reader to sign in. */
 export function chainPage(apiUrl: string, { companyId, chainId }: ChainRef): string {
   return `${apiUrl}/companies/${companyId}/chains/${chainId}`;
 }
@@ -89,11 +90,11 @@ export function causePage(apiUrl: string, companyId: string, causeId: string): s
 /** Base URLs without a slash at the end. */
 export interface Links {
   api: string; // https://relay.example.com
-  /** Temporal's Web UI, for operators. The link leads through `/web-ui` of the API, which asks for a sign-in if one is needed. */
+  /** Temporal's Web UI, for operators. If the Web UI needs a sign-in, this is the API's `/web-ui`, which asks for it. */
   webUi?: string;
 }
 
-/** The chain in the API and in the Web UI. The Web UI's page shows one run if `runId` is given. */
+/** Links to the chain in the API and in the Web UI. With `runId`, the Web UI shows that run. */
 export function chainLinks(links: Links, chain: ChainRef, runId?: string) {
   return { chain: chainUrl(links.api, chain), webUi: workflowLink(links, chainWorkflowId(chain), runId) };
 }
@@ -112,7 +113,7 @@ export function delayedWorkflowId(chain: ChainRef, firstIndex: number): string {
   return `${chainWorkflowId(chain)}:${firstIndex}`;
 }
 
-/** The same for every attempt at one effect, also after a reset. @param mends - how often the action was edited. */
+/** All attempts at one effect have the same key, even after a reset. @param mends - the number of edits of the action. */
 export function idempotencyKey(chain: ChainRef, index: number, mends = 0): string {
   return `${chainWorkflowId(chain)}/${index}${mends > 0 ? `/m${mends}` : ''}`;
 }
@@ -120,7 +121,7 @@ export function idempotencyKey(chain: ChainRef, index: number, mends = 0): strin
 const longestStartMs = 60_000; // a start takes less time; a larger difference means that a clock is wrong
 
 /**
- * If the API's clock is wrong, `receivedAt` becomes the start of the workflow, because timers use Temporal's clock. Part of the
+ * If the API's clock is wrong, `receivedAt` becomes the workflow's start time, because timers use Temporal's clock. Part of the
  * replay contract.
  */
 export function receivedOn<Received extends Pick<Chain, 'receivedAt'>>(began: Date, chain: Received): Received {
@@ -128,7 +129,7 @@ export function receivedOn<Received extends Pick<Chain, 'receivedAt'>>(began: Da
   return isRight ? chain : { ...chain, receivedAt: began.toISOString() };
 }
 
-/** In Unix milliseconds. */
+/** The due time of an action, in Unix milliseconds. */
 export function dueAt(chain: Pick<Chain, 'receivedAt'>, action: Pick<ChainAction, 'delaySeconds' | 'dueAt'>): number {
   return action.dueAt === undefined ? Date.parse(chain.receivedAt) + delayOf(action) * 1000 : Date.parse(action.dueAt);
 }
@@ -141,7 +142,7 @@ export function dueTimes(chain: Chain): Due[] {
   );
 }
 
-/** When an action that waited for a pause is due, Unix milliseconds; 0: now. Part of the replay contract. */
+/** The due time of an action after a pause, in Unix milliseconds. 0 means now. Part of the replay contract. */
 export function dueAgain(chain: Chain, action: ChainAction, { runAt = '', steered }: ActionStatus, pause: EndedPause): number {
   const wasMoved = steered?.some(({ verb }) => verb === 'runNow' || verb === 'reschedule');
   if (wasMoved || !chain.dueTimes) return 0;
@@ -155,7 +156,7 @@ export const connectorOf: Readonly<Record<ActionEffect['action'], Connector>> = 
   ticket_updateUDF: 'ticketing',
 };
 
-/** The connectors that an action needs: while one is paused, it waits. The connector of its condition comes first. */
+/** The connectors that an action needs. If one is paused, the action waits. The connector of its condition comes first. */
 export function connectorsOf({ action, condition }: Pick<ChainAction, 'action' | 'condition'>): Connector[] {
   return [...(condition && !asksIncomingValue(condition) ? (['platform'] as const) : []), connectorOf[action]];
 }
@@ -173,7 +174,7 @@ function groupOf(action: Pick<ChainAction, 'delaySeconds' | 'dueAt'>): number | 
   return action.dueAt ?? delayOf(action);
 }
 
-/** In seconds. */
+/** The delay in seconds. */
 export function delayOf({ delaySeconds = 0 }: Pick<ChainAction, 'delaySeconds'>): number {
   return delaySeconds;
 }
@@ -192,7 +193,7 @@ export function toRedo(
   return [action, ...behind.filter((other) => other.index < next && states.get(other.index) === 'not-run')];
 }
 
-/** The actions before the first e-mail: the first workflow task may try them. Part of the replay contract. */
+/** The valid actions before the first e-mail. The first workflow task may try them. Part of the replay contract. */
 export function triedAtOnce(actions: readonly ChainAction[]): ChainAction[] {
   const isWrong = ({ cannotSchedule, invalidData }: ChainAction) => cannotSchedule !== undefined || invalidData !== undefined;
   const end = actions.findIndex((action) => action.action === 'sendEmails' && !isWrong(action));

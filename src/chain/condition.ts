@@ -1,4 +1,4 @@
-/** `actionCondition`: the relay parses it with the request, and evaluates it before the action. It compares text with case. */
+/** The relay parses `actionCondition` with the request, and evaluates it before the action. Upper and lower case differ. */
 
 import { cutShort, type Parsed } from './text.js';
 
@@ -12,7 +12,7 @@ export interface Condition {
 export interface Verdict {
   holds: boolean;
   reason: string; // for people: `status was "sent"`, `location.zipp: no such property`
-  missing: boolean; // The property does not exist: usually a mistake.
+  missing: boolean; // The property does not exist. This is usually a mistake.
 }
 
 const supported =
@@ -45,18 +45,18 @@ export function parseCondition(text: string): Parsed<{ condition: Condition }> {
   return { ok: true, condition: { path, operator, value: /^(["'])(.*)\1$/su.exec(trimmed)?.[2] ?? trimmed } };
 }
 
-/** Whether it tests `incomingValue`. Otherwise it tests the assignment from the platform. */
+/** Whether the condition tests `incomingValue`. Otherwise it tests the assignment from the platform. */
 export function asksIncomingValue(condition: Condition): boolean {
   return condition.path[0] === 'incomingValue';
 }
 
-/** `['stops', 0, 'id']` → `stops[0].id`. */
+/** Writes `['stops', 0, 'id']` as `stops[0].id`. */
 export function pathText(path: Condition['path']): string {
   const steps = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`));
   return steps.join('').replace(/^\./, '');
 }
 
-/** `status==draft`. */
+/** Writes the condition as text, for example `status==draft`. */
 export function conditionText({ path, operator, value, opaque }: Condition): string {
   return opaque !== undefined ? value : `${pathText(path)}${operator}${value}`;
 }

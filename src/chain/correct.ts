@@ -3,20 +3,20 @@ import { mostBytes } from './request.js';
 import { isSame } from './sent.js';
 import { blankness, type Parsed } from './text.js';
 
-/** Each text gets `replace`, `trim` and `default`, in this order. */
+/** The relay applies `replace`, `trim` and `default` to each text, in this order. */
 export interface Correction {
   field: string;
-  replace?: { from: string; to: string }; // every occurrence
+  replace?: { from: string; to: string }; // replaces every occurrence
   trim?: boolean; // removes white space at both ends
   default?: string; // replaces a text that is blank, missing or not substituted
 }
 
-/** @returns the changed field (empty: nothing changes), or why it cannot change. In a list, corrects each text. */
+/** Corrects a field. In a list, corrects each text. @returns the changed field (empty if nothing changes), or an error. */
 export function correct(fields: Fields, { field, replace, trim, default: instead }: Correction): Parsed<{ changes: Fields }> {
   let length = 0;
   const each = (value: unknown) => {
     if (typeof value !== 'string' || length > mostBytes) return value;
-    // Checks the length first: many short replacements can exceed the memory.
+    // Checks the length first, because many replacements can exhaust the memory.
     const grown = replace ? occurrences(value, replace.from) * (replace.to.length - replace.from.length) : 0;
     length += value.length + grown;
     if (length > mostBytes) return value;

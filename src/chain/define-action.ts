@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { unsubstituted } from './text.js';
 
-/** `readRequest` has already turned booleans and safe integers into text. */
+/** `readRequest` has already turned booleans and numbers into text, except numbers beyond the safe integers. */
 export const text = z.string({
   error: ({ input }) => {
     if (input === undefined) return 'is required';
@@ -15,7 +15,7 @@ export function shortText(most: number) {
   return text.max(most, `must have at most ${most} characters`);
 }
 
-/** @param wrong - finds mistakes in a text of at most `most` characters. It gets no text with a `${variable}`. */
+/** @param wrong - describes a mistake in a text. It is not called for a text over `most` characters, or with a `${variable}`. */
 export function ruledText(most: number, wrong: (text: string) => string | undefined) {
   return text.superRefine((value, context) => {
     const tooLong = value.length > most ? `must have at most ${most} characters` : undefined;
@@ -24,27 +24,27 @@ export function ruledText(most: number, wrong: (text: string) => string | undefi
   });
 }
 
-/** Collects findings about an action. `field` is the field's name, or `name/0` for an element of an array. */
+/** Collects problems and warnings about an action. `field` is the field's name, or `name/0` for an element of an array. */
 export interface Issues {
-  /** A mistake in the rule: rejects the request with 400. A problem of a single field belongs in its schema instead. */
+  /** A mistake in the rule. The relay rejects the request (400). Mistakes in a single field belong in its schema instead. */
   problem(field: string, detail: string): void;
-  /** A mistake in the event's data: the action will need attention. Undefined: there is no mistake. */
+  /** A mistake in the event's data. The action will need attention. If `detail` is undefined, there is no mistake. */
   mistake(field: string, detail: string | undefined): void;
-  /** The action still runs. */
+  /** A possible mistake. The action still runs. */
   warning(field: string, detail: string): void;
 }
 
-/** For a dry run: the effect, or the obstacle. */
+/** The result of a dry run: the effect, or the problem that prevents the effect. */
 type Preview<Shown = Record<string, unknown>> = { effect: Shown } | { obstacle: string };
 
 export interface ActionDefinition<Effect = unknown> {
   name: string;
   description: string; // one line, for the docs
   needsAssignment: boolean; // `platformAssignmentId` is required
-  fields: z.ZodRawShape; // its own fields, without `commonFields`
-  /** Fields that the effect contains unchanged, with their names in the effect. Long texts are then stored once. */
+  fields: z.ZodRawShape; // the fields of this action alone, without `commonFields`
+  /** Fields that the effect contains unchanged, and their names in the effect. The relay stores these fields only once. */
   verbatim?: Readonly<Record<string, string>>;
-  effect: z.ZodObject; // shown by a dry run
+  effect: z.ZodObject; // the effect as a dry run shows it
   preview(effect: Effect, timeZone: string): Preview;
   /** @returns undefined if a field is missing or has the wrong type. */
   parse(fields: Record<string, unknown>, issues: Issues): Effect | undefined;

@@ -19,24 +19,24 @@ export function changesOf(edits: readonly Edit[], { mends = [] }: ActionStatus, 
   return Object.assign({}, ...taken.map(({ fields }) => fields), last?.fields);
 }
 
-/** Why the action refuses the edit. If the outcome of the last try is unknown, another try could be a second effect. */
+/** Why the edit is refused; undefined if it is allowed. After an unknown outcome, another try could be a second effect. */
 export function editRefusal({ number, confirmUnknown }: Edit, status: ActionStatus): string | undefined {
-  if (status.mends?.includes(number)) return 'it has been mended so';
+  if (status.mends?.includes(number)) return 'this edit has already been applied';
   return isUnknown(status) && !confirmUnknown
-    ? 'nobody knows whether the last try took effect: look first, then confirm with {"confirmUnknown": true}'
+    ? 'nobody knows whether the last try took effect: check the other system, then confirm with {"confirmUnknown": true}'
     : undefined;
 }
 
 /** @param action - the edited action. */
 export function afterEdit({ mends = [], deliveries }: ActionStatus, { number }: Edit, action: ChainAction): Change {
   const { comment, assignmentId } = action;
-  // A recipient that has a copy gets no second one, even if the address was taken out.
+  // A recipient who has a copy gets no second one, even if an edit removed the address.
   const sent = deliveries?.filter(({ sent }) => sent);
-  // An edited action has another key, so `kept` no longer applies.
+  // An edited action has another idempotency key, so `kept` is no longer valid.
   return { comment, assignmentId, mends: [...mends, number], kept: undefined, deliveries: sent };
 }
 
-/** The action with its edits. @param same - the names of its fields that did not change. */
+/** The action with its edits. @param same - the names of the unchanged fields. */
 export function editedAction(action: ChainAction, mended: Partial<ChainAction>, same: readonly string[]): ChainAction {
   const unchanged = Object.entries(action).filter(([name]) => same.includes(name));
   return { ...Object.fromEntries(unchanged), ...mended } as ChainAction;
@@ -46,7 +46,7 @@ export function problemsText(problems: readonly Issue[]): string {
   return problems.map(({ pointer, detail }) => `${pointer} ${detail}`.trim()).join('; ');
 }
 
-/** The other open actions with the same assignment. Two blank ids are the same. @returns their indexes. */
+/** Finds the other open actions with the same assignment. Blank ids are equal. @returns the indexes of these actions. */
 export function sameAssignment(
   accepted: readonly ChainAction[],
   actions: readonly Pick<ActionStatus, 'index' | 'assignmentId' | 'state'>[],

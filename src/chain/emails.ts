@@ -4,9 +4,9 @@ import type { ActionStatus } from './action-status.js';
 import { addressOf } from './address.js';
 
 /**
- * An edit can change the recipients, or only their spelling. A recipient with a copy gets no second one.
- * @param alone - chooses one recipient, who gets the message before the others.
- * @returns `shown`: the recipients whose deliveries are shown, in order
+ * Leaves out recipients who already have a copy, even if an edit has changed their spelling.
+ * @param alone - a number that chooses one recipient. This recipient gets the message before the others.
+ * @returns `shown` has the recipients whose deliveries are shown, in order
  */
 export function recipientsOfTry(
   recipients: readonly string[],

@@ -6,7 +6,7 @@ export function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** An edit cannot change these. */
+/** An edit cannot change these fields. */
 export const fixedFields: readonly string[] = ['action', 'relayId', 'relayAccessToken'];
 
 /** `null` removes a field, as in a JSON merge patch (RFC 7396). */

@@ -1,4 +1,4 @@
-/** The forecast of a dry run: the outcome of each action if it were due now, in the order of the workflows. */
+/** For a dry run: predicts the outcome of each action if it were due now. Checks in the same order as the workflows. */
 
 import { type ChainAction, delayOf } from './chain.js';
 
@@ -8,24 +8,24 @@ export const forecastOutcomes = [
   'needs-attention', // would be held until a person decides
   'failed', // like `needs-attention`, in a rule with onFailure: "continue"
   'held', // an earlier action of its sequence would need attention
-  'unknown', // the platform did not answer; it is asked again when the action runs
+  'unknown', // the platform did not answer; the relay asks again when the action runs
 ] as const;
 
 export interface Forecast {
   outcome: (typeof forecastOutcomes)[number];
-  reason?: string; // the reason why it would not run
+  reason?: string; // why the action would not run
 }
 
 export interface Facts {
-  rule: { enabled: boolean; onFailure: 'hold' | 'continue' } | undefined; // undefined: deleted
-  /** The current result of its condition; undefined: it has no condition. */
+  rule: { enabled: boolean; onFailure: 'hold' | 'continue' } | undefined; // undefined if the rule is deleted
+  /** The current result of the condition. Undefined if the action has no condition. */
   condition?: { holds: boolean; reason?: string } | { error: string; retryable: boolean };
   obstacle?: string;
 }
 
 /** @param facts - one per action, in the same order. */
 export function forecastChain(actions: readonly ChainAction[], facts: readonly Facts[]): Forecast[] {
-  const holding = new Map<number, number>(); // for each delay, the action that blocks the rest of the sequence
+  const holding = new Map<number, number>(); // by delay: the action that blocks the rest of its sequence
   return actions.map((action, place) => {
     const before = holding.get(delayOf(action));
     if (before !== undefined) return { outcome: 'held', reason: `action ${before} before it needs attention` };

@@ -1,4 +1,4 @@
-/** Hints for a valid chain: actions that can never run, and sends without a safety net. */
+/** Finds likely mistakes in a valid chain, such as actions that can never run, or sends without a safety net. */
 
 import { asksIncomingValue, type Condition, conditionText, evaluateCondition, parseCondition, pathText } from './condition.js';
 import type { Fields } from './fields.js';
@@ -8,14 +8,14 @@ import { sampleOf, variablesIn, wordingOf } from './variables.js';
 
 const statuses = ['draft', 'sent']; // known statuses of an assignment
 
-/** `add`: an action to append. */
+/** `add` is an action to append to the chain. */
 export type Hint = Issue & { add?: Fields };
 
 interface Written {
   index: number;
   fields: Fields;
   condition?: Condition;
-  delay?: number; // in seconds; undefined: filled in by the webhook, or invalid
+  delay?: number; // in seconds; undefined if it is invalid or has a variable
 }
 
 /** @param elements - the elements of the request, with variables. */
@@ -89,11 +89,11 @@ function ofOrder(one: Written, all: readonly Written[]): Issue[] {
   const send = before.findLast((other) => isSend(other) && other.delay === delay);
   const hints: Issue[] = [];
   if (later.length > 0)
-    hints.push({ pointer: `/${index}`, detail: `is due before ${later.join(', ')}, although it comes after it` });
+    hints.push({ pointer: `/${index}`, detail: `is due before ${later.join(', ')}, although it comes later in the chain` });
   if (send && asksStatus(one))
     hints.push({
       pointer: `/${index}/actionCondition`,
-      detail: `sees the status right after ${send.index} has sent the assignment: with a longer delay, somebody can have accepted it`,
+      detail: `sees the status right after ${send.index} has sent the assignment. With a longer delay, people have time to accept it`,
     });
   return hints;
 }

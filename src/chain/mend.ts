@@ -1,4 +1,4 @@
-/** Editing an action: some fields change, then all fields are read again as in a request. */
+/** Edits an action: changes some fields, then reads all fields again, as in a request. */
 
 import { actionDefinitions } from './actions.js';
 import { addressOf } from './address.js';
@@ -8,7 +8,7 @@ import { fieldNames, type Issue, jsonPointer, mostBytes, readRequest } from './r
 import { fieldsOf } from './sent.js';
 import { blankness } from './text.js';
 
-/** @param changes - all edits so far. @returns the edited action, or problems: also data that would hold it again. */
+/** @param changes - all edits so far. @returns the edited action, or its problems, including data that would hold it again. */
 export function mendAction(
   action: ChainAction,
   changes: Fields,
@@ -47,7 +47,7 @@ export function mendAction(
   }
 }
 
-/** Recipients that the edit adds. */
+/** The recipients that the edit adds. */
 export function newRecipients(before: ChainAction, after: ChainAction): string[] {
   const known = new Set(recipientsOf(before).map(addressOf));
   return recipientsOf(after).filter((one) => !known.has(addressOf(one)));

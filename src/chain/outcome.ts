@@ -4,7 +4,7 @@ export const actionStates = [
   'pending',
   'scheduled', // waits until it is due
   'running',
-  'retrying', // failed, and is tried again within the retry budget
+  'retrying', // failed; the relay tries again within the retry budget
   'needs-attention', // held until a person decides or the attention window ends
   'done',
   'skipped', // the condition did not hold, the rule was disabled, or a person skipped it
@@ -17,7 +17,7 @@ export type ActionState = (typeof actionStates)[number];
 
 export type Outcomes = Partial<Record<ActionState, number>>;
 
-/** `2 done, 1 failed again`: the states of steered actions a moment later. */
+/** Describes the states of steered actions a moment later, for example `2 done, 1 failed again`. */
 export function outcomesText(outcomes: Outcomes): string {
   const words: Partial<Record<ActionState, string>> = {
     'needs-attention': 'failed again',
@@ -39,7 +39,7 @@ export type ChainStatus = (typeof chainStatuses)[number];
 
 const ended: ReadonlySet<ActionState> = new Set(['done', 'skipped', 'failed', 'partly-failed', 'not-run', 'cancelled']);
 
-/** `partly-failed` counts as ended, although it can be retried while the chain is open. */
+/** `failed` and `partly-failed` also count as ended, although people can retry such actions. */
 export function hasEnded(state: ActionState): boolean {
   return ended.has(state);
 }
@@ -49,7 +49,7 @@ export function isToRedo(state: ActionState): boolean {
   return state === 'failed' || state === 'partly-failed';
 }
 
-/** Whether the last try may have taken effect. Recipients who have the e-mail do not count. */
+/** Whether nobody knows if the last try took effect. Recipients who have the e-mail do not count. */
 export function isUnknown({ error, deliveries = [] }: Tried): boolean {
   return Boolean(error?.unknown || deliveries.some(({ sent, unknown }) => !sent && unknown));
 }
@@ -64,12 +64,12 @@ export function reachedSome({ deliveries = [] }: Pick<Tried, 'deliveries'>): boo
   return deliveries.some(({ sent }) => sent);
 }
 
-/** Whether the outside system was called. If not, the try uses no attempt and no budget. */
+/** Whether the outside system was called. If not, the try does not count as an attempt. */
 export function wasTried({ type, paused }: { type: string; paused?: unknown }): boolean {
   return !paused && type !== 'NotTried';
 }
 
-/** The error of an effect that a lost workflow task may have tried. */
+/** The error for an effect that a lost workflow task may have tried. */
 export const perhapsTried = {
   type: 'OutcomeUnknown',
   message: 'nobody knows whether it was done: it was cancelled while a worker may have been doing it; look in the other system',
@@ -77,7 +77,7 @@ export const perhapsTried = {
   unknown: true,
 };
 
-/** A chain that was cancelled or terminated as a whole has that status instead. */
+/** The status of a chain, from the states of its actions. A cancelled or terminated chain has that status instead. */
 export function chainStatus(actions: readonly { state: ActionState }[]): Exclude<ChainStatus, 'cancelled' | 'terminated'> {
   if (actions.some(({ state }) => state === 'needs-attention')) return 'needs-attention';
   if (actions.some(({ state }) => !hasEnded(state))) return 'running';

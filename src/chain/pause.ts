@@ -1,11 +1,11 @@
-/** The outside systems of a company, and pauses: planned downtime of one or all of them, while actions wait. */
+/** The outside systems of a company (connectors), and their pauses. Actions wait during the planned downtime of a system. */
 
 import { oneLine } from './text.js';
 
 export const connectors = ['platform', 'ticketing', 'mail'] as const;
 export type Connector = (typeof connectors)[number];
 
-/** `all`: pauses all systems of the company. */
+/** `all` pauses all systems of the company. */
 export const pausable = ['all', ...connectors] as const;
 export type Pausable = (typeof pausable)[number];
 
@@ -14,13 +14,13 @@ export interface Pause {
   since: string;
   until?: string;
   reason?: string;
-  text?: string; // `pauseText`, with times in the company's zone: workflows do not know zones
+  text?: string; // the `pauseText` in the company's time zone, because workflows do not know time zones
 }
 
 export interface Pauses {
   current: Pause[];
   seconds: number; // the length of all pauses since the requested time
-  ended?: string; // end of the last pause of the requested connector; absent: none has ended
+  ended?: string; // when the last pause of the requested connector ended; absent if none has ended
 }
 
 /** @param time - Unix milliseconds. */
@@ -35,7 +35,7 @@ export function pauseOf(pauses: readonly Pause[], connector: Connector): Pause |
   return longest;
 }
 
-/** `paused: the platform, since 2026-07-01 07:00:00 CDT: new version`. @param shown - writes a time. */
+/** `paused: the platform, since 2026-07-01 07:00:00 CDT: new version`. @param shown - formats a time. */
 export function pauseText({ what, since, until, reason, text }: Pause, shown = (iso: string) => iso): string {
   if (text !== undefined) return text;
   const named = { all: 'everything of the company', platform: 'the platform', ticketing: 'the ticket system', mail: 'mail' };
@@ -44,14 +44,14 @@ export function pauseText({ what, since, until, reason, text }: Pause, shown = (
 }
 
 /**
- * The longest interval of checks, in seconds: 30 at first, then doubled. Needed because the signal of a pause's end can be lost.
- * Part of the replay contract.
+ * The longest interval between checks of a pause, in seconds. The interval starts at 30 and doubles. The checks
+ * are needed, because the signal at the end of a pause can be lost. Part of the replay contract.
  */
 export function longestLook(hasRoomForOwn: boolean): number {
   return hasRoomForOwn ? 600 : 24 * 3600;
 }
 
-/** Seconds between two times (Unix milliseconds) during which at least one pause was on. */
+/** How many seconds at least one pause was on between `from` and `to` (Unix milliseconds). */
 export function pausedSeconds(pauses: readonly Pick<Pause, 'since' | 'until'>[], from: number, to: number): number {
   const spans = pauses
     .map(({ since, until }) => [Date.parse(since), until === undefined ? to : Math.min(Date.parse(until), to)] as const)
@@ -74,9 +74,9 @@ export interface Due {
 export type EndedPause = Required<Pick<Pause, 'what' | 'since' | 'until'>>;
 
 /**
- * The new due time of an action, after a pause. The first action that waited runs at the end of the pause; the others keep their
- * distance from it. Unix milliseconds. Part of the replay contract.
- * @param planned - its due time before earlier pauses moved the actions of the chain.
+ * The new due time of an action after a pause, in Unix milliseconds. The first action that waited runs at the end of the pause.
+ * The time from this action to the others stays the same. Part of the replay contract.
+ * @param planned - the due time of the action before earlier pauses moved the actions of the chain.
  */
 export function dueAfterPause(
   due: number,

@@ -22,8 +22,8 @@ export function jsonPointer(path: readonly PropertyKey[]): string {
 /** The limit of a request's body, and of all fields of an edited action. */
 export const mostBytes = 256 * 1024;
 export const maxActions = 100;
-export const maxTokenLength = 512; // Characters.
-const maxConditionLength = 1000; // Characters.
+export const maxTokenLength = 512; // in characters
+const maxConditionLength = 1000; // in characters
 const maxCommentLength = 1000; // A longer comment is cut.
 
 const actionNames = actionDefinitions.map(({ name }) => name);
@@ -42,16 +42,16 @@ export const commonFields = {
     return Number(delay) > maxDelaySeconds ? `must be at most ${maxDelaySeconds} (366 days)` : undefined;
   })
     .optional()
-    .describe('Whole seconds after the request before the action runs.'),
+    .describe('The delay of the action after the request, in whole seconds.'),
   actionCondition: ruledText(maxConditionLength, (condition) => parseCondition(condition).error)
     .optional()
-    .describe('<property>==<value> or <property>!=<value>; the action runs only when it holds.'),
+    .describe('<property>==<value> or <property>!=<value>. The action runs only if this condition holds.'),
   incomingValue: text.optional().describe('A value that actionCondition can test as incomingValue.'),
-  comment: text.optional().describe('Free text; labels the action in summaries and notices.'),
+  comment: text.optional().describe('Free text that names the action in summaries and notices.'),
 };
 const commonSchema = z.object(commonFields);
 
-/** `mistakes`: errors in the event's data; the action will need attention. `warnings` includes them. */
+/** `mistakes` are errors in the event's data: the action will need attention. `warnings` also contains the mistakes. */
 export type ReadRequest =
   | { ok: true; actions: ChainAction[]; warnings: Issue[]; mistakes: Issue[] }
   | { ok: false; problems: Issue[]; mistakes: Issue[] };
@@ -141,7 +141,7 @@ function readAssignment(id: unknown, definition: ActionDefinition | undefined, a
   return blank ? undefined : id.trim();
 }
 
-/** Turns safe numbers and booleans into text, also within arrays. The schema refuses other types. */
+/** Turns booleans and numbers (up to the safe integers) into text, also in arrays. The schema refuses other types. */
 function withTexts(element: Record<string, unknown>): Record<string, unknown> {
   const asText = (value: unknown): unknown =>
     typeof value === 'boolean' || (typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER)
@@ -152,13 +152,13 @@ function withTexts(element: Record<string, unknown>): Record<string, unknown> {
   );
 }
 
-/** Without a definition: the fields of all actions. */
+/** The field names of an action. Without `definition`, the names of all actions. */
 export function fieldNames(definition: Pick<ActionDefinition, 'fields'> | undefined): string[] {
   const own = (definition ? [definition] : actionDefinitions).flatMap(({ fields }) => Object.keys(fields));
   return [...Object.keys(commonFields), ...own];
 }
 
-/** Refuses a misspelt known name; ignores other unknown names with a warning. */
+/** Refuses a misspelled field name. Ignores other unknown names with a warning. */
 function checkNames(fields: Record<string, unknown>, definition: ActionDefinition | undefined, issues: Issues): void {
   const known = fieldNames(definition);
   for (const name of Object.keys(fields).filter((name) => !known.includes(name))) {
@@ -169,15 +169,15 @@ function checkNames(fields: Record<string, unknown>, definition: ActionDefinitio
   }
 }
 
-/** Ignores case and separators. One letter in four may differ, at most three. */
+/** Whether `name` is probably a misspelled `known`. Ignores case and separators. One letter in four may differ, at most three. */
 export function isNearMiss(name: string, known: string): boolean {
-  if (name.length > 100) return false; // a field's name has less than half of this
+  if (name.length > 100) return false; // all known names have less than half of this length
   const [one, other] = [folded(name), folded(known)];
   const allowed = Math.min(3, Math.floor(other.length / 4));
   return Math.abs(one.length - other.length) <= allowed && distance(one, other) <= allowed;
 }
 
-const foldedNames = new Map<string, string>(); // a cache: every field of every request is compared with the known names
+const foldedNames = new Map<string, string>(); // a cache, because every field of every request is compared with the known names
 
 function folded(name: string): string {
   const known = foldedNames.get(name);

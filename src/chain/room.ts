@@ -1,4 +1,4 @@
-/** Keeps a workflow's history below 51,200 events and 50 MiB, where Temporal terminates it. Part of the replay contract. */
+/** Limits the history: Temporal terminates a workflow at 51,200 events or 50 MiB. Part of the replay contract. */
 
 import type { ChainAction, EmailContents } from './chain.js';
 
@@ -7,12 +7,12 @@ export interface History {
   bytes: number;
 }
 
-/** The limit for everything, including actions that have not run. The rest is a reserve for signals that people type. */
+/** The limit of the history, including the space that open actions still need. The rest is reserved for people's signals. */
 const most: History = { events: 42_000, bytes: 40_000_000 };
-/** The limit for the relay's own retries, so that people keep the larger part. */
+/** The limit for the relay's own retries. The larger part is reserved for people's retries. */
 const mostOfOwn: History = { events: 20_000, bytes: 20_000_000 };
 
-/** The limit for e-mail contents in the inputs of activities. Larger contents are read from the workflow's input. */
+/** The limit for e-mail contents in the inputs of activities. Activities read larger contents from the workflow's input. */
 const mostInlineBytes = 100_000;
 
 /** @param open - actions that have not ended. */
@@ -24,7 +24,7 @@ export function isFull(history: History, open: readonly ChainAction[]): boolean 
   });
 }
 
-/** Whether there is room for the relay's own endless retries and checks. */
+/** Whether the history has room for the relay's own retries and checks, which have no limit. */
 export function hasRoomForOwn(history: History, open: readonly ChainAction[]): boolean {
   return !isBeyond(history, mostOfOwn) && !isFull(history, open);
 }
@@ -38,7 +38,7 @@ export function isInline({ subject, body, bodyHtml }: EmailContents, recipients:
   return 3 * (subject.length + body.length + bodyHtml.length) * recipients <= mostInlineBytes;
 }
 
-/** The upper bound for one action with a notice. An e-mail needs an activity and up to one workflow task per recipient. */
+/** The most that one action with a notice needs. An e-mail needs an activity and up to one workflow task per recipient. */
 function needOf(action: ChainAction): History {
   if (action.action !== 'sendEmails') return { events: 30, bytes: 50_000 };
   const { length } = action.recipients;

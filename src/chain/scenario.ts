@@ -12,9 +12,9 @@ const downSeconds = 3600; // in `platform-down`, the platform does not answer fo
 
 /** Times are in seconds after the event. */
 export interface Played extends Forecast {
-  afterSeconds?: number; // When it is done, skipped or failed. Absent: it waits for a person.
+  afterSeconds?: number; // When the action is done, skipped or failed. Absent if it waits for a person.
   attempts?: number;
-  toldAfterSeconds?: number; // the time of the notice, if it needs attention or failed
+  toldAfterSeconds?: number; // the time of the notice, if the action needs attention or failed
 }
 
 interface World {
@@ -23,7 +23,7 @@ interface World {
   retryBudgetSeconds: number;
 }
 
-/** @param facts - one per action, in the same order. The scenario replaces the results of conditions. */
+/** @param facts - one per action, in the same order. The scenario itself decides the results of conditions. */
 export function playThrough(
   actions: readonly ChainAction[],
   facts: readonly Pick<Facts, 'rule' | 'obstacle'>[],
@@ -34,7 +34,7 @@ export function playThrough(
   const sequences = [immediate, ...delayed].map((left) => ({ left: [...left], clock: delayOf(left[0] ?? {}) }));
   let sentAfter = Number.POSITIVE_INFINITY;
   for (;;) {
-    // Take the sequence that acts first: later steps of other sequences see its effect.
+    // Runs the earliest sequence next, because later steps of other sequences see its effect.
     const [sequence] = sequences.filter(({ left }) => left.length > 0).sort((one, other) => one.clock - other.clock);
     const action = sequence?.left.shift();
     if (!sequence || !action) return actions.map(({ index }) => played.get(index) ?? { outcome: 'unknown' });
@@ -69,7 +69,7 @@ export function playThrough(
     return { ...assignment, status: scenario === 'nobody-accepts' && seconds >= sentAfter ? 'sent' : 'draft' };
   }
 
-  /** Tries until the platform answers again: within the budget, then automatically while the action is held. */
+  /** Simulates tries until the platform answers: first within the retry budget, then automatic retries of the held action. */
   function attempts(from: number, onFailure: 'hold' | 'continue') {
     let [at, attempts] = [from, 1];
     let toldAfterSeconds: number | undefined;

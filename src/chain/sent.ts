@@ -12,11 +12,11 @@ const ofEveryAction = {
   comment: 'comment',
 };
 
-/** @returns the fields that the action does not contain unchanged. @param names - the known fields. */
+/** @returns the fields whose original values the action does not contain. @param names - the known fields. */
 export function sentFields(action: ChainAction, fields: Fields, names: readonly string[]): Fields {
   const held = heldFields(action);
   const isKept = (name: string) =>
-    // A long comment is cut, and its rest is not stored.
+    // A long comment is cut, and the relay does not store its rest.
     name !== 'comment' && !fixedFields.includes(name) && fields[name] !== undefined && !isSame(fields[name], held[name]);
   return Object.fromEntries(names.filter(isKept).map((name) => [name, fields[name]]));
 }

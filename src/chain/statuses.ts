@@ -15,9 +15,9 @@ const over = { heldUntil: undefined, nextAttemptAt: undefined, pausedSince: unde
 export class Statuses {
   /** The last three signals without effect, each with the reason. */
   ignored: string[] = [];
-  /** How many signals had no effect since this was last set to 0. */
+  /** The number of signals without effect since the last reset of this counter. */
   ignores = 0;
-  /** Grows with every change. */
+  /** Increases with every change. */
   version = 0;
   readonly #actions: Map<number, ActionStatus>;
 
@@ -56,7 +56,7 @@ export class Statuses {
     this.replace({ ...this.of(index), ...change });
   }
 
-  /** Ends an action; the last error stays. */
+  /** Ends an action. Its status keeps the last error. */
   end(index: number, change: Change): void {
     this.update(index, { ...over, endedAt: this.time(), ...change });
   }
@@ -82,7 +82,7 @@ export class Statuses {
     this.update(index, { steered: [...(this.of(index).steered ?? []), steered].slice(-20) });
   }
 
-  /** Records why a signal had no effect: Temporal told the sender of the signal only that it arrived. */
+  /** Records why a signal had no effect, because Temporal tells the sender only that the signal arrived. */
   ignore(signal: string): void {
     this.ignored = [...this.ignored, `${shownTime(this.time())}, ${signal}`].slice(-3);
     this.ignores += 1;

@@ -13,15 +13,15 @@ export interface Variable {
 const ofCustomField = /^custom_field_[\w-]+$/;
 
 export const variables: readonly Variable[] = [
-  { name: 'assignment_id', description: 'The assignment.', sample: '1001' },
-  { name: 'owner_email', description: "Its owner's address.", sample: 'owner@example.com' },
-  { name: 'resource_email', description: "The worker's address.", sample: 'worker@example.com' },
+  { name: 'assignment_id', description: 'The id of the assignment.', sample: '1001' },
+  { name: 'owner_email', description: "The e-mail address of the assignment's owner.", sample: 'owner@example.com' },
+  { name: 'resource_email', description: "The worker's e-mail address.", sample: 'worker@example.com' },
   { name: 'resource_state', description: "The worker's state or region.", sample: 'CA' },
   { name: 'checked_in_on', description: 'When the worker checked in.', sample: '2026-07-01T12:00:00Z' },
-  { name: 'custom_field_<field_id>', description: 'A custom field of the assignment: put its id at the end.', sample: '501' },
+  { name: 'custom_field_<field_id>', description: 'A custom field. The name ends with its id.', sample: '501' },
 ];
 
-/** Undefined: not a known variable. */
+/** @returns undefined for an unknown variable. */
 export function sampleOf(name: string): string | undefined {
   const known = ofCustomField.test(name) ? 'custom_field_<field_id>' : name;
   return variables.find(({ name }) => name === known)?.sample;
@@ -32,7 +32,7 @@ const freeWords =
 const strictWords =
   /^(id|uuid|guid|key|number|count|email|mail|phone|date|time|timestamp|on|at|status|state|zip|url|zone|radius)s?$/;
 
-/** `free`: text that a person writes, such as a note; `strict`: an id, an address, a time. Undefined: an unknown variable. */
+/** @returns `free` for text that a person writes, `strict` for an id, address or time, and undefined for an unknown variable. */
 export function wordingOf(name: string): 'free' | 'strict' | undefined {
   const words = name.split(/[^a-zA-Z\d]+|(?<=[a-z\d])(?=[A-Z])/).map((word) => word.toLowerCase());
   if (/^(custom|udf|cf)$/.test(words[0] ?? '')) return 'free';
@@ -46,7 +46,7 @@ export function variablesIn(text: string): string[] {
   return [...new Set([...text.matchAll(variablePattern)].map(([, name = '']) => name))];
 }
 
-/** Fills in variables as the webhook would. Variables that `filling` does not know stay. */
+/** Fills in variables as the webhook does. A variable stays if `filling` returns undefined. */
 export function fillIn(elements: readonly Fields[], filling: (name: string) => string | undefined): Fields[] {
   let room = mostBytes; // the limit of all inserted values together, in UTF-16 units
   const filled = (value: unknown): unknown => {
@@ -62,7 +62,7 @@ export function fillIn(elements: readonly Fields[], filling: (name: string) => s
   return elements.map((element) => Object.fromEntries(Object.entries(element).map(([field, value]) => [field, filled(value)])));
 }
 
-/** Finds the values that the webhook filled in. Compares fields that contain one variable and otherwise match. */
+/** Finds the values that the webhook filled in. Uses only fields with one variable whose other text is unchanged. */
 export function valuesFrom(elements: readonly Fields[], sent: readonly Fields[]): Record<string, string> {
   const pairs = elements.flatMap((element, place) =>
     Object.entries(element).flatMap(([field, written]) => textPairs(written, sent[place]?.[field])),

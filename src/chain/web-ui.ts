@@ -12,11 +12,11 @@ import { fitBytes, jsonBytes, oneLine } from './text.js';
 /** Temporal's limit is 400 bytes of payload; encryption adds up to 151, including the key id. */
 export const summaryBytes = 245;
 const labelsBytes = 150; // reserved for the names of the actions
-const labelBytes = 80; // the limit for each action: the Web UI's timeline cuts long lines
+const labelBytes = 80; // the limit for each action, because the Web UI's timeline cuts long lines
 
 type Titled = Pick<ActionStatus, 'index' | 'action' | 'comment'>;
 
-/** `2 sendEmails: tell the manager`, short enough to leave room in a summary. */
+/** For example `2 sendEmails: tell the manager`. Short enough to leave room in a summary. */
 export function actionTitle(action: Titled): string {
   return fitBytes(`${action.index} ${named(action)}`, summaryBytes - 50);
 }
@@ -36,10 +36,10 @@ export function summaryOf(actions: readonly Titled[], doing = ''): string {
   return fitBytes(`${fitBytes(labels, Math.max(labelsBytes, summaryBytes - jsonBytes(words)))}${words}`, summaryBytes);
 }
 
-/** The summary of the timer after which a workflow with failed actions closes. */
+/** The summary of the timer before the end of a workflow with failed actions. */
 export function lastSummary(actions: readonly ActionStatus[]): string {
   const failed = actions.filter(({ state }) => isToRedo(state));
-  return summaryOf(failed, 'takes what arrived last');
+  return summaryOf(failed, 'last check for retries');
 }
 
 export function chainSummary(chain: Pick<Chain, 'companyId'>, actions: readonly ChainAction[]): string {
@@ -67,7 +67,7 @@ export function whyNot({ reason, error }: Pick<ActionStatus, 'reason' | 'error'>
   return [...new Set([error?.message, reason])].filter((words) => words !== undefined).join('; ');
 }
 
-/** The reason why the workflow of a chain, or of delayed actions, failed, and the next step. */
+/** The message of a failed workflow: why its actions failed, and the next step. */
 export function failureMessage(chain: ChainRef, actions: readonly ActionStatus[]): string {
   const failed = actions.filter(({ state }) => state === 'failed');
   const notRun = actions.filter(({ state }) => state === 'not-run').length;
@@ -87,9 +87,9 @@ function retryCommand({ companyId, chainId }: ChainRef, index: number): string {
 }
 
 const detailsBytes = 19_800; // Temporal's limit is 20,000 bytes of payload
-const rowBytes = 35; // for a row, without its cells
+const rowBytes = 35; // the size of a table row without the texts of its cells
 const gap = '\u2003'; // an em space: some renderers give cells no padding
-const notedActions = 3; // failed or held actions explained above the table
+const notedActions = 3; // the number of failed or held actions that are explained above the table
 
 /** Static details: the requested actions of a chain, or of a group of its delayed actions. */
 export function chainDetails(chain: ChainRef & Pick<Chain, 'receivedAt'>, actions: readonly ChainAction[]): string {
@@ -151,13 +151,13 @@ function when(action: ChainAction): string {
 
 function time({ delaySeconds, dueAt }: ChainAction): string {
   if (dueAt !== undefined) return `at ${shownTime(dueAt)}`;
-  return delaySeconds ? `${delaySeconds} s after the event` : 'in its turn';
+  return delaySeconds ? `${delaySeconds} s after the event` : 'in order';
 }
 
-/** Fields that are in other columns, or too long. */
+/** Fields that other columns show, or that are too long. */
 const notAsked = ['action', 'index', 'comment', 'delaySeconds', 'dueAt', 'condition', 'body', 'bodyHtml', 'sent'];
 
-/** `groupIds 501, 502; radiusMiles 25`. */
+/** For example `groupIds 501, 502; radiusMiles 25`. */
 function asked(action: ChainAction): string {
   const fields = Object.entries(action).filter(([name, value]) => value !== undefined && !notAsked.includes(name));
   return escapeMarkdown(fields.map(([name, value]) => `${name} ${Array.isArray(value) ? value.join(', ') : value}`).join('; '));

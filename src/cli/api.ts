@@ -1,4 +1,4 @@
-/** The HTTP client of the relay's API: address, credential, requests. Errors: `Refused`, `Unreachable`. */
+/** The HTTP client of the relay's API. It throws `Refused` if the API refuses a request, and `Unreachable` if no relay answers. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,11 +11,11 @@ export interface Address {
   /** Without a trailing slash. */
   url: string;
   loopback: boolean;
-  /** The admin token or a company's key. `from`: the variable or file, for messages. */
+  /** The admin token or a company's key. `from` names the variable or file that contains it, for error messages. */
   credential?: { bearer: string; from: string; kind: 'admin' | 'key' };
 }
 
-/** Takes `--url`, RELAY_URL, PORT or the relay of the data directory. @throws UsageError, which does not quote the text. */
+/** Uses the first of: `--url`, RELAY_URL, PORT, the data directory's relay, port 8080. @throws UsageError that omits the URL */
 export function readAddress(given: string | undefined, env: Terminal['env']): Address {
   const name = given === undefined ? 'RELAY_URL' : '--url';
   const running = runningRelay(env);
@@ -32,7 +32,7 @@ export function readAddress(given: string | undefined, env: Terminal['env']): Ad
   return { url: url.href.replace(/\/+$/, ''), loopback, ...(credential && { credential }) };
 }
 
-/** Reads the environment or, if the relay of the data directory runs, the file with its admin token. */
+/** Reads the credential from the environment, or, if the request goes to the data directory's relay, from its admin token file. */
 function readCredential(env: Terminal['env'], isRunning: boolean): Address['credential'] {
   if (env.RELAY_ADMIN_TOKEN) return credentialOf(env.RELAY_ADMIN_TOKEN, 'RELAY_ADMIN_TOKEN', 'admin');
   if (env.RELAY_KEY) return credentialOf(env.RELAY_KEY, 'RELAY_KEY', 'key');
@@ -45,7 +45,7 @@ const inDataDir = (env: Terminal['env'], name: string) => join(env.RELAY_DATA_DI
 
 const runningSchema = z.object({ url: z.url(), pid: z.int() });
 
-/** The running relay of the data directory. Its process must be alive, so that no other program on its port gets the token. */
+/** The running relay of the data directory. Checks its process, because another program on the same port must not get the token. */
 function runningRelay(env: Terminal['env']): z.infer<typeof runningSchema> | undefined {
   const running = runningSchema.safeParse(parseJson(readIfThere(inDataDir(env, 'api.json')) ?? '')).data;
   if (running === undefined) return undefined;
@@ -72,7 +72,7 @@ function readIfThere(file: string): string | undefined {
 function credentialOf(text: string, from: string, kind: 'admin' | 'key') {
   const bearer = text.trim();
   if (/^[\x21-\x7e]+$/.test(bearer)) return { bearer, from, kind };
-  throw new UsageError(`${from} does not hold a token: a token is one word of ASCII characters`);
+  throw new UsageError(`${from} does not contain a token: a token is one word of ASCII characters`);
 }
 
 export type Problem = z.infer<typeof problemSchema>;
@@ -89,7 +89,7 @@ export class Refused extends Error {
 
   constructor(
     readonly problem: Problem,
-    /** The raw document. */
+    /** The problem document as the API sent it. */
     readonly text: string,
     /** Seconds, from `Retry-After`. */
     readonly retryAfter: string | null,
@@ -99,7 +99,7 @@ export class Refused extends Error {
   }
 }
 
-/** There was no answer, or no answer of a relay. */
+/** Nothing answered, or the answer was not from a relay of this version. */
 export class Unreachable extends Error {
   override readonly name = 'Unreachable';
 
@@ -113,22 +113,22 @@ export class Unreachable extends Error {
 }
 
 export interface Question {
-  /** Sent as JSON. Bytes stay unchanged. */
+  /** The client sends bytes unchanged, and everything else as JSON. */
   body?: unknown;
   headers?: Record<string, string>;
-  /** Undefined values are omitted. */
+  /** The client omits parameters whose value is undefined. */
   query?: Record<string, unknown>;
   /** Whether to send the admin token or key. @default true */
   bearer?: boolean;
-  /** A status other than 2xx that counts as an answer. */
+  /** For this status, `ask` returns the answer instead of throwing an error. Without it, only 2xx statuses are answers. */
   alsoAnswer?: number;
-  /** The next step after a refusal, if the command knows a better one than explain.ts. */
+  /** The next step to print after a refusal, if the command knows a better one than explain.ts. */
   nextStep?: (problem: Problem) => string | undefined;
 }
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** The API waits up to 15 seconds for Temporal. */
+/** The API itself waits up to 15 seconds for Temporal, so this limit must be longer. */
 const patienceMs = 30_000;
 
 export class Api {
@@ -156,7 +156,7 @@ export class Api {
     const headers = new Headers({ Accept: 'application/json', ...more });
     const { credential } = this.address;
     if (bearer && credential) headers.set('Authorization', `Bearer ${credential.bearer}`);
-    // RFC 7396.
+    // A PATCH body is a JSON Merge Patch (RFC 7396).
     if (body !== undefined) headers.set('Content-Type', method === 'PATCH' ? 'application/merge-patch+json' : 'application/json');
     const sent = body instanceof Uint8Array ? body : JSON.stringify(body);
     try {
@@ -170,7 +170,7 @@ export class Api {
   }
 
   #unlike(what: string): Unreachable {
-    return new Unreachable(`${this.address.url} ${what}: this is not the API of a relay, or not of this version.`, true);
+    return new Unreachable(`${this.address.url} ${what}: it is not a relay, or its version differs from this command's.`, true);
   }
 }
 
@@ -181,7 +181,7 @@ export function path(texts: TemplateStringsArray, ...values: readonly (string | 
   return String.raw({ raw: texts }, ...values.map(encodeURIComponent));
 }
 
-/** @returns undefined if it is not JSON in UTF-8. */
+/** @returns undefined if the text is not JSON, or the bytes are not UTF-8. */
 export function parseJson(json: string | Uint8Array): unknown {
   try {
     return JSON.parse(typeof json === 'string' ? json : new TextDecoder('utf-8', { fatal: true }).decode(json));
@@ -190,7 +190,7 @@ export function parseJson(json: string | Uint8Array): unknown {
   }
 }
 
-/** Codes of errors before anything was sent. */
+/** These error codes mean that the client sent nothing. */
 const unsent: Record<string, string> = {
   ECONNREFUSED: 'no process listens there',
   ENOTFOUND: 'the host does not exist',

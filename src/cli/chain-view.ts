@@ -10,10 +10,10 @@ import type { Session } from './session.js';
 import { exitCodes } from './terminal.js';
 import { type Line, line, momentFromNow, momentText, type Painted, type Tone } from './text.js';
 
-/** The pause between two requests. It is short after a change, then grows. */
+/** The pause between two requests. The pause is short after a change, then it becomes longer. */
 const shortestPauseMs = 250;
 const longestPauseMs = 5_000;
-/** How long the API may be unreachable, such as during a restart. */
+/** The API may be unreachable for this long, for example while it restarts. */
 const patienceMs = 60_000;
 
 const tones: Record<Exclude<Tone, 'faint'>, readonly string[]> = {
@@ -22,7 +22,7 @@ const tones: Record<Exclude<Tone, 'faint'>, readonly string[]> = {
   bad: ['failed', 'not-run', 'terminated'],
 };
 
-/** A state of an action, a status of a chain, or an outcome of a dry run, in its colour. */
+/** Colours the state of an action, the status of a chain, or an outcome of a dry run. */
 export function stateCell(state: string): Painted {
   return { text: state, tone: (['good', 'warning', 'bad'] as const).find((tone) => tones[tone].includes(state)) };
 }
@@ -65,9 +65,7 @@ export function chainLines(session: Session, companyId: string, chain: ChainReso
     `Received ${momentFromNow(chain.receivedAt)}${chain.closedAt ? `, closed ${momentText(chain.closedAt)}` : ''}`,
     ...(chain.tokenIds ? [`Started by token ${chain.tokenIds.join(', ')}`] : []),
     ...(chain.links.webUi ? [`Temporal Web UI: ${chain.links.webUi}`] : []),
-    ...(chain.partial
-      ? ['No worker answered in time. This is the state on the Temporal server; actions may have progressed since.']
-      : []),
+    ...(chain.partial ? ['No worker answered in time. This state comes from the Temporal server, and may be out of date.'] : []),
     '',
     ...session.table(chain.actions, columns),
     ...troubleLines(companyId, chain),
@@ -83,7 +81,7 @@ function actionLine(action: ActionResource): Line {
   return line`${seen}  ${titleOf(action)}: ${stateCell(action.state)}${attempts}${said && `: ${said}`}`;
 }
 
-/** For every failed or held action: the whole error, and the commands for a decision. */
+/** Shows the whole error of each failed or held action, and the commands for a decision. */
 function troubleLines(companyId: string, chain: ChainResource): Line[] {
   return chain.actions
     .filter(({ state }) => ['needs-attention', 'partly-failed', 'failed'].includes(state))
@@ -101,7 +99,7 @@ function troubleLines(companyId: string, chain: ChainResource): Line[] {
         ...(action.deliveries ?? []).map(
           ({ recipient, sent, error }) => `  ${recipient}: ${sent ? 'sent' : `not sent: ${error ?? ''}`}`,
         ),
-        ...(action.nextAttemptAt ? [`  Next retry ${momentFromNow(action.nextAttemptAt)}`] : []),
+        ...(action.nextAttemptAt ? [`  ${Date.parse(action.nextAttemptAt) > Date.now() ? 'Next retry' : 'Retry overdue since'} ${momentFromNow(action.nextAttemptAt)}`] : []),
         ...(action.heldUntil ? [`  Held until ${momentFromNow(action.heldUntil)}`] : []),
         ...(verbs.includes('retry') ? [steer('retry', 'retry it')] : []),
         ...(verbs.includes('mend') ? [steer('chains fields', 'show the fields that `chains mend` can edit')] : []),
@@ -110,7 +108,7 @@ function troubleLines(companyId: string, chain: ChainResource): Line[] {
     });
 }
 
-/** Empty if there are no lines. */
+/** The heading and the lines, or nothing if there are no lines. */
 export function listed(heading: string, lines: readonly Line[]): Line[] {
   return lines.length === 0 ? [] : ['', heading, ...lines];
 }
@@ -126,7 +124,7 @@ function remark({ reason, error, result, state }: ActionResource): string {
   return '';
 }
 
-/** Shows the answer to an accepted chain, and with `wait` every change until the chain ends or needs attention. */
+/** Shows the answer to an accepted chain. With `wait`, also shows every change until the chain ends or needs attention. */
 export async function showAccepted(session: Session, companyId: string, asked: Promise<Answer<Accepted>>, wait?: boolean) {
   const answer = await asked;
   const { chainId, receivedAt, actions, warnings, links } = answer.body;
@@ -140,7 +138,7 @@ export async function showAccepted(session: Session, companyId: string, asked: P
       '#': 'index',
       ACTION: 'action',
       RULE: 'relayId',
-      RUNS: ({ runAt }) => (Date.parse(runAt) > Date.parse(receivedAt) ? momentFromNow(runAt) : 'in its turn'),
+      RUNS: ({ runAt }) => (Date.parse(runAt) > Date.parse(receivedAt) ? momentFromNow(runAt) : 'in order'),
     }),
     ...listed('Warnings:', issueLines(warnings)),
     '',
@@ -154,7 +152,7 @@ export async function showAccepted(session: Session, companyId: string, asked: P
   await session.show(end, (chain) => [...troubleLines(companyId, chain), '', `The chain ${statusWords[chain.status]}.`]);
 }
 
-/** Prints every change until `rests` is true. */
+/** Prints every change of the chain until `rests` returns true. */
 export async function followChain(
   session: Session,
   companyId: string,
@@ -197,7 +195,7 @@ export function askChain({ api }: Session, companyId: string, chainId: string): 
   return api.ask('GET', target, chainSchema, { nextStep: whereToLook(companyId, chainId) });
 }
 
-/** The next step after a 404 or 409. */
+/** The next step to print after an answer with status 404 or 409. */
 export function whereToLook(companyId: string, chainId: string) {
   return ({ status, detail }: Problem) => {
     if (status === 409 || (status === 404 && detail.startsWith('There is no action')))

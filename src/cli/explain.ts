@@ -6,7 +6,7 @@ import type { Session } from './session.js';
 import { exitCodes, NotConfirmed, UsageError } from './terminal.js';
 import { aligned, type Line } from './text.js';
 
-/** @throws the error if it is unexpected. */
+/** @throws the same error if it is not an error of the command line or of the API. */
 export function explain(error: unknown, session: Session): { exitCode: number; lines: Line[] } {
   if (error instanceof UsageError || error instanceof NotConfirmed)
     return { exitCode: exitCodes.usage, lines: [error.message.replace(/(?<!\?)$/, '.')] };
@@ -42,7 +42,7 @@ export function issueLines(issues: readonly { pointer: string; detail: string }[
 
 function nextStep({ problem, retryAfter, question }: Refused, address: Address): string | undefined {
   const { status, type } = problem;
-  if (status === 400) return undefined; // The errors say what to do.
+  if (status === 400) return undefined; // The errors of the problem say what to do.
   if (status === 401) return unauthorized(address, question.bearer ?? true);
   if (status === 404) return 'List what exists: npx relay companies list, rules list <companyId>, chains list <companyId>.';
   if (status === 429 || status === 503) return `Try again${retryAfter ? ` in ${retryAfter} seconds` : ' in a moment'}.`;
@@ -58,5 +58,5 @@ function unauthorized({ url, credential }: Address, bearer: boolean): string {
   if (kind === 'key')
     return `The relay refused the key in ${from}. A key is valid for its own company only; for everything else set RELAY_ADMIN_TOKEN.`;
   const wrong = `The token in ${from} is not an admin token of the relay at ${url}. Set RELAY_ADMIN_TOKEN to a valid one.`;
-  return `${wrong} For a relay on this machine, unset it and set RELAY_DATA_DIR to its data directory instead.`;
+  return `${wrong} For a relay on this machine, you can instead remove RELAY_ADMIN_TOKEN and set RELAY_DATA_DIR to the data directory.`;
 }

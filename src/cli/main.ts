@@ -4,7 +4,7 @@
 import { runCommandLine } from './program.js';
 import { processTerminal } from './terminal.js';
 
-// The reader of the output may stop early: `relay chains list demo | head`.
+// The program that reads the output may end early: `relay chains list demo | head`.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   throw error;

@@ -1,4 +1,4 @@
-/** The form of commands, shared options, and settings from options and files. */
+/** Helpers for commands: they add a command, add the options that commands share, and read settings from options and files. */
 
 import { readFileSync } from 'node:fs';
 import { type Command, Option, type OptionValues } from '@commander-js/extra-typings';
@@ -11,7 +11,7 @@ import { readMoment } from './text.js';
 
 export type Commands = (relay: Command, session: Session) => void;
 
-/** Adds a command to a group; `list` is the group's default. @param words - the arguments of the example. */
+/** Adds a command to a group. `list` is the default command of its group. @param words - the arguments in the example of the help. */
 export function command<Usage extends string>(group: Command, usage: Usage, words: string, summary: string) {
   const added = group.command(usage, { isDefault: usage.startsWith('list') });
   const names = [...(group.parent ? ['relay'] : []), group.name(), added.name()];
@@ -22,45 +22,45 @@ export const yesOption = new Option('--yes', 'do not ask for confirmation');
 
 export const waitOption = new Option('--wait', 'follow the chain until it ends or needs attention');
 
-/** Options of lists, which the API answers in pages. */
+/** Adds the options of commands that print a list. */
 export function withParts<Args extends unknown[], Options extends OptionValues>(command: Command<Args, Options>) {
   return command
     .option('--limit <n>', 'the maximum number of items; default: 50', readCount('--limit'))
-    .option('--all', 'no maximum');
+    .option('--all', 'print all items');
 }
 
-/** Each option sets the field of the API's filter with the same name. */
+/** Adds the options that select chains. Each option sets one field of the API's filter. */
 export function withFilter<Args extends unknown[], Options extends OptionValues>(command: Command<Args, Options>) {
-  const later = 'received since this time: 2026-07-01T12:00:00Z, or 2h for two hours ago';
+  const later = 'chains received since this time: 2026-07-01T12:00:00Z, or 2h for two hours ago';
   return command
     .option('--assignment <id>', 'chains with an action for this assignment', (assignmentId) => ({ assignmentId }))
     .option('--rule <relayId>', 'chains with an action of this rule', (relayId) => ({ relayId }))
     .option('--reason <type>', 'chains with this type of failure, such as PlatformError', (reason) => ({ reason }))
     .option('--since <time>', later, (time) => ({ since: readMoment(time, 'ago') }))
-    .option('--until <time>', 'received before this time', (time) => ({ until: readMoment(time, 'ago') }));
+    .option('--until <time>', 'chains received before this time', (time) => ({ until: readMoment(time, 'ago') }));
 }
 
-/** Options for contacts, and for a file with settings. */
+/** Adds the options for contacts, and for a file with settings. */
 export function withSettings<Args extends unknown[], Options extends OptionValues>(command: Command<Args, Options>) {
-  const addresses = 'gets a notice when something fails; repeatable';
-  const format = 'relay or slack; default: slack for hooks.slack.com, otherwise relay';
+  const addresses = 'an e-mail address that gets notices; repeatable';
+  const format = 'the format of these requests: relay or slack; default: slack for hooks.slack.com, otherwise relay';
   return command
     .option('--notify-email <address>', addresses, (address, before?: { notify: { emails: string[] } }) => ({
       notify: { emails: [...(before?.notify.emails ?? []), address] },
     }))
     .option('--notify-webhook <url>', 'the URL that receives notices by POST', (webhookUrl) => ({ notify: { webhookUrl } }))
-    .option('--notify-webhook-secret <whsec_…>', 'the secret that signs these requests', (webhookSecret) => ({
+    .option('--notify-webhook-secret <whsec_…>', 'the secret that signs the requests to this URL', (webhookSecret) => ({
       notify: { webhookSecret },
     }))
     .option(
       '--notify-webhook-links <on|off>',
-      'whether these notices have links; every reader can then retry or skip',
+      'whether notices to this URL have links; with a link, every reader can retry or skip an action',
       (text) => ({
         notify: { linksInWebhooks: readSwitch('--notify-webhook-links', text) },
       }),
     )
     .option('--notify-webhook-format <format>', format, (webhookFormat) => ({ notify: { webhookFormat } }))
-    .option('--file <file>', 'a JSON file with the fields of the API; - is standard input; options override it');
+    .option('--file <file>', 'a JSON file with fields of the API; - reads standard input; options override the file');
 }
 
 /** @throws UsageError */
@@ -69,7 +69,7 @@ export function readSwitch(option: string, text: string): boolean {
   return text === 'on';
 }
 
-/** @param at - a prefix of the field; `index.` if the index of the action comes first. */
+/** @param at - the text before `field` in the help: `index.` if the index of an action comes first. */
 export function withChanges<Args extends unknown[], Options extends OptionValues>(command: Command<Args, Options>, at = '') {
   const collect = (text: string, before: string[] = []) => [...before, text];
   return command
@@ -80,7 +80,7 @@ export function withChanges<Args extends unknown[], Options extends OptionValues
 const isList = (field: string) =>
   actionDefinitions.some(({ fields }) => new Map<string, unknown>(Object.entries(fields)).get(field) instanceof z.ZodArray);
 
-/** The changes by field. A list field collects its values; `null` removes a field. @throws UsageError */
+/** The new values by field. Several `--set` of a list field make one list. `null` removes a field. @throws UsageError */
 export function changesOf({ set = [], unset = [] }: { set?: string[]; unset?: string[] }): Settings {
   const changes: Settings = Object.fromEntries(unset.map((field) => [field, null]));
   for (const text of set) {
@@ -95,7 +95,7 @@ export function changesOf({ set = [], unset = [] }: { set?: string[]; unset?: st
 export type Settings = Record<string, unknown>;
 const settingsSchema = z.record(z.string(), z.unknown());
 
-/** Reads settings from options and `--file`. The API validates them. @throws UsageError that does not quote the file. */
+/** Reads settings from options and `--file`. The API validates the settings. @throws UsageError that does not quote the file. */
 export async function readSettings(terminal: Terminal, options: { file?: string }): Promise<Settings> {
   const { file } = options;
   if (file === undefined) return settingsOf(options);
@@ -124,7 +124,7 @@ const unread: Record<string, string> = {
   EISDIR: 'it is a folder',
 };
 
-/** `-` is standard input. @throws UsageError */
+/** Reads a file; `-` means standard input. @throws UsageError */
 export async function readInput(terminal: Terminal, file: string): Promise<Uint8Array> {
   if (file === '-') return terminal.readStdin();
   try {

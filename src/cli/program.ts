@@ -1,4 +1,4 @@
-/** The `relay` program on commander: options, commands, help, and errors of the command line. */
+/** The `relay` program: its options, its commands, its help, and the errors of a wrong command line. It uses commander. */
 
 import { Command, CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { distance } from 'fastest-levenshtein';
@@ -18,7 +18,7 @@ import { Session } from './session.js';
 import { exitCodes, type Terminal, UsageError } from './terminal.js';
 import { render } from './text.js';
 
-/** In the order of `relay --help`. */
+/** `relay --help` lists the commands in this order. */
 const commands = [companies, rules, credentials, send, chains, causes, bulk, rejected, operations];
 
 /** Makes `relay` with all its commands. No command ends the process. */
@@ -26,7 +26,7 @@ export function program(terminal: Terminal) {
   const relay = new Command('relay')
     .usage('<command> [options]')
     .description('Configures and operates a relay through its API.')
-    .option('--url <url>', 'the address of the API; default: RELAY_URL, or http://127.0.0.1:PORT (8080)')
+    .option('--url <url>', 'the address of the API; default: RELAY_URL, or the relay on this machine')
     .option('--json', "print the API's answer as JSON")
     .version(packageJson.version, '--version', 'show the version')
     .helpOption('--help', 'show the help')
@@ -52,7 +52,7 @@ export function program(terminal: Terminal) {
   return { relay, session };
 }
 
-/** @returns the exit code, see exitCodes. It rejects only with an unexpected error. */
+/** @returns the exit code (see exitCodes). @throws only errors that are unexpected. */
 export async function runCommandLine(commandLine: readonly string[], terminal: Terminal): Promise<number> {
   const { relay, session } = program(terminal);
   let found: CommandUnknownOpts | undefined;
@@ -78,7 +78,7 @@ export async function runCommandLine(commandLine: readonly string[], terminal: T
   }
 }
 
-/** A group without a verb runs `list`, unless its first argument looks like a mistyped verb. @throws UsageError */
+/** A group without a verb runs `list`. @throws UsageError if an argument is missing, or the first one looks like a mistyped verb. */
 function requireList(group: CommandUnknownOpts, list: CommandUnknownOpts): void {
   const [word] = group.args;
   const needed = list.usage().includes('<');
@@ -117,17 +117,18 @@ function usageOf(command: CommandUnknownOpts): string {
 const environmentAndExitCodes = `
 Environment:
   RELAY_URL             the address of the API
-  RELAY_ADMIN_TOKEN     the admin token, for everything
-  RELAY_KEY             a company's key, for that company
+  PORT                  the port of a relay on this machine (8080), if RELAY_URL is not set
+  RELAY_ADMIN_TOKEN     the admin token: it allows every command
+  RELAY_KEY             the key of a company: it is valid for that company only
   RELAY_ACCESS_TOKEN    the rule's token for \`relay send\`, instead of --token
   RELAY_WEBHOOK_SECRET  the secret that signs requests of \`relay send\`, instead of --webhook-secret
-  RELAY_DATA_DIR        the data directory of a relay on this machine, with its admin token (.relay)
+  RELAY_DATA_DIR        the data directory of a relay on this machine (.relay); it contains the admin token
 
 Exit codes:
   ${exitCodes.ok}  done
-  ${exitCodes.refused}  the API refused
+  ${exitCodes.refused}  the API refused the request, a check failed, or something is left to do
   ${exitCodes.usage}  the command line is wrong, or the command was not confirmed
   ${exitCodes.unreachable}  the API cannot be reached
   ${exitCodes.trouble}  the chain failed, needs attention, or was cancelled or terminated (chains show, send --wait)
 
-relay <command> --help shows its options and an example.`;
+relay <command> --help shows the options of a command, and an example.`;

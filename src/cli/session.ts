@@ -15,11 +15,11 @@ interface ListRequest<Field extends string, Body extends ListBody<Field>> {
   columns: Columns<Body[Field][number]>;
   /** The text for an empty list. */
   none: string;
-  /** Lines below the list, made from its first page. */
+  /** Makes the lines below the list from the first page. */
   below?(first: Body): readonly Line[];
 }
 
-/** The largest page of the API. */
+/** The API returns at most this many items in one page. */
 const largestPart = 200;
 
 export class Session {
@@ -28,7 +28,7 @@ export class Session {
 
   constructor(
     readonly terminal: Terminal,
-    /** The global options, known after the command line is parsed. */
+    /** Returns the global options. They are known only after the command line is parsed. */
     private readonly options: () => { url?: string; json?: boolean },
   ) {}
 
@@ -38,19 +38,19 @@ export class Session {
     return this.#api;
   }
 
-  /** Whether standard output contains only answers of the API. */
+  /** Whether `--json` is set. If so, standard output contains only answers of the API. */
   get json(): boolean {
     return this.options().json ?? false;
   }
 
-  /** Prints the lines; with `--json`, the answer. */
+  /** Prints the lines. With `--json`, prints the answer of the API instead. */
   async show<Body>(asked: Answer<Body> | Promise<Answer<Body>>, lines: (body: Body) => readonly Line[]): Promise<void> {
     const { text, body } = await asked;
     if (this.json) this.terminal.out(`${text.trimEnd()}\n`);
     else this.print(lines(body));
   }
 
-  /** Prints a table; with `--json`, every page of the answer. */
+  /** Prints a table. With `--json`, prints instead every page as the API sent it. */
   async list<Field extends string, Body extends ListBody<Field>>(
     { limit: shown = 50, all }: { limit?: number; all?: true },
     { path, query, field, schema, columns, none, below }: ListRequest<Field, Body>,
@@ -91,7 +91,7 @@ export class Session {
     return table(items, columns, this.terminal.columns);
   }
 
-  /** Asks before an action that cannot be undone. @throws UsageError, NotConfirmed */
+  /** Asks for confirmation of an action that cannot be undone. @throws UsageError, NotConfirmed */
   async confirm(yes: boolean | undefined, question: string): Promise<void> {
     if (yes) return;
     if (!this.terminal.interactive) throw new UsageError('This cannot be undone: confirm it with --yes');
@@ -99,9 +99,9 @@ export class Session {
     if (!isYes(reply)) throw new NotConfirmed('Nothing was done');
   }
 
-  /** Asks, then deletes. @param what - the name in the question. @throws UsageError, NotConfirmed */
+  /** Asks for confirmation, then deletes. @param what - names the deleted thing in the question. @throws UsageError, NotConfirmed */
   async delete(path: string, yes: boolean | undefined, what: string, verb: 'Delete' | 'Revoke' = 'Delete'): Promise<void> {
-    const { api } = this; // An invalid address throws here, before the question.
+    const { api } = this; // Throws here if the address is invalid, before the person must answer.
     await this.confirm(yes, `${verb} ${what}?`);
     await api.ask('DELETE', path, z.unknown());
     this.print([`${verb}d: ${what}.`]);

@@ -21,7 +21,7 @@ export const processTerminal = {
   },
 };
 
-/** `relay --help` explains them. */
+/** `relay --help` explains the exit codes. */
 export const exitCodes = { ok: 0, refused: 1, usage: 2, unreachable: 3, trouble: 4 } as const;
 
 export function isYes(reply: string): boolean {

@@ -1,4 +1,4 @@
-/** Makes text for a terminal: removes control characters, cuts and colours lines, aligns tables, writes times. */
+/** Makes text for a terminal: removes control characters, cuts and colours lines, aligns tables, formats times. */
 
 import { UsageError } from './terminal.js';
 
@@ -29,7 +29,7 @@ export function render(line: Line, coloured: boolean): string {
     .trimEnd();
 }
 
-/** Removes control characters, which could control the terminal, and marks that change the writing direction. */
+/** Replaces control characters, because they could control the terminal. Removes marks that change the writing direction. */
 export function harmless(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').replaceAll(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '');
 }
@@ -42,7 +42,7 @@ export function widthOf(text: string): number {
   return width;
 }
 
-/** Ends with `…` if text is cut off. */
+/** If the text is too wide, cuts it and adds `…`. */
 export function cut(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   let kept = '';
@@ -53,10 +53,10 @@ export function cut(text: string, columns: number): string {
   return columns > 0 ? `${kept}…` : '';
 }
 
-/** For each heading: the name of a field, or a function. */
+/** The columns by heading. A column is the name of a field, or a function that makes the cell. */
 export type Columns<Item> = Readonly<Record<string, (keyof Item & string) | ((item: Item) => Piece)>>;
 
-/** @param width - cuts lines at this column; undefined: does not cut. */
+/** @param width - the maximum width of a line; if undefined, lines are not cut. */
 export function table<Item>(items: readonly Item[], columns: Columns<Item>, width: number | undefined): Line[] {
   const head = Object.keys(columns).map((heading): Painted => ({ text: heading, tone: 'faint' }));
   const cells = Object.values(columns).map((column) =>
@@ -75,7 +75,7 @@ export function table<Item>(items: readonly Item[], columns: Columns<Item>, widt
   });
 }
 
-/** All values with their paths: `notify.emails  ada@example.com`. */
+/** A line for each value, with its path: `notify.emails  ada@example.com`. */
 export function fields(value: unknown, indent = ''): Line[] {
   return aligned(flatten(value), indent);
 }
@@ -92,7 +92,7 @@ export function flatten(value: unknown, path = ''): [path: string, text: string]
   return Object.entries(value ?? {}).flatMap(([name, inner]) => flatten(inner, path === '' ? name : `${path}.${name}`));
 }
 
-/** Whether it is a value or a list of values. */
+/** Whether the value is neither an object nor a list with objects. */
 function isSimple(value: unknown): boolean {
   return [value].flat().every((inner) => typeof inner !== 'object' || inner === null);
 }
@@ -103,7 +103,7 @@ function simpleText(value: unknown): string {
   return typeof value === 'string' ? momentText(value) : String(value);
 }
 
-/** `2026-11-21 15:16:07+01:00` in the terminal's zone, from ISO 8601 in UTC. Other texts stay unchanged. */
+/** Changes ISO 8601 in UTC to the terminal's time zone: `2026-11-21 15:16:07+01:00`. Other texts stay unchanged. */
 export function momentText(text: string): string {
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(text)) return text;
   const time = new Date(text);
@@ -112,7 +112,7 @@ export function momentText(text: string): string {
   return `${local.slice(0, 10)} ${local.slice(11, 19)}${zone === '+00:00' ? 'Z' : zone}`;
 }
 
-/** `2026-11-21 15:16:07Z (in 29 min)`. */
+/** For example `2026-11-21 15:16:07Z (in 29 min)`. */
 export function momentFromNow(text: string, now = Date.now()): string {
   const seconds = (Date.parse(text) - now) / 1000;
   if (Number.isNaN(seconds)) return text;
@@ -120,7 +120,7 @@ export function momentFromNow(text: string, now = Date.now()): string {
   return `${momentText(text)} (${away})`;
 }
 
-/** The two largest units: `45 s`, `29 min 5 s`, `3 d 4 h`. */
+/** Writes a duration with its two largest units: `45 s`, `29 min 5 s`, `3 d 4 h`. */
 function spanText(seconds: number): string {
   let left = Math.round(seconds);
   const parts = units.flatMap(([name, length]) => {
@@ -131,17 +131,17 @@ function spanText(seconds: number): string {
   return parts.slice(0, 2).join(' ');
 }
 
-/** In seconds. */
+/** The length of each unit in seconds. */
 const units = Object.entries({ d: 86_400, h: 3_600, min: 60, s: 1 });
 
-/** The seconds of `90`, `90s`, `10m`, `1h30m`, `2d`; undefined for other texts. */
+/** Reads a duration such as `90`, `90s`, `10m`, `1h30m` or `2d`. @returns seconds, or undefined for other texts. */
 export function readDuration(text: string): number | undefined {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   const [all, ...counts] = /^(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9})s)?$/.exec(text) ?? [];
   return all ? units.reduce((sum, [, length], place) => sum + length * Number(counts[place] ?? 0), 0) : undefined;
 }
 
-/** @param text - ISO 8601 with a zone, or a duration from now. @returns ISO 8601. @throws UsageError */
+/** @param text - ISO 8601 with a time zone, or a duration from now. @returns ISO 8601 in UTC. @throws UsageError */
 export function readMoment(text: string, direction: 'ago' | 'ahead', now = Date.now()): string {
   const seconds = readDuration(text);
   if (seconds !== undefined) return new Date(now + (direction === 'ago' ? -seconds : seconds) * 1000).toISOString();

@@ -5,22 +5,22 @@ import { cutShort } from '../chain/text.js';
 export interface Call {
   /** Sent as `Idempotency-Key`, if the protocol has one. Every attempt at one effect has the same key. */
   idempotencyKey?: string;
-  timeoutMs: number; // for the whole call, body included
+  timeoutMs: number; // for the whole call, including the body
 }
 
-/** The only error that connectors throw on purpose. Its message contains no secret: everybody may see it. */
+/** The only error that connectors throw on purpose. Its message contains no secret, because everybody can see it. */
 export class ConnectorError extends Error {
   override readonly name = 'ConnectorError';
 
   constructor(
     readonly kind:
-      | 'permanent' // refused for good: 4xx, SMTP 5yz, wrong settings
+      | 'permanent' // a repetition cannot help: 4xx, SMTP 5yz, wrong settings
       | 'retryable' // nothing happened, or repeating under the same key is safe: network, time-out, 5xx, SMTP 4yz
-      | 'unknown', // the effect may have happened, and people would notice a second one: a mail body was sent
-    /** The call, the answer, and the next step: `POST http://…/send answered 404: no such assignment`. */
+      | 'unknown', // the effect may have happened, and a repetition would disturb people: the body of an e-mail was sent
+    /** The message names the call, the answer, and the next step: `POST http://…/send answered 404: no such assignment`. */
     message: string,
     readonly facts: {
-      status?: number; // HTTP's, or SMTP's reply code
+      status?: number; // HTTP status, or SMTP reply code
       retryAfterSeconds?: number; // at most 3600
       unanswered?: boolean; // the request may have arrived, but no answer came
     } = {},
@@ -29,7 +29,7 @@ export class ConnectorError extends Error {
   }
 }
 
-/** After the timeout, the signal aborts with an Error that names it. */
+/** After the timeout, the signal aborts with an Error that names the timeout. */
 export async function withDeadline<T>(timeoutMs: number, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const deadline = new AbortController();
   const timer = setTimeout(
@@ -39,7 +39,7 @@ export async function withDeadline<T>(timeoutMs: number, run: (signal: AbortSign
   return run(deadline.signal).finally(() => clearTimeout(timer));
 }
 
-/** At most `max` characters on one line. Replaces every secret (plain, percent-encoded or JSON-escaped) by `***`. */
+/** Cuts the text to `max` characters on one line. Replaces every secret (plain, percent-encoded or JSON-escaped) by `***`. */
 export function excerpt(text: string, secrets: string[] = [], max = 200): string {
   const forms = secrets.flatMap((secret) => [
     secret,
@@ -56,7 +56,7 @@ export function authIn({ username, password }: URL) {
   return { type: 'basic' as const, username: percentDecoded(username), password: percentDecoded(password) };
 }
 
-/** If a bare `%` makes it undecodable, returns the text unchanged. */
+/** Returns the text unchanged if a bare `%` makes it impossible to decode. */
 export function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -1,4 +1,4 @@
-/** Creates the connectors of a company from its settings. A new kind needs its own file, a settings schema and a case here. */
+/** Creates the connectors of a company from its settings. A new kind needs a file, a settings schema and a case here. */
 
 import type { Company } from '../contract/company.js';
 import type { AddressSection, SetByCompany } from '../contract/notify.js';
@@ -12,7 +12,7 @@ export interface ConnectorsOptions {
   /** The private addresses that an admin token may set. Addresses set with a company key must be public. */
   allowPrivateNetworks: PrivateNetworks;
   smtpUrl?: string; // the operator's mail server; it may be in a private network
-  mailFrom: string; // the sender of notices, and of companies without a sender
+  mailFrom: string; // the sender of notices, and of e-mails of companies that have no sender of their own
 }
 
 export type Connectors = ReturnType<typeof createConnectors>;
@@ -50,10 +50,10 @@ export function createConnectors({ allowPrivateNetworks, smtpUrl, mailFrom }: Co
     return { from: mail?.from ?? mailFrom, ...(mail?.replyTo !== undefined && { replyTo: mail.replyTo }) };
   }
 
-  /** Uses the operator's mail server if there is one: the company's may be the problem that the notice reports. */
+  /** Uses the operator's mail server if there is one, because the company's own server may be the reason for the notice. */
   function noticeMailOf(company: Company): { mailer: Pick<Mailer, 'send'>; from: string } {
     if (operatorMailer) return { mailer: operatorMailer, from: mailFrom };
-    // Looks up the mail server only for sending: a missing one must not block a notice's webhook.
+    // Looks up the mail server only when it sends. Without a mail server, notices to a webhook must still work.
     return { mailer: { send: async (message, call) => mailerOf(company).send(message, call) }, from: senderOf(company).from };
   }
 

@@ -1,4 +1,4 @@
-/** The HTTP client for outside systems: no internal addresses, limits on time and size, no redirects. */
+/** The HTTP client for outside systems. It calls no internal address, limits time and size, and follows no redirect. */
 
 import { Agent, type Dispatcher, request as undici } from 'undici';
 import { z } from 'zod';
@@ -12,17 +12,17 @@ import { codeOf, guardOf, networkFailure } from './network.js';
 
 export interface HttpRequest {
   method: 'GET' | 'POST' | 'PATCH';
-  url: URL; // without `auth`, its user and password are used
+  url: URL; // if there is no `auth`, the user and password in the URL are used
   headers?: Record<string, string>;
   auth?: Auth;
-  allowPlainText?: boolean; // allows credentials over `http` to another machine
+  allowPlainText?: boolean; // whether credentials may go over `http` to another machine
   body?: unknown;
   call: Call;
-  what: string; // the place of address and auth in the settings, for advice in errors: `the company's platform settings`
-  secretPath?: boolean; // the path is secret, too, such as in chat webhooks: errors show only the host
+  what: string; // names the settings that contain the address, for advice in errors: `the company's platform settings`
+  secretPath?: boolean; // whether the path is secret, as in chat webhooks; errors then show only the host
 }
 
-/** `label`: `POST https://…/send`, for errors. `secrets`: removed from errors, even if the other side echoes them. */
+/** `label`: names the call in errors, such as `POST https://…/send`. `secrets`: texts that errors must not contain. */
 type Asked = HttpRequest & { label: string; secrets: string[] };
 
 export type HttpClient = ReturnType<typeof createHttpClient>;
@@ -32,7 +32,7 @@ export function createHttpClient({ allowPrivateNetworks }: { allowPrivateNetwork
   const agent = new Agent({
     connect: { lookup: guard.lookup },
     maxResponseSize: 1024 * 1024,
-    // The call's deadline includes both.
+    // The deadline of the call covers both.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -72,7 +72,7 @@ export function createHttpClient({ allowPrivateNetworks }: { allowPrivateNetwork
   }
 
   return {
-    /** @returns the answer's JSON. If it is unreadable: undefined, or an error for a GET. @throws ConnectorError */
+    /** @returns the JSON of the answer. Without JSON, a GET throws, and other methods return undefined. @throws ConnectorError */
     request: (request: HttpRequest) => withDeadline(request.call.timeoutMs, (signal) => exchange(request, signal)),
     close: () => agent.destroy(),
   };
@@ -95,7 +95,7 @@ function credentialsOf(auth: Auth | undefined): { headers: Record<string, string
   }
 }
 
-/** Without user, password and query, which may hold secrets. */
+/** The URL without user, password and query, because these may contain secrets. */
 function shownUrl(url: URL, secretPath = false): string {
   return excerpt(url.origin + (secretPath ? '/…' : url.pathname), [], 300);
 }
@@ -127,13 +127,13 @@ async function jsonOf({ label, secrets }: Asked, status: number, body: Dispatche
   }
 }
 
-/** More than any real answer needs. Recursion is safe (`JSON.stringify` overflows at 200,000). */
+/** Real answers have fewer levels. Recursive functions are still safe (`JSON.stringify` fails at about 200,000 levels). */
 const mostLevels = 100;
 
-/** Drops `__proto__` keys. @throws SyntaxError also for text that is nested too deep. */
+/** Parses JSON without its `__proto__` keys. @throws SyntaxError also for text that is nested too deep. */
 export function parseJson(text: string): unknown {
   if (isNestedDeeper(text, mostLevels)) throw new SyntaxError(`nested deeper than ${mostLevels} levels`);
-  // A reviver is several times slower: use it only if the key may occur, plain or with \u escapes.
+  // A reviver is several times slower, so use it only if the key may occur, plain or with \u escapes.
   if (!/__proto__|\\u00[5-7]/i.test(text)) return JSON.parse(text);
   return JSON.parse(text, (key, value: unknown) => (key === '__proto__' ? undefined : value));
 }
@@ -145,7 +145,7 @@ const said = z
   .catch(undefined);
 const problemSchema = z.object({ detail: said, message: said, error: said, title: said });
 
-/** The reason in the answer: a usual field of a JSON body; otherwise the body without HTML tags. */
+/** The reason in the answer: a usual field of a JSON body, or else the body without HTML tags. */
 function explanationIn(body: string): string {
   const withoutTags = body.replace(/<[^<>]*>/g, ' ');
   try {
@@ -165,7 +165,7 @@ function advice({ what, url, secretPath }: Asked, status: number, location: unkn
   return `, a redirect${target}; redirects are not followed: put the final address into ${what}`;
 }
 
-/** In seconds, from a number or an HTTP date; undefined if it is unreadable or past. */
+/** Reads a `Retry-After` header: a number or an HTTP date. @returns seconds; undefined if it is unreadable or past. */
 function retryAfter(header: unknown): number | undefined {
   const value = String(header).trim();
   // The asctime form is in GMT, but does not say so.

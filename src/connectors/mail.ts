@@ -1,4 +1,4 @@
-/** Sends e-mail through an SMTP server. Each message has its own connection: so an error shows whether the body was sent. */
+/** Sends e-mail through an SMTP server. Each message has its own connection, so that an error shows whether the body was sent. */
 
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -33,13 +33,13 @@ export function createMailer(smtpUrl: string, { allowPrivateNetworks = false }: 
     guard.assertAllowed(host);
     const socket = connect({ host, port, signal, lookup: guard.lookup });
     await once(socket, 'connect');
-    socket.on('error', () => {}); // without Nodemailer's listeners, an abort would crash the process
+    socket.on('error', () => {}); // without any listener, an abort would crash the process
     return socket;
   }
 
-  /** Opens a connection for `use`. Its errors become ConnectorErrors. */
+  /** Opens a connection and calls `use`. All errors become ConnectorErrors. */
   async function connected(timeoutMs: number, signal: AbortSignal, use: (transport: Transporter) => Promise<unknown>) {
-    const timeout = Math.ceil(timeoutMs * 0.9); // Shorter than the deadline: the timeout of one step gives a more exact error.
+    const timeout = Math.ceil(timeoutMs * 0.9); // The timeout of one step comes before the deadline: its error is more exact.
     let connection: Socket | undefined;
     let bodyLeft = false;
     try {
@@ -95,7 +95,7 @@ export function createMailer(smtpUrl: string, { allowPrivateNetworks = false }: 
 
 function parseSmtpUrl(smtpUrl: string) {
   const url = URL.canParse(smtpUrl) ? new URL(smtpUrl) : undefined;
-  // With this scheme, URL keeps Unicode percent-encoded and IPv6 in brackets.
+  // For smtp URLs, the class URL keeps Unicode percent-encoded and IPv6 in brackets.
   const host = domainToASCII(percentDecoded(url?.hostname ?? '')).replace(/^\[(.*)\]$/, '$1');
   if (url === undefined || !/^smtps?:$/.test(url.protocol) || host === '') {
     throw new ConnectorError(
@@ -110,7 +110,7 @@ function parseSmtpUrl(smtpUrl: string) {
   return { host, port, secure: url.protocol === 'smtps:' || port === 465, auth, requireTLS };
 }
 
-/** Accepts exactly one address: a list or a line break could add recipients or headers. */
+/** Accepts exactly one address, because a list or a line break could add recipients or headers. */
 export function parseEmailAddress(text: string): { name: string; address: string } {
   const address = bareAddress(text);
   if (address === undefined) throw new ConnectorError('permanent', `"${excerpt(text)}" is not an e-mail address`);
@@ -119,7 +119,7 @@ export function parseEmailAddress(text: string): { name: string; address: string
   return { name: quoted?.replace(/\\(.)/g, '$1') ?? name, address };
 }
 
-/** The password in all forms of SMTP: plain, AUTH LOGIN and AUTH PLAIN. */
+/** User and password in all forms that SMTP uses: plain, AUTH LOGIN and AUTH PLAIN. */
 function secretsOf({ username, password }: { username: string; password: string }): string[] {
   const base64 = (text: string) => Buffer.from(text).toString('base64');
   return [username, password, base64(username), base64(password), base64(`\0${username}\0${password}`)];
@@ -131,7 +131,7 @@ const smtpErrorSchema = z.object({ message: text, code: text, command: text, res
 
 const advice: Record<string, string> = {
   EAUTH: '; check user and password in the SMTP URL',
-  ETLS: '; no TLS, and without it the password is not sent, unless the SMTP URL has ?requireTLS=false',
+  ETLS: '; without TLS, the password is not sent, unless the SMTP URL has ?requireTLS=false',
 };
 
 /** The kind depends on the server's answer (4yz or 5yz). Without an answer, it depends on whether the body was sent. */
@@ -148,5 +148,5 @@ function failure(error: unknown, label: string, bodyLeft: boolean, signal: Abort
 
   const { kind, message: why } = networkFailure(error, signal);
   if (!bodyLeft) return failed(kind, why);
-  return failed('unknown', `${why}; the whole message had been handed over, but not confirmed, so it may have been sent`);
+  return failed('unknown', `${why}; the server got the whole message, but did not confirm it, so it may have been sent`);
 }

@@ -1,4 +1,4 @@
-/** Keeps companies' URLs out of the relay's own network (`http://169.254.169.254/`). Explains network errors. */
+/** Refuses URLs that lead into the relay's own network (`http://169.254.169.254/`). Explains network errors. */
 
 import { lookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
@@ -24,7 +24,7 @@ const INTERNAL_V4: [network: string, prefix: number][] = [
   ['240.0.0.0', 4], // reserved, broadcast
 ];
 
-/** Public IPv6 is global unicast, or NAT64 of public IPv4; not loopback, mapped, unique-local or link-local. */
+/** Public IPv6 addresses are in one of these: global unicast, and NAT64 of IPv4. `INTERNAL` excludes some of them. */
 const GLOBAL_V6 = new BlockList();
 GLOBAL_V6.addSubnet('2000::', 3, 'ipv6');
 GLOBAL_V6.addSubnet('64:ff9b::', 96, 'ipv6');
@@ -36,7 +36,7 @@ for (const [network, prefix] of INTERNAL_V4) {
 }
 INTERNAL.addSubnet('2001::', 23, 'ipv6'); // protocol assignments, including Teredo
 INTERNAL.addSubnet('2001:db8::', 32, 'ipv6'); // documentation
-INTERNAL.addSubnet('2002::', 16, 'ipv6'); // 6to4 wraps any IPv4 address
+INTERNAL.addSubnet('2002::', 16, 'ipv6'); // 6to4, which can contain any IPv4 address
 INTERNAL.addSubnet('3fff::', 20, 'ipv6'); // documentation
 
 export function isPublicAddress(address: string): boolean {
@@ -48,7 +48,7 @@ function holds(networks: BlockList, address: string): boolean {
   return networks.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** Cloud services that give a machine its credentials. They are never called, even if the operator allows their addresses. */
+/** Cloud services that give a machine its credentials. The relay never calls them, even if the operator allows the address. */
 const METADATA = new BlockList();
 const METADATA_NAMES = ['metadata.google.internal', 'metadata.goog'];
 for (const [network, prefix] of [
@@ -66,7 +66,7 @@ METADATA.addAddress('fd20:ce::254', 'ipv6'); // Google
 METADATA.addAddress('fd00:42::42', 'ipv6'); // Scaleway
 METADATA.addAddress('fd00:c1::a9fe:a9fe', 'ipv6'); // Oracle
 
-/** No connection was made. The message does not contain the resolved address: a stranger must not learn it. */
+/** The relay made no connection. The message does not contain the resolved address, because strangers must not learn it. */
 export class InternalAddressError extends Error {
   override readonly name = 'InternalAddressError';
 
@@ -74,7 +74,7 @@ export class InternalAddressError extends Error {
     super(
       `not connected, because ${host} leads to a private, loopback or otherwise internal address; ` +
         'use a public one, or ask the operator to allow it in RELAY_ALLOW_PRIVATE_NETWORKS and to set the address, ' +
-        'since what a key of the company sets must be public',
+        'because an address that a key of the company sets must be public',
     );
   }
 }
@@ -93,7 +93,7 @@ export function guardOf(allowed: PrivateNetworks) {
     (!holds(METADATA, address) && (allowed === true || entries.includes(host) || holds(networks, address)));
   const nameOf = (host: string) => host.toLowerCase().replace(/^\[(.*)\]$|\.$/g, '$1');
 
-  /** False if the host is a forbidden address: then Node makes no DNS lookup. Brackets around IPv6 are allowed. */
+  /** Checks a host that is an address, because Node makes no DNS lookup for it. Brackets around IPv6 are allowed. */
   function allows(host: string): boolean {
     const name = nameOf(host);
     return !METADATA_NAMES.includes(name) && (isIP(name) === 0 || isAllowed(name, name));
@@ -140,10 +140,10 @@ const WORDS: Record<string, string> = {
 
 const CERTIFICATE = /CERT|ISSUER|LEAF_SIGNATURE|HOSTNAME_MISMATCH|^INVALID_(CA|PURPOSE)$/;
 
-/** The connection broke later, or the answer was not HTTP: the request may have arrived. */
+/** After these errors, the request may have arrived: the connection broke later, or the answer was not HTTP. */
 const UNANSWERED = /^(ECONNRESET|EPIPE|UND_ERR_SOCKET|HTTPParserError)$/;
 
-/** @throws the error itself if it has no code: then it is a bug, not a network error. */
+/** @throws the error itself if it has no code, because it is then a bug and not a network error. */
 export function networkFailure(error: unknown, signal: AbortSignal): Pick<ConnectorError, 'kind' | 'message' | 'facts'> {
   if (signal.aborted) return { kind: 'retryable', message: signal.reason.message, facts: { unanswered: true } };
   if (error instanceof InternalAddressError) return { kind: 'permanent', message: error.message, facts: {} };

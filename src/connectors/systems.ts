@@ -1,4 +1,4 @@
-/** Outside systems of kind `http`: they implement the relay's own API (docs/connecting-systems.md). */
+/** Connectors for outside systems of kind `http`. These implement the relay's own API (docs/connecting-systems.md). */
 
 import { z } from 'zod';
 import type { PlatformSettings, TicketingSettings } from '../contract/company.js';
@@ -18,7 +18,7 @@ const count = z
 const sentSchema = z.object({ recipients: count, recipientCount: count }).catch({});
 
 const unknownId = 'relay-check'; // an id that no system has, for checks
-/** If the answer for that id has one of these statuses, the system works and accepts the credentials. */
+/** If the answer for `unknownId` has one of these statuses, the system works and accepts the credentials. */
 const isThere = [200, 204, 400, 404, 405, 410, 422];
 
 async function assertThere(look: Promise<unknown>): Promise<void> {
@@ -27,7 +27,7 @@ async function assertThere(look: Promise<unknown>): Promise<void> {
   });
 }
 
-/** Has the assignments and sends them to workers. Throws only ConnectorErrors. */
+/** The platform has the assignments and sends them to workers. The functions throw only ConnectorErrors. */
 export function createHttpPlatform(
   { baseUrl, auth, allowPlainText }: Extract<PlatformSettings, { kind: 'http' }>,
   http: HttpClient,
@@ -45,7 +45,7 @@ export function createHttpPlatform(
       );
     },
 
-    /** A check without effect. @param assignmentId - an existing one, if known. @returns a description. @throws ConnectorError */
+    /** Only reads. @param assignmentId - one that exists, if known. @returns a description. @throws ConnectorError */
     async check(call: Call, assignmentId?: string): Promise<string> {
       if (assignmentId !== undefined) {
         await this.getAssignment(assignmentId, call);
@@ -55,7 +55,7 @@ export function createHttpPlatform(
       return 'answers and accepts the credentials; give the id of an assignment to check the path too';
     },
 
-    /** Sends to the workers of these groups within the radius. Without groups, the platform decides. May reach no worker. */
+    /** Sends to the workers of these groups within the radius. Without groups, the platform chooses. It may find no worker. */
     async sendAssignment(
       assignmentId: string,
       body: { groupIds: string[]; radiusMiles?: number },
@@ -69,14 +69,14 @@ export function createHttpPlatform(
   };
 }
 
-/** Has tickets with user-defined fields. Throws only ConnectorErrors. */
+/** The ticket system has tickets with user-defined fields. The functions throw only ConnectorErrors. */
 export function createHttpTicketing(
   { baseUrl, auth, allowPlainText }: Extract<TicketingSettings, { kind: 'http' }>,
   http: HttpClient,
 ) {
   const what = "the company's ticketing settings";
   return {
-    /** A check without effect. @returns a description. @throws ConnectorError */
+    /** Only reads. @returns a description. @throws ConnectorError */
     async check(call: Call): Promise<string> {
       const url = resourceUrl(baseUrl, 'tickets', unknownId);
       await assertThere(http.request({ method: 'GET', url, auth, allowPlainText, call, what }));
@@ -90,9 +90,9 @@ export function createHttpTicketing(
   };
 }
 
-/** `{baseUrl}/{segments…}`. Keeps the base's path and query; drops a trailing slash. */
+/** @returns `{baseUrl}/{segments…}`, with the path and query of `baseUrl`, but without its trailing slash. */
 export function resourceUrl(baseUrl: string, ...segments: string[]): URL {
-  // A URL cannot contain a blank segment, dots (servers also read `%2e` as one) or half a surrogate pair.
+  // A segment cannot be blank, `.` or `..` (servers also read `%2e` as a dot), or contain half a surrogate pair.
   const unusable = segments.find((segment) => /^\s*$|^\.\.?$|\p{Cs}/u.test(segment));
   if (unusable !== undefined)
     throw new ConnectorError(

@@ -1,4 +1,4 @@
-/** The activities that workflows call. Their inputs and results enter the history: they contain no secrets. */
+/** The activities that workflows call. Temporal's history contains their inputs and results, so these contain no secrets. */
 
 import type { ActionError, ActionStatus } from '../chain/action-status.js';
 import type { Chain, ChainAction, ChainRef, EmailContents } from '../chain/chain.js';
@@ -14,12 +14,12 @@ import type { ContactResult } from './notify.js';
 import type { Rule } from './rule.js';
 
 export interface ActionRef extends ChainRef, Pick<ChainAction, 'index' | 'relayId'> {
-  /** If `Retry-After` is longer, the relay obeys it, but the action needs attention immediately. */
+  /** If a `Retry-After` is longer than this budget, the relay waits that long, but the action needs attention immediately. */
   retryBudgetSeconds: number;
-  dueAt?: string; // ISO 8601, UTC; for metrics. Absent: an earlier version scheduled the activity.
+  dueAt?: string; // ISO 8601, UTC. Absent if an earlier version of the relay scheduled the activity.
   traceparent?: string;
-  mends?: number; // how often the action was edited: each edit makes another effect with its own key
-  kept?: unknown; // `kept` of the previous result or failure under the same key
+  mends?: number; // the number of edits of the action; after each edit, the effect has another idempotency key
+  kept?: unknown; // `kept` of the previous result or failure with the same idempotency key
 }
 
 export function refOf(chain: Chain, { index, relayId }: ChainAction, { runAt: dueAt, mends, kept }: ActionStatus): ActionRef {
@@ -29,30 +29,30 @@ export function refOf(chain: Chain, { index, relayId }: ChainAction, { runAt: du
 
 export type Call<Value> = (activities: Activities) => Promise<Value>;
 
-/** A local activity reports its duration: the workflow adds it, because it must not read its clock. */
+/** A local activity reports its duration. The workflow adds the duration to its time, because it must not read a clock. */
 export interface Timed {
   tookMs: number;
 }
 
 export interface EffectResult extends Timed {
-  attempts: number; // from 1, including the last one
-  skipped?: string; // the reason why nothing was done: the rule is disabled or deleted
+  attempts: number; // the number of attempts, including the last one
+  skipped?: string; // why nothing was done: the rule is disabled or deleted
   recipients?: number;
-  kept?: unknown; // data for the next try under the same key; at most 10,000 characters of JSON
+  kept?: unknown; // data for the next try with the same idempotency key; at most 10,000 characters of JSON
 }
 
 /** `details[0]` of every failure of an activity. */
 export interface FailureDetails extends Omit<ActionError, 'type' | 'message'> {
   status?: number; // HTTP status or SMTP reply code
-  attempt: number; // from 1
+  attempt: number; // the number of attempts so far, without this one if nothing was tried
   tookMs?: number;
-  kept?: unknown; // data for the next try under the same key; at most 10,000 characters of JSON
+  kept?: unknown; // data for the next try with the same idempotency key; at most 10,000 characters of JSON
 }
 
-/** `skips`: why the rule's actions are skipped (it is disabled or deleted). */
+/** `skips`: why the actions of the rule are skipped: the rule is disabled or deleted. */
 export type RulePolicy = Pick<Rule, 'onFailure' | 'onUnknown'> & { skips?: string };
 
-/** The activity of each action. `sendEmails` is different: it has one `sendEmail` per recipient. Part of the replay contract. */
+/** The activity of each action, except `sendEmails`: it has one `sendEmail` per recipient. Part of the replay contract. */
 export const effectActivities = {
   platform_sendAssignment: 'sendAssignment',
   ticket_updateUDF: 'updateUdf',
@@ -61,12 +61,12 @@ export const effectActivities = {
 type EffectInputs = { [Name in keyof typeof effectActivities]: ActionRef & { action: Extract<ChainAction, { action: Name }> } };
 export type EffectInput = EffectInputs[keyof EffectInputs];
 
-/** Without the fields as sent, which no effect needs. */
+/** Leaves out `sent` (the original fields), because no effect needs it. */
 export function effectInput(ref: ActionRef, { sent: _, ...action }: ChainAction): EffectInput {
   return { ...ref, action } as EffectInput;
 }
 
-/** `begun`: start of the activity in milliseconds of `performance.now()`, if other work came before. */
+/** `begun`: when the activity began, in milliseconds of `performance.now()`. Set if it has run other effects before. */
 export type EffectActivities = {
   [Name in keyof typeof effectActivities as (typeof effectActivities)[Name]]: (
     input: EffectInputs[Name],
@@ -74,12 +74,12 @@ export type EffectActivities = {
   ) => Promise<EffectResult>;
 };
 
-/** `same`: the names of unchanged fields, which `mended` omits. */
+/** `mended`: the changed fields. `same`: the names of the unchanged fields. */
 export type Mended = { mended: Partial<ChainAction>; same: string[] } | { problems: Issue[] };
 
 export type SomeOf<Item> = [Item, ...Item[]];
 
-/** A result, or the failure of the effect's own activity. */
+/** The result of an effect, or the failure that its own activity would throw. */
 export type EffectOutcome = EffectResult | { failure: { type: string; message: string; details: FailureDetails } };
 
 export const trialTimeoutMs = 25_000;
@@ -90,34 +90,34 @@ export interface SettingsCheckInput {
 }
 
 /**
- * All throw `ApplicationFailure` with `details: [FailureDetails]`; docs/operating.md has the types. The `effectActivities` and
- * `checkCondition` can run as local activities. They refuse that with `UseOrdinary`.
+ * All activities throw `ApplicationFailure` with `details: [FailureDetails]`. docs/operating.md lists the types. The
+ * `effectActivities` and `checkCondition` can run as local activities. With the type `UseOrdinary`, they refuse to do so.
  */
 export interface Activities extends EffectActivities {
-  /** Runs them in order, as one local activity. @returns the outcomes of the effects that were tried. */
+  /** Runs several effects in order, as one local activity. @returns the outcomes of the effects that were tried. */
   doEffects(inputs: SomeOf<EffectInput>): Promise<SomeOf<EffectOutcome>>;
-  /** Fetches the assignment from the platform. A condition that the workflow cannot read also gets `incomingValue`. */
+  /** Fetches the assignment and tests the condition. `incomingValue` is set if the workflow cannot read the condition. */
   checkCondition(
     input: ActionRef & { assignmentId: string; condition: Condition; incomingValue?: string },
   ): Promise<Verdict & Timed>;
-  /** Long contents are omitted, to keep the history small: the activity reads them from the workflow's input. */
+  /** Long contents are not in the input, to keep the history small. The activity reads them from the workflow's own input. */
   sendEmail(input: ActionRef & { recipient: string } & Partial<EmailContents>): Promise<EffectResult>;
-  /** A local activity, so that its input is not in the history. */
+  /** This is a local activity, so that its input is not in the history. */
   mendAction(input: { action: ChainAction; changes: Fields }): Promise<Mended & Timed>;
   readPolicy(input: { companyId: string; relayId: string }): Promise<RulePolicy & Timed>;
-  /** The company's pauses, now and since a time (ISO 8601). With `waiting`, a rule's contacts get one notice of the pause. */
+  /** Reads the company's pauses since a time (ISO 8601). With `waiting`, the rule's contacts get one notice of the pause. */
   readPauses(input: {
     companyId: string;
     since: string;
     waiting?: { relayId: string; connector: Connector };
   }): Promise<Pauses & Timed>;
-  /** A recovery goes to the notifier of the failure. @returns the notifier; undefined: the notice went out without one. */
+  /** A recovery goes to the notifier of its failure. @returns the notifier; undefined if the notice went out without one. */
   notifyFailure(input: { notice: ChainNotice; notifier?: string }): Promise<string | undefined>;
   /** A test notice has only one attempt. @returns the result for each contact. */
   deliverNotice(notice: Notice): Promise<ContactResult[]>;
-  /** A check without effects in other systems. @returns an empty list for an unknown company. */
+  /** Checks the settings without an effect in other systems. @returns an empty list for an unknown company. */
   checkSettings(input: SettingsCheckInput): Promise<Checked[]>;
   steerChains(input: { order: BulkOrder; workflowIds: string[] }): Promise<BulkProgress>;
-  /** Waits for a `DelayedAction` that an earlier run started. @returns its final states. */
+  /** Waits for a `DelayedAction` that an earlier run started. @returns the final states of its actions. */
   awaitDelayed(input: { workflowId: string }): Promise<ActionStatus[]>;
 }

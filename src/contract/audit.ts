@@ -1,10 +1,10 @@
-/** Who did what and when. */
+/** The entries of the audit log: who did what, and when. */
 
 import { z } from 'zod';
 import { roles } from './credential.js';
 import { encrypted } from './secrets.js';
 
-/** Without name, the token is RELAY_ADMIN_TOKEN. */
+/** Without a name, the admin token is RELAY_ADMIN_TOKEN. */
 const adminActor = z.object({ kind: z.literal('admin'), adminTokenId: z.string().optional(), name: z.string().optional() });
 const keyActor = z.object({
   kind: z.literal('key'),
@@ -16,10 +16,10 @@ const keyActor = z.object({
 const linkActor = z.object({ kind: z.literal('link'), companyId: z.string(), contact: encrypted(z.string()) });
 const actorSchema = z.discriminatedUnion('kind', [adminActor, keyActor, linkActor]);
 export type Caller = z.infer<typeof adminActor> | z.infer<typeof keyActor>;
-/** A caller, or the holder of the link in a notice. */
+/** A caller, or a person who uses the link in a notice. */
 export type Actor = z.infer<typeof actorSchema>;
 
-/** A name for people: `admin`, `admin dana`, `key dashboard`, `the link of a notice to ada@example.com`. */
+/** The name of the actor for people: `admin`, `admin dana`, `key dashboard`, `the link of a notice to ada@example.com`. */
 export function actorName(actor: Pick<Caller, 'kind' | 'name'> | Omit<z.infer<typeof linkActor>, 'companyId'>): string {
   if (actor.kind === 'link') return `the link of a notice to ${actor.contact}`;
   return actor.name === undefined ? actor.kind : `${actor.kind} ${actor.name}`;
@@ -31,7 +31,7 @@ export const auditEntrySchema = z.object({
   actor: actorSchema,
   action: z.string().describe('`<subject>.<verb>`, such as `rule.create`.'),
   companyId: z.string().optional(),
-  details: z.looseObject({ reason: encrypted(z.string()).optional() }).describe('Ids and names; no secrets.'),
+  details: z.looseObject({ reason: encrypted(z.string()).optional() }).describe('Ids, names and other facts, without secrets.'),
 });
 export type AuditEntry = z.infer<typeof auditEntrySchema>;
 export type AuditEvent = Omit<AuditEntry, 'auditId' | 'at'>;

@@ -1,4 +1,4 @@
-/** Bulk orders: a verb for selected actions of many chains. */
+/** A bulk order applies one verb to selected actions of many chains. */
 
 import type { ActionStatus } from '../chain/action-status.js';
 import { type BulkVerb, type ChainFacts, isRetry, verbsFor } from '../chain/allowed-verbs.js';
@@ -6,28 +6,28 @@ import type { Correction } from '../chain/correct.js';
 import { actionStates, hasEnded } from '../chain/outcome.js';
 import type { BulkProgress } from './chain-resource.js';
 
-/** Selects actions of a chain; an absent field selects any. */
+/** Selects actions of a chain. An absent field allows every value. */
 export interface ActionFilter extends Partial<Pick<ActionStatus, 'assignmentId' | 'relayId'>> {
-  reason?: string; // failure type of held or failed actions
-  failed?: boolean; // failed actions instead of held ones
-  chosen?: boolean; // chains were chosen by id: selects failed actions of failed chains, and held actions of open chains
+  reason?: string; // the failure type of held or failed actions
+  failed?: boolean; // selects failed actions instead of held ones
+  chosen?: boolean; // chains were chosen by id: selects the failed actions of failed chains, and the held actions of open chains
   causeId?: string;
 }
 
 export interface BulkOrder {
   bulkId: string;
-  companyId?: string; // absent: chains of all companies
+  companyId?: string; // absent if the chains are of all companies
   verb: BulkVerb;
   actions: ActionFilter;
   correction?: Correction; // for `mend` only
   by: string;
-  recipientsPerDay?: number; // for `mend` only; the default of companies without their own limit
+  recipientsPerDay?: number; // for `mend` only: the limit for companies without their own limit
 }
 
-/** For each batch. After that, chains that still fail or crash the worker are skipped. */
+/** The most attempts at one batch. After them, the order skips chains that still fail or crash the worker. */
 export const mostAttempts = 5;
 
-/** The actions to steer. @param held - indexes held for the chosen cause. @returns `whole`: cancel the whole chain. */
+/** Selects actions. @param held - the indexes held for the cause. @returns `whole`: the order cancels the whole chain. */
 export function actionsMeant(
   verb: BulkVerb,
   filter: ActionFilter,
@@ -52,14 +52,14 @@ export function actionsMeant(
   };
 }
 
-/** Whether the order selects failed actions instead of held ones. @param hasFailed - the status of the whole chain. */
+/** Whether the order selects failed actions instead of held ones. @param hasFailed - whether the chain has failed. */
 export function meansFailed({ failed = false, chosen = false }: ActionFilter, hasFailed: boolean): boolean {
   return failed || (chosen && hasFailed);
 }
 
 export const noProgress: BulkProgress = { done: 0, steered: 0, actions: 0, unchanged: 0, failed: 0, refused: 0, failures: [] };
 
-/** The sum of both, with the first ten failures. */
+/** Adds two reports of progress. Keeps the first ten failures. */
 export function addProgress(one: BulkProgress, other: BulkProgress): BulkProgress {
   const outcomes = { ...one.outcomes };
   for (const state of actionStates) if (other.outcomes?.[state]) outcomes[state] = (outcomes[state] ?? 0) + other.outcomes[state];

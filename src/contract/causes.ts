@@ -1,4 +1,4 @@
-/** A cause: all actions that are held for the same reason. One person can take it, or silence it for a while. */
+/** A cause groups all actions that are held for the same reason. A person can take a cause, or silence it for a while. */
 
 import { hash } from 'node:crypto';
 import { z } from 'zod';
@@ -10,26 +10,26 @@ import type { Rule } from './rule.js';
 import { encrypted } from './secrets.js';
 
 export const storedCauseSchema = z.object({
-  causeId: z.string().describe('The id depends on the reason only: a cause that comes back has the same id.'),
+  causeId: z.string().describe('If the same reason occurs again later, the cause has the same id.'),
   reason: z.string().describe('The type of failure, such as `PlatformError`.'),
-  message: encrypted(z.string().describe('The message of the first failure. Ids and numbers in it differ between actions.')),
-  since: z.iso.datetime().describe('At least one action has been held for it since then.'),
-  takenBy: z.string().optional().describe('Who works on it: `admin`, `admin <name>` or `key <name>`.'),
+  message: encrypted(z.string().describe('The message of the first failure. Other failures can have other ids and numbers.')),
+  since: z.iso.datetime().describe('From this time on, at least one action was always held for this cause.'),
+  takenBy: z.string().optional().describe('Who works on this cause: `admin`, `admin <name>` or `key <name>`.'),
   takenAt: z.iso.datetime().optional(),
   silencedBy: z.string().optional(),
-  silencedUntil: z.iso.datetime().optional().describe('Until then there are no notices about further actions.'),
+  silencedUntil: z.iso.datetime().optional().describe('The end of the time without notices about further actions.'),
 });
 
 export type StoredCause = z.infer<typeof storedCauseSchema>;
 
 export const causeSchema = storedCauseSchema
   .extend({
-    chains: z.int().describe('The number of chains that are held for it now.'),
-    actions: z.int().describe('The number of actions that are held for it now.'),
-    relayIds: z.array(z.string()).describe('The rules of these actions (only the first if there are very many).'),
-    chainId: z.string().optional().describe('The chain that is held longest.'),
-    lastAt: z.iso.datetime().describe('When the last of its actions was held.'),
-    endedAt: z.iso.datetime().optional().describe('The end of its last hold.'),
+    chains: z.int().describe('The number of chains that have an action held for this cause now.'),
+    actions: z.int().describe('The number of actions that are held for this cause now.'),
+    relayIds: z.array(z.string()).describe('The rules of the held actions (at most 20).'),
+    chainId: z.string().optional().describe('The chain of the action that has been held longest for this cause.'),
+    lastAt: z.iso.datetime().describe('When an action was last held for this cause.'),
+    endedAt: z.iso.datetime().optional().describe('When the last hold for this cause ended. Absent while an action is held.'),
   })
   .meta({ id: 'Cause' });
 export type CauseResource = z.infer<typeof causeSchema>;
@@ -37,29 +37,29 @@ export type CauseResource = z.infer<typeof causeSchema>;
 export const heldActionSchema = z
   .object({
     chainId: z.string(),
-    index: z.int().describe('Zero-based place in the chain.'),
-    relayId: z.string().describe('The rule.'),
+    index: z.int().describe('The place of the action in its chain, from 0.'),
+    relayId: z.string().describe('The rule of the action.'),
     assignmentId: z.string().optional(),
-    since: z.iso.datetime().describe('When the notice went out.'),
-    heldUntil: z.iso.datetime().optional().describe('Without a decision, it fails at this time. A pause makes it later.'),
-    endedAt: z.iso.datetime().optional().describe('When the relay noticed the end of the hold. Absent: it is held.'),
+    since: z.iso.datetime().describe('The time in the notice about this hold.'),
+    heldUntil: z.iso.datetime().optional().describe('When the action fails if nobody decides. A pause delays this time.'),
+    endedAt: z.iso.datetime().optional().describe('When the relay noticed the end of the hold. Absent while the action is held.'),
   })
   .meta({ id: 'HeldAction' });
 export type HeldAction = z.infer<typeof heldActionSchema>;
 
-/** Refused requests without a decision. People cannot take or silence them, only send or drop them. */
+/** A group of refused requests without a decision. People cannot take or silence it. They send or drop each request. */
 export const refusedCauseSchema = rejectedSchema
   .pick({ reason: true })
   .extend({
-    relayId: z.string().describe('The first rule in the requests.'),
+    relayId: z.string().describe('The first rule that the requests name.'),
     mistake: z.string().optional().describe('The kind of mistake, if the body could not be read.'),
     message: z.string().describe('The mistake in the newest request.'),
-    rejectedId: z.string().describe('The newest of them.'),
-    requests: z.int().describe('The number of kept requests without a decision.'),
-    repeats: z.int().describe('How often the same requests came again within ten minutes.'),
-    notKept: z.int().describe('How many later requests were not kept, because their rule had no room.'),
-    since: z.iso.datetime().describe('When the oldest one came.'),
-    lastAt: z.iso.datetime().describe('When the newest came.'),
+    rejectedId: z.string().describe('The id of the newest of these requests.'),
+    requests: z.int().describe('The number of stored requests that wait for a decision.'),
+    repeats: z.int().describe('How often a sender repeated one of these requests within ten minutes.'),
+    notKept: z.int().describe('How many later requests were not stored, because their rule had reached its storage limit.'),
+    since: z.iso.datetime().describe('When the oldest of these requests arrived.'),
+    lastAt: z.iso.datetime().describe('When the newest of these requests arrived.'),
   })
   .meta({ id: 'RefusedCause' });
 export type RefusedCause = z.infer<typeof refusedCauseSchema>;
@@ -71,12 +71,12 @@ export const causesResponse = z.object({
     .array(refusedCauseSchema)
     .default([])
     .describe(
-      'Refused requests that wait for a decision, by rule, reason and kind of mistake: the newest first, at most 100. Only on the first page.',
+      'Groups of refused requests that wait for a decision, by rule, reason and kind of mistake. Newest first, at most 100, on the first page.',
     ),
 });
 export const wholeCauseResponse = causeSchema
   .extend({
-    items: z.array(heldActionSchema).describe('Its actions: held ones first, the newest first.'),
+    items: z.array(heldActionSchema).describe('The actions of this cause, sorted: held before ended, newer before older.'),
     nextCursor: z.string().optional(),
   })
   .meta({ id: 'WholeCause' });
@@ -88,7 +88,7 @@ export const silenceRequest = z
       .int(`must be 0 to ${mostSilenceSeconds}`)
       .min(0, `must be 0 to ${mostSilenceSeconds}`)
       .max(mostSilenceSeconds, `must be 0 to ${mostSilenceSeconds}`)
-      .describe('From now; 0 ends the silence.'),
+      .describe('The number of seconds from now without notices about further actions of this cause. 0 ends the silence.'),
   })
   .meta({ id: 'Silence' });
 
@@ -99,7 +99,7 @@ export function causeOf(
   const action = actionOf(notice);
   const kind = told === 'recovered' ? 'needs-attention' : told;
   const { type, message } = reasonOf(action);
-  // A rule with its own contacts has its own causes. Then other rules do not cause or delay notices to its contacts.
+  // A rule with its own contacts has its own causes, so that other rules cause or delay no notices to these contacts.
   const id = hash('sha256', [kind, foldedReason(action), rule?.notify ? relayId : ''].join('\n')).slice(0, 16);
   return { id, companyId, relayId, kind, reason: { type, message: cutShort(message, 1000) } };
 }
@@ -114,9 +114,9 @@ function reasonOf({ error, reason }: ActionStatus): Cause['reason'] {
   return error ?? { type: 'Failed', message: reason ?? 'nothing was said' };
 }
 
-const tellingChars = 1000; // only the start of a reason is compared: some patterns take quadratic time
+const tellingChars = 1000; // the limit of the compared text, because some patterns take quadratic time
 
-/** The reason without texts that differ between events: ids, numbers, addresses, assignment names. An HTTP status stays. */
+/** The reason without the texts that differ between events, such as ids, numbers and addresses. An HTTP status stays. */
 export function foldedReason(action: ActionStatus): string {
   const { type, message } = reasonOf(action);
   const assignment = action.assignmentId?.trim();

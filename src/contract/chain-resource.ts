@@ -7,7 +7,7 @@ import type { Correction } from '../chain/correct.js';
 import { actionStates, chainStatuses } from '../chain/outcome.js';
 
 export const actionSchema = actionStatusSchema
-  .extend({ error: actionErrorSchema.omit({ paused: true }).optional().describe('The last error. It stays after a recovery.') })
+  .extend({ error: actionErrorSchema.omit({ paused: true }).optional().describe('The last error, even after a later success.') })
   .meta({ id: 'Action' });
 export type ActionResource = z.infer<typeof actionSchema>;
 
@@ -15,12 +15,12 @@ const chainFacts = {
   chainId: z.string(),
   workflowId: z.string(),
   status: z.enum(chainStatuses),
-  receivedAt: z.string().describe('When the request arrived. Delays start then.'),
-  closedAt: z.string().optional().describe('Absent: the chain is open.'),
+  receivedAt: z.string().describe('When the request arrived. Delays start at this time.'),
+  closedAt: z.string().optional().describe('When the chain ended. Absent while the chain is open.'),
 };
 const links = z.object({
   chain: z.string(),
-  webUi: z.string().optional().describe("For operators: the chain in Temporal's Web UI."),
+  webUi: z.string().optional().describe("The link to the chain in Temporal's Web UI, for operators."),
 });
 
 export const chainSchema = z
@@ -30,19 +30,19 @@ export const chainSchema = z
       .array(z.string())
       .optional()
       .describe(
-        'The tokens that started it (only the first if there are very many). Absent: a person sent a refused request again.',
+        'The ids of the tokens in the request (not all if there are very many). Absent if a person sent a refused request again.',
       ),
     warnings: z
       .array(z.object({ pointer: z.string(), detail: z.string() }))
       .optional()
-      .describe('The warnings when it was accepted (only the first if there are very many).'),
+      .describe('The warnings when the relay accepted the chain (not all if there are very many).'),
     actions: z.array(actionSchema),
-    ignored: z.array(z.string()).optional().describe('The last signals that had no effect, with the reason.'),
+    ignored: z.array(z.string()).optional().describe('The last signals that had no effect, each with the reason.'),
     historyFull: z
       .literal(true)
       .optional()
-      .describe('Its history is full: `retry` and `reschedule` are not possible any more. Send the request again.'),
-    partial: z.boolean().optional().describe('No worker answered in time: this is the state on the Temporal server.'),
+      .describe("The chain's history is full: `retry`, `mend` and `reschedule` are not possible. Send the request again."),
+    partial: z.boolean().optional().describe('No worker answered in time: the answer has only what the Temporal server knows.'),
     links,
   })
   .meta({ id: 'Chain' });
@@ -63,10 +63,10 @@ export const listedChainSchema = z
   .object({
     companyId: z.string(),
     ...chainFacts,
-    assignmentIds: z.array(z.string()).describe('The assignments of its actions (only the first if there are very many).'),
-    relayIds: z.array(z.string()).describe('The rules of its actions.'),
-    failureTypes: z.array(z.string()).optional().describe('The types of its failures, such as `PlatformError`.'),
-    paused: z.literal(true).optional().describe('One of its actions waits for the end of a pause.'),
+    assignmentIds: z.array(z.string()).describe('The assignments of the actions in the chain (not all if there are very many).'),
+    relayIds: z.array(z.string()).describe('The rules of the actions in the chain.'),
+    failureTypes: z.array(z.string()).optional().describe('The types of the failures in the chain, such as `PlatformError`.'),
+    paused: z.literal(true).optional().describe('`true`: an action of the chain waits for the end of a pause.'),
     summary: z.string().optional(),
     links,
   })
@@ -78,19 +78,19 @@ export type ChainList = z.infer<typeof chainListSchema>;
 
 export const chainCountsSchema = z
   .record(z.enum(chainStatuses), z.int())
-  .describe('The number of chains by status. A reset in Temporal adds a terminated run.');
+  .describe('The number of chains for each status. A reset in Temporal adds a run that counts as terminated.');
 export type ChainCounts = z.infer<typeof chainCountsSchema>;
 
 export const acceptedSchema = z
   .object({
     chainId: z.string(),
     workflowId: z.string(),
-    receivedAt: z.iso.datetime().describe('Delays start then.'),
+    receivedAt: z.iso.datetime().describe('When the request arrived. Delays start at this time.'),
     actions: z.array(z.object({ index: z.int(), action: z.string(), relayId: z.string(), runAt: z.iso.datetime() })),
-    warnings: z.array(z.object({ pointer: z.string(), detail: z.string() })).describe('The chain is accepted anyway.'),
+    warnings: z.array(z.object({ pointer: z.string(), detail: z.string() })).describe('Mistakes that the relay tolerates.'),
     links: z.object({
       chain: z.url(),
-      webUi: z.url().optional().describe('Only if the request has an admin token.'),
+      webUi: z.url().optional().describe("The link to Temporal's Web UI. Only requests with an admin token get it."),
     }),
   })
   .meta({ id: 'Accepted' });
@@ -98,20 +98,20 @@ export type Accepted = z.infer<typeof acceptedSchema>;
 
 export const correctionSchema = z
   .strictObject({
-    field: z.string().min(1).max(100).describe('The name of the field in the request. In a list, every text is edited.'),
+    field: z.string().min(1).max(100).describe('The name of the field. If the field is a list, every text in it is edited.'),
     replace: z
       .strictObject({ from: z.string().min(1).max(1000), to: z.string().max(1000) })
       .optional()
-      .describe('First: replace every occurrence.'),
-    trim: z.boolean().optional().describe('Then: remove white space at both ends.'),
-    default: z.string().max(10_000).optional().describe('Then: the value if the field is blank, missing or not substituted.'),
+      .describe('Step 1: replaces every occurrence of `from` with `to`.'),
+    trim: z.boolean().optional().describe('Step 2: removes white space at both ends.'),
+    default: z.string().max(10_000).optional().describe('Step 3: the new value of a blank, missing or unsubstituted field.'),
   })
   .meta({ id: 'Correction' }) satisfies z.ZodType<Correction>;
 
 export const bulkPreviewSchema = z.object({
   verb: z.enum(bulkVerbs),
   count: z.int().describe('The number of chains. To run the order, send it again with this number as `confirm`.'),
-  first: z.array(listedChainSchema).describe('The first ten.'),
+  first: z.array(listedChainSchema).describe('The first ten chains.'),
   mends: z
     .array(
       z.object({
@@ -120,29 +120,29 @@ export const bulkPreviewSchema = z.object({
         before: z
           .unknown()
           .optional()
-          .describe('The current field: the first 500 characters of a long text, the first ten of a long list.'),
-        after: z.unknown().optional().describe('The new field, cut in the same way. Absent: the action is not edited.'),
+          .describe('The current value of the field. A long text is cut to 500 characters, a long list to ten entries.'),
+        after: z.unknown().optional().describe('The new value, cut in the same way. Absent if the action is not edited.'),
         problem: z.string().optional().describe('Why the action is not edited.'),
       }),
     )
     .optional()
-    .describe('Only for `mend`: the field before and after, in each action of the first ten chains.'),
+    .describe('Only for `mend`: the field before and after the edit, for each action of the first ten chains.'),
 });
 
 const bulkProgressSchema = z.object({
-  done: z.int().describe('Chains that are finished.'),
-  steered: z.int().describe('Chains where the order had an effect.'),
-  actions: z.int().describe('Actions where the order had an effect.'),
-  unchanged: z.int().describe('Chains with nothing left to do.'),
-  failed: z.int().describe('Chains that did not answer.'),
-  refused: z.int().default(0).describe('Actions that were not edited: the edit is invalid, or over the daily limit.'),
+  done: z.int().describe('The number of chains that the order has handled.'),
+  steered: z.int().describe('The number of chains in which the order had an effect.'),
+  actions: z.int().describe('The number of actions on which the order had an effect.'),
+  unchanged: z.int().describe('The number of chains in which there was nothing to do.'),
+  failed: z.int().describe('The number of chains that did not answer.'),
+  refused: z.int().default(0).describe('The number of actions whose edit was invalid or exceeded the daily limit.'),
   outcomes: z
     .partialRecord(z.enum(actionStates), z.int())
     .optional()
-    .describe('The states of these actions up to 3 seconds later, with counts. `needs-attention`: failed again.'),
+    .describe('The number of steered actions by state, up to 3 seconds later. `needs-attention`: the action failed again.'),
   failures: z
     .array(z.object({ workflowId: z.string(), error: z.string() }))
-    .describe('The first ten chains that did not answer, and actions that were refused or failed again, with the reason.'),
+    .describe('The first ten problems, each with the reason: a chain did not answer, or an action was refused or failed again.'),
 });
 export type BulkProgress = z.infer<typeof bulkProgressSchema>;
 
@@ -153,11 +153,11 @@ export const bulkSchema = z
     status: z.enum(['running', 'completed', 'failed', 'cancelled', 'terminated']),
     verb: z.enum(bulkVerbs),
     filter: z.record(z.string(), z.unknown()),
-    count: z.int().describe('The number of chains.'),
+    count: z.int().describe('The number of chains in the order.'),
     by: z.string(),
     startedAt: z.string(),
     closedAt: z.string().optional(),
-    progress: bulkProgressSchema.optional().describe('Absent: no worker answers now.'),
+    progress: bulkProgressSchema.optional().describe('The progress so far. Absent if no worker answers now.'),
     links: z.object({ bulk: z.string(), webUi: z.string().optional() }),
   })
   .meta({ id: 'Bulk' });

@@ -31,7 +31,7 @@ const authSchema = z
   .meta({ id: 'Auth' });
 export type Auth = z.infer<typeof authSchema>;
 
-/** A system that implements the relay's own connector API (docs/connecting-systems.md). */
+/** The connection to a system that implements the relay's own connector API (docs/connecting-systems.md). */
 const httpConnection = z.strictObject({
   kind: z.literal('http'),
   baseUrl: httpUrl,
@@ -39,10 +39,10 @@ const httpConnection = z.strictObject({
   allowPlainText: z
     .boolean()
     .optional()
-    .describe('`true`: `auth` may be sent over unencrypted `http`. Everybody on the way can read it.'),
+    .describe('`true` allows the relay to send `auth` over plain `http`. Everybody on the network path can read it.'),
 });
 
-/** Whether credentials would be sent without TLS and without permission. */
+/** Whether the relay would send credentials without TLS, although the settings do not allow this. */
 export function leaksAuth({ baseUrl, auth, allowPlainText = false }: z.infer<typeof httpConnection>): boolean {
   const { protocol, hostname } = new URL(baseUrl);
   return auth !== undefined && protocol === 'http:' && !isLoopback(hostname) && !allowPlainText;
@@ -57,8 +57,8 @@ const mostCount = 1_000_000_000;
 const limitsSchema = z
   .strictObject({
     actionsPerDay: z.int().min(0).max(mostCount).optional(),
-    recipientsPerDay: z.int().min(0).max(mostCount).optional().describe('E-mail recipients a day.'),
-    openChains: z.int().min(0).max(mostCount).optional().describe('Chains open at the same time.'),
+    recipientsPerDay: z.int().min(0).max(mostCount).optional().describe('The limit of e-mail recipients per day (UTC).'),
+    openChains: z.int().min(0).max(mostCount).optional().describe('The limit of chains that are open at the same time.'),
   })
   .meta({ id: 'CompanyLimits' });
 export type CompanyLimits = z.infer<typeof limitsSchema>;
@@ -80,22 +80,22 @@ const mailSettingsSchema = z.strictObject({
     .describe('E-mail is sent only to these domains and their subdomains.'),
 });
 
-/** The rule for recipients, if the company has `recipientDomains`. */
+/** The text that explains why a recipient outside `recipientDomains` is refused. */
 export function domainsRule(domains: readonly string[]): string {
   return `the company sends e-mail to ${domains.join(', ')} only (mail.recipientDomains)`;
 }
 
-/** Hides the user, too: with some mail services, the user and the password are the token. */
+/** Hides the user name too, because with some mail services the user name and the password are both the secret token. */
 function shownSmtpUrl(smtpUrl: string): string {
   const { protocol, username, password, host } = new URL(smtpUrl);
   return `${protocol}//${username === '' && password === '' ? '' : `${mask}@`}${host}`;
 }
 
-const signatures = "The secret of the webhook's signatures (Standard Webhooks): once it is set, unsigned requests are refused.";
+const signatures = "The secret that signs the company's webhooks (Standard Webhooks). If set, unsigned requests are refused.";
 const secretRule = 'must be whsec_ followed by 24 to 64 bytes in base64, as the sender of the webhooks shows it';
 
 const noticeLinks =
-  '`false`: notices have no link to retry or skip a held action without a key, and links that were already sent do not work.';
+  'Whether notices have links to retry or skip a held action without a key. `false` also disables links that were already sent. Default: `true`.';
 const limits = "The company's limits. For an absent limit, the operator's limit for all companies applies.";
 
 const companySettings = z.strictObject({
@@ -111,7 +111,7 @@ const companySettings = z.strictObject({
 });
 const { shape } = companySettings;
 
-/** The stored company. Answers show it with redacted secrets. */
+/** The company as it is stored. Answers do not show its secrets. */
 export const companySchema = z
   .object({
     companyId: z.string(),
@@ -126,23 +126,23 @@ export type Company = Omit<StoredCompany, 'createdAt' | 'updatedAt'>;
 
 export const remainsSchema = z
   .object({
-    open: z.int().describe('Open runs: chains that are being cancelled, and their notices. They end by themselves.'),
-    closed: z.int().describe('Closed runs with their histories.'),
-    retentionDays: z.number().describe('The retention of the namespace: how long Temporal keeps a closed run.'),
-    until: z.iso.datetime().describe('By then Temporal itself has deleted the runs that are closed now.'),
+    open: z.int().describe('The number of open runs (chains being cancelled, and their notices). They end by themselves.'),
+    closed: z.int().describe('The number of closed runs whose histories Temporal still keeps.'),
+    retentionDays: z.number().describe('How many days Temporal keeps a closed run (the retention of the namespace).'),
+    until: z.iso.datetime().describe('At this time, Temporal has deleted all runs that are closed now.'),
   })
-  .meta({ id: 'Remains', description: 'The data of the company in Temporal, about a second old.' });
+  .meta({ id: 'Remains', description: 'The data of the company that is still in Temporal. The numbers are about a second old.' });
 export type Remains = z.infer<typeof remainsSchema>;
 
-const whereRemains = remainsSchema.optional().describe('Its data that is still in Temporal; absent: there is none.');
+const whereRemains = remainsSchema.optional().describe('The data that is still in Temporal. Absent if there is none.');
 export const madeCompanyResponse = companySchema
   .extend({
-    remains: whereRemains.describe('Data of the old company with this id that is still in Temporal; absent: there is none.'),
+    remains: whereRemains.describe('The data of the deleted company that is still in Temporal. Absent if there is none.'),
   })
   .meta({ id: 'MadeCompany' });
 export const deletedCompanyResponse = z.object({
   remains: remainsSchema,
-  bulkId: z.string().optional().describe('The progress of the cancellation: `GET /chains/bulk/{bulkId}`.'),
+  bulkId: z.string().optional().describe('The order that cancels the chains. `GET /chains/bulk/{bulkId}` shows its progress.'),
 });
 export const erasedResponse = z.object({
   erased: z.int().describe('The number of histories that this request deleted.'),
@@ -151,9 +151,9 @@ export const erasedResponse = z.object({
 
 export const companiesResponse = z.object({ companies: z.array(companySchema), nextCursor: z.string().optional() });
 
-/** Credentials belong in `auth`, where they are secret. The relay appends paths to the URL, so it has no query or fragment. */
+/** Credentials belong in `auth`, where they are secret. The relay appends paths to the URL, so the URL has no query. */
 function checkBaseUrl({ value, issues }: z.core.ParsePayload<{ baseUrl: string }>): void {
-  if (!URL.canParse(value.baseUrl)) return; // The schema of the field reports it.
+  if (!URL.canParse(value.baseUrl)) return; // The schema of the field reports the invalid URL.
   const { username, password, search, hash } = new URL(value.baseUrl);
   const report = (message: string) => issues.push({ code: 'custom', input: value, path: ['baseUrl'], message });
   if (username !== '' || password !== '') report('must not contain credentials: send them as auth');
@@ -163,7 +163,7 @@ function checkBaseUrl({ value, issues }: z.core.ParsePayload<{ baseUrl: string }
 const mailbox = z.string().refine(isEmailAddress, 'is no e-mail address').optional();
 const mailRequest = mailSettingsSchema.extend({ from: mailbox, replyTo: mailbox });
 
-/** The body of PUT. `null` removes; `timeZone` becomes UTC. A section replaces the stored one, but keeps secrets (secrets.ts). */
+/** The body of PUT. `null` removes a field, or sets the `timeZone` to UTC. A replaced section keeps its secrets (secrets.ts). */
 export const companyRequest = companySettings
   .extend({
     name: label,
@@ -179,7 +179,7 @@ export const companyRequest = companySettings
   .meta({ id: 'CompanySettings' });
 export type NewCompany = z.infer<typeof companyRequest> & SetByCompany & { companyId: string };
 
-/** For PATCH. */
+/** The body of PATCH. */
 export const companyPatch = companyRequest
   .partial()
   .extend({ platform: httpConnection.partial().nullish(), ticketing: httpConnection.partial().nullish() })
@@ -191,32 +191,32 @@ export const pauseSchema = z
   .object({
     what: pausableSchema,
     since: z.iso.datetime(),
-    until: z.iso.datetime().optional().describe('When it ends automatically; absent: a person ends it.'),
-    reason: encrypted(z.string()).optional().describe('The reason, as a person wrote it.'),
+    until: z.iso.datetime().optional().describe('When the pause ends automatically. Absent if a person must end the pause.'),
+    reason: encrypted(z.string()).optional().describe('The reason for the pause, as a person wrote it.'),
   })
   .meta({ id: 'Pause' }) satisfies z.ZodType<Pause>;
 
 export const pauseRequest = z
   .strictObject({
-    what: pausableSchema.default('all').describe('`all`: every connector of the company.'),
-    reason: prose.max(500).nullish().describe('Shown with every waiting action.'),
+    what: pausableSchema.default('all').describe('The connector to pause. `all` means every connector of the company.'),
+    reason: prose.max(500).nullish().describe('The reason for the pause. Every waiting action shows it.'),
     until: z.iso
       .datetime({ offset: true, error: 'must be an ISO 8601 time with a zone, such as 2026-07-01T12:00:00Z' })
       .refine((time) => Date.parse(time) > Date.now(), 'must be in the future')
       .nullish()
-      .describe('When it ends automatically; absent: a person ends it.'),
+      .describe('When the pause ends automatically. Absent if a person must end the pause.'),
   })
   .meta({ id: 'PauseRequest' });
 export const pausesResponse = z.object({ pauses: z.array(pauseSchema).describe('The current pauses.') });
 export type PausesNow = z.infer<typeof pausesResponse>;
 
-/** The facts of a company that each of its keys may read. */
+/** The facts of a company that every key of the company can read. */
 export const companyFactsSchema = companySchema
   .pick({ companyId: true, name: true, timeZone: true })
   .extend({
     rules: z.array(z.object({ relayId: z.string(), name: z.string(), enabled: z.boolean() })),
     ...pausesResponse.shape,
-    webUi: z.url().optional().describe("For operators: its workflows in Temporal's Web UI."),
+    webUi: z.url().optional().describe("The link to the company's workflows in Temporal's Web UI, for operators."),
   })
   .meta({ id: 'CompanyFacts' });
 export type CompanyFacts = z.infer<typeof companyFactsSchema>;
@@ -224,7 +224,7 @@ export type CompanyFacts = z.infer<typeof companyFactsSchema>;
 const checkedSchema = z.object({
   part: z.enum(['platform', 'ticketing', 'mail', 'contacts', 'rules', 'pauses']),
   works: z.boolean(),
-  detail: z.string().describe('The result, or the problem and the next step.'),
+  detail: z.string().describe('The result of the check, or the problem and the next step.'),
 });
 export type Checked = z.infer<typeof checkedSchema>;
 export type CheckedPart = Checked['part'];
@@ -234,7 +234,7 @@ export const checkRequest = z.strictObject({
     .min(1)
     .max(256)
     .optional()
-    .describe('An assignment that exists on the platform. Without it, the check only tells whether the platform answers.'),
+    .describe('The id of an existing assignment. Without it, the check only tells whether the platform answers.'),
 });
 export const checkResponse = z.object({ checked: z.array(checkedSchema) });
 

@@ -2,7 +2,7 @@
 
 import { DefaultFailureConverter, defaultPayloadConverter, type PayloadConverter } from '@temporalio/common';
 
-/** An unreadable payload becomes `undefined`, and handlers ignore it: an error would block the workflow until a reset. */
+/** Turns an unreadable payload into `undefined`, which handlers ignore. An error would block the workflow until a reset. */
 export const payloadConverter: PayloadConverter = {
   toPayload: defaultPayloadConverter.toPayload.bind(defaultPayloadConverter),
   fromPayload: (payload, context, hint) => {
@@ -14,7 +14,7 @@ export const payloadConverter: PayloadConverter = {
   },
 };
 
-/** The workflow bundle defines this global if there are no keys. Failure messages then stay readable in Temporal's tools. */
+/** The workflow bundle defines this global if nothing is encrypted. Temporal's tools can then show the failure messages. */
 export const plainFailures = 'relayPlainFailures';
 
 /** Encodes the messages and stack traces of failures as payloads, so that they are encrypted, too. */

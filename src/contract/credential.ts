@@ -1,4 +1,4 @@
-/** Tokens of rules, keys of companies and tokens of operators. Each is shown only once, when it is created. */
+/** Rule tokens, company keys and admin tokens. Only the answer that creates a token or key shows it. */
 
 import { createHash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { maxDelaySeconds } from '../chain/chain.js';
 import { label } from './notify.js';
 
-/** A token expires at the end of its grace period after a rotation. */
+/** After a rotation, the older tokens expire at the end of the grace period. */
 export const tokenSchema = z
   .object({
     tokenId: z.string(),
@@ -14,12 +14,12 @@ export const tokenSchema = z
     createdAt: z.iso.datetime(),
     expiresAt: z.iso.datetime().optional(),
     revokedAt: z.iso.datetime().optional(),
-    lastUsedAt: z.iso.datetime().optional().describe('Rounded to the minute.'),
+    lastUsedAt: z.iso.datetime().optional().describe('The last use. The relay updates this time at most once a minute.'),
   })
   .meta({ id: 'Token' });
 export type Token = z.infer<typeof tokenSchema>;
 
-export const tokensResponse = z.object({ tokens: z.array(tokenSchema) }); // newest first
+export const tokensResponse = z.object({ tokens: z.array(tokenSchema) }); // the newest token first
 
 export const rotationRequest = z
   .strictObject({
@@ -29,11 +29,11 @@ export const rotationRequest = z
       .max(maxDelaySeconds)
       .nullable()
       .default(0)
-      .describe('How long the older tokens stay valid; `null`: until they are revoked.'),
+      .describe('How long the older tokens stay valid, in seconds. With `null`, the rotation does not change their end.'),
   })
   .meta({ id: 'Rotation' });
 export const rotatedTokenResponse = z
-  .object({ tokenId: z.string(), relayAccessToken: z.string().describe('Shown only in this answer.') })
+  .object({ tokenId: z.string(), relayAccessToken: z.string().describe('The token. Only this answer shows it.') })
   .meta({ id: 'RotatedToken' });
 
 /** Each role includes the permissions of the roles before it. */
@@ -41,7 +41,7 @@ export const roles = ['read', 'steer', 'manage'] as const;
 export type Role = (typeof roles)[number];
 const role = z
   .enum(roles)
-  .describe('`read`: read chains and refused requests; `steer`: also steer and resend them; `manage`: also change settings.');
+  .describe('`read` reads chains and refused requests. `steer` also steers and resends them. `manage` also changes settings.');
 
 export const keySchema = z
   .object({
@@ -50,7 +50,7 @@ export const keySchema = z
     role,
     createdAt: z.iso.datetime(),
     expiresAt: z.iso.datetime().optional(),
-    lastUsedAt: z.iso.datetime().optional().describe('Rounded to the minute.'),
+    lastUsedAt: z.iso.datetime().optional().describe('The last use. The relay updates this time at most once a minute.'),
   })
   .meta({ id: 'Key' });
 export type CompanyKey = z.infer<typeof keySchema>;
@@ -62,12 +62,12 @@ const expiry = z.object({
     .refine((time) => Date.parse(time) < Date.UTC(10_000, 0), 'must be before the year 10000')
     .transform((time) => new Date(time).toISOString()) // PostgreSQL refuses offsets of 16 hours or more
     .optional()
-    .describe('When it expires.'),
+    .describe('When the key or token expires.'),
 });
 export const newKeyRequest = z.strictObject({ name: label, role: role.default('steer'), ...expiry.shape }).meta({ id: 'NewKey' });
 export type NewKey = z.infer<typeof newKeyRequest>;
 
-/** As powerful as RELAY_ADMIN_TOKEN, but with the name of an operator. */
+/** An admin token allows as much as RELAY_ADMIN_TOKEN, but has the name of an operator. */
 export const adminTokenSchema = keySchema
   .omit({ keyId: true, role: true })
   .extend({ adminTokenId: z.string() })
@@ -75,23 +75,23 @@ export const adminTokenSchema = keySchema
 export const adminTokensResponse = z.object({ adminTokens: z.array(adminTokenSchema) });
 export const newAdminTokenRequest = newKeyRequest.omit({ role: true }).meta({ id: 'NewAdminToken' });
 export const createdAdminTokenResponse = adminTokenSchema
-  .extend({ token: z.string().describe('Shown only in this answer.') })
+  .extend({ token: z.string().describe('The admin token. Only this answer shows it.') })
   .meta({ id: 'CreatedAdminToken' });
 
 export const keysResponse = z.object({ keys: z.array(keySchema) });
 export const createdKeyResponse = keySchema
-  .extend({ key: z.string().describe('Shown only in this answer.') })
+  .extend({ key: z.string().describe('The key. Only this answer shows it.') })
   .meta({ id: 'CreatedKey' });
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const secretLength = 30; // digits of base 62: 178 bits
-const checksumLength = 6; // digits of base 62: enough for 32 bits
+const secretLength = 30; // digits of base 62, which are 178 bits
+const checksumLength = 6; // digits of base 62, which are enough for 32 bits
 
-/** The limits of a company: every process keeps all rules and their tokens in memory. */
+/** The limits of a company. They are needed because every process keeps all rules and their tokens in memory. */
 export const mostRules = 1000;
 export const mostKeys = 100;
 
-/** A prefix (rule token, company key or operator token), 178 random bits and their CRC-32, in base 62. */
+/** Creates a rule token, company key or admin token: its prefix, then 178 random bits and a CRC-32, in base 62. */
 export function makeCredential(prefix: 'rlt_' | 'rlk_' | 'rla_'): string {
   const secret = prefix + randomText(secretLength);
   return secret + checksum(secret);
@@ -99,15 +99,15 @@ export function makeCredential(prefix: 'rlt_' | 'rlk_' | 'rla_'): string {
 
 const ourPrefix = /^rl[tka]_/;
 
-/** Undefined if the id is a credential, which a person may have put there: it must not get into the log. */
+/** @returns undefined if a person used a credential as an id: the log must not contain credentials. */
 export function loggableId(id: string | undefined): string | undefined {
   return id !== undefined && ourPrefix.test(id) ? undefined : id;
 }
 
-/** A token with another prefix comes from an earlier system. */
+/** Whether the token comes from an earlier system. Such a token does not have the prefix of the relay. */
 export const isTakenOver = (token: string): boolean => !token.startsWith('rlt_');
 
-/** Whether a text is mistyped or cut: our prefix, but a wrong checksum or length. Other texts may be tokens taken over. */
+/** Whether a text has our prefix, but a wrong checksum or length. A text without it may be a token of an earlier system. */
 export function isMistyped(text: string): boolean {
   if (!ourPrefix.test(text)) return false;
   const secret = text.slice(0, -checksumLength);
@@ -119,7 +119,7 @@ export function hashOf(credential: string): Buffer {
   return createHash('sha256').update(credential).digest();
 }
 
-/** A random id, which is no secret. */
+/** Makes a random id. The id is not secret. */
 export function makeId(): string {
   return randomText(12);
 }

@@ -1,4 +1,4 @@
-/** The answers of a dry run, and of the composer. */
+/** The answers of a dry run, and the requests and answers of the composer. */
 
 import { z } from 'zod';
 import { actionDefinitions } from '../chain/actions.js';
@@ -15,25 +15,25 @@ const effectSchema = z
 export const dryRunSchema = z
   .object({
     dryRun: z.literal(true),
-    receivedAt: z.iso.datetime().describe('The time of the dry run. Delays start then.'),
+    receivedAt: z.iso.datetime().describe('The time of the dry run. Delays start at this time.'),
     actions: z.array(
       acceptedSchema.shape.actions.element.extend({
         comment: z.string().optional(),
         assignmentId: z.string().optional(),
-        runAt: z.iso.datetime().describe('When it would be due. An immediate action runs in its turn.'),
+        runAt: z.iso.datetime().describe('When the action would be due. Without a delay, it runs after the actions before it.'),
         outcome: z
           .enum(forecastOutcomes)
           .describe(
-            'The result if it were due now: `runs`; `skipped`; `needs-attention`, held until a person decides; ' +
-              '`failed`, the same under a rule with `onFailure: "continue"`; `held` behind an action that needs attention; ' +
-              '`unknown`, because the platform did not answer.',
+            'The result if the action were due now. `needs-attention`: it would be held until a person decides. ' +
+              '`failed`: it would fail, and its rule says `onFailure: "continue"`. `held`: an action before it would need ' +
+              'attention. `unknown`: the platform did not answer.',
           ),
-        reason: z.string().optional().describe('Why it would not run.'),
-        paused: z.string().optional().describe('The current pause. The action would wait until it ends.'),
+        reason: z.string().optional().describe('Why the action would not run.'),
+        paused: z.string().optional().describe('The current pause. The action would wait until the pause ends.'),
         condition: z
           .object({
             text: z.string(),
-            holds: z.boolean().optional().describe('The result now. Absent: it could not be evaluated.'),
+            holds: z.boolean().optional().describe('Whether the condition holds now. Absent if it could not be evaluated.'),
             reason: z
               .string()
               .optional()
@@ -41,7 +41,7 @@ export const dryRunSchema = z
             error: z.string().optional().describe('Why the assignment could not be read.'),
           })
           .optional(),
-        effect: effectSchema.optional().describe('Its effect. Absent: the data are not valid, see `reason`.'),
+        effect: effectSchema.optional().describe('The effect of the action. Absent if its data are not valid: see `reason`.'),
         rule: ruleSchema.pick({ name: true, enabled: true, onFailure: true, onUnknown: true }).optional(),
       }),
     ),
@@ -61,27 +61,27 @@ export const composeRequest = z
       .max(maxActions, {
         error: ({ input }) => `has ${Array.isArray(input) ? input.length : 0} actions; at most ${maxActions} are allowed`,
       })
-      .describe('The actions with the variables of the webhook, without tokens.'),
+      .describe('The actions, with the variables of the webhook and without tokens.'),
     variables: z
       .record(z.string().max(100), z.string().max(10_000))
       .default({})
-      .describe('Values by the name of the variable. A missing variable gets a sample value.'),
+      .describe('The value of each variable, by its name. A variable without a value gets a sample value.'),
     assignment: z
       .union([
         z
           .strictObject({ id: z.string().max(256) })
-          .describe('The id of an assignment, in its current state on the platform. Also the value of `${assignment_id}`.'),
-        z.strictObject({ facts: anyObject }).describe('An invented assignment: what the platform would answer.'),
-        z.strictObject({ chainId: z.string().max(128) }).describe('The assignment and the values of a past chain.'),
+          .describe('An assignment in its current state on the platform. Its id is also the value of `${assignment_id}`.'),
+        z.strictObject({ facts: anyObject }).describe('An invented assignment, as the platform would return it.'),
+        z.strictObject({ chainId: z.string().max(128) }).describe('The assignment and the variable values of a past chain.'),
       ])
       .optional()
-      .describe('The assignment for conditions and sends. Absent: everything that depends on it is unknown.'),
+      .describe('The assignment for conditions and sends. Without it, every result that depends on the assignment is `unknown`.'),
     scenario: z
       .enum(scenarios)
       .optional()
       .describe(
-        'Simulates the chain in time. `nobody-found`: the assignment stays a draft. `nobody-accepts`: after a send it stays sent. ' +
-          '`platform-down`: the platform does not answer for an hour.',
+        'Simulates how the chain runs over time. `nobody-found`: the assignment stays a draft. `nobody-accepts`: the assignment is sent ' +
+          'and stays in this state. `platform-down`: the platform does not answer for an hour.',
       ),
   })
   .meta({ id: 'Compose' });
@@ -91,27 +91,25 @@ const seconds = z.number().describe('Seconds after the event.').optional();
 export const composedSchema = z
   .object({
     problems: issues.describe('Mistakes for which the request would be refused.'),
-    warnings: issues.describe('Mistakes for which the request would only get a warning.'),
+    warnings: issues.describe('Mistakes that would cause only a warning.'),
     hints: z
-      .array(issuesSchema.extend({ add: anyObject.optional().describe('An action that fixes it, to be added at the end.') }))
-      .describe('Probable mistakes: an action that can never run, a send without a safety net.'),
-    variables: z.record(z.string(), z.string()).describe('The values that were used.'),
+      .array(issuesSchema.extend({ add: anyObject.optional().describe('An action to append, which corrects the mistake.') }))
+      .describe('Probable mistakes, such as an action that can never run, or a send without an e-mail if nobody accepts.'),
+    variables: z.record(z.string(), z.string()).describe('The values that the relay used for the variables.'),
     timestamps: z
-      .array(
-        issuesSchema.extend({ written: z.boolean().describe('`true`: `detail` is the timestamp; `false`: it is the mistake.') }),
-      )
-      .describe("Each `cfValue` in its `cfTargetDateFormat`, in the company's time zone."),
+      .array(issuesSchema.extend({ written: z.boolean().describe('`true` if `detail` is the timestamp, not a mistake.') }))
+      .describe("Each `cfValue`, written in its `cfTargetDateFormat` and in the company's time zone."),
     actions: z
       .array(
         dryRunSchema.shape.actions.element.extend({
-          afterSeconds: seconds.describe('In a scenario: when it is done, skipped or failed. Absent: it waits for a decision.'),
-          attempts: z.int().optional().describe('In a scenario: the number of attempts.'),
-          toldAfterSeconds: seconds.describe('In a scenario: when the notice goes out, if it needs attention or failed.'),
+          afterSeconds: seconds.describe('In a scenario: the seconds until the action ends. Absent if it waits for a decision.'),
+          attempts: z.int().optional().describe('In a scenario: the number of attempts at the action.'),
+          toldAfterSeconds: seconds.describe('In a scenario: the seconds until people get the notice about this action.'),
         }),
       )
       .optional()
-      .describe('The outcome of each action. Absent: there are problems.'),
-    remark: z.string().optional().describe('The result of the scenario for the whole chain.'),
+      .describe('The outcome of each action. Absent if there are problems.'),
+    remark: z.string().optional().describe('What the scenario shows about the whole chain.'),
   })
   .meta({ id: 'Composed' });
 export type Composed = z.infer<typeof composedSchema>;
@@ -127,7 +125,7 @@ export const composerSchema = z
       }),
     ),
     variables: z.array(z.object({ name: z.string(), description: z.string(), sample: z.string() })),
-    examples: z.array(z.object({ summary: z.string(), elements: z.array(anyObject).describe('Without rules and tokens.') })),
+    examples: z.array(z.object({ summary: z.string(), elements: z.array(anyObject).describe('Actions without rule or token.') })),
   })
   .meta({ id: 'Composer' });
 export type Composer = z.infer<typeof composerSchema>;

@@ -1,4 +1,4 @@
-/** Encryption at rest: AES-256-GCM with named keys that can be rotated. Also derives keys for other purposes. */
+/** Encryption at rest: AES-256-GCM with named keys that can be rotated. `deriveKey` makes keys for other purposes. */
 
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { z } from 'zod';
@@ -7,7 +7,7 @@ const cipher = 'aes-256-gcm';
 const nonceLength = 12;
 const tagLength = 16;
 
-/** The key is missing, or the data was changed or moved. The message has the reason, but no content. */
+/** The key is missing, or the data was changed or moved. The message names the reason, but contains no data. */
 export class DecryptionError extends Error {
   override readonly name = 'DecryptionError';
 }
@@ -17,15 +17,15 @@ export interface Encrypted {
   data: Uint8Array; // nonce, ciphertext, tag
 }
 
-const mostDerived = 10_000; // bounds the memory of a process with many companies
+const mostDerived = 10_000; // limits the memory of a process with many companies
 
-/** The first key encrypts; all decrypt. */
+/** The first key encrypts. All keys can decrypt. */
 export class Keyring {
   readonly #keys: ReadonlyMap<string, Buffer>;
   readonly #derived = new Map<string, Buffer>(); // by key id and company
   readonly currentId: string;
 
-  /** @param text - `id:base64,id:base64`, keys of 32 bytes. @throws Error that names the wrong entry, but not its key. */
+  /** @param text - `id:base64,id:base64`, with keys of 32 bytes. @throws Error that names the wrong entry, but not its key. */
   constructor(text: string) {
     const entries = text.split(',').map((entry, index) => {
       const [, id = '', key = ''] = /^([\w-]{1,40}):([\w+/-]+=*)$/.exec(entry.trim()) ?? [];
@@ -43,7 +43,7 @@ export class Keyring {
     return [...this.#keys.keys()];
   }
 
-  /** @param context - the place of the data; decryption needs the same. @param companyId - derives a key for this company. */
+  /** @param context - the place of the data; `decrypt` needs the same context. @param companyId - uses a key for this company. */
   encrypt(plain: Uint8Array, context: string, companyId?: string): Encrypted {
     const nonce = randomBytes(nonceLength);
     const encrypting = createCipheriv(cipher, this.#keyFor(this.currentId, companyId), nonce, { authTagLength: tagLength });
@@ -87,7 +87,7 @@ function missingKey(id: string): DecryptionError {
   return new DecryptionError(`there is no encryption key ${id} here: append it to RELAY_ENCRYPTION_KEYS`);
 }
 
-/** `enc:1:<key id>:<base64>`. */
+/** @returns `enc:1:<key id>:<base64>`. */
 export function encryptText(keyring: Keyring, plain: string, context: string): string {
   const { keyId, data } = keyring.encrypt(Buffer.from(plain), context);
   return `enc:1:${keyId}:${Buffer.from(data).toString('base64')}`;
@@ -101,25 +101,25 @@ export function decryptText(keyring: Keyring | undefined, text: string, context:
   return keyring.decrypt({ keyId, data: Buffer.from(data, 'base64') }, context).toString();
 }
 
-/** A key of 32 bytes for one purpose, such as `token pepper`. It reveals nothing about the secret or other keys. */
+/** Makes a key of 32 bytes for one purpose, such as `token pepper`. The key reveals nothing about the secret or other keys. */
 export function deriveKey(secret: string | Uint8Array, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, '', purpose, 32));
 }
 
 export const encryptionStatusSchema = z
   .object({
-    keys: z.array(z.string()).describe('The ids of the keys of this process: the first encrypts, all decrypt.'),
+    keys: z.array(z.string()).describe('The ids of the keys of this process. The first key encrypts. All keys can decrypt.'),
     rows: z
-      .array(z.object({ table: z.string(), keyId: z.string().optional().describe('Absent: not encrypted.'), rows: z.int() }))
+      .array(z.object({ table: z.string(), keyId: z.string().optional().describe('Absent if not encrypted.'), rows: z.int() }))
       .describe('The number of rows with sensitive data, by table and key.'),
-    left: z.int().describe('Rows that are not yet encrypted with the first key.'),
+    left: z.int().describe('The number of rows that are not yet encrypted with the first key.'),
   })
   .meta({ id: 'Encryption' });
 export type EncryptionStatus = z.infer<typeof encryptionStatusSchema>;
 
 export const encryptionProgressSchema = encryptionStatusSchema
   .extend({
-    rotated: z.int().describe('Rows that this request encrypted with the first key.'),
-    unreadable: z.array(z.string()).describe('The rows that could not be encrypted, with the reason.'),
+    rotated: z.int().describe('The number of rows that this request encrypted with the first key.'),
+    unreadable: z.array(z.string()).describe('The rows that could not be decrypted, each with the reason.'),
   })
   .meta({ id: 'EncryptionProgress' });

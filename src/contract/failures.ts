@@ -1,4 +1,4 @@
-/** Reads failures of activities and child workflows from the SDK. Makes the failure of a workflow whose actions failed. */
+/** Reads the SDK's failures of activities and child workflows. Creates the failure of a workflow whose actions failed. */
 
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { ActivityFailure, ApplicationFailure, ChildWorkflowFailure, isCancellation, TimeoutFailure } from '@temporalio/workflow';
@@ -7,18 +7,18 @@ import type { Chain } from '../chain/chain.js';
 import { failureMessage } from '../chain/web-ui.js';
 import type { EffectOutcome, EffectResult, FailureDetails } from './activities.js';
 
-/** The limit of one local activity, and of several in a row. Part of the replay contract. */
+/** The time limit of one local activity, and of several local activities in a row. Part of the replay contract. */
 export const longestLocalMs = 2000;
 
 export interface FailedAttempt {
   attempts: number;
   failure: ActionError;
-  /** From the activity's report. Without one, the longest time of a local activity. */
+  /** The duration that the activity reports. Without a report, the time limit of a local activity. */
   tookMs: number;
   kept?: unknown;
 }
 
-/** Ordinary activities, and time-outs of local ones, have the cause in an `ActivityFailure`. @throws cancellations again. */
+/** Failures of ordinary activities, and time-outs, are inside an `ActivityFailure`. @throws the error if it is a cancellation. */
 export function readFailure(error: unknown): FailedAttempt {
   if (isCancellation(error)) throw error;
   const once = { attempts: 1, tookMs: longestLocalMs };
@@ -39,7 +39,7 @@ export function readFailure(error: unknown): FailedAttempt {
   return { attempts: attempt, tookMs, failure, kept };
 }
 
-/** @throws ApplicationFailure like the effect's own activity. */
+/** @throws ApplicationFailure - the same failure that the effect's own activity would throw. */
 export async function resultOf(outcome: EffectOutcome): Promise<EffectResult> {
   if (!('failure' in outcome)) return outcome;
   const { type, message, details } = outcome.failure;
@@ -52,7 +52,7 @@ export function actionsFailed(type: string, chain: Chain, actions: ActionStatus[
   return failure;
 }
 
-/** `how`: the way the workflow closed, if it did not return the statuses of all actions. */
+/** `how`: how the workflow closed, if it did not return the statuses of all its actions. */
 export interface ChildEnd {
   actions: ActionStatus[];
   how?: string;
@@ -60,7 +60,7 @@ export interface ChildEnd {
 
 export const runsAlready = 'runs already';
 
-/** The end of a `DelayedAction` that did not complete. Its statuses are in its failure, or came by signal. */
+/** Reads the end of a `DelayedAction` that did not complete. The statuses are in its failure, or came earlier by signal. */
 export function readEnd(error: unknown): ChildEnd {
   if (error instanceof WorkflowExecutionAlreadyStartedError) return { actions: [], how: runsAlready };
   const cause = error instanceof ChildWorkflowFailure || error instanceof ActivityFailure ? error.cause : error;

@@ -1,4 +1,4 @@
-/** The signed link in a notice. With it, a contact without a key decides about one held action. */
+/** The signed link in a notice. With this link, a contact decides about one held action, and needs no key. */
 
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
@@ -7,8 +7,8 @@ import { deriveKey } from './encryption.js';
 
 export interface HoldRef extends ChainRef {
   index: number;
-  at: string; // start of the hold, by the chain's clock, in ISO 8601, UTC; a decision after it ends the hold
-  until: number; // Unix seconds
+  at: string; // start of the hold, by the chain's clock, in ISO 8601, UTC; the page shows the last decision after this time
+  until: number; // when the link expires, in Unix seconds
   contact: string; // `contactMark` of the recipient
 }
 
@@ -16,7 +16,7 @@ const namedSchema = z
   .tuple([z.string(), z.string(), z.int(), z.string(), z.int(), z.string()])
   .transform(([companyId, chainId, index, at, until, contact]): HoldRef => ({ companyId, chainId, index, at, until, contact }));
 
-/** A hash, so that URLs contain no addresses. */
+/** A hash of the contact, so that URLs contain no e-mail addresses. */
 export function contactMark(contact: string): string {
   return hash('sha256', contact).slice(0, 16);
 }
@@ -24,7 +24,7 @@ export function contactMark(contact: string): string {
 export class HoldLinks {
   readonly #keys: readonly Buffer[];
 
-  /** @param secret - RELAY_SECRET: one or several, separated by commas; the first signs. Undefined: no links. */
+  /** @param secret - RELAY_SECRET: secrets separated by commas. The first one signs. Without a secret, there are no links. */
   constructor(secret: string | undefined) {
     this.#keys = (secret?.split(',') ?? []).map((secret) => deriveKey(secret, 'notice link'));
   }
@@ -35,7 +35,7 @@ export class HoldLinks {
     return key && `${named}.${signatureOf(key, named).toString('base64url')}`;
   }
 
-  /** @returns the contents of the link, even if it has expired; undefined: not one of our links. */
+  /** @returns the contents of the link, even if the link has expired; undefined if the relay did not sign the link. */
   read(link: string): HoldRef | undefined {
     const [, named = '', signature = ''] = /^([\w-]{1,1000})\.([\w-]{43})$/.exec(link) ?? [];
     const given = Buffer.from(signature, 'base64url');

@@ -1,4 +1,4 @@
-/** @param host - as in URLs or sockets. */
+/** @param host - a host name or an address, as in a URL or a socket. */
 export function isLoopback(host: string): boolean {
   return /^(localhost|(::ffff:)?127(\.\d{1,3}){3}|::1|\[::1\])$/i.test(host);
 }

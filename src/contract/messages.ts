@@ -1,8 +1,8 @@
 /**
- * The signals and queries of a chain. A signal from a person has one JSON argument, because tctl sends only one. Forms: an index,
- * `[index]`, `{"index": 1}`; for `reschedule` `[index, seconds from now]` or `{"index": 1, "seconds": 60}`; for `mend` `[index,
- * {field: value}, {confirmUnknown?, allActions?, by?}]` or `{"index": 1, "fields": {…}, "confirmUnknown": true}`. Reading them is
- * part of the replay contract.
+ * The signals and queries of a chain. A signal from a person has one JSON argument, because tctl sends only one. The argument is
+ * an index, `[index]` or `{"index": 1}`. For `reschedule`, it is `[index, seconds from now]` or `{"index": 1, "seconds": 60}`.
+ * For `mend`, it is `[index, {field: value}, {confirmUnknown?, allActions?, by?}]` or `{"index": 1, "fields": {…}}` with the same
+ * options. How these arguments are read is part of the replay contract.
  */
 
 import { defineQuery, defineSignal } from '@temporalio/workflow';
@@ -16,17 +16,17 @@ import { cutShort, jsonBytes } from '../chain/text.js';
 import type { BulkProgress, ChainResource } from './chain-resource.js';
 import { type ChainNotice, type News, noticeKinds, type Over } from './notices.js';
 
-/** The Web UI shows these descriptions in its form for signals. */
+/** Temporal's Web UI shows these descriptions in its form for signals. */
 export const steeringSignals = {
-  retry: steering('retry', 'Tries a held action again, or sends an e-mail to the recipients without a copy. Input: [index]'),
+  retry: steering('retry', 'Tries a held or failed action again. No recipient gets an e-mail twice. Input: [index]'),
   mend: steering(
     'mend',
-    'Changes fields of a held or failed action, by their names in the request, and tries it again. Input: [index, {"field": "value"}]',
+    'Changes fields of a held or failed action, and tries the action again. Input: [index, {"field in the request": "value"}]',
   ),
-  skip: steering('skip', 'Goes on without a held action. Input: [index]'),
+  skip: steering('skip', 'Skips a held action. The actions after it run. Input: [index]'),
   runNow: steering('runNow', 'Runs a scheduled action now. Input: [index]'),
-  cancelAction: steering('cancelAction', 'Cancels one action; the actions after it go on. Input: [index]'),
-  reschedule: steering('reschedule', 'Moves a scheduled action. Input: [index, seconds from now]'),
+  cancelAction: steering('cancelAction', 'Cancels one action. The actions after it run. Input: [index]'),
+  reschedule: steering('reschedule', 'Moves a scheduled action to another time. Input: [index, seconds from now]'),
 };
 export type SteeringName = keyof typeof steeringSignals;
 export const steeringNames = Object.keys(steeringSignals) as SteeringName[];
@@ -43,10 +43,10 @@ export function verbOf(name: SteeringName): SteeringVerb {
   return name === 'cancelAction' ? 'cancel' : name;
 }
 
-/** Tells every workflow that waits for a pause to check again. `overdue`: run overdue actions immediately. */
+/** Tells workflows that wait for the end of a pause to check it again. With `overdue`, overdue actions run immediately. */
 export const resumeSignal = defineSignal<[{ overdue?: 'now' }?]>('resume');
 
-/** Tells a chain to leave out its remaining actions. */
+/** Tells a chain to cancel its remaining actions. */
 export const stopSignal = {
   ...defineSignal<[{ reason: string; by?: string }]>('stop'),
   description: 'From the relay: cancels all actions that have not ended. Input: {"reason": "why"}',
@@ -61,27 +61,27 @@ export function readStop(argument: unknown): { reason: string; by?: string } | u
 export type ChainView = Pick<ChainResource, 'status' | 'ignored' | 'historyFull'> & { actions: ActionStatus[] };
 export const statusQuery = defineQuery<ChainView>('status');
 
-/** The changes of an action's fields so far; null: it was never edited. */
+/** All edits of an action's fields so far; null if the action was never edited. */
 export const changesQuery = defineQuery<Fields | null, [unknown]>('changes');
 
 export const progressQuery = defineQuery<BulkProgress>('progress');
 
 type ReportedNotice = Pick<ChainNotice, 'kind' | 'index'>;
 
-/** From a `DelayedAction` to its chain: the states of its actions, and new notices about them. */
+/** What a `DelayedAction` reports to its chain: the states of its actions, and new notices about them. */
 export interface Report {
   actions: ActionStatus[];
   notices?: ReportedNotice[];
-  ignored?: string; // a signal without effect, and the reason
+  ignored?: string; // a signal that had no effect, and the reason
 }
 export const reportSignal = defineSignal<[Report]>('report');
 
 export const newsSignal = defineSignal<[News]>('news');
 export const overSignal = defineSignal<[Over]>('over');
 
-/** Undefined: not a report. People can send any signal: it must not break the chain. */
+/** @returns undefined if the argument is no report. People can send any signal, and no signal may break the chain. */
 export function readReport(argument: unknown, hasAction: (index: number) => boolean): Report | undefined {
-  if (!isShallow(argument, 20)) return undefined; // Data that an effect keeps may be nested.
+  if (!isShallow(argument, 20)) return undefined; // `kept` may contain nested data.
   const { actions, notices = [], ignored } = fieldsOf(argument);
   const isStatus = (value: unknown): value is ActionStatus =>
     isActionStatus(value) && JSON.stringify(value).length <= mostStatusLength && hasAction(Number(fieldsOf(value).index));
@@ -93,7 +93,7 @@ export function readReport(argument: unknown, hasAction: (index: number) => bool
   return ignored === undefined || isText(ignored) ? { actions, notices, ignored: ignored && cutShort(ignored, 500) } : undefined;
 }
 
-/** In UTF-16 units. Actions need less, and the chain's result with all statuses stays small enough. */
+/** In UTF-16 units of JSON. Real statuses are shorter. The limit keeps the chain's result with all statuses small enough. */
 const mostStatusLength = 40_000;
 
 type Delivery = NonNullable<ActionStatus['deliveries']>[number];
@@ -111,7 +111,7 @@ const oneOf = (known: readonly unknown[]): Is => {
 };
 const texts = <Name extends string>(...names: Name[]) =>
   Object.fromEntries(names.map((name) => [name, maybe(isText)])) as Record<Name, Is>;
-/** @param checks - one for each field; the compiler requires all of them. */
+/** @param checks - one check for each field; the compiler reports a missing check. */
 const shape = <Noun>(checks: { [Name in keyof Required<Noun>]: Is }): Is => {
   const isRight = (noun: object) => Object.entries<Is>(checks).every(([name, is]) => is(fieldsOf(noun)[name]));
   return (value) => typeof value === 'object' && value !== null && !Array.isArray(value) && isRight(value);
@@ -140,7 +140,7 @@ const isActionStatus = shape<ActionStatus>({
   deliveries: maybe(listOf(shape<Delivery>({ recipient: isText, sent: flag, error: maybe(isText), unknown: maybe(flag) }))),
   mends: maybe(listOf(Number.isSafeInteger)),
   steered: maybe(listOf(shape<Steered>({ at: isText, by: isText, verb: oneOf(steeringVerbs), fields: maybe(listOf(isText)) }))),
-  kept: () => true, // opaque
+  kept: () => true, // every value is allowed
 });
 
 function isListOf<Item>(list: unknown, is: (item: unknown) => item is Item): list is Item[] {
@@ -151,7 +151,7 @@ function isText(value: unknown): value is string {
   return typeof value === 'string';
 }
 
-/** Limits nesting to `levels`: recursive readers, such as JSON, then have enough stack. */
+/** Whether the value has at most this many levels. Recursive functions such as JSON.stringify then have enough stack. */
 export function isShallow(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
   return levels > 0 && Object.values(value).every((part) => isShallow(part, levels - 1));
@@ -164,9 +164,9 @@ export function fieldsOf(value: unknown): Record<string, unknown> {
 export interface Steering {
   index: number;
   seconds?: number; // from now; for `reschedule` only
-  by?: string; // the person, if the API knows it
-  reason?: string; // the reason of a cancellation
-  /** If an edit or skip is sent before its action is held, it waits for the hold. */
+  by?: string; // the name of the person, if it is known
+  reason?: string; // the reason for a cancellation
+  /** Whether an edit or skip also counts if it arrives before the action is held. */
   waits?: boolean;
 }
 
@@ -175,9 +175,9 @@ export interface Mend extends Steering {
   fields: Fields;
   /** The person has confirmed that the last try may have taken effect. */
   confirmUnknown?: boolean;
-  /** Also edits all other open actions of the chain with the same assignment. For `platformAssignmentId` only. */
+  /** Also edits the other open actions with the same assignment. Only for an edit of `platformAssignmentId` alone. */
   allActions?: boolean;
-  /** The chain sets this number. */
+  /** The number of the edit. The chain sets it. */
   number?: number;
 }
 
@@ -204,7 +204,7 @@ export function readSteering(argument: unknown): Steering | undefined {
   };
 }
 
-/** @returns what is wrong with the signal, if it cannot be used. */
+/** @returns the signal, or a text that says why it cannot be used. */
 export function readSignal(
   name: SteeringName,
   argument: unknown,
@@ -231,22 +231,22 @@ function unusable(name: SteeringName, argument: unknown): string {
 /** A person's decision on an action. */
 export type Decision = { verb: 'retry' } | { verb: 'mend'; mends: NumberedMend[] } | { verb: 'skip'; by: string };
 
-/** Mends add up. A later retry keeps them; a later skip drops them. */
+/** Joins two decisions. Edits add up. A later retry keeps the edits. A later skip drops the edits. */
 export function together(before: Decision | undefined, decision: Decision): Decision {
   const mends = before?.verb === 'mend' ? before.mends : [];
   if (decision.verb === 'mend') return { verb: 'mend', mends: [...mends, ...decision.mends] };
   return decision.verb === 'skip' || mends.length === 0 ? decision : (before ?? decision);
 }
 
-/** In UTF-16 units of JSON. The API accepts less; another Temporal signal holds more. */
+/** In UTF-16 units of JSON. The API accepts only smaller edits, but a signal from Temporal's tools can be larger. */
 const mostMendLength = 300_000;
 
-/** Only a change of this field can apply to all actions of a chain. */
+/** Whether the edit changes only the assignment. Only such an edit can apply to all actions of a chain. */
 export function isAssignmentAlone(fields: object): boolean {
   return Object.keys(fields).join() === 'platformAssignmentId';
 }
 
-/** Reads both forms of the argument of `mend`; undefined: it has neither. */
+/** Reads both forms of the argument of `mend`. @returns undefined for any other argument */
 export function readMend(argument: unknown): Mend | undefined {
   if (!isShallow(argument, 3)) return undefined;
   const [index, fields, options] = Array.isArray(argument) ? argument : [];
@@ -267,7 +267,7 @@ export function readMend(argument: unknown): Mend | undefined {
   };
 }
 
-/** Checks the argument of `news`. People can send any signal: it must not break the workflow. */
+/** Checks the argument of `news`. People can send any signal, and no signal may break the workflow. */
 export function isNews(argument: unknown): argument is News {
   const { notice, member } = fieldsOf(argument);
   const { kind, companyId, chainId, index, at } = fieldsOf(notice);
@@ -283,7 +283,7 @@ export function isNews(argument: unknown): argument is News {
   );
 }
 
-/** In UTF-16 units; the input of a notifier's next run has ten. */
+/** In UTF-16 units of JSON. The input of a notifier's next run has at most ten members. */
 const mostMemberLength = 5_000;
 
 export function isOver(argument: unknown): argument is Over {
@@ -293,7 +293,7 @@ export function isOver(argument: unknown): argument is Over {
   return areTexts([chainId]) && actionStates.some((known) => known === state) && typeof index === 'number' && areTimes;
 }
 
-/** @param mostBytes - default: a fifth of the limit of a workflow id. */
+/** @param mostBytes - the limit of each text. The default is a fifth of Temporal's limit for a workflow id. */
 function areTexts(values: unknown[], mostBytes = 200): values is string[] {
   return values.every((value) => typeof value === 'string' && jsonBytes(value) <= mostBytes);
 }

@@ -1,4 +1,4 @@
-/** Notices, on their way from a chain to the `Notifier` of a cause, and then to a `NoticeDelivery`. */
+/** The kinds of notices. A chain sends a notice to the `Notifier` of a cause. The `Notifier` starts a `NoticeDelivery`. */
 
 import type { ActionError, ActionStatus } from '../chain/action-status.js';
 import type { ActionState } from '../chain/outcome.js';
@@ -12,24 +12,24 @@ export const noticeKinds = [
   'needs-attention', // held until a person decides
   'failed', // ended without success; the chain continues, because its rule says `onFailure: "continue"`
   'partly-failed', // an e-mail that did not reach everybody
-  'gave-up', // no decision within the attention window
+  'gave-up', // nobody decided within the attention window
   'recovered', // the relay's own retry succeeded
 ] as const;
 export type NoticeKind = (typeof noticeKinds)[number];
 export type FailureKind = Exclude<NoticeKind, 'recovered'>;
 
-/** Undefined: this state needs no notice. */
+/** @returns undefined if the state needs no notice. */
 export function noticeKindOf(state: ActionState): NoticeKind | undefined {
   return noticeKinds.find((kind) => kind === state);
 }
 
 interface AboutRule {
   companyId: string;
-  relayId: string; // its contacts and those of the company get the notice
-  at: string; // time of the event, or of a notice about several actions; ISO 8601, UTC
+  relayId: string; // the contacts of this rule and of the company get the notice
+  at: string; // time of the event, or time of a notice about several actions; ISO 8601, UTC
 }
 
-/** About one action. A repetition has the same chain, index, kind and `at`. */
+/** A notice about one action. A repetition of it has the same chain, index, kind and `at`. */
 export interface ChainNotice extends AboutRule {
   kind: NoticeKind;
   chainId: string;
@@ -42,7 +42,7 @@ export interface ChainNotice extends AboutRule {
 /** @param at - ISO 8601, UTC */
 export function noticeAbout(statuses: Statuses, kind: NoticeKind, index: number, at: string): ChainNotice {
   const { companyId, chainId, receivedAt } = statuses.chain;
-  // Without the recipients of other actions: the recipients of 100 e-mails do not fit into one payload.
+  // Leaves out the recipients of other actions, because the recipients of 100 e-mails do not fit into one payload.
   const actions = statuses.actions.map(({ deliveries, kept: _, ...action }) =>
     action.index === index && deliveries ? { ...action, deliveries } : action,
   );
@@ -50,11 +50,11 @@ export function noticeAbout(statuses: Statuses, kind: NoticeKind, index: number,
   return { kind, companyId, relayId, chainId, index, at, receivedAt, actions };
 }
 
-/** The cause shared by all failures of one `Notifier`. */
+/** All failures of one `Notifier` have this cause. */
 export interface Cause {
   id: string; // unique within the company
   companyId: string;
-  relayId: string; // one of the rules; it determines the contacts
+  relayId: string; // one of the rules; its contacts get the notices
   kind: FailureKind;
   reason: Pick<ActionError, 'type' | 'message'>; // the message of the first failure
 }
@@ -62,39 +62,39 @@ export interface Cause {
 export interface Member
   extends Pick<ActionStatus, 'index' | 'relayId' | 'assignmentId' | 'state' | 'heldUntil'>,
     Pick<ChainNotice, 'chainId' | 'runId' | 'receivedAt'> {
-  at: string; // when it entered its state; ISO 8601, UTC
+  at: string; // when the action entered its state; ISO 8601, UTC
   message: string; // cut short
 }
 
-/** Tells a `Notifier` that an action failed for its cause, or recovered. */
+/** Tells a `Notifier` that an action failed for the cause of this notifier, or recovered. */
 export interface News {
   notice: ChainNotice;
   member: Member;
 }
 
-/** Tells a `Notifier` that an action is no longer held for its cause. */
+/** Tells a `Notifier` that an action is no longer held for the cause of this notifier. */
 export type Over = Pick<Member, 'chainId' | 'index' | 'state' | 'at'>;
 
 interface AboutCause extends AboutRule {
   cause: Cause;
-  since: string; // arrival of the earliest request of these chains
+  since: string; // when the earliest request of these chains arrived
 }
 
 /** Several actions failed for the same cause. */
 export interface ManyNotice extends AboutCause {
   kind: 'many';
-  count: number; // of chains
+  count: number; // the number of chains
   actions: number;
   first: Member[]; // at most ten, one per chain
 }
 
-/** No action is held any more, and at least one chain continues. */
+/** No action is held any more, and in at least one chain the held actions are now done or skipped. */
 export interface ThroughNotice extends AboutCause {
   kind: 'through';
-  through: number; // chains that continue
-  /** The number of actions by their last state. `needs-attention`: held for another reason. */
+  through: number; // the number of chains whose last held action is done or skipped
+  /** The number of actions in each last state. `needs-attention` means that the action is held for another cause. */
   ended: Partial<Record<ActionState, number>>;
-  open: number; // actions in an unknown state
+  open: number; // the number of actions for which no end was reported
 }
 
 export interface RejectedNotice extends AboutRule {
@@ -102,9 +102,9 @@ export interface RejectedNotice extends AboutRule {
   rejectedId: string;
   reason: RejectionReason;
   mistakes: Issue[]; // at least one
-  mistake?: string; // kind of mistake in an unreadable body; one notice an hour for each kind
-  inADay?: number; // number of requests of the rule with this mistake within a day, including this one
-  notKept?: number; // requests not kept because there was no room
+  mistake?: string; // the kind of mistake in an unreadable body; each kind gets at most one notice an hour
+  inADay?: number; // the number of the rule's requests with this mistake within a day, including this one
+  notKept?: number; // the number of requests that were not stored, because the rule had reached its storage limit
 }
 
 /** A condition tests a property that is missing in the assignment. */
@@ -116,7 +116,7 @@ export interface MissingPropertyNotice extends AboutRule {
   path: string; // `location.zipp`
 }
 
-/** Actions of the rule wait for the end of a pause, which began at `at`. */
+/** Actions of the rule wait for the end of a pause. The pause began at `at`. */
 export interface PausedNotice extends AboutRule, Omit<Pause, 'since' | 'text'> {
   kind: 'paused';
 }
@@ -125,14 +125,14 @@ export type RuleNotice = RejectedNotice | MissingPropertyNotice | PausedNotice;
 
 export type TestNotice = Pick<AboutRule, 'companyId' | 'at'> & { kind: 'test'; relayId?: string };
 
-/** One entry of a digest: the first notice of a cause, and the number of notices that it replaces. */
+/** One entry of a digest: the first notice of a cause, and the number of notices of this cause in the digest. */
 export interface Joined extends JoinedFacts {
   causeId: string;
-  noticeKey: string; // key of the first notice's delivery
+  noticeKey: string; // the key of the first notice's delivery
   count: number;
 }
 
-/** Made by the activity that delivers it; not in workflows. */
+/** The activity that delivers a digest creates it. Workflows never see a digest. */
 export interface DigestNotice {
   kind: 'digest';
   companyId: string;
@@ -142,18 +142,18 @@ export interface DigestNotice {
 
 export type Notice = ChainNotice | ManyNotice | ThroughNotice | RuleNotice | TestNotice;
 
-/** The workflow that decides about the notices of a cause. If the window is 0, each failure has its own notice. */
+/** The workflow that decides when a cause gets notices. If `windowSeconds` is 0, each failure gets its own notice. */
 export type Notifier = (cause: Cause, windowSeconds: number) => Promise<void>;
 
-/** The workflow that delivers one notice, with retries for a day. A test has one try. */
+/** The workflow that delivers one notice, with retries for a day. A test notice has only one attempt. */
 export type NoticeDelivery = (notice: Notice) => Promise<ContactResult[]>;
 
-/** All repetitions of a notice have the same key. Part of the replay contract. */
+/** The workflow id of the delivery. All repetitions of a notice have the same id. Part of the replay contract. */
 export function deliveryId({ companyId, chainId, index, kind, at }: ChainNotice): string {
   return `relay-notice:${companyId}:${chainId}:${index}:${kind}:${at}`;
 }
 
-/** About a day: 8 attempts in the first 20 minutes, then one every 15 minutes. Time without workers does not count. */
+/** Retries for about a day: 8 attempts in 20 minutes, then one every 15 minutes. Time without workers does not count. */
 export const dayOfAttempts = {
   initialInterval: '5 seconds',
   backoffCoefficient: 2,
@@ -161,5 +161,5 @@ export const dayOfAttempts = {
   maximumAttempts: 104,
 } as const;
 
-/** Longer than one message after another to all contacts and the operator takes. A lost task goes to another worker then. */
+/** Enough time for messages to all contacts, and then to the operator. After this time, a lost task goes to another worker. */
 export const noticeTimeout = '45 seconds';

@@ -1,4 +1,4 @@
-/** Shared by companies and rules: names, and contacts for failures. */
+/** The schemas that companies and rules share: names, and contacts for notices. */
 
 import { hash } from 'node:crypto';
 import { z } from 'zod';
@@ -9,23 +9,23 @@ import { encrypted, mask, secret } from './secrets.js';
 export const prose = z.string().trim().min(1, 'must not be blank');
 export const label = prose.max(200);
 
-/** `abort`: the next checks get only valid URLs. */
+/** With `abort`, the next checks run only for valid URLs. */
 export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL', abort: true }).max(2048);
 
 const emailText = z.string().trim().max(320);
 const secretText = z.string().min(1).max(4096);
 const signingText = secretText.refine(isWebhookSecret, 'must be whsec_ and 24 to 64 bytes in base64');
-const signs = 'Signs what the webhook gets, as Standard Webhooks says; `relay` format only.';
+const signs = 'The secret that signs the notices to the webhook (Standard Webhooks).';
 const formats =
-  "`relay`: facts as JSON; `slack`: a message for Slack's incoming webhooks. Unless set: `slack` for hooks.slack.com.";
+  "`relay` sends facts as JSON. `slack` sends a message for Slack's incoming webhooks. Default: `slack` for hooks.slack.com, else `relay`.";
 const decides =
-  'Whether notices to the webhook have links by which its readers retry or skip what is held without a key. Unless set: no.';
+  'Whether notices to the webhook contain links. With a link, every reader can retry or skip a held action without a key. Default: `false`.';
 
 const shownWebhook = (url: string) => `${new URL(url).origin}/${mask}`;
 
 export const notifySchema = z.strictObject({
   emails: encrypted(z.array(emailText).max(20)).optional(),
-  /** The path is secret: with it, everybody can send messages to Slack. */
+  /** The path is secret, because everybody who knows it can send messages to the webhook. */
   webhookUrl: secret(httpUrl, shownWebhook).optional(),
   webhookSecret: secret(secretText).optional().describe(signs),
   webhookFormat: z.enum(['relay', 'slack'], 'must be relay or slack').optional().describe(formats),
@@ -37,22 +37,22 @@ export function hasContact({ emails = [], webhookUrl }: Notify): boolean {
   return emails.length > 0 || webhookUrl !== undefined;
 }
 
-/** The contacts, without secrets: `ada@example.com`, `webhook 1f0a93c2 at https://chat.example`. */
+/** The names of the contacts, without secrets: `ada@example.com`, `webhook 1f0a93c2 at https://chat.example`. */
 export function contactsOf({ emails = [], webhookUrl }: Notify): string[] {
   return webhookUrl === undefined ? emails : [...emails, webhookContact(new URL(webhookUrl))];
 }
 
-/** With the hash, two webhooks of one host differ, and the path stays secret. */
+/** The name contains a hash, so that two webhooks of one host have different names, and the path stays secret. */
 export function webhookContact({ href, origin }: URL): string {
   return `webhook ${hash('sha256', href).slice(0, 8)} at ${origin}`;
 }
 
-/** Contacts whose notices have links to decide. A webhook has them only on request: everybody in its channel could decide. */
+/** The contacts that get links for decisions. A webhook gets them only on request, because many people may read its notices. */
 export function decidersOf(notify: Notify): string[] {
   return contactsOf(notify.linksInWebhooks ? notify : { emails: notify.emails });
 }
 
-/** Stricter than the stored form: every address must be valid, and the secret must be able to sign. */
+/** This schema is stricter than the stored form: every address and the signing secret must be valid. */
 export const notifyRequest = notifySchema.extend({
   emails: z.array(emailText.refine(isEmailAddress, 'is no e-mail address')).max(20).optional(),
   webhookUrl: secret(
@@ -73,7 +73,7 @@ export function isWebhookSecret(text: string): boolean {
   return bytes.length >= 24 && bytes.length <= 64 && bytes.toString('base64') === base64;
 }
 
-/** Settings sections with an address of an outside system, and the field with the address. */
+/** The settings sections that have an address of an outside system, and the field of that address. */
 export const addressFields = { platform: 'baseUrl', ticketing: 'baseUrl', mail: 'smtpUrl', notify: 'webhookUrl' } as const;
 export type AddressSection = keyof typeof addressFields;
 
@@ -81,28 +81,28 @@ export const setByCompanySchema = z
   .array(z.enum(Object.keys(addressFields) as AddressSection[]))
   .optional()
   .describe(
-    "The sections whose address a key of the company has set. Such an address must be public; the other addresses are the operator's.",
+    'The sections whose address was set with a key of the company. Such an address must be public. The operator has set the other addresses.',
   );
 export type SetByCompany = { setByCompany?: z.infer<typeof setByCompanySchema> };
 
-/** The first notice of a cause, in a digest. */
+/** The facts that a digest contains about the first notice of a cause. */
 export const joinedFacts = z.object({
   relayId: z.string(),
-  kind: z.string(), // the kind as a webhook names it: `needs-attention.many`
+  kind: z.string(), // the kind as in webhooks, such as `needs-attention.many`
   at: z.string(),
   title: z.string(),
   wrong: z.string().optional(),
-  url: z.string(), // a page about it
-  /** A held action, with a link to decide about it. */
+  url: z.string(), // a page about the notice
+  /** The held action. The digest has a link to decide about this action. */
   held: z
     .object({ companyId: z.string(), chainId: z.string(), index: z.int(), at: z.string(), heldUntil: z.string().optional() })
     .optional(),
 });
 export type JoinedFacts = z.infer<typeof joinedFacts>;
 
-/** A contact that a company key has set, and that has not confirmed yet. */
+/** A contact that was set with a company key and has not confirmed yet. */
 export const unconfirmedSchema = z.object({
-  /** This id confirms the contact: only notices to the contact contain it. */
+  /** Whoever knows this id can confirm the contact. Only notices to the contact contain the id. */
   contactId: z.string(),
   companyId: z.string(),
   contact: encrypted(z.string()),
@@ -112,12 +112,12 @@ export const contactsResponse = z.object({
   contacts: z.array(
     z
       .object({
-        contact: z.string().describe('An e-mail address, or a webhook without the path, which is a secret.'),
-        relayId: z.string().optional().describe('The rule that has this contact; absent: the company has it.'),
+        contact: z.string().describe('An e-mail address, or a webhook without its path, because the path is secret.'),
+        relayId: z.string().optional().describe('The rule that has this contact. Absent if it is a contact of the company.'),
         confirmed: z
           .boolean()
           .describe(
-            '`false`: until it opens the link in a notice, it gets only the first notice of each cause, at most ten a day.',
+            '`false`: the contact has not confirmed with the link in a notice. Until then, it gets only the first notice of each cause, at most ten a day.',
           ),
       })
       .meta({ id: 'Contact' }),
@@ -125,16 +125,16 @@ export const contactsResponse = z.object({
 });
 
 export const noticeTestRequest = z.strictObject({
-  relayId: z.string().max(32).optional().describe('Also send it to the contacts of this rule.'),
+  relayId: z.string().max(32).optional().describe('The test notice also goes to the contacts of this rule.'),
 });
 const contactResult = z.object({
-  contact: z.string().describe('An e-mail address, or a webhook without the path, which is a secret.'),
+  contact: z.string().describe('An e-mail address, or a webhook without its path, because the path is secret.'),
   delivered: z.boolean(),
-  error: z.string().optional().describe('Why it was not delivered.'),
+  error: z.string().optional().describe('Why the notice was not delivered.'),
 });
 export type ContactResult = z.infer<typeof contactResult>;
 export const noticeTestResponse = z.object({
   contacts: z
     .array(contactResult)
-    .describe('If the rule and the company have no contact: the operator. Empty: nobody gets notices.'),
+    .describe('The result for each contact, or for the operator if there is no contact. Empty if nobody gets notices.'),
 });

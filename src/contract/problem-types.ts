@@ -1,4 +1,4 @@
-/** All problem types of the API. Each has a page at `/problems/{slug}`. Backticks mark code. */
+/** All problem types of the API. Each type has a page at `/problems/{slug}`. In the texts, backticks mark code. */
 
 import type { Issue } from '../chain/request.js';
 
@@ -19,11 +19,11 @@ export const problemTypes = {
     'The URL must not contain a NUL character.',
   ]),
   'malformed-json': type(400, 'Malformed body', [
-    'The body is not JSON, or two readers could understand it differently: a field twice, a NUL, half a character. A ' +
-      'mistake that leaves one meaning (a raw line break, an extra comma) only causes a warning. If a token in the body is ' +
-      'right, the request is kept, and the company can send it again.',
-    'Correct the place that `detail` names. In the template of the webhook, use a variable without free text there, or let ' +
-      'the platform escape it (JSON).',
+    'The body is not JSON, or two programs could read it differently, because a field occurs twice, or because of a NUL or ' +
+      'half a character. A mistake with only one possible meaning (a raw line break, an extra comma) causes only a warning. ' +
+      'If a token in the body is right, the relay stores the request, and the company can send it again.',
+    'Correct the place that `detail` names. In the template of the webhook, use a variable that contains no free text, or ' +
+      'let the platform escape the variable as JSON.',
     'The body cannot be read: line 1, column 205: there is a single quotation mark; JSON needs a double one.',
   ]),
   'not-an-array': type(400, 'Not an array of actions', [
@@ -33,7 +33,7 @@ export const problemTypes = {
     [{ pointer: '/1', detail: 'must be an object' }],
   ]),
   'invalid-chain': type(400, 'Invalid chain', [
-    'The tokens are right, but an action is invalid. One invalid action refuses the whole request: nothing has run.',
+    'The tokens are right, but an action is invalid. The relay then refuses the whole request. Nothing has run.',
     'Correct every place in `errors` (`/1/delayInSeconds` is a field of the second action). Test it with `?dryRun=true`.',
     'Nothing has run. /1/delayInSeconds must be a whole number of seconds, such as "1800"',
     [{ pointer: '/1/delayInSeconds', detail: 'must be a whole number of seconds, such as "1800"' }],
@@ -103,8 +103,8 @@ export const problemTypes = {
   ]),
   'not-steerable': type(409, 'Not possible now', [
     'This is not possible in the current state of the action. Nothing was changed.',
-    '`retry`, `mend` and `skip` need an action that needs attention, `runNow` and `reschedule` a scheduled one. Read the ' +
-      'chain again.',
+    '`retry` and `mend` need an action that needs attention or has failed. `skip` needs an action that needs attention. ' +
+      '`runNow` and `reschedule` need a scheduled action. Read the chain again.',
     'Action 1 is running; this is for actions that are scheduled.',
   ]),
   'count-changed': type(409, 'Another number of chains', [
@@ -124,12 +124,13 @@ export const problemTypes = {
   ]),
   'company-id-used': type(409, 'Company id used', [
     'A company with this id was deleted, or the id of another company differs only in upper and lower case. The new company ' +
-      'could see its chains. Nothing was changed.',
-    'Choose another id. To create the deleted company again, with its chains that Temporal still has, use `?reuseId=true`.',
+      'could see the chains of the other company. Nothing was changed.',
+    'Choose another id. To create the deleted company again, with the chains that Temporal still keeps, use `?reuseId=true`.',
     'A company Acme exists, and ids must differ in more than upper and lower case: choose another id.',
   ]),
   'company-in-use': type(409, 'Company in use', [
-    'The company still has open chains, which need it; or it must be deleted before it can be erased. Nothing was deleted.',
+    'The company still has open chains, which need the company. Or you tried to erase a company before its deletion. ' +
+      'Nothing was deleted.',
     'Wait until its chains have ended, or cancel them with the same request: `?cancelChains=true` ' +
       '(`--cancel-chains`). Delete a company before you erase its data in Temporal.',
     'Company acme has 3 open chains. Wait until they have ended, or cancel them with ?cancelChains=true (--cancel-chains).',
@@ -148,7 +149,7 @@ export const problemTypes = {
     'The refused request came with a revoked or rotated token, or without the right signature, so somebody else may have ' +
       'written it: a person must read its actions first. Or the outcome of the last attempt of an action is unknown: editing ' +
       'it could cause a second effect. Nothing has run.',
-    'For a refused request, read the actions in `errors`. If you want all of them, send the body `{"confirm": true}`. For ' +
+    'For a refused request, read the actions in `errors`. To run all these actions, send the body `{"confirm": true}`. For ' +
       'an action, check what the last try did, then send `"confirmUnknown": true` together with `fields`.',
     'Nothing has run. This request came with a token that was revoked (signature: wrong): somebody else may have written its ' +
       'actions. Read them in errors; to send all of them, repeat this with {"confirm": true}.',
@@ -177,7 +178,7 @@ export const problemTypes = {
     'The body of this request could not be read as actions. Read its proposal; to send it, use {"proposed": true}.',
   ]),
   'not-authenticated': type(409, 'Not authenticated', [
-    'An action of the proposal did not contain the right token of its rule: somebody may have forged it in a text of the ' +
+    'An action of the proposal did not contain the right token of its rule: somebody may have written it into a text of the ' +
       'event. Nothing has run.',
     'Omit the actions that `errors` names: `{"proposed": true, "leaveOut": [1]}`. You can send omitted actions as a new chain.',
     'Nothing has run. Action 1 of the proposal did not hold the right token of its rule: leave it out.',
@@ -213,16 +214,16 @@ export const problemTypes = {
   'rate-limited': type(429, 'Too many requests', [
     'The company or the key has sent more requests in a minute than the operator allows, or this address has sent too many ' +
       'requests with wrong credentials. Nothing was done.',
-    'Wait for the seconds in `Retry-After`, then send the request again. The `RateLimit-…` headers show how many are ' +
-      'left. Several actions in one request count once. The relay stores a chain with the right tokens, and you can send it ' +
-      'again: `npx relay rejected list <companyId>`.',
+    'Wait for the seconds in `Retry-After`, then send the request again. The `RateLimit-…` headers show how many ' +
+      'requests are left. A request with several actions counts once. The relay stores a chain with the right tokens, and ' +
+      'you can send it again: `npx relay rejected list <companyId>`.',
     'Company acme has sent more than its 600 requests a minute. Nothing has run.',
   ]),
   'quota-exceeded': type(429, 'Quota of the day used up', [
     'The company has reached its limit of actions or e-mail recipients a day (UTC). Nothing has run. Accepted chains continue.',
     'The relay stores the request of a webhook. Send it again after midnight UTC: `npx relay rejected list <companyId>`. ' +
-      'Repeat an edit then, too. If the company needs more, the operator raises its `limits`. If the usage is unexpected, ' +
-      'look at its chains.',
+      'If the relay refused an edit, repeat the edit then, too. If the company needs more, the operator raises its `limits`. ' +
+      'If the usage is unexpected, look at the chains.',
     'Company acme has not enough left of its 200000 actions a day (UTC). Nothing has run.',
   ]),
   'too-many-open-chains': type(429, 'Too many open chains', [
@@ -262,5 +263,5 @@ export const problemTypes = {
 
 export type ProblemSlug = keyof typeof problemTypes;
 
-/** By status. */
+/** The types in the order of their statuses. */
 export const problemTypeList = Object.entries(problemTypes).map(([slug, type]) => ({ slug: slug as ProblemSlug, ...type }));

@@ -1,4 +1,4 @@
-/** RFC 9457 problem documents, and refused requests that are kept to be sent again. */
+/** Problem documents (RFC 9457), and refused requests that the relay stores so that people can send them again. */
 
 import { z } from 'zod';
 import type { Issue } from '../chain/request.js';
@@ -13,20 +13,20 @@ const issueSchema = z.object({
 export const problemSchema = z
   .object({
     type: z.string().describe('`/problems/{slug}`: the path of a page with advice.'),
-    title: z.string().describe('The same for every problem of this type.'),
+    title: z.string().describe('The title of the problem type. All problems of this type have the same title.'),
     status: z.int(),
     detail: z.string().describe('The mistake in this request, its place, and the next step.'),
-    errors: z.array(issueSchema).optional().describe("Every mistake of the request's body."),
+    errors: z.array(issueSchema).optional().describe('All mistakes in the body of the request.'),
   })
   .meta({ id: 'Problem' });
 
-/** The reason of a failed authentication: for the log only. */
+/** Why the authentication failed. Only the log contains this reason. */
 export interface Refusal {
   reason: 'no credential' | 'wrong credential' | 'unknown rule' | 'wrong token' | RejectionReason;
   relayId?: string;
 }
 
-/** A handler throws it to answer with this problem. The caller can read it: no secrets. */
+/** A handler throws this error to answer with the problem. The caller can read the detail, so it must contain no secrets. */
 export class Problem extends Error {
   override readonly name = 'Problem';
 
@@ -65,9 +65,9 @@ export function problemResponse({ status, slug, title, detail, more }: Problem):
 
 export const rejectionReasons = [
   'invalid-chain',
-  'idempotency-key', // invalid, or two that differ
-  'idempotency-key-reused', // used before with another body
-  'token-expired', // rotated, and the grace period is over
+  'idempotency-key', // the key is invalid, or two headers contain different keys
+  'idempotency-key-reused', // the key was used before with another body
+  'token-expired', // the token was rotated, and its grace period is over
   'token-revoked',
   'rule-disabled',
   'signature', // the company requires signed webhooks; the signature was missing or wrong
@@ -75,33 +75,33 @@ export const rejectionReasons = [
   'actions-per-day',
   'recipients-per-day',
   'open-chains',
-  'malformed-body', // not strict JSON, or a value may have broken out of its text
+  'malformed-body', // not strict JSON, or a text may contain injected JSON
   'not-actions', // JSON, but not a list of actions
   'body-too-large',
   'unsupported-body', // unknown charset or content encoding
-  'wrong-token', // only some of its tokens are right
+  'wrong-token', // only some tokens of the request are right
 ] as const;
 export type RejectionReason = (typeof rejectionReasons)[number];
 
-/** `right` and `wrong`: the company has a webhookSecret; a missing signature is `wrong`. */
-export const signatureVerdicts = ['right', 'wrong', 'not asked for'] as const;
+/** `right` and `wrong` are for companies with a webhookSecret. A missing signature is `wrong`. */
+export const signatureVerdicts = ['right', 'wrong', 'not required'] as const;
 export type SignatureVerdict = (typeof signatureVerdicts)[number];
 
-/** The sender may be a stranger: the token is dead, or the right signature is missing. */
+/** Whether the sender may be a stranger: the token is revoked or expired, or the right signature is missing. */
 export function needsConfirmation({ reason, signature }: { reason: RejectionReason; signature?: SignatureVerdict }): boolean {
   if (reason === 'token-expired') return signature !== 'right';
   return reason === 'token-revoked' || reason === 'signature';
 }
 
-/** Limits of a company, reported once a day. */
+/** Whether the reason is a limit of the company. Such a reason causes only one notice a day. */
 export function isQuota(reason: RejectionReason): boolean {
   return reason === 'actions-per-day' || reason === 'recipients-per-day' || reason === 'open-chains';
 }
 
-/** A problem of a request with a known sender. The request is kept, and its owner sees more than the sender. */
+/** A problem of a request whose sender is known. The relay stores the request. The company sees more details than the sender. */
 export class Rejection extends Problem {
-  readonly mistakes: readonly Issue[]; // for the owner; at least one
-  readonly signature: SignatureVerdict | undefined; // undefined: not known yet
+  readonly mistakes: readonly Issue[]; // shown to the company; at least one
+  readonly signature: SignatureVerdict | undefined; // undefined if the signature is not checked yet
 
   constructor(
     readonly reason: RejectionReason,
@@ -120,19 +120,19 @@ export const rejectedSchema = z
     rejectedId: z.string(),
     receivedAt: z.iso.datetime(),
     reason: z.enum(rejectionReasons),
-    problem: encrypted(problemSchema).describe('The answer; for a 401 with more details than the answer had.'),
-    signature: z.enum(signatureVerdicts).optional().describe("Whether it was signed with the company's `webhookSecret`."),
-    relayIds: z.array(z.string()).describe('The rules in its actions.'),
+    problem: encrypted(problemSchema).describe('The problem in the answer. For a 401, it has more details than the answer.'),
+    signature: z.enum(signatureVerdicts).optional().describe("Whether the company's `webhookSecret` signed the request."),
+    relayIds: z.array(z.string()).describe('The rules that the actions of the request name.'),
     idempotencyKey: encrypted(z.string()).optional(),
-    chainId: z.string().optional().describe('The chain that runs it, after it was sent again.'),
+    chainId: z.string().optional().describe('The chain that started when a person sent the request again.'),
     resentAt: z.iso.datetime().optional(),
-    repeats: z.int().min(0).optional().describe('How often the same request came again within ten minutes.'),
+    repeats: z.int().min(0).optional().describe('How often the sender repeated the same request within ten minutes.'),
     notKept: z
       .int()
       .optional()
-      .describe('How many later requests with the same rule and reason were not kept, because there was no room.'),
-    droppedAt: z.iso.datetime().optional().describe('When a person dropped it.'),
-    droppedBy: z.string().optional().describe('Who dropped it: `admin`, `admin <name>` or `key <name>`.'),
+      .describe('How many later requests of the same rule were not stored, because its storage limit was reached.'),
+    droppedAt: z.iso.datetime().optional().describe('When a person dropped the request.'),
+    droppedBy: z.string().optional().describe('Who dropped the request: `admin`, `admin <name>` or `key <name>`.'),
   })
   .meta({ id: 'RejectedRequest' });
 export type ListedRejectedRequest = z.infer<typeof rejectedSchema>;
@@ -143,23 +143,23 @@ export const resendRequest = z
       .boolean()
       .default(false)
       .describe(
-        'Confirms the actions. Needed if the reason is `token-revoked`, `signature`, or `token-expired` without a right signature.',
+        '`true` confirms that you have read the actions. Required if the reason is `token-revoked`, `signature`, or `token-expired` without a right signature.',
       ),
     actions: z
       .record(z.string().regex(/^\d{1,3}$/, 'must be the place of an action'), z.record(z.string(), z.unknown()))
       .default({})
       .describe(
-        'Edits before sending: the new values of fields, by the place of the action. `null` removes a field. `relayId` stays.',
+        'Edits before sending: for the place of each edited action, the new values of its fields. `null` removes a field. `relayId` cannot be edited.',
       ),
     proposed: z
       .boolean()
       .default(false)
-      .describe('Needed if the body could not be read: sends the actions of the `proposal`, with the edits in `actions`.'),
+      .describe('`true` sends the actions of the `proposal`, with the edits in `actions`. Required for an unreadable body.'),
     leaveOut: z
       .array(z.int().min(0).max(1000))
       .max(1000)
       .default([])
-      .describe('The places of actions of the `proposal` that are not sent.'),
+      .describe('The places of the actions in the `proposal` that the relay must not send.'),
   })
   .meta({ id: 'Resend' });
 
@@ -170,22 +170,22 @@ export const rejectedListSchema = z.object({ items: z.array(rejectedSchema), nex
 const keptBody = z.object({
   text: z.string().describe('The body as text. `***` replaces each token.'),
   bytes: z.int().describe('The number of received bytes.'),
-  cut: z.boolean().describe('Whether the end of the text is missing.'),
+  cut: z.boolean().describe('Whether the end of the body is missing in `text`.'),
   place: z
     .object({
-      line: z.int().describe('From 1.'),
-      column: z.int().describe('From 1.'),
-      offset: z.int().describe('Into `text`, from 0, in UTF-16 units.'),
+      line: z.int().describe('The line, from 1.'),
+      column: z.int().describe('The column, from 1.'),
+      offset: z.int().describe('The offset in `text`, from 0, in UTF-16 units.'),
       says: z.string(),
     })
     .optional()
-    .describe('Where the body breaks.'),
+    .describe('The place of the mistake in the body.'),
 });
 export type KeptBody = z.infer<typeof keptBody>;
 
 const proposedAction = z.object({
-  element: z.record(z.string(), z.unknown()).describe('The probably intended action, without its token.'),
-  authenticated: z.boolean().describe('Whether it had the right token of its rule. Otherwise it cannot be sent.'),
+  element: z.record(z.string(), z.unknown()).describe('The action that the sender probably meant, without its token.'),
+  authenticated: z.boolean().describe('Whether the action had the right token of its rule. Otherwise, it cannot be sent.'),
 });
 export type ProposedAction = z.infer<typeof proposedAction>;
 
@@ -194,6 +194,6 @@ export const wholeRejectedSchema = rejectedSchema.extend({
     'The received actions, without tokens. Empty if the body could not be read.',
   ),
   body: encrypted(keptBody).optional().describe('The received body, if it could not be read as actions.'),
-  proposal: encrypted(z.array(proposedAction)).optional().describe('The probable actions of such a body. A person decides.'),
+  proposal: encrypted(z.array(proposedAction)).optional().describe('The probable actions of an unreadable body. People decide.'),
 });
 export type RejectedRequest = z.infer<typeof wholeRejectedSchema>;

@@ -1,8 +1,8 @@
-/** Polling intervals: short after changes; longer without changes, or if the API has trouble. */
+/** The intervals of polling. They are short after a change, and grow while nothing changes or requests fail. */
 
 export interface Rhythm {
   shortestMs: number;
-  longestMs: number; // the interval after a while without changes
+  longestMs: number; // the interval after many requests without a change
 }
 
 export interface Heard {

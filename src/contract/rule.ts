@@ -1,4 +1,4 @@
-/** A rule, under which chains run. Its `relayId` is unique within its company. */
+/** A rule: the settings for actions that name its `relayId`. The `relayId` is unique within the company. */
 
 import { z } from 'zod';
 import { onFailureSchema, onUnknownSchema } from '../chain/action-status.js';
@@ -42,7 +42,7 @@ export const newRuleRequest = settings
       .string()
       .regex(relayIdPattern, relayIdRule)
       .optional()
-      .describe('An id that webhooks already use. Absent: the relay creates one.'),
+      .describe('An id that webhooks already use. Without it, the relay creates an id.'),
     relayAccessToken: z
       .string()
       .min(16, 'must have at least 16 characters, so that nobody can guess it: leave it out, or use a longer one')
@@ -50,9 +50,9 @@ export const newRuleRequest = settings
       .refine((token) => token === token.trim(), 'must not begin or end with white space')
       .refine((token) => !isMistyped(token), 'looks like a token of a relay, but has a typing error or is cut short')
       .optional()
-      .describe('A token that webhooks already use, with at least 16 characters. Absent: the relay creates one.'),
+      .describe('A token that webhooks already use, with at least 16 characters. Without it, the relay creates a token.'),
   })
   .meta({ id: 'NewRule' });
 
-/** `notify` has the same rules as in a company's PUT. */
+/** A new `notify` replaces the old one in the same way as in the PUT of a company. */
 export const ruleChange = settings.partial().meta({ id: 'RuleChange' });

@@ -1,4 +1,4 @@
-/** Search attributes, for operators who look for chains. They are never encrypted. */
+/** The search attributes of chains. Operators find chains by them. Temporal stores them without encryption. */
 
 import { defineSearchAttributeKey, type SearchAttributePair, type SearchAttributeUpdatePair } from '@temporalio/common';
 import type { ActionStatus } from '../chain/action-status.js';
@@ -57,7 +57,7 @@ export function withAttentionSince(changed: readonly SearchAttributeUpdatePair[]
   return attention ? [...changed, { key: attentionSinceKey, value: attention.value ? new Date(now) : null }] : [...changed];
 }
 
-/** The values without duplicates, as many as fit in 2,048 bytes of JSON. Part of the replay contract. */
+/** Leaves out duplicates, and values that do not fit in 2,048 bytes of JSON. Part of the replay contract. */
 function fitting(values: readonly string[]): string[] {
   let room = 2048 - 2;
   return [...new Set(values)].filter((value) => {

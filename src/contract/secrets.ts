@@ -1,7 +1,7 @@
 /**
- * Secrets in settings are write-only; the schema marks their fields. An answer shows `***`, or an address with `***` in it. If a
- * request omits a secret, or sends back the shown text, the secret stays. If its destination changes, it does not stay: no secret
- * goes to another host. `null` removes it.
+ * Secrets in settings are write-only. The schema marks their fields. An answer shows `***` instead of a secret, or an address
+ * that contains `***`. If a request omits a secret, or sends the shown text, the relay keeps the stored secret. If the address of
+ * the system changes too, the relay refuses the request, so that no secret goes to another host. `null` removes a secret.
  */
 
 import { z } from 'zod';
@@ -12,18 +12,18 @@ export const mask = '***';
 
 type Schema = z.core.$ZodType;
 
-/** `shown`: the secret in an answer; default: `***`. */
+/** `shown`: returns the text that answers show instead of the secret. Default: `***`. */
 type Secret = { shown?(value: string): string };
 const secrets = z.registry<Secret>();
 const personal = z.registry<{ personal: true }>();
 
 export function secret<Field extends z.ZodType<string>>(schema: Field, shown?: Secret['shown']): Field {
-  const marked = schema.clone(); // A copy: the same schema may also be used for fields that are not secret.
+  const marked = schema.clone(); // Marks a copy, because other fields may use the same schema and not be secret.
   secrets.add(marked, { shown });
   return marked;
 }
 
-/** Encrypted in the store, but shown in answers: people's addresses, and texts that may describe people. */
+/** Marks a field that the store encrypts and answers show: people's addresses, and texts that may describe people. */
 export function encrypted<Field extends z.ZodType>(schema: Field): Field {
   const marked = schema.clone();
   personal.add(marked, { personal: true });
@@ -46,7 +46,7 @@ export function mapSecrets<Noun extends z.ZodType>(
   return mapped as z.infer<Noun>;
 }
 
-/** Replaces every value that is encrypted, or must be. @param at - `platform/auth/token`. */
+/** Maps the value of every field that the store encrypts. @param map - `at` is the path, such as `platform/auth/token`. */
 export function mapEncrypted(schema: z.ZodObject, fields: object, map: (value: unknown, at: string) => unknown): object {
   const mapped = mapFields(schema, fields, (type, inner, at) => {
     const isGiven = inner !== undefined && inner !== null;
@@ -55,14 +55,14 @@ export function mapEncrypted(schema: z.ZodObject, fields: object, map: (value: u
   return mapped as object;
 }
 
-/** Fields that are encrypted, or have encrypted parts. */
+/** The names of the fields that are encrypted, or that have encrypted parts. */
 export function encryptedFields({ shape }: z.ZodObject): string[] {
   return Object.keys(shape).filter((name) => shape[name] && holds(shape[name], isEncrypted));
 }
 
 const isEncrypted = (type: Schema) => secrets.get(type) !== undefined || personal.get(type) !== undefined;
 
-/** @param replace - returns the replacement of a field; undefined: continue with its parts. */
+/** @param replace - returns the replacement of a value; undefined to look at the parts of the value. */
 function mapFields(
   schema: Schema | undefined,
   value: unknown,
@@ -80,16 +80,16 @@ function mapFields(
 
 export type Merge = (schema: z.ZodType, given: unknown, stored: unknown) => ReturnType<typeof merge>;
 
-/** Replaces the stored value, but keeps omitted secrets and sections that contain them. */
+/** Replaces the stored value, but keeps secrets, and sections with secrets, that the request omits. */
 export const replaceKeepingSecrets: Merge = (...settings) => merge(...settings, false);
 
-/** A JSON merge patch (RFC 7396). If `kind` or `type` changes, the settings start empty. */
+/** Applies a JSON merge patch (RFC 7396). If the `type` of a section changes, the old fields of that section are dropped. */
 export const mergePatch: Merge = (...settings) => merge(...settings, true);
 
-/** @returns the merged value, not yet validated, and problems of secrets that cannot stay. */
+/** @returns the merged value, which is not validated yet, and a problem for each secret that cannot be kept. */
 function merge(root: z.ZodType, given: unknown, stored: unknown, patch: boolean) {
   const problems: Issue[] = [];
-  let kept = 0; // the number of stored secrets so far
+  let kept = 0; // the number of stored secrets that were kept so far
 
   const walk = (schema: Schema, given: unknown, stored: unknown, at: string): unknown => {
     if (given === null) return isRemovable(schema, at) ? undefined : null;
@@ -117,7 +117,7 @@ function merge(root: z.ZodType, given: unknown, stored: unknown, patch: boolean)
     });
     const merged: Fields = Object.fromEntries(fields);
     if (isSent && carried && destination(merged) !== destination(before)) {
-      const detail = 'would go to another address, to which no secret is carried over: send it in full, or null to remove it';
+      const detail = 'would send a stored secret to another address: send the secret in full, or null to remove it';
       problems.push({ pointer: `${at}/${carried}`, detail });
     }
     return merged;
@@ -128,7 +128,7 @@ function merge(root: z.ZodType, given: unknown, stored: unknown, patch: boolean)
       kept += 1;
       return stored;
     }
-    // Nothing is stored, so a required secret is missing; an optional one fails its own check.
+    // No secret is stored. A required secret then counts as missing. An optional one fails the check of its field.
     if (given === mask && !shown) return schema === base(schema) ? undefined : given;
     if (shown && typeof given === 'string' && given.includes(mask)) {
       const detail = `hides a secret (${mask}) of another address: send it in full, or null to remove it`;
@@ -137,7 +137,7 @@ function merge(root: z.ZodType, given: unknown, stored: unknown, patch: boolean)
     return given;
   };
 
-  /** In headers, names ignore case. Omitted headers stay. */
+  /** Compares names of headers without case. Keeps the headers that the request omits. */
   const ofRecord = (type: z.ZodRecord, given: Fields, stored: Fields, at: string): Fields => {
     const before = new Map(Object.entries(stored).map(([name, value]) => [name.toLowerCase(), value]));
     const named = new Set(Object.keys(given).map((name) => name.toLowerCase()));
@@ -160,13 +160,13 @@ function base(schema: Schema): Schema {
   return optional ? base(schema.unwrap()) : schema;
 }
 
-/** `null` removes a value if its schema allows null, or if it is an optional field of a section. */
+/** Whether `null` removes the value: its schema allows null, or the value is an optional field of a section. */
 function isRemovable(schema: Schema, at: string): boolean {
   const accepts = (value: null | undefined) => z.safeParse(schema, value).success;
   return accepts(null) || (at.lastIndexOf('/') > 0 && accepts(undefined));
 }
 
-/** For a union, the option that matches the value. */
+/** @returns the schema, or for a union, the option that matches the value. */
 function variant(schema: Schema, value: Fields): Schema | undefined {
   const type = base(schema);
   if (!(type instanceof z.ZodDiscriminatedUnion)) return type;

@@ -5,7 +5,7 @@ import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import { type Issue, mostBytes } from '../chain/request.js';
 
-/** The parts of a request that the door reads. `whole`: the bytes are complete. */
+/** The parts of a request that src/door reads. `whole`: whether the bytes are complete. */
 export interface Received {
   contentType: string | undefined;
   contentEncoding: string | undefined;
@@ -13,7 +13,7 @@ export interface Received {
   whole: boolean;
 }
 
-/** `unread`: why the text differs from the sender's. */
+/** `unread`: why the text is not what the sender wrote. */
 export interface Decoded {
   text: string;
   warnings: Issue[];
@@ -108,7 +108,7 @@ async function pour(unpacker: Transform, bytes: Uint8Array) {
   return { bytes: new Uint8Array(Buffer.concat(chunks).subarray(0, mostBytes)), whole: size <= mostBytes, broken };
 }
 
-/** Letters and signs of windows-1252, which leaves five bytes unassigned. */
+/** Whether a text in windows-1252 may contain the byte. Five bytes have no character in windows-1252. */
 const printable1252 = (byte: number) =>
   byte < 0x80 ? byte !== 0 && byte !== 0x7f : ![0x81, 0x8d, 0x8f, 0x90, 0x9d].includes(byte);
 
@@ -118,14 +118,14 @@ function declaredCharset(contentType: string | undefined): string | undefined {
 
 const isOtherCharset = (declared: string | undefined) => declared !== undefined && !/^utf-?8$/.test(declared);
 
-/** JSON without a charset is UTF-8 too. */
+/** Whether the type is JSON in UTF-8. JSON without a declared charset counts as UTF-8, too. */
 export function isPlainJsonType(contentType: string | undefined): boolean {
   return isJsonType(contentType) && !isOtherCharset(declaredCharset(contentType));
 }
 
 const notLikeAscii = /^(utf-16|iso-2022|utf-32|ucs)/i; // charsets in which bytes of valid UTF-8 may mean other characters
 
-/** A UTF-8 sequence of two to four bytes, read as Latin-1. Overlong ones count, too. */
+/** A UTF-8 sequence of two to four bytes, read as Latin-1. Overlong sequences match, too. */
 const utf8Character = /[\u00c0-\u00df][\u0080-\u00bf]|[\u00e0-\u00ef][\u0080-\u00bf]{2}|[\u00f0-\u00f7][\u0080-\u00bf]{3}/;
 
 /** @param strict - whether the bytes are complete. If not, the last character may be cut. */
@@ -156,7 +156,7 @@ function readCharset(
   if (utf8 !== undefined)
     return { text: utf8, ...(isOther && { warning: `declares the charset ${declared} and was read as UTF-8; send UTF-8` }) };
   if (declared !== undefined && isOther) return said(declared) ?? latin1;
-  // The text is ambiguous if it declares UTF-8, or if a part of it is UTF-8.
+  // The charset is ambiguous if the sender declares UTF-8, or if a part of the text is UTF-8.
   const isMixed = declared !== undefined || utf8Character.test(latin1.text);
   return isMixed || !bytes.every(printable1252) ? latin1 : (said('windows-1252') ?? latin1);
 }
@@ -167,7 +167,7 @@ async function formField(contentType: string | undefined, bytes: Uint8Array, tex
   const isMultipart = /^multipart\/form-data *;/i.test(contentType ?? '');
   if (!isForm && !isMultipart) return undefined;
   const begins = (field: string) => /^\s*[[{]/.test(field);
-  if (begins(text)) return undefined; // many programs declare a form by default
+  if (begins(text)) return undefined; // many programs declare a form by default, but send JSON
   const fields = isForm ? [...new URLSearchParams(text)] : await multipart(contentType, bytes);
   const [field] = fields;
   if (!field || fields.length > 1) return undefined;

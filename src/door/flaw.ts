@@ -1,4 +1,4 @@
-/** The mistake in an unreadable body: its place, plain words, and the correction in the webhook's template. */
+/** Describes the mistake in an unreadable body: its place, what is wrong, and how to correct the webhook's template. */
 
 import { mostBytes } from '../chain/request.js';
 import type { BreakKind } from './repair.js';
@@ -13,7 +13,7 @@ export type FlawKind =
   | 'charset'
   | 'content-encoding';
 
-/** `offset`: the place in the text; absent: the whole text. `error`: replaces the standard words. */
+/** `offset`: the place in the text. Without it, the flaw is in the whole text. `error`: replaces the standard words. */
 export interface Flaw {
   kind: FlawKind;
   offset?: number | undefined;
@@ -22,7 +22,7 @@ export interface Flaw {
 }
 
 const inTemplate =
-  'In the template of the webhook, use a variable without free text there (an id, an address, a time), or let the platform escape it (JSON).';
+  'In the template of the webhook, use a variable without free text there (an id, an address, a time), or let the platform escape the value (JSON).';
 
 const words: Record<FlawKind, { says(field: string, at: string): string; advice: string }> = {
   'quotation-mark': {
@@ -48,7 +48,7 @@ const words: Record<FlawKind, { says(field: string, at: string): string; advice:
   },
   'no-value': {
     says: (field) => `${field} has no value`,
-    advice: 'Put variables between quotation marks in the template of the webhook, so that an empty one leaves "" behind.',
+    advice: 'Put variables between quotation marks in the template of the webhook, so that an empty variable becomes "".',
   },
   bracket: {
     says: (_field, at) => `the bracket ${at} does not belong here`,
@@ -60,36 +60,36 @@ const words: Record<FlawKind, { says(field: string, at: string): string; advice:
   },
   depth: {
     says: () => `the body is nested deeper than ${maxDepth} levels`,
-    advice: 'An action needs no more than two levels: look at the template of the webhook.',
+    advice: 'An action needs no more than two levels. Check the template of the webhook.',
   },
   character: {
     says: (field) => `${field} contains a name or character that cannot be stored`,
-    advice: 'Look at the variables that the template of the webhook uses there.',
+    advice: 'Check the variables that the template of the webhook uses there.',
   },
   'field-twice': {
-    says: (field) => `the field ${field} is twice in one action: a pasted value may have added one`,
+    says: (field) => `the field ${field} is twice in one action; a pasted value may have added the second one`,
     advice: inTemplate,
   },
   empty: { says: () => 'the body is empty', advice: 'Put the list of actions into the template of the webhook.' },
   'not-actions': {
-    says: () => 'the body is JSON, but no list of actions',
+    says: () => 'the body is JSON, but it is no list of actions',
     advice: 'Send an array, also for a single action: [{"action": …}].',
   },
   'too-large': {
     says: () => `the body is larger than ${mostBytes / 1024} KiB`,
-    advice: 'Shorten what the template pastes; in the HTML of an e-mail, link to images rather than embed them.',
+    advice: 'Shorten the values that the template pastes. In the HTML of an e-mail, link to images instead of embedding them.',
   },
   charset: {
-    says: () => 'the charset of the body is unknown: neither UTF-8 nor the one that it declares',
+    says: () => 'the charset of the body is unknown: it is neither UTF-8 nor the declared charset',
     advice: 'Let the platform send UTF-8.',
   },
   'content-encoding': {
     says: () => 'the compression of the body is unknown',
-    advice: 'Send it plain, or with Content-Encoding gzip, deflate or br.',
+    advice: 'Send the body uncompressed, or with Content-Encoding gzip, deflate or br.',
   },
 };
 
-/** `line 1, column 205: the text of …`. @param shown - the text after the place, without tokens. */
+/** For example `line 1, column 205: the text of …`. @param shown - the text after the place, without tokens. */
 export function flawWords({ kind, offset, field, error }: Flaw, text: string, shown: string): string {
   const about = field === undefined || field === '' ? 'a field' : `\`${field.slice(0, 40)}\``;
   const behind = kind === 'quotation-mark' || kind === 'backslash' ? shown.slice(1) : shown;
@@ -101,7 +101,7 @@ export function flawWords({ kind, offset, field, error }: Flaw, text: string, sh
   return `line ${line}, column ${column}: ${says}`;
 }
 
-/** Replaces NUL and halves of characters: PostgreSQL refuses them. */
+/** Replaces NUL characters and single surrogates, because PostgreSQL refuses them. */
 export function storable(text: string): string {
   return Buffer.from(text.replaceAll('\0', '\ufffd')).toString();
 }

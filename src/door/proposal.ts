@@ -1,4 +1,4 @@
-/** A guess at a broken body. A person decides about it: it never runs by itself, because a value may be forged. */
+/** Guesses the actions of a broken body. They run only if a person decides so, because a value may be forged. */
 
 import { jsonrepair } from 'jsonrepair';
 import { isObject } from '../chain/fields.js';
@@ -7,7 +7,7 @@ import { parseText } from './strict-json.js';
 
 const mostLength = 32 * 1024; // repairing 256 KiB of quotation marks takes 18 seconds, 32 KiB at most half a second
 
-/** @returns the probable actions of the text, at most as many as a chain can have; undefined: there is no guess. */
+/** @returns the probable actions of the text, at most `maxActions`. Undefined if there are none. */
 export function proposalOf(text: string): Record<string, unknown>[] | undefined {
   if (text.length > mostLength) return undefined;
   const value = repaired(text);
@@ -27,7 +27,7 @@ function repaired(text: string): unknown {
   }
 }
 
-/** One action counts as a list. An object with only a list counts as that list. */
+/** A single action becomes a list. An object that contains only a list becomes this list. */
 function innerList(value: unknown): unknown[] {
   if (!isObject(value)) return [];
   const [inner, ...others] = Object.values(value);

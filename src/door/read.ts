@@ -1,4 +1,4 @@
-/** Reads a request's body as actions. A body that is not strict JSON runs, with warnings, only if it has one meaning. */
+/** Reads a request's body as actions. If it is not strict JSON but has only one meaning, the relay accepts it with warnings. */
 
 import { type Fields, isObject } from '../chain/fields.js';
 import { type Issue, maxActions } from '../chain/request.js';
@@ -7,19 +7,19 @@ import type { Flaw } from './flaw.js';
 import { walk } from './repair.js';
 import { looseness, parseText, placeIn, readJsonText } from './strict-json.js';
 
-/** `looseness` finds ambiguities in strict JSON. It is slow. */
+/** `looseness` finds ambiguities in valid JSON. This function is slow. */
 export type Reading =
   | { ok: true; text: string; elements: Fields[]; warnings: Issue[]; looseness(): Flaw | undefined }
   | ({ ok: false; flaw: Flaw } & Unread);
 
-/** `errors`: elements that are not actions. */
+/** `cut`: whether the end of the text is missing. `errors`: elements that are not actions. */
 export interface Unread {
   text: string;
   cut: boolean;
   errors?: Issue[];
 }
 
-/** The fast path; undefined: `readClosely` must read it. */
+/** The fast path for plain JSON. If it returns undefined, `readClosely` must read the body. */
 export function readPlain({ contentType, contentEncoding, bytes, whole }: Received): Reading | undefined {
   if (!whole || contentEncoding !== undefined || !isPlainJsonType(contentType)) return undefined;
   const body = readJsonText(bytes);
@@ -48,7 +48,7 @@ function repairs(text: string, { controls, commas }: { controls: readonly number
   return [
     ...warning(
       controls,
-      'a text contains an unescaped line break or other control character, which was read as part of it; let the platform escape it (JSON)',
+      'a text contains an unescaped line break or another control character, which was read as part of the text; let the platform escape it (JSON)',
     ),
     ...warning(commas, 'a comma before a closing bracket was ignored'),
   ];

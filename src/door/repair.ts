@@ -1,10 +1,10 @@
-/** Repairs control characters in strings, and commas before a closing bracket. Stops where a string may be broken. */
+/** Escapes control characters in strings, and removes commas before a closing bracket. Stops at any other mistake. */
 
 import { maxDepth } from './strict-json.js';
 
 export const breakKinds = [
   'quotation-mark', // a quotation mark in a text seems to end it
-  'backslash', // before a character that JSON cannot escape, or before the closing quotation mark
+  'backslash', // a backslash before a character that JSON cannot escape, or before the closing quotation mark
   'single-quotes',
   'comment',
   'cut-off',
@@ -13,7 +13,7 @@ export const breakKinds = [
   'bracket', // a closing bracket of the wrong kind
   'after-end',
   'depth',
-  'character', // not allowed in JSON
+  'character', // a character that is not allowed in JSON
 ] as const;
 export type BreakKind = (typeof breakKinds)[number];
 
@@ -24,7 +24,7 @@ export interface Break {
   field?: string | undefined;
 }
 
-/** `repaired`: strict JSON; `controls`, `commas`: the places of repairs. */
+/** `repaired`: strict JSON. `controls` and `commas`: the places of escaped control characters and removed commas. */
 export type Walk = { ok: true; repaired: string; controls: number[]; commas: number[] } | { ok: false; broken: Break };
 
 type Expected = 'value' | 'element or end' | 'name' | 'name or end' | 'colon' | 'comma or end' | 'end of text';
@@ -41,8 +41,8 @@ export function walk(text: string): Walk {
   const controls: number[] = [];
   const commas: number[] = [];
   let expected: Expected = 'value';
-  let comma = -1; // place of a comma just read; -1: none
-  let string = { from: 0, to: 0 }; // last string
+  let comma = -1; // the place of the comma just before, or -1
+  let string = { from: 0, to: 0 }; // the last string
   let value = string; // the last string in the place of a value
   let isAfterString = false; // the last token was a string value, maybe with a comma after it
 
@@ -150,7 +150,7 @@ function readLiteral(text: string, at: number): number | undefined {
   return literal.test(text) ? literal.lastIndex : undefined;
 }
 
-/** Unescaped, if possible. */
+/** Returns the name without quotation marks, unescaped if possible. */
 function nameOf(quoted: string): string {
   try {
     return JSON.parse(quoted);

@@ -1,4 +1,4 @@
-/** JSON with only one possible reading. */
+/** Reads JSON, and refuses JSON that two readers could understand differently. */
 
 import { isUtf8 } from 'node:buffer';
 import { jsonPointer } from '../chain/request.js';
@@ -12,7 +12,7 @@ interface ParsedText {
 /** The most levels of nested arrays and objects. */
 export const maxDepth = 32;
 
-/** Refuses `bytes` that are not UTF-8. */
+/** Refuses ambiguous JSON, and bytes that are not UTF-8. */
 export function readStrictJson(bytes: ArrayBuffer): Parsed<{ value: unknown }> {
   const body = readJsonText(bytes);
   if (!body.ok) return body;
@@ -20,7 +20,7 @@ export function readStrictJson(bytes: ArrayBuffer): Parsed<{ value: unknown }> {
   return error === undefined ? { ok: true, value: body.value } : { ok: false, error };
 }
 
-/** Does not search for ambiguities: `looseness` takes ten times as long. */
+/** Does not search for ambiguities, because `looseness` takes ten times as long as this function. */
 export function readJsonText(bytes: ArrayBuffer): Parsed<ParsedText> {
   if (!isUtf8(bytes)) return { ok: false, error: 'is not UTF-8' };
   return parseText(new TextDecoder().decode(bytes));
@@ -43,12 +43,12 @@ export interface Looseness {
   field?: string;
 }
 
-/** Finds ambiguities, which two readers could understand differently, and values that cannot be stored. */
+/** Finds JSON that two readers could understand differently, and values that cannot be stored. */
 export function looseness({ text, value }: ParsedText): Looseness | undefined {
   return nameError(text) ?? textError(text, value);
 }
 
-/** Takes only the place or character from the parser's error: its excerpt may contain a token. */
+/** Takes only the place or the character from the parser's error, because the excerpt in the error may contain a token. */
 function place(error: unknown, text: string): string {
   const message = error instanceof Error ? error.message : '';
   if (text.trim() === '') return ': it is empty';
@@ -61,13 +61,13 @@ function place(error: unknown, text: string): string {
   return ` at line ${line}, column ${column}`;
 }
 
-/** Counted from 1. */
+/** Lines and columns count from 1. */
 export function placeIn(text: string, offset: number): { line: number; column: number } {
   const before = text.slice(0, offset).split('\n');
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
 }
 
-/** Finds a field twice in one object (`JSON.parse` keeps the last), and `__proto__`. */
+/** Finds a name that one object has twice (`JSON.parse` keeps the last field), and the name `__proto__`. */
 function nameError(text: string): Looseness | undefined {
   const open: (Set<string> | undefined)[] = [];
   let last = '';
@@ -93,7 +93,7 @@ function nameError(text: string): Looseness | undefined {
   return undefined;
 }
 
-/** Finds texts that PostgreSQL and e-mail cannot store. They can only come from escapes. */
+/** Finds texts that PostgreSQL and e-mail cannot store. Only a `\u` escape can produce such a text. */
 function textError(json: string, value: unknown): Looseness | undefined {
   if (!/\\u(0000|d[89a-f])/i.test(json)) return undefined;
   const [text = '', path = []] = textsIn(value).find(([text]) => text.includes('\0') || /\p{Cs}/u.test(text)) ?? [];
@@ -102,7 +102,7 @@ function textError(json: string, value: unknown): Looseness | undefined {
   return { kind: 'character', error: `has ${what} at ${jsonPointer(path) || 'its top'}` };
 }
 
-/** Every text with its path. The name of a field has the path of its object. */
+/** Returns every text with its path. For the name of a field, this is the path of the object. */
 export function textsIn(value: unknown, path: readonly string[] = [], texts: [text: string, path: readonly string[]][] = []) {
   if (typeof value === 'string') texts.push([value, path]);
   if (typeof value !== 'object' || value === null) return texts;

@@ -1,26 +1,20 @@
-/** Tokens in an unreadable text: candidates are looked up, and all of them are removed from the stored text. */
+/** Finds possible tokens (candidates) in an unreadable text. The relay looks them up, and removes them from the stored text. */
 
 import { isNearMiss, maxActions, maxTokenLength } from '../chain/request.js';
 import { isMistyped } from '../contract/credential.js';
 
-/** A text without its tokens. `at`: for an offset in the original text, the offset in this text. */
-export interface Masked {
-  text: string;
-  at(offset: number): number;
-}
-
 const mask = '***';
 const madeLength = 40; // the length of a token that the relay made
-const shortest = 16; // a token of an earlier system has at least 16 characters: a shorter text is not a secret
+const shortest = 16; // a shorter text is no secret: a token of an earlier system has at least 16 characters
 const mostCandidates = maxActions; // a longer list would make the search slow
 const scanMs = 100;
 
 interface Found {
   candidates: Set<string>;
-  ranges: [from: number, to: number][]; // places of the values of token fields
+  ranges: [from: number, to: number][]; // places to mask: tokens of the relay, and values of token fields
 }
 
-/** Also matches `relayAccessToken=`, and doubly escaped or percent-encoded forms. */
+/** The characters around the `:` or `=` after a field's name, also if they are escaped twice or percent-encoded. */
 const filler = String.raw`(?:["'\s\\]|%22|%20|%5C|&quot;)*`;
 const named = new RegExp(`([A-Za-z][\\w-]{11,20})${filler}(?:[:=]|%3A|%3D)${filler}`, 'gi');
 const made = /rl[tka]_[0-9A-Za-z]{8,}/g;
@@ -68,19 +62,19 @@ function unescaped(text: string): string {
   }
 }
 
-/** `masked`: the text without candidates; `hide`: removes the candidates from another text. */
+/** `hide` replaces the tokens in another text by `***`. */
 export interface TokensIn {
   candidates: string[];
-  masked: Masked;
+  masked: string; // the text with asterisks in place of the tokens; offsets in both texts are the same
   hide(text: string): string;
 }
 
-/** Possible tokens in a text that is not stored. */
+/** Finds possible tokens in a text. If the text will be stored, use `tokensIn`. */
 export function candidatesIn(text: string): string[] {
   return [...find(text).candidates];
 }
 
-/** Possible tokens anywhere in the text. */
+/** Finds possible tokens, and masks each of them everywhere in the text. */
 export function tokensIn(text: string): TokensIn {
   const { candidates, ranges } = find(text);
   const spellings = [...candidates]
@@ -91,39 +85,21 @@ export function tokensIn(text: string): TokensIn {
     for (let at = text.indexOf(secret); at >= 0; at = text.indexOf(secret, at + secret.length))
       ranges.push([at, at + secret.length]);
   const hide = (other: string) => secrets.reduce((rest, secret) => rest.replaceAll(secret, mask), other).replaceAll(made, mask);
-  return { candidates: [...candidates], masked: withoutRanges(text, ranges), hide };
+  return { candidates: [...candidates], masked: masked(text, ranges), hide };
 }
 
 function encodeSafely(text: string): string {
   return encodeURIComponent(Buffer.from(text).toString());
 }
 
-function withoutRanges(text: string, ranges: [from: number, to: number][]): Masked {
+function masked(text: string, ranges: [from: number, to: number][]): string {
   const pieces: string[] = [];
-  const cuts: { from: number; to: number; shift: number }[] = [];
   let done = 0;
-  let shift = 0; // the number of removed characters so far
-  for (const [start, to] of ranges.sort(([a, aEnd], [b, bEnd]) => a - b || bEnd - aEnd)) {
+  for (const [start, to] of ranges.sort(([a], [b]) => a - b)) {
     const from = Math.max(start, done);
     if (to <= from) continue;
-    if (start < done) {
-      // Merge overlapping ranges.
-      shift += to - from;
-      done = to;
-      const last = cuts.at(-1);
-      if (last) Object.assign(last, { to, shift });
-      continue;
-    }
-    pieces.push(text.slice(done, from), mask);
-    shift += to - from - mask.length;
+    pieces.push(text.slice(done, from), '*'.repeat(to - from));
     done = to;
-    cuts.push({ from, to, shift });
   }
-  pieces.push(text.slice(done));
-  const at = (offset: number): number => {
-    const last = cuts.findLast(({ from }) => from < offset);
-    if (!last) return offset;
-    return Math.max(offset, last.to) - last.shift;
-  };
-  return { text: pieces.join(''), at };
+  return [...pieces, text.slice(done)].join('');
 }

@@ -1,4 +1,4 @@
-/** The words of notices about one action, or about many with the same cause. */
+/** The words of notices about one action, or about many actions with the same cause. */
 
 import type { ActionStatus } from '../chain/action-status.js';
 import { type ChainFacts, historyFull, refusalOf } from '../chain/allowed-verbs.js';
@@ -20,7 +20,7 @@ import {
 } from '../contract/notices.js';
 import { chainPlaces, lineText, type NoticeContext, relay, type Words } from './frame.js';
 
-/** `one` follows the name of an action, `many` a number of chains. */
+/** `one` follows the name of an action. `many` follows a number of chains. */
 const wordsOf: Record<NoticeKind, [headline: string, one: string, many: string]> = {
   'needs-attention': ['Needs attention', 'failed and is held: it needs your decision.', 'held for the same reason.'],
   failed: [
@@ -42,20 +42,20 @@ const wordsOf: Record<NoticeKind, [headline: string, one: string, many: string]>
 };
 
 const fix = 'Fix the problem, then retry';
-const sendAgain = 'Send it to the recipients without a copy. This also works after the chain has closed:';
+const sendAgain = 'Send the e-mail to the recipients that did not get it. This also works after the chain has closed:';
 const fixFailed: [few: string, many: string] = [
-  `${fix}. This also works after the chain has closed. The actions that did not run because of it run then:`,
-  `${fix} the closed chains (the command counts first, and asks). The actions that did not run run then:`,
+  `${fix}. This also works after the chain has closed. The retry also runs the actions that did not run because of the failure:`,
+  `${fix} the closed chains (the command first counts them, and asks). The retry also runs the actions that did not run:`,
 ];
-/** The instruction above the commands. `few`: each command retries one action; `many`: one command retries all. */
+/** The text above the commands. After `few`, each command retries one action. After `many`, one command retries all actions. */
 const remedies: Record<FailureKind, [few: string, many: string]> = {
-  'needs-attention': [`${fix}:`, `${fix} them all (the command counts first, and asks):`],
+  'needs-attention': [`${fix}:`, `${fix} all actions (the command first counts the chains, and asks):`],
   failed: fixFailed,
   'partly-failed': [sendAgain, sendAgain],
   'gave-up': fixFailed,
 };
 
-/** @param chain - its current state; absent: uses the state in the notice. */
+/** @param chain - the current state of the chain; if absent, the notice shows the state that it contains. */
 export function chainWords(notice: ChainNotice, context: NoticeContext, chain?: ChainFacts): Words {
   const { kind, chainId, receivedAt, index, actions } = notice;
   const action = actionOf(notice);
@@ -99,7 +99,7 @@ export function chainWords(notice: ChainNotice, context: NoticeContext, chain?: 
         ...chainPlaces(context.links, notice),
       ],
       Done: others(({ state }) => state === 'done').map(actionTitle),
-      'Held behind it': heldBehindIt.map(actionTitle),
+      'Waiting for this action': heldBehindIt.map(actionTitle),
       'Also held': heldElsewhere.map(actionTitle),
       'Not run': others(({ state }) => state === 'not-run').map(actionTitle),
       'Will still run': goOn.map((other) => `${actionTitle(other)}${other.runAt ? `, due ${shown(other.runAt)}` : ''}`),
@@ -114,7 +114,7 @@ export function chainWords(notice: ChainNotice, context: NoticeContext, chain?: 
   };
 }
 
-/** Writes a notice about the current state, without the section `Where`. Undefined: the state needs no notice. */
+/** Writes a notice about the current state, without the section `Where`. @returns undefined if the state needs no notice. */
 export function standingWords(
   chain: Omit<ChainNotice, 'kind' | 'at'> & ChainFacts,
   context: NoticeContext,
@@ -126,12 +126,12 @@ export function standingWords(
   return { headline, sentence, sections: shown.map(([title, lines]) => ({ title, lines: lines.map(lineText) })) };
 }
 
-/** `message (Type)`; without an error, the reason of the action. */
+/** The error as `message (Type)`. Without an error, the reason of the action. */
 export function whatWasWrong({ error, reason }: Pick<ActionStatus, 'error' | 'reason'>): string | undefined {
   return error ? `${error.message} (${error.type})` : reason;
 }
 
-/** Whether an action waits for the held one: actions with the same due time run in one sequence. */
+/** Whether an action waits for the held action: actions with the same due time run in one sequence. */
 export function isHeldBehind(held: ActionStatus, { state, runAt, index }: ActionStatus): boolean {
   return held.state === 'needs-attention' && state === 'pending' && runAt === held.runAt && index > held.index;
 }
@@ -143,8 +143,8 @@ function whatHappens({ nextAttemptAt, heldUntil, reason }: ActionStatus, shown: 
       ? `The relay retries it automatically, next at ${shown(nextAttemptAt)}. You get a notice when it succeeds.`
       : 'The relay does not retry it automatically: fix the problem first.';
   if (!heldUntil) return [tries];
-  const end = 'If nobody decides by then, it fails, and the actions behind it do not run.';
-  return [tries, `It is held until ${shown(heldUntil)}. ${end}`];
+  const end = 'If nobody decides by then, it fails, and the actions that wait for it do not run.';
+  return [tries, `The action is held until ${shown(heldUntil)}. ${end}`];
 }
 
 function remedy(
@@ -164,7 +164,7 @@ function remedy(
   const inData = 'Edit the fields of the request (`chains fields` shows them):';
   const edit = relay(`chains mend ${companyId} ${chainId} ${index} --set field=value`, context);
   const inSettings = 'If a setting was wrong, fix it, then retry:';
-  const inWebUi = `Or in the Web UI: More Actions, Send a Signal, retry or skip, input [${index}].`;
+  const inWebUi = `Or use the Web UI: More Actions, Send a Signal. Choose the signal retry or skip, and enter [${index}] as input.`;
   const skip = [steer('skip'), signal('skip')];
   if (refused !== undefined) return refusalOf('skip', chain, action) ? [refused] : ['Skip it:', ...skip];
   const first = action.error?.type === 'DataMistake' ? [inData, edit, inSettings] : [retryFew];
@@ -172,9 +172,9 @@ function remedy(
 }
 
 const withoutKey = 'Retry or skip it in a browser, without a key';
-export const oneWithoutKey = 'Retry or skip one in a browser, without a key';
+export const oneWithoutKey = 'Retry or skip an action in a browser, without a key';
 
-/** Up to this number of actions, a notice shows one command for each action. */
+/** If a notice is about at most this many actions, it shows one command for each action. */
 const fewActions = 3;
 
 export function manyWords({ cause, count, actions, first, since, at }: ManyNotice, context: NoticeContext): Words {
@@ -190,13 +190,13 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
   const commands = first.map(({ chainId, index }) => relay(`retry ${companyId} ${chainId} ${index}`, context));
   const all = relay(`bulk retry ${companyId}${isHeld ? '' : ' --status failed'} --reason ${type} --since ${since}`, context);
   const seeTo = [
-    'Tell others that you work on it, or silence further notices for a while:',
+    'Tell others that you work on this cause, or silence its notices for a while:',
     relay(`causes take ${companyId} ${cause.id}`, context),
     relay(`causes silence ${companyId} ${cause.id} 4h`, context),
   ];
   const decideAt = ({ chainId, index, at, heldUntil }: Member) =>
     isHeld ? context.holdLink?.({ companyId, chainId, index, at, heldUntil }) : undefined;
-  const each = first.some((member) => decideAt(member) !== undefined) ? oneWithoutKey : 'Which ones';
+  const each = first.some((member) => decideAt(member) !== undefined) ? oneWithoutKey : 'The actions';
   const query = `status=${status}&reason=${encodeURIComponent(type)}&since=${encodeURIComponent(since)}`;
   return {
     headline: `${headline}: ${counted(count, 'chain')}, ${type}`,
@@ -205,15 +205,17 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
     sections: {
       'What was wrong': [
         `${first[0]?.message ?? reason.message} (${type})`,
-        ...(count > 1 ? ['Ids and numbers differ between them.'] : []),
+        ...(count > 1 ? ['In other chains, the ids and numbers in this error differ.'] : []),
       ],
       'What happens now': heldUntil
-        ? [`Without a decision they fail, the first one at ${shown(heldUntil)}. The actions behind them do not run then.`]
+        ? [
+            `If nobody decides, these actions fail, the first one at ${shown(heldUntil)}. The actions that wait for them do not run.`,
+          ]
         : [],
       'What to do': [
         few ? retryFew : retryAll,
         ...(few || kind === 'partly-failed' ? commands : [all]),
-        ...(isHeld && count > 1 ? ['You get one notice when none of them is held any more.'] : []),
+        ...(isHeld && count > 1 ? ['You get one notice when none of these actions is held any more.'] : []),
         ...(isHeld ? seeTo : []),
       ],
       [first.length < count ? `${each} (the first ${first.length})` : each]: first.map((member) => ({
@@ -222,8 +224,10 @@ export function manyWords({ cause, count, actions, first, since, at }: ManyNotic
       })),
       Where: [
         `Happened: ${shown(at)}`,
-        ...(isHeld ? [{ label: 'Their page, with a key', url: causePage(context.links.api, companyId, cause.id) }] : []),
-        { label: 'All of them, with a token', url: `${context.links.api}/co/${companyId}/chains?${query}` },
+        ...(isHeld
+          ? [{ label: 'The page of the cause (needs a key)', url: causePage(context.links.api, companyId, cause.id) }]
+          : []),
+        { label: 'All chains in the API (needs a token)', url: `${context.links.api}/co/${companyId}/chains?${query}` },
       ],
     },
     type: `${kind}.many`,
@@ -240,12 +244,14 @@ export function throughWords(
   { companyName, timeZone }: NoticeContext,
 ): Words {
   const { reason } = cause;
-  const [headline, , many] = wordsOf.recovered;
+  const [recovered, , many] = wordsOf.recovered;
+  const areDone = Object.keys(ended).every((state) => state === 'done');
+  const end = areDone ? `${through === 1 ? 'has' : 'have'} recovered` : 'no longer need attention';
   const tally = Object.entries(ended).map(([state, count]) => `${state}: ${count}`);
   return {
-    headline: `${headline}: ${counted(through, 'chain')}, ${reason.type}`,
+    headline: `${areDone ? recovered : 'No longer held'}: ${counted(through, 'chain')}, ${reason.type}`,
     about: companyName,
-    sentence: `${counted(through, 'chain')} ${many} ${through === 1 ? 'has' : 'have'} recovered.`,
+    sentence: `${counted(through, 'chain')} ${many} ${end}.`,
     sections: {
       'State of the actions': [...tally, ...(open > 0 ? [`unknown: ${open}`] : [])],
       'What was wrong': [`${reason.message} (${reason.type})`],

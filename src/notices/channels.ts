@@ -1,4 +1,4 @@
-/** The channels to the contacts in `notify` of a rule or a company. */
+/** The channels for the contacts in `notify` of a rule or a company: e-mail and webhook. */
 
 import { Webhook } from 'standardwebhooks';
 import { cutShort } from '../chain/text.js';
@@ -11,9 +11,9 @@ import { isCommand, type RenderedNotice } from './frame.js';
 
 export interface NoticeChannel {
   kind: 'mail' | 'webhook';
-  /** The contact as in `contactsOf`. */
+  /** The contact as `contactsOf` writes it. */
   contact: string;
-  /** Whether its notices have links for decisions without a key. */
+  /** Whether notices on this channel have links for decisions without a key. */
   decides: boolean;
   /** For e-mail, the idempotency key is also the Message-ID. @throws ConnectorError */
   deliver(notice: RenderedNotice, call: Call & { idempotencyKey: string }): Promise<void>;
@@ -21,7 +21,7 @@ export interface NoticeChannel {
 
 type Ways = Pick<Connectors, 'noticeMailOf' | 'httpOf'>;
 
-/** @param whose - the owner of `notify`: the company or a rule. */
+/** @param whose - the company or rule that has `notify`. */
 export function channelsOf(
   { noticeMailOf, httpOf }: Ways,
   company: Company,
@@ -43,7 +43,7 @@ export function channelsOf(
   return channels;
 }
 
-/** Sends JSON or a Slack message. The receiver can recognize a repetition by its id. */
+/** Sends JSON or a Slack message. The receiver recognizes a repeated message by `webhook-id`. */
 function webhookChannel(url: URL, notify: Notify, http: HttpClient): NoticeChannel {
   const { webhookSecret, webhookFormat, linksInWebhooks = false } = notify;
   const format = webhookFormat ?? (url.hostname === 'hooks.slack.com' ? 'slack' : 'relay');
@@ -66,9 +66,9 @@ function webhookChannel(url: URL, notify: Notify, http: HttpClient): NoticeChann
   };
 }
 
-/** The headers of Standard Webhooks. They sign the JSON that the HTTP client sends. */
+/** The headers of Standard Webhooks. The signature is for the same JSON text that the HTTP client sends. */
 function headersOf(key: string, body: unknown, secret: string | undefined): Record<string, string> {
-  // The signature joins its parts with dots, so the id must not contain one.
+  // The signature joins its parts with dots, so the id must not contain a dot.
   const [id = ''] = key.split('@');
   if (secret === undefined) return { 'webhook-id': id };
   const now = new Date();
@@ -83,10 +83,10 @@ function headersOf(key: string, body: unknown, secret: string | undefined): Reco
 const headerLength = 150;
 const sectionLength = 3000;
 const mostBlocks = 50;
-/** Escaping can make a character five times as long. */
+/** Escaping can make a text five times as long, so a piece of a line must be shorter than a section. */
 const pieceLength = 500;
 
-/** For Slack's incoming webhooks: one section per paragraph. Slack's notifications show the outer `text`. */
+/** A message for Slack's incoming webhooks, with one section per paragraph. Slack's notifications show the outer `text`. */
 export function slackMessage({ subject, text }: Pick<RenderedNotice, 'subject' | 'text'>) {
   const wholeLines = new RegExp(`[^\\n].{0,${sectionLength - 1}}(?=\\n|$)`, 'gs');
   const paragraphs = text.trim().split('\n\n');
@@ -102,7 +102,7 @@ export function slackMessage({ subject, text }: Pick<RenderedNotice, 'subject' |
   };
 }
 
-/** Splits a line into pieces that fit in a section. Marks up titles (lines without indent) and commands. */
+/** Splits a line into pieces that fit in a section. Formats titles (lines without indent) as bold, and commands as code. */
 function linesOf(line: string): string[] {
   const words = line.trim();
   const pieces = words.match(new RegExp(`.{1,${pieceLength}}`, 'gsu')) ?? [];

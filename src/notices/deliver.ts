@@ -31,31 +31,32 @@ export interface DeliveryDeps {
   inFlight: { run<Result>(companyId: string, what: 'notices', work: () => Promise<Result>): Promise<Result> };
   noticeBudget: NoticeBudget;
   links: Links;
-  /** RELAY_SECRET, which signs links; absent: notices have no links. */
+  /** RELAY_SECRET, which signs links. If it is absent, notices have no links. */
   secret?: string;
-  /** Gets the notices that reach no contact. */
+  /** The address that gets the notices that reach no contact. */
   operatorEmail?: string;
   log: Logger;
   metrics: Metrics;
 }
 
-/** Pauses and time without workers make a hold longer than its notice says. So the link stays valid longer. */
+/** A pause, or time without workers, makes a hold longer than its notice says. So a link stays valid longer by this time. */
 const linkGraceMs = 24 * 3600 * 1000;
 
-/** After about five minutes without success, the operator gets the notice too. */
+/** From this attempt on, about five minutes after the first, the operator also gets a notice that reached nobody. */
 const lastAttemptAlone = 7;
 
 /**
- * One attempt, within an activity.
+ * Makes one attempt to deliver a notice, within an activity.
  * @param key - the same for every attempt at this notice.
- * @throws ApplicationFailure `NoticeNotDelivered` if no contact was reached, or another attempt may reach one. Not for a test.
+ * @throws ApplicationFailure `NoticeNotDelivered` if a contact has not got the notice and may still get it, or nobody got it;
+ *   `NoticeWaits` if the notice waits for a digest. A test throws neither.
  */
 export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): Promise<ContactResult[]> {
   const { store, connectors, client, links, log } = deps;
   const { companyId, relayId = '', kind } = notice;
   const { attempt, heartbeatDetails } = activityInfo();
   const [found, rule] = await Promise.all([store.companies.get(companyId), store.rules.get(companyId, relayId)]);
-  // A deleted company has no contacts: the operator gets the notice.
+  // A deleted company has no contacts, so the operator gets the notice.
   const company: Company = found ?? { companyId, name: companyId, timeZone: 'UTC' };
   if (await isSilent(deps, notice, rule)) {
     deps.metrics.notices.inc({ kind, result: 'silent' });
@@ -64,10 +65,10 @@ export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): 
   }
   const { name: companyName, timeZone } = company;
   const { namespace } = client.options;
-  // Temporal's Web UI decrypts for operators only: contacts of the company get no link to it.
+  // Only operators can read decrypted data in Temporal's Web UI, so the company's contacts get no link to it.
   const context = { companyName, timeZone, ruleName: rule?.name ?? relayId, links: { api: links.api }, namespace };
   const own = { ...joinedOf(notice, context), causeId: toldUnder(notice, rule), noticeKey: key };
-  // The budget does not apply to tests, which have their own limit, and to notices of a deleted company.
+  // The budget does not apply to tests, which have their own limit, or to notices of a deleted company.
   const turn =
     found && kind !== 'test' ? await store.notices.turn(companyId, own, deps.noticeBudget) : ({ told: 'alone' } as const);
   if (turn.told === 'elsewhere') {
@@ -78,7 +79,7 @@ export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): 
   const entries: readonly Joined[] = turn.told === 'digest' ? turn.joined : [{ ...own, count: 1 }];
 
   const signing = new HoldLinks(found && found.noticeLinks !== false ? deps.secret : undefined);
-  /** Makes links only here, for each contact: no history and no log contains them. */
+  /** The links are made only here, for each contact, so that no history and no log contains them. */
   const renderedFor = ({ contact, decides }: NoticeChannel, told: Joined[], contactId?: string) => {
     const holdLink: NoticeContext['holdLink'] = ({ companyId, chainId, index, at, heldUntil = at }) => {
       if (!decides) return undefined;
@@ -95,25 +96,25 @@ export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): 
     return renderNotice(words, { ...forReader, holdLink, confirmLink });
   };
 
-  // The next attempt reads these heartbeat details: contacts that have the notice, or failed permanently.
+  // Contacts that have the notice, or failed permanently. The next attempt gets this list as heartbeat details.
   const settled: ContactResult[] = noticeTestResponse.shape.contacts.safeParse(heartbeatDetails).data ?? [];
   const open: ContactResult[] = [];
   const addressees = await addresseesOf(deps, company, entries, key);
-  // In parallel: one silent contact can use up most of the activity's time.
+  // Delivers in parallel, because one contact that does not answer can use most of the activity's time.
   const deliverTo = (some: Iterable<Addressee>) =>
     Promise.all(
       [...some].map(async ({ channel, told, contactId }) => {
         const { contact } = channel;
         if (told.length === 0) return { contact, delivered: false, error: unconfirmed };
         const failure = await tryOnce(channel, renderedFor(channel, told, contactId), key);
-        // Does not log the address and the answer, which are personal. The workflow's result has both.
+        // The log does not contain the address and the answer, because they are personal. The workflow's result contains both.
         if (failure)
           log.warn(
             { channel: channel.kind, workflowId: key, kind, failure: failure.kind, status: failure.facts.status },
             'a notice was not delivered',
           );
         else deps.metrics.noticeMessages.inc({ channel: channel.kind });
-        // Counts towards the company's recipients, but the limit never stops a notice.
+        // The message counts towards the company's limit of recipients, but the limit never stops a notice.
         if (!failure && found && channel.kind === 'mail' && addressees.has(contact))
           store.usage.add(companyId, { actions: 0, recipients: 1 });
         const result = { contact, delivered: !failure, error: failure?.message };
@@ -164,9 +165,9 @@ interface Addressee {
   contactId?: string | undefined;
 }
 
-const unconfirmed = 'this contact has not confirmed, and it had the first notice of this cause, or ten notices today';
+const unconfirmed = 'this contact has not confirmed: it already got the first notice of this cause, or ten notices today';
 
-/** Each contact gets the notices of its rule or company. An unconfirmed contact gets only the first one of each cause. */
+/** Each contact gets the notices of its rule or company. An unconfirmed contact gets only the first notice of each cause. */
 async function addresseesOf({ store, connectors }: DeliveryDeps, company: Company, entries: readonly Joined[], key: string) {
   const { companyId } = company;
   const addressees = new Map<string, Addressee>();
@@ -191,7 +192,7 @@ async function addresseesOf({ store, connectors }: DeliveryDeps, company: Compan
   return addressees;
 }
 
-/** The id of the cause: an unconfirmed contact gets only the first notice of each. */
+/** The id of the notice's cause. An unconfirmed contact gets only the first notice of each cause. */
 function toldUnder(notice: Notice, rule: Rule | undefined): string {
   switch (notice.kind) {
     case 'many':
@@ -213,7 +214,7 @@ function toldUnder(notice: Notice, rule: Rule | undefined): string {
   }
 }
 
-/** The next attempt comes when a digest is due. Until then, another digest may take this notice. If not, it becomes a digest. */
+/** The next attempt comes when a digest is due. Until then, another digest may include this notice. If not, it becomes a digest. */
 function joined({ notices, seconds }: NoticeBudget, waitMs: number, attempt: number): ApplicationFailure {
   const details: FailureDetails = { retryable: true, attempt };
   return ApplicationFailure.create({
@@ -221,7 +222,7 @@ function joined({ notices, seconds }: NoticeBudget, waitMs: number, attempt: num
     message: `the company has reached its limit of ${notices} notices in ${seconds} seconds: this one waits for a digest`,
     details: [details],
     nextRetryDelay: Math.ceil(waitMs + (Math.random() * waitMs) / 20) + 1,
-    category: ApplicationFailureCategory.BENIGN, // The SDK logs it at level debug.
+    category: ApplicationFailureCategory.BENIGN, // The SDK logs a benign failure only at level debug.
   });
 }
 
@@ -231,12 +232,12 @@ async function isSilent({ store, log }: DeliveryDeps, notice: Notice, rule: Rule
   if (cause?.kind !== 'needs-attention') return false;
   const { companyId, id: causeId } = cause;
   return store.causes.isSilent(companyId, causeId).catch((error: unknown) => {
-    log.warn({ companyId, causeId }, `it cannot be read whether a cause is silenced, so the notice is sent: ${reasonOf(error)}`);
+    log.warn({ companyId, causeId }, `the silence of a cause cannot be read, so the notice is sent: ${reasonOf(error)}`);
     return false;
   });
 }
 
-/** @returns the error of a notice that did not arrive. */
+/** @returns the error if the notice did not arrive. */
 async function tryOnce(channel: NoticeChannel, rendered: RenderedNotice, key: string): Promise<ConnectorError | undefined> {
   const idempotencyKey = `${hash('sha256', `${key}\n${channel.contact}`).slice(0, 40)}@relay.invalid`;
   const timeoutMs = Math.min(activityInfo().startToCloseTimeoutMs - 300, 15_000);

@@ -6,31 +6,31 @@ import { cutShort, oneLine } from '../chain/text.js';
 import type { HoldRef } from '../contract/hold-link.js';
 import type { DigestNotice, Notice } from '../contract/notices.js';
 
-/** Facts that a notice shows in addition to its own. */
+/** What the text of a notice needs in addition to the notice itself. */
 export interface NoticeContext {
   companyName: string;
   ruleName: string;
   timeZone: string; // the time zone of the company
   links: Links;
-  /** For the `temporal` command. */
+  /** The Temporal namespace, for commands of the Temporal CLI. */
   namespace: string;
-  /** The page where a contact confirms that it wants notices; undefined: it has confirmed. */
+  /** The page where a contact confirms that it wants notices; undefined if it has confirmed. */
   confirmLink?: string;
-  /** The page where a reader without a key decides about a hold; undefined: there is no page. */
+  /** Returns the page where a reader without a key decides about a hold, or undefined if there is no page. */
   holdLink?(held: Pick<HoldRef, 'companyId' | 'chainId' | 'index' | 'at'> & { heldUntil?: string }): string | undefined;
 }
 
 /** The parts that differ between notices. */
 export interface Words {
   headline: string;
-  /** After the headline. Default: the name of the rule. */
+  /** The text in parentheses after the headline. Default: the name of the rule. */
   about?: string;
   sentence: string;
-  /** Lines by title; empty sections are not shown. `framed` adds the company and the rule at the start of `Where`. */
+  /** The lines of each section, by title. Empty sections are not shown. `framed` adds the company and the rule to `Where`. */
   sections: { Where: Line[]; [title: string]: Line[] };
-  /** The type in the JSON. Default: the notice's kind. */
+  /** The `type` in the JSON. Default: the kind of the notice. */
   type?: string;
-  /** Further fields of the JSON. Default: the notice itself. */
+  /** Further fields of the JSON. Default: the fields of the notice. */
   facts?: object;
 }
 
@@ -59,7 +59,7 @@ export function framed(words: Words, notice: Notice | DigestNotice, { companyNam
     subject,
     text: asText(first, shown),
     html: asHtml(subject, first, shown),
-    /** For webhooks. */
+    /** The body of the request to a webhook. */
     json: {
       type: `relay.${type}`,
       text: subject,
@@ -76,7 +76,7 @@ const confirmation = 'Confirm that you want these notices';
 const confirming =
   'Until you confirm, you get only the first notice of each cause, at most ten a day. If these notices are not for you, do nothing.';
 
-/** A text from a sender or an outside system must not look like a line or a section of the notice. */
+/** Removes line breaks: a text from a sender or an outside system must not look like a line or a section of the notice. */
 function asOneLine(line: Line): Line {
   return typeof line === 'string' ? oneLine(line) : { ...line, label: oneLine(line.label) };
 }
@@ -113,12 +113,12 @@ function lineHtml(line: Line) {
 
 export function chainPlaces({ api }: Links, chain: ChainRef): Line[] {
   return [
-    { label: "The chain's page, with a key", url: chainPage(api, chain) },
-    { label: 'The chain in the API, with a token', url: chainUrl(api, chain) },
+    { label: 'The page of the chain (needs a key)', url: chainPage(api, chain) },
+    { label: 'The chain in the API (needs a token)', url: chainUrl(api, chain) },
   ];
 }
 
-/** A `relay` command, with `--url` if the command's default is another address. */
+/** Writes a `relay` command. Adds `--url` unless the API is at the default address of the command. */
 export function relay(words: string, { links }: NoticeContext): string {
   return `npx relay ${words}${links.api === 'http://127.0.0.1:8080' ? '' : ` --url ${links.api}`}`;
 }

@@ -1,44 +1,45 @@
 /**
- * The actions that failed for the cause of a `Notifier`, and the next notice about them. The notifier has the timer and
- * starts the deliveries. Part of the replay contract.
+ * The ledger keeps the failed actions of one cause (the members), and decides which notice about them comes next. The
+ * `Notifier` has the timer and starts the deliveries. Part of the replay contract.
  */
 
 import type { ManyNotice, Member, News, Over, ThroughNotice } from '../contract/notices.js';
 
 export interface LedgerState extends Counts {
   open: [key: string, Open][];
-  /** The last members that have left: the time, and whether one notice reports several recoveries. */
+  /** The members that were removed from `open` last. */
   gone: [key: string, Gone][];
 }
 
 interface Counts extends Pick<ThroughNotice, 'ended' | 'through'>, Pick<ManyNotice, 'first' | 'since'> {
-  /** The number of members, including the first, which had its own notice. 0: there are no members. */
+  /** The number of members. The first member, which had its own notice, counts too. */
   members: number;
-  /** Members that are only counted and were in no notice yet. */
+  /** The number of members that are not in `open`, because it is full, and that no notice has reported yet. */
   beyond: number;
   expired: number;
 }
 
-/** `at`: the start of the hold. `until`: how long the ledger waits for the end of the hold, in Unix milliseconds. */
+/** `at` is the start of the hold. `until` is how long the ledger waits for the end of the hold, in Unix milliseconds. */
 interface Open {
   at: string;
   until: number;
   told: boolean;
 }
 
+/** `at` is the time of the last news. `many` says whether one notice reports the recoveries of several members. */
 interface Gone {
   at: string;
   many: boolean;
 }
 
 const shown = 10;
-/** The ledger waits for at most this many members, to fit into the input of a workflow (2 MB). It only counts the others. */
+/** `open` has at most this many members, because a workflow's input has at most 2 MB. The ledger only counts the others. */
 const mostOpen = 8_000;
-/** Repetitions of a signal come within minutes, so older members are not needed. */
+/** A signal is repeated within minutes, so the ledger does not need older members. */
 const mostGone = 1_000;
-/** The longest timer. A member's end may be the latest date that can be written, which is too far away for a timer. */
+/** The longest timer. The end of a hold may be the latest possible date, which is too far away for a timer. */
 const mostStretchMs = 30 * 24 * 3600 * 1000;
-/** If no end of a hold is reported, the ledger waits this much longer than the hold. */
+/** If nobody reports the end of a hold, the ledger waits until this long after the planned end. */
 const graceMs = 24 * 3600 * 1000;
 
 type Finding<Notice> = Omit<Notice, 'cause' | 'companyId' | 'relayId' | 'at'>;
@@ -56,7 +57,7 @@ export class Ledger {
   readonly #gone: Map<string, Gone>;
   #counts: Counts;
 
-  /** @param holds - whether the members are held. If so, the ledger waits for the ends of their holds. */
+  /** @param holds - whether the members are held. If so, the ledger waits until their holds end. */
   constructor(
     private readonly holds: boolean,
     { open, gone, ...counts }: LedgerState = { open: [], gone: [], ...nobody() },
@@ -70,7 +71,7 @@ export class Ledger {
     return { ...this.#counts, open: [...this.#open], gone: [...this.#gone] };
   }
 
-  /** The number of different members; 0: nothing to report, and nothing to wait for. */
+  /** The number of different members. If it is 0, the ledger has nothing to report and waits for nothing. */
   get members(): number {
     return this.#counts.members;
   }
@@ -91,12 +92,12 @@ export class Ledger {
     return this.#isOfSeveral && this.open === 0;
   }
 
-  /** Whether several members are or were held, and notices have named all of them. */
+  /** Whether several members are or were held, and notices have reported all of them. */
   get #isOfSeveral(): boolean {
     return this.holds && this.members > 1 && !this.untold;
   }
 
-  /** Whether a recovery of a member that has left may still arrive. */
+  /** Whether a member that is no longer in `open` may still report a recovery. */
   get awaitsRecovery(): boolean {
     return this.holds && this.#gone.size > 0;
   }
@@ -106,11 +107,11 @@ export class Ledger {
     return notice.kind === 'recovered' ? this.recovered(member) : this.join(member);
   }
 
-  /** A member that failed again gets into another notice. @returns whether it is the first member. */
+  /** Adds a member. A member that failed again is reported again. @returns whether it is the first member. */
   join(member: Member): boolean {
     const key = memberKey(member);
     const known = this.#open.get(key);
-    if (member.at <= (known ?? this.#gone.get(key) ?? { at: '' }).at) return false; // A repetition, or an outdated signal.
+    if (member.at <= (known ?? this.#gone.get(key) ?? { at: '' }).at) return false; // The signal is repeated or outdated.
     const counts = this.#counts;
     const isFirst = counts.members === 0;
     if (!known) counts.members += 1;
@@ -135,7 +136,7 @@ export class Ledger {
     if (isLast && (member.state === 'done' || member.state === 'skipped')) this.#counts.through += 1;
   }
 
-  /** @returns whether this recovery gets its own notice. If several were held, one notice reports all ends. */
+  /** @returns whether this recovery gets its own notice. If several members were held, one notice reports all ends. */
   recovered(member: Member): boolean {
     const key = memberKey(member);
     if (this.members > 1) this.over(member);
@@ -149,12 +150,12 @@ export class Ledger {
     return Math.min(first - now, mostStretchMs);
   }
 
-  /** If a timer fires late, no worker was running. This makes the holds longer, so the ledger waits longer too. */
+  /** If a timer fires late, no worker was running. Holds last longer by this time, so the ledger waits longer too. */
   extend(lateMs: number): void {
     if (lateMs > 60_000) for (const member of this.#open.values()) member.until += lateMs;
   }
 
-  /** The notice that is due if no more members come. If there is none, and `waits` is false, the notifier ends. */
+  /** The notice to send now if no more members come. If there is no notice, and `waits` is false, the notifier ends. */
   next(now: number): Finding<ManyNotice> | Finding<ThroughNotice> | undefined {
     for (const [key, { until, at }] of this.#open)
       if (until <= now) {

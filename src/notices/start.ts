@@ -1,6 +1,6 @@
 /**
- * Starts notices in Temporal. News about an action goes to the `Notifier` of its cause. Mistakes of a rule, and
- * tests, need no notifier: a delivery starts immediately.
+ * Starts notices in Temporal. News about an action goes to the `Notifier` of its cause. Notices about a rule and test
+ * notices need no notifier: their delivery starts immediately.
  */
 
 import { hash, randomUUID } from 'node:crypto';
@@ -18,7 +18,7 @@ import { isQuota, needsConfirmation } from '../contract/problem.js';
 import { companyKey, rulesKey } from '../contract/search-attributes.js';
 import type { Store } from '../store/store.js';
 
-/** Time limit of a call to Temporal. */
+/** The time limit of a call to Temporal. */
 const answerTimeoutMs = 10_000;
 
 /** The cause of a notice about one action, and the action's entry in the notifier. */
@@ -36,8 +36,8 @@ export async function newsOf({ rules }: Pick<Store, 'rules'>, notice: ChainNotic
 }
 
 /**
- * Signals the notifier, and starts it if there is none. @returns its workflow id.
- * @param notifier - for a recovery: the notifier that has the failure.
+ * Signals the notifier of the cause, and starts it if it does not run. @returns the workflow id of the notifier.
+ * @param notifier - for a recovery, the workflow id of the notifier that got the failure.
  */
 export async function handToNotifier(
   { client, noticeDigestSeconds }: { client: Client; noticeDigestSeconds: number },
@@ -64,14 +64,14 @@ export async function handToNotifier(
   return workflowId;
 }
 
-/** One process reports at most this many distinct mistakes of a rule per hour or day. More would flood an inbox. */
+/** One process reports at most this many different mistakes of a rule in an hour or a day. More would flood an inbox. */
 const distinctMistakes = 20;
 
 export type RuleNotices = ReturnType<typeof ruleNotices>;
 
-/** For each distinct mistake of a rule, at most one notice an hour or day. */
+/** Sends at most one notice an hour, or a day, for each different mistake of a rule. */
 export function ruleNotices(client: Client, log: Logger) {
-  // Reported mistakes of this hour or day, by rule and kind: repetitions need no call to Temporal.
+  // The mistakes that were reported in this hour or day, by rule and kind. A repeated mistake then needs no call to Temporal.
   const told = new Map<string, { period: string; mistakes: Set<string> }>();
 
   /** Returns immediately. A failure is only logged. */
@@ -100,7 +100,7 @@ export function ruleNotices(client: Client, log: Logger) {
   return { start };
 }
 
-/** The mistake without the values of the event: removes quoted texts and numbers. */
+/** The texts that identify a mistake. Quoted texts and numbers are removed, because they differ from event to event. */
 function mistakeOf(notice: RuleNotice): string[] {
   switch (notice.kind) {
     case 'rejected':
@@ -119,7 +119,7 @@ function mistakeOf(notice: RuleNotice): string[] {
   }
 }
 
-/** Sends a test notice to every contact, with one attempt. @throws if it does not end in time. */
+/** Sends a test notice to every contact, with one attempt each. @throws if the delivery does not end in time. */
 export function sendTest(client: Client, taskQueue: string, companyId: string, relayId?: string): Promise<ContactResult[]> {
   const notice: TestNotice = { kind: 'test', companyId, relayId, at: new Date().toISOString() };
   return client.withDeadline(Date.now() + trialTimeoutMs + 2_000, () =>

@@ -1,4 +1,4 @@
-/** The words of notices about a rule, of digests and of tests; notices about actions are in chain-words.ts. */
+/** The words of notices about a rule, of digests, and of tests. chain-words.ts has the words of notices about actions. */
 
 import { refusalPage } from '../chain/chain.js';
 import { pauseText } from '../chain/pause.js';
@@ -52,15 +52,16 @@ function digestWords({ companyId, joined }: DigestNotice, context: NoticeContext
   return {
     headline: `${counted(count, 'notice')} about ${counted(joined.length, 'cause')}`,
     about: context.companyName,
-    sentence: 'There were too many notices to send each by itself. These are the others: the first of each cause.',
+    sentence:
+      'There were too many notices to send each one separately. For each cause, this message has the first of the others.',
     sections: {
       ...linesOf(oneWithoutKey),
       ...linesOf('Held: needs a decision'),
       ...linesOf('Others'),
       'What to do': [
-        'List the causes of what is held:',
+        'List the causes of held actions:',
         relay(`causes list ${companyId}`, context),
-        'Retry many at once:',
+        'Retry many actions at once:',
         relay(`bulk retry ${companyId}`, context),
       ],
       Where: [],
@@ -101,12 +102,12 @@ function wordsOf(notice: Notice, context: NoticeContext): Words {
   }
 }
 
-/** Further mistakes are only counted. */
+/** A notice shows this many mistakes. It only counts the others. */
 const shownMistakes = 20;
 
 const newestToken = 'Put the newest token of the rule into the settings of the webhook.';
 
-const moreLimits = 'Find out where they come from. If you need them all, ask the operator for a higher limit.';
+const moreLimits = 'Find out why there are so many. If you need all of them, ask the operator for a higher limit.';
 
 const refusals: Record<RejectionReason, { why: string; remedy: string }> = {
   'invalid-chain': { why: 'the chain is invalid', remedy: 'Fix the actions in the settings of the webhook.' },
@@ -131,7 +132,7 @@ const refusals: Record<RejectionReason, { why: string; remedy: string }> = {
     why: 'the signature is missing or wrong',
     remedy:
       'The request has a valid token, but no valid signature with the webhookSecret of the company. If this is your webhook: make it ' +
-      'sign its requests. If not, somebody else has the token: rotate it.',
+      'sign its requests. If not, somebody else has the token: rotate the token.',
   },
   'rate-limited': {
     why: 'too many requests',
@@ -142,7 +143,7 @@ const refusals: Record<RejectionReason, { why: string; remedy: string }> = {
   'malformed-body': {
     why: 'the body cannot be read',
     remedy:
-      'Open the request on its page. If the proposed actions are right, send them, or edit them first; otherwise drop the request.',
+      'Open the page of the request, and check the proposed actions. Correct them if necessary, then send them. Or drop the request.',
   },
   'not-actions': {
     why: 'the body is not a list of actions',
@@ -154,7 +155,7 @@ const refusals: Record<RejectionReason, { why: string; remedy: string }> = {
   },
   'unsupported-body': { why: 'the encoding of the body is unknown', remedy: 'Make the webhook send JSON in UTF-8.' },
   'wrong-token': {
-    why: 'one token is wrong, another is right',
+    why: 'an action has a relayId and a token that do not belong together, and another action has the right ones',
     remedy:
       'Compare relayId and relayAccessToken of each action with its rule. If both are right in the template of the webhook, a value ' +
       'that the platform inserted has added an action.',
@@ -178,7 +179,7 @@ function rejectedWords(notice: RejectedNotice, context: NoticeContext): Words {
     relay(`rejected show ${companyId} ${rejectedId}`, context),
   ];
   const broken = [
-    'To see where the body breaks, and the proposed actions:',
+    'To see the mistake in the body, and the proposed actions:',
     relay(`rejected show ${companyId} ${rejectedId}`, context),
   ];
   return {
@@ -197,8 +198,8 @@ function rejectedWords(notice: RejectedNotice, context: NoticeContext): Words {
       ],
       Where: [
         `Happened: ${timesIn(timeZone)(at)}`,
-        { label: 'Its page, with a key', url: page },
-        { label: 'The request in the API, with a token', url: `${context.links.api}/co/${companyId}/rejected/${rejectedId}` },
+        { label: 'The page of the request (needs a key)', url: page },
+        { label: 'The request in the API (needs a token)', url: `${context.links.api}/co/${companyId}/rejected/${rejectedId}` },
       ],
       'What to do': [
         remedy,
@@ -245,8 +246,11 @@ function pausedWords(notice: PausedNotice, context: NoticeContext): Words {
         pauseText({ ...notice, since: at }, timesIn(timeZone)),
         'When the pause ends, the actions continue automatically and in order. Their conditions are evaluated then.',
       ],
-      Where: [`Happened: ${timesIn(timeZone)(at)}`, { label: 'Waiting chains in the API, with a token', url: waiting }],
-      'What to do': ['You do not need to do anything. To list what waits:', relay(`chains list ${companyId} --paused`, context)],
+      Where: [`Happened: ${timesIn(timeZone)(at)}`, { label: 'Waiting chains in the API (needs a token)', url: waiting }],
+      'What to do': [
+        'You do not need to do anything. To list the waiting chains:',
+        relay(`chains list ${companyId} --paused`, context),
+      ],
       'How often you get this notice': ['Once for this rule and pause.'],
     },
   };

@@ -1,4 +1,4 @@
-/** Starts and stops a process: builds the parts of API, worker and all-in-one process. */
+/** Starts and stops a process. Creates the parts that the API, the worker and the all-in-one process share. */
 
 import { Client, Connection } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
@@ -21,7 +21,7 @@ export class Closers {
     this.#closers.push([name, close]);
   }
 
-  /** Closes all of them, even if one fails. */
+  /** Calls all closers, the last one first, even if one fails. */
   async close(report: (name: string, error: unknown) => void): Promise<void> {
     for (const [name, close] of this.#closers.splice(0).reverse())
       await Promise.resolve()
@@ -30,7 +30,7 @@ export class Closers {
   }
 }
 
-/** Runs until SIGINT or SIGTERM (exit code 0), or until `running` settles (exit code 1). A StartError becomes one line. */
+/** Runs until SIGINT or SIGTERM (exit code 0), or until `running` settles (exit code 1). Prints a StartError as one line. */
 export async function runProcess(
   start: (closers: Closers, stop: AbortSignal) => Promise<{ running: Promise<unknown> }>,
   say: (line: string) => void = (line) => process.stderr.write(`${line}\n`),
@@ -48,7 +48,7 @@ export async function runProcess(
   try {
     const { running } = await start(closers, stop.signal);
     await Promise.race([running, asked]);
-    if (!stop.signal.aborted) throw new Error('ended without being asked to');
+    if (!stop.signal.aborted) throw new Error('the process ended although nobody stopped it');
   } catch (error) {
     if (!stop.signal.aborted) {
       code = 1;
@@ -66,11 +66,11 @@ interface PartsOptions<TemporalConnection> {
   temporal: TemporalAddress;
   connect: () => TemporalConnection | Promise<TemporalConnection>;
   smtpUrl?: string; // the operator's mail server
-  sdkMetrics?: string; // URL from `installRuntime`
+  sdkMetrics?: string; // the URL that `installRuntime` returns
   stop: AbortSignal; // aborts when the process stops
 }
 
-/** `closers` closes everything, including the database, even if opening a part fails. */
+/** Registers all parts and the database in `closers`, so that the caller can close them even if a later part fails to open. */
 export async function openParts<TemporalConnection extends Connection | NativeConnection>(
   closers: Closers,
   { config, log, database, temporal, connect, smtpUrl, sdkMetrics, stop }: PartsOptions<TemporalConnection>,
@@ -85,16 +85,16 @@ export async function openParts<TemporalConnection extends Connection | NativeCo
   if (refused > 0)
     log.error(
       { refused },
-      'some tokens and keys match nothing: they were hashed with another RELAY_SECRET; set that one, or rotate them',
+      'some tokens and keys do not work, because they were hashed with another RELAY_SECRET: set that secret, or rotate them',
     );
   if (!keyring) log.warn('RELAY_ENCRYPTION_KEYS is not set: data is stored unencrypted');
   else if (await again(() => store.encryption.hasPlainSettings(), { log, stop }))
-    log.warn('settings of companies from the time before the keys are unencrypted: run relay encryption rotate');
+    log.warn('some company settings are unencrypted, because they are older than the keys: run relay encryption rotate');
   const { RELAY_ALLOW_PRIVATE_NETWORKS: allowPrivateNetworks = false, MAIL_FROM: mailFrom } = config;
   const connectors = createConnectors({ allowPrivateNetworks, smtpUrl, mailFrom });
   closers.add('the connectors', () => connectors.close());
   const connection = await connect();
-  // A client's Connection stays open: after closing it, a pending retry would throw an error that no code can catch.
+  // A client's `Connection` stays open. After a close, a pending retry would throw an error that no code can catch.
   if (!(connection instanceof Connection)) closers.add('the connection to Temporal', () => connection.close());
   return {
     log,
@@ -125,7 +125,7 @@ export function apiUrl({ RELAY_PUBLIC_URL, HOST, PORT }: Config): string {
   return (RELAY_PUBLIC_URL ?? `http://${authority(HOST, PORT)}`).replace(/\/+$/, '');
 }
 
-/** `links` are for people. `webUi` is set if the Web UI needs a session of the API to decode. */
+/** `links` are for people. `webUi` is set if the Web UI needs an API session to decrypt data. */
 function webUiOf(config: Config, { namespace, uiUrl = config.TEMPORAL_UI_URL, decodes }: TemporalAddress) {
   const api = apiUrl(config);
   const webUi = uiUrl && `${uiUrl.replace(/\/+$/, '')}/namespaces/${encodeURIComponent(namespace)}`;

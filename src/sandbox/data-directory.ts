@@ -1,6 +1,6 @@
 /**
- * The data directory of an all-in-one relay. Only one process can use it: it makes a file (a claim) with its pid and start time.
- * The claim counts if no other running process has one.
+ * The data directory of an all-in-one relay. Only one process can use it. A process makes a file (its claim), whose name has the
+ * process's pid and start time. The claim is valid if no other running process has a claim.
  */
 
 import { chmodSync, existsSync, mkdirSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -10,9 +10,9 @@ import { StartError } from '../service/config.js';
 import { isRunning, startOf } from './processes.js';
 
 /**
- * Creates the directory for its owner only, and claims it for this process. Does not see processes in other containers.
- * @returns its real path, and `release`, which removes the claim
- * @throws StartError if it cannot be written, or another process uses it
+ * Creates the directory for its owner only, and claims it for this process. Cannot detect processes in other containers.
+ * @returns the real path of the directory, and `release`, which removes the claim
+ * @throws StartError if the directory cannot be written, or another process uses it
  */
 export async function openDataDirectory(path: string): Promise<{ path: string; release(): void }> {
   // If two processes start at the same time, each sees the other and retries; the first retry wins.
@@ -25,7 +25,7 @@ export async function openDataDirectory(path: string): Promise<{ path: string; r
   }
 }
 
-/** Keeps the claim only if no other running process has one. */
+/** Makes a claim. Removes it again if another running process has a claim; `holder` is the pid of that process. */
 function stakeClaim(path: string): { claim: string; holder?: number } {
   try {
     makeDirectory(path);
@@ -51,7 +51,7 @@ function stakeClaim(path: string): { claim: string; holder?: number } {
   }
 }
 
-/** Creates it for its owner only, with parents. Node's `recursive` never returns in `/proc`, where mkdir fails with ENOENT. */
+/** Creates the directory and its parents for their owner only. Node's `recursive` never returns in `/proc`, where mkdir fails. */
 export function makeDirectory(path: string): void {
   const absolute = resolve(path);
   if (existsSync(absolute)) return;
@@ -64,7 +64,7 @@ export function makeDirectory(path: string): void {
   }
 }
 
-/** Makes it private to its owner, unless it has other files than the relay's: it may be a home directory. */
+/** Makes the directory private to its owner if it is empty or belongs to a relay. Any other directory may be a home directory. */
 function makePrivate(directory: string): void {
   const { mode, uid } = statSync(directory);
   const names = readdirSync(directory);

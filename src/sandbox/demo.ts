@@ -1,4 +1,4 @@
-/** The demo company with one rule, for the pretend platform and the mail catcher, and example chains as files. */
+/** Makes the demo company, which has one rule and uses the pretend platform and the mail catcher. Also writes example chains. */
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,8 +12,8 @@ export type Demo = typeof ids & {
 };
 
 /**
- * Creates the demo company if the store has no company. Its random token and the examples are files in the data directory.
- * Undefined: the demo's rule was deleted or disabled, or has another token.
+ * Creates the demo company if the store has no company. The data directory has files with the rule's random token and the examples.
+ * @returns undefined if the demo's rule was deleted or disabled, or has another token.
  */
 export async function ensureDemo(store: Store, platformUrl: string, dataDir: string): Promise<Demo | undefined> {
   const actor = { kind: 'admin' } as const;
@@ -37,7 +37,7 @@ export async function ensureDemo(store: Store, platformUrl: string, dataDir: str
   if (!existsSync(tokenFile)) return undefined;
 
   const relayAccessToken = readFileSync(tokenFile, 'utf8').trim();
-  // Unlike `authenticate`, does not count as a use of the token.
+  // Unlike `authenticate`, this does not count as a use of the token.
   const tokens = (await store.tokens.recognizer(companyId, true)).of(relayAccessToken);
   if (!tokens.some((token) => token.relayId === relayId && token.state === 'active' && token.enabled)) return undefined;
   const examples = join(dataDir, 'examples');

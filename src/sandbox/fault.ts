@@ -1,4 +1,4 @@
-/** The current failure of a sandbox server. `PUT /control/fail` sets it; `DELETE`, `times` failures or a restart end it. */
+/** The failure of a sandbox server. `PUT /control/fail` sets it. It ends after a `DELETE`, `times` failures, or a restart. */
 
 import { Hono } from 'hono';
 import { html } from 'hono/html';
@@ -11,7 +11,7 @@ export class Fault<Failure extends { times?: number }> {
 
   constructor(readonly schema: z.ZodType<Failure>) {}
 
-  /** Returns the failure if it applies, and counts down `times`. */
+  /** Returns the failure if it applies, and subtracts one from its `times`. */
   meet(applies: (failure: Failure) => boolean): Failure | undefined {
     const failure = this.now;
     if (failure === undefined || !applies(failure)) return undefined;
@@ -20,7 +20,7 @@ export class Fault<Failure extends { times?: number }> {
   }
 }
 
-/** @param more - further fields of `GET /control` */
+/** @param more - further fields in the answer to `GET /control` */
 export function faultRoutes<Failure extends { times?: number }>(fault: Fault<Failure>, more = {}): Hono {
   const { schema } = fault;
   const set = (failure?: Failure) => {
@@ -54,9 +54,9 @@ export const mailFailureSchema = z
   .strictObject({
     /** The SMTP reply to each recipient. */
     code: z.int().min(400).max(599).optional(),
-    /** Keeps the message, then breaks the connection before the reply: the sender cannot know the outcome. */
+    /** Keeps the message, then breaks the connection before the reply, so the sender cannot know the outcome. */
     dropAfterBody: z.boolean().optional(),
-    /** Only for recipients that contain this text; ignores case. */
+    /** The failure applies only to recipients that contain this text; ignores case. */
     to: z.string().optional(),
     times: z.int().min(1).optional(),
   })
@@ -66,7 +66,7 @@ export const mailFailureSchema = z
   );
 export type MailFailure = z.infer<typeof mailFailureSchema>;
 
-/** Failures of the pretend platform. With only a delay, it answers normally, but late. Without fields, it answers 503. */
+/** Failures of the pretend platform. With only `delayMs`, the platform answers normally, but late. Without fields, it answers 503. */
 export const platformFailureSchema = z
   .strictObject({
     status: z.int().min(400).max(599).optional(),
@@ -74,7 +74,7 @@ export const platformFailureSchema = z
     dropConnection: z.boolean().optional(),
     delayMs: z.int().min(0).max(600_000).optional(),
     retryAfterSeconds: z.int().min(0).optional(),
-    /** Acts, and then fails. */
+    /** The request has its effect before it fails. */
     afterActing: z.boolean().optional(),
     times: z.int().min(1).optional(),
     path: z.enum(['send', 'assignments', 'tickets']).optional(),

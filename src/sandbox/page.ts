@@ -1,4 +1,4 @@
-/** The sandbox's pages: HTML escaped by `html`, one style sheet, and one script that refreshes a page. */
+/** The common parts of the sandbox's pages: one style sheet, and one script that refreshes a page. `html` escapes all texts. */
 
 import { type Context, Hono } from 'hono';
 import { html } from 'hono/html';
@@ -16,13 +16,13 @@ export function sendPage(c: Context, page: { title: string; header: Html; main: 
 }
 
 /**
- * The common part of the sandbox's servers: style sheet, script, and errors as JSON. They have no authentication. So they refuse
- * requests that other web sites cause in a browser.
+ * The common part of the sandbox's servers: style sheet, script, and errors as JSON. The servers have no authentication, so they
+ * refuse requests that other web sites cause in a browser.
  */
 export function pageServer(): Hono {
   return new Hono()
     .use(async (c, next) => {
-      // Also refuses `same-site`, which is another port of this machine. Programs send no such header.
+      // Also refuses `same-site`, which means another port of this machine. Programs do not send this header.
       if (c.req.method === 'GET' || ['same-origin', 'none', undefined].includes(c.req.header('sec-fetch-site'))) return next();
       return c.text('requests from other web sites are refused', 403);
     })
@@ -46,12 +46,12 @@ export function found<Found>(record: Found | undefined, what: string): Found {
   return record;
 }
 
-/** Undefined: not JSON. */
+/** @returns undefined if the body is not JSON. */
 export function jsonBody(c: Context): Promise<unknown> {
   return c.req.json().catch(() => undefined);
 }
 
-/** A handler for a button: acts on the form and the path's parameters, then redirects to the page. */
+/** Makes a handler for a button. It calls `act` with the form and the path's parameters, then redirects to the page. */
 export function button(act: (form: Record<string, unknown>) => void) {
   return async (c: Context) => {
     act({ ...(await c.req.parseBody()), ...c.req.param() });

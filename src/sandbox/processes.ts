@@ -14,7 +14,7 @@ interface RunningProcess {
 
 const hasProc = existsSync('/proc/self/stat');
 
-/** The start time of the process as letters and digits. Undefined: no such process, or a zombie. */
+/** The start time of the process as letters and digits. Undefined if there is no such process, or it is a zombie. */
 export function startOf(pid: number): string | undefined {
   if (!hasProc) {
     const [state = '', ...started] = ps(pid, 'stat=,lstart=').split(/\s+/);
@@ -78,7 +78,7 @@ function ps(pid: number, columns: string): string {
   return attempt(() => execFileSync('ps', ['-ww', '-o', columns, '-p', `${pid}`], options).trim()) ?? '';
 }
 
-/** Undefined if it throws: the process may have ended meanwhile. */
+/** Returns undefined if `act` throws, because the process may have ended meanwhile. */
 function attempt<Result>(act: () => Result): Result | undefined {
   try {
     return act();

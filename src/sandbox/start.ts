@@ -34,7 +34,7 @@ const loopback = '127.0.0.1';
 process.umask(0o077); // All files in the data directory, including Temporal's, are for their owner only.
 
 await runProcess(async (closers, stop) => {
-  // Connectors may call this machine, where the pretend platform is.
+  // Connectors may call this machine, because the pretend platform runs here.
   const standard = { RELAY_ALLOW_PRIVATE_NETWORKS: true, RELAY_OPERATOR_EMAIL: 'operator@relay.example' };
   const given: Config = { ...standard, ...readConfig(process.env) };
   const { HOST: host, PORT: port } = given;
@@ -60,7 +60,7 @@ await runProcess(async (closers, stop) => {
   closers.add('the pretend platform', platform.close);
   const mail = await mailServer(config, inDirectory('mail'), closers);
   const refusal = demoRefusal(config);
-  // A trial on one machine needs no sign-in: its keys are in the same directory as its data.
+  // In a trial on one machine, the Web UI needs no sign-in, because the keys are in the same directory as the data.
   const isTrial = refusal === undefined && !given.RELAY_ENCRYPTION_KEYS && isLoopback(new URL(apiUrl(config)).hostname);
   const temporal = await temporalServer(config, isTrial, directory.path, closers, stop);
   const database = await (config.DATABASE_URL ? openPostgres(config.DATABASE_URL) : openEmbedded(inDirectory('store')));
@@ -93,7 +93,7 @@ The relay is running.
   Admin token         ${admin.where}
   Log                 ${inDirectory('relay.log')}
 ${demo ? tryIt(links.api, demo) : noDemo(refusal)}
-Ctrl-C stops everything. The next start continues what is pending.`);
+Ctrl-C stops everything. The next start continues open chains.`);
   return worker;
 }, say);
 
@@ -126,22 +126,22 @@ async function temporalServer(
   return { connection: { address: server.address }, namespace, uiUrl: TEMPORAL_UI_URL ?? webUi.url, decodes };
 }
 
-/** RELAY_ADMIN_TOKEN; otherwise a token in the file, which is created once. */
+/** Returns RELAY_ADMIN_TOKEN or, if it is not set, the token in the file. Creates the file once. */
 function adminToken({ RELAY_ADMIN_TOKEN }: Config, file: string): { token: string; where: string } {
   if (RELAY_ADMIN_TOKEN) return { token: RELAY_ADMIN_TOKEN, where: 'RELAY_ADMIN_TOKEN' };
   return { token: kept(file, () => randomBytes(24).toString('hex')), where: `in ${file}` };
 }
 
-/** A secret in the file, which is created once, for its owner only. */
+/** Returns the secret in the file. Creates the file once, for its owner only. */
 function kept(file: string, make: () => string): string {
   if (!existsSync(file)) writeFileSync(file, `${make()}\n`, { mode: 0o600 });
   return readFileSync(file, 'utf8').trim();
 }
 
-/** The reason why there is no demo company. Its token lies in a file: others could use it to send e-mails to real people. */
+/** Why there is no demo company. Its token is in a file, so others could use the token to send e-mails to real people. */
 function demoRefusal({ DATABASE_URL, HOST, SMTP_URL }: Config): string | undefined {
   if (DATABASE_URL) return 'DATABASE_URL is set';
-  if (!isLoopback(HOST)) return 'HOST is not only this machine';
+  if (!isLoopback(HOST)) return 'HOST is not a loopback address';
   return SMTP_URL && !isLoopback(new URL(SMTP_URL).hostname) ? 'SMTP_URL is a real mail server' : undefined;
 }
 
@@ -156,7 +156,7 @@ ${post} -d '${JSON.stringify([action])}'
 `;
 }
 
-function noDemo(refusal = 'its rule has another token'): string {
+function noDemo(refusal = 'its rule was deleted or disabled, or has another token'): string {
   return `
 There is no demo company, because ${refusal}. Create your own:
 

@@ -11,8 +11,8 @@ import { makeDirectory } from './data-directory.js';
 import { superviseChild } from './processes.js';
 
 /**
- * The newest CLI that `go build` accepts as a dependency: later ones have a replace directive. With its own SQLite version, one
- * cancelled query makes every later request fail with `interrupted`. This newer SQLite has the fix.
+ * The newest CLI that `go build` accepts as a dependency: later versions have a replace directive. With this CLI's own SQLite version,
+ * one cancelled query makes every later request fail with `interrupted`. The newer SQLite version here does not have this error.
  */
 const versions = { 'github.com/temporalio/cli': '1.5.1', 'modernc.org/sqlite': '1.51.0' };
 const version = versions['github.com/temporalio/cli'];
@@ -24,11 +24,11 @@ export interface Search {
   say: (line: string) => void;
   signal?: AbortSignal;
   environment?: NodeJS.ProcessEnv;
-  /** `script` gets the target folder. The download fails after `patienceMs` without new bytes. */
+  /** The argument of `script` is the target folder. The download fails after `patienceMs` without new bytes. */
   download?: typeof sdkDownload;
 }
 
-/** The path of a working `temporal` program. @throws StartError with the attempts, and with the programs to install */
+/** The path of a working `temporal` program. @throws StartError that lists the attempts and the programs to install */
 export async function findTemporal({ environment = process.env, ...search }: Search): Promise<string> {
   const { XDG_CACHE_HOME = '', HOME = homedir() } = environment;
   const userCache = join(HOME, ...(process.platform === 'darwin' ? ['Library', 'Caches'] : ['.cache']));
@@ -61,10 +61,10 @@ export async function findTemporal({ environment = process.env, ...search }: Sea
   );
 }
 
-/** Puts a program into the folder. @returns its file name */
+/** Puts the program into the folder. @returns the file name of the program */
 type Obtain = (folder: string, search: Search & { environment: NodeJS.ProcessEnv }) => Promise<string>;
 
-/** Downloads with `@temporalio/testing` in a child process, which can be ended if the host does not answer. */
+/** Downloads with `@temporalio/testing` in a child process, because a process can be ended if the host does not answer. */
 const download: Obtain = async (folder, { say, signal, environment, download: { script, patienceMs } = sdkDownload }) => {
   const env = withoutTemporal(environment);
   const child = spawn(process.execPath, [script, folder], { env, detached: true, stdio: ['pipe', 'ignore', 'pipe'] });
@@ -105,7 +105,7 @@ const build: Obtain = async (folder, { say, signal, environment }) => {
   return program;
 };
 
-/** Whether it is a Temporal CLI, and runs on this machine. */
+/** Whether the program is a Temporal CLI that runs on this machine. */
 async function runs(program: string): Promise<boolean> {
   try {
     const { stdout } = await promisify(execFile)(program, ['--version'], { timeout: 20_000, env: withoutTemporal(process.env) });
@@ -115,7 +115,7 @@ async function runs(program: string): Promise<boolean> {
   }
 }
 
-/** Without the client settings of the Temporal CLI, which are for another server. */
+/** Removes the client settings of the Temporal CLI, because they are for another server. */
 export function withoutTemporal(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('TEMPORAL_')));
 }
@@ -130,7 +130,7 @@ function cachedPrograms(cache: string): string[] {
   return names.filter((name) => name.startsWith('temporal-')).map((name) => join(cache, name));
 }
 
-/** A folder in the first writable cache: so one rename can install the program. Removes such folders after a day. */
+/** Makes a folder in the first writable cache, so that one rename can install the program. Removes such folders after a day. */
 function workFolder(caches: string[]): string {
   for (const cache of caches) {
     try {

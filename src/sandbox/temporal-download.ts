@@ -1,9 +1,9 @@
-/** A child process that downloads the Temporal dev server into a folder. The SDK downloads only when it starts the server. */
+/** A child process that downloads the Temporal dev server into a folder. The SDK downloads the server only when it starts it. */
 
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 
 const [downloadDir] = process.argv.slice(2);
-// If the parent ends, stdin closes. Then this process and its server end, too.
+// If the parent process ends, stdin closes. Then this process and its server end too.
 process.stdin.on('close', () => process.kill(-process.pid, 'SIGTERM')).resume();
 
 try {

@@ -19,7 +19,7 @@ const atSchema = z.object({ host: z.string(), port: z.number(), uiPort: z.number
 type At = z.infer<typeof atSchema>;
 
 interface Settings {
-  /** Further settings of the server: `limit.historyCount.error`. */
+  /** Further settings of the server, such as `limit.historyCount.error`. */
   dynamicConfig?: Record<string, number>;
 }
 
@@ -30,7 +30,7 @@ const startMs = 60_000;
 
 type Options = At & Settings & Pick<Search, 'dataDir' | 'say' | 'signal'>;
 
-/** Like `startTemporal`. If the server breaks, restarts it on the same ports. */
+/** Starts the server like `startTemporal`. If the server breaks, restarts it on the same ports. */
 export async function keepTemporal(options: Options) {
   let server = await startTemporal(options);
   const stopped = new AbortController();
@@ -65,7 +65,7 @@ export async function keepTemporal(options: Options) {
 }
 
 /**
- * The reason why the server is broken; undefined: it works, or is only slow. In the CLI before 1.9, one cancelled query makes
+ * The reason why the server is broken; undefined if it works, or is only slow. In the CLI before 1.9, one cancelled query makes
  * every later SQLite request fail with `interrupted`.
  * @param signal - ends the check
  */
@@ -85,9 +85,9 @@ export async function troubleOf(run: Run, signal?: AbortSignal): Promise<string 
 }
 
 /**
- * @param options.port and `uiPort`: 0 takes any free one
- * @param options.signal ends the search, a download, a build or the wait for the server, and leaves nothing running
- * @throws StartError if a port is taken, no program is found, or the server does not start
+ * @param options.port and `uiPort`: 0 means any free port
+ * @param options.signal stops the search, download, build or wait for the server, and ends all processes that they started
+ * @throws StartError if a port is in use, no program is found, or the server does not start
  */
 export async function startTemporal(options: Options) {
   const { host, namespace, say, signal } = options;
@@ -97,7 +97,7 @@ export async function startTemporal(options: Options) {
     const serves = (['port', 'uiPort'] as const).every((name) => [left[name], 0].includes(options[name]));
     const asWanted = serves && left.host === host && left.namespace === namespace;
     if (asWanted && (await untilReady(left, 20_000, signal))) return server(left, dataDir, true);
-    // Two servers would corrupt one database.
+    // Two servers with the same database would corrupt it.
     say('ending the Temporal server of an earlier run');
     await endProcess(left);
     signal?.throwIfAborted();
@@ -122,7 +122,7 @@ export async function startTemporal(options: Options) {
 const pidFile = (dataDir: string) => join(dataDir, 'temporal.pid');
 const databaseFile = (dataDir: string) => join(dataDir, 'temporal.db');
 
-/** The server of an earlier run, if it still runs on this database. */
+/** The server that an earlier relay started, if it still runs and uses this database. */
 function leftBehind(dataDir: string): Run | undefined {
   try {
     const run = runSchema.parse(JSON.parse(readFileSync(pidFile(dataDir), 'utf8')));
@@ -133,13 +133,13 @@ function leftBehind(dataDir: string): Run | undefined {
   }
 }
 
-/** Runs in its own process group: Ctrl-C must not end the server before the workers. */
+/** The server gets its own process group, because Ctrl-C must not end it before the workers. */
 function launch(program: string, at: At, dataDir: string, logFile: string, { dynamicConfig = {} }: Settings): Run {
   const settings = [
     ...['--ip', at.host, '--port', `${at.port}`, '--ui-port', `${at.uiPort}`, '--namespace', at.namespace],
     ...['--db-filename', databaseFile(dataDir), '--sqlite-pragma', 'journal_mode=wal', '--sqlite-pragma', 'synchronous=1'],
     ...['--dynamic-config-value', 'matching.enableFairness=true'],
-    // Without this, the check would call a host of Temporal.
+    // Without this setting, the server would call a host of Temporal to check its version.
     ...['--dynamic-config-value', 'frontend.enableServerVersionCheck=false'],
     ...Object.entries(dynamicConfig).flatMap(([name, value]) => ['--dynamic-config-value', `${name}=${value}`]),
     ...['--log-level', 'warn', '--color', 'never'],
@@ -156,7 +156,7 @@ function launch(program: string, at: At, dataDir: string, logFile: string, { dyn
   return run;
 }
 
-/** Whether it answers within `ms`. False immediately if its process ends or `signal` aborts. */
+/** Whether the server answers within `ms`. Returns false immediately if its process ends or `signal` aborts. */
 async function untilReady(run: Run, ms: number, signal?: AbortSignal): Promise<boolean> {
   const connection = connect(run);
   const ask = () =>
@@ -177,11 +177,11 @@ function connect({ host, port }: Run): Connection {
     address: authority(host, port),
     // Calls to this machine must not go to a proxy from the environment.
     channelArgs: { 'grpc.enable_http_proxy': 0, 'grpc.initial_reconnect_backoff_ms': 100, 'grpc.max_reconnect_backoff_ms': 500 },
-    interceptors: [], // No interceptors: the SDK's would retry.
+    interceptors: [], // The SDK's own interceptors would retry.
   });
 }
 
-/** @param adopted - an earlier relay started the server */
+/** @param adopted - whether an earlier relay started the server */
 function server(run: Run, dataDir: string, adopted: boolean) {
   return {
     run,

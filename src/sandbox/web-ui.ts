@@ -1,6 +1,6 @@
 /**
- * Temporal's Web UI with a codec, which `temporal server start-dev` cannot configure. It uses the relay's codec with a session
- * cookie, or its own codec, which needs no sign-in and answers only the Web UI's pages.
+ * Serves Temporal's Web UI with a codec, because `temporal server start-dev` cannot configure a codec. It is the relay's codec,
+ * which needs a session cookie, or a codec in this process, which needs no sign-in and answers only pages of this Web UI.
  */
 
 import { type Context, Hono } from 'hono';
@@ -16,7 +16,7 @@ import { serveHttp } from '../service/server.js';
 
 interface WebUiOptions {
   upstream: string; // the Web UI of the dev server
-  codec: string | Keyring; // URL of the relay's codec endpoints, without `/decode`; or the keys for its own codec
+  codec: string | Keyring; // the URL of the relay's codec endpoints, without `/decode`; or the keys for a codec in this process
   host: string;
   port: number;
 }
@@ -41,7 +41,7 @@ export function startWebUi({ upstream, codec, host, port }: WebUiOptions) {
   return serveHttp(app, { host, port, variable: 'RELAY_TEMPORAL_UI_PORT', headers: {} });
 }
 
-/** Ends without an error if the browser closes the page: the terminal would show the error. */
+/** Ends without an error if the browser closes the page, because the terminal would show the error. */
 async function* untilClosed(body: ReadableStream<Uint8Array>, page: AbortSignal) {
   try {
     yield* body;
@@ -50,7 +50,7 @@ async function* untilClosed(body: ReadableStream<Uint8Array>, page: AbortSignal)
   }
 }
 
-/** The Web UI's origin, as the browser wrote it: `localhost` or `127.0.0.1`. `serveHttp` has refused every other `Host`. */
+/** The Web UI's origin, with the host that the browser uses: `localhost` or `127.0.0.1`. `serveHttp` refuses every other host. */
 const originOf = (c: Context) => `http://${c.req.header('Host')}`;
 
 /** Browsers send `Origin` with every POST, and no page can forge it. A request through a proxy does not count as local. */
@@ -58,6 +58,6 @@ const ownPages: Guard = () => async (c, next) => {
   if (c.req.header('Origin') === originOf(c) && isLocal(c)) return next();
   throw new Problem(
     'foreign-page',
-    'Only a page of this Web UI may decode here. Programs use the codec of the API, with an admin token.',
+    'Only a page of this Web UI may decode data here. Programs use the codec of the API, with an admin token.',
   );
 };

@@ -1,4 +1,4 @@
-/** Processes start in any order: each waits for the systems that it needs, and logs the wait. */
+/** Processes can start in any order. Each process waits for the systems that it needs, and logs the wait. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem, problemResponse } from '../contract/problem.js';
@@ -42,6 +42,6 @@ function whileAway({ url }: Request): Response {
   if (pathname === '/readyz')
     return Response.json({ status: 'not ready', temporal: 'starting', database: 'starting' }, { status: 503 });
   return problemResponse(
-    new Problem('database-unavailable', 'The relay is starting, and waits for its database. Nothing has run.'),
+    new Problem('database-unavailable', 'The relay is starting and waits for its database. Nothing has run.'),
   );
 }

@@ -1,4 +1,4 @@
-/** Where a request comes from. */
+/** Finds the client address of a request. */
 
 import { isIPv6 } from 'node:net';
 import { getConnInfo } from '@hono/node-server/conninfo';
@@ -10,11 +10,11 @@ export function clientAddress(c: Context): string {
   try {
     return getConnInfo(c).remote.address ?? 'unknown';
   } catch {
-    return 'unknown'; // no socket: app.request()
+    return 'unknown'; // `app.request()` has no socket.
   }
 }
 
-/** The address for counting: an IPv4 address, or the /64 network of an IPv6 address, which one subscriber has. */
+/** Limits count requests by this address: an IPv4 address, or a /64 network of IPv6, because one subscriber has a whole /64. */
 export function addressGroup(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined || !isIPv6(address)) return mapped ?? address;
@@ -28,7 +28,7 @@ export function addressGroup(address: string): string {
     .join(':');
 }
 
-/** Proxies add these headers. The address of the socket is then not the client's. */
+/** Proxies add these headers. With one of them, the address of the socket is the proxy's, not the client's. */
 const forwarding = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip'];
 
 /** Whether the request comes from this machine, without a proxy. */

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { isEmailAddress } from '../chain/address.js';
 import { Keyring } from '../contract/encryption.js';
 
-/** The process cannot start; the message tells the person at the terminal what to do. */
+/** The process cannot start. The message tells the person at the terminal what to do. */
 export class StartError extends Error {
   override readonly name: string = 'StartError';
 }
@@ -40,7 +40,7 @@ const keyring = z.string().transform((text, { addIssue }) => {
   }
 });
 
-/** Allowed internal addresses: all, none, or these host names, addresses and networks (`10.1.0.0/16`). */
+/** The internal addresses that are allowed: all, none, or a list of host names, addresses and networks (`10.1.0.0/16`). */
 export type PrivateNetworks = boolean | readonly string[];
 
 const privateNetworks = z.string().transform((text, { addIssue }): PrivateNetworks => {
@@ -49,14 +49,16 @@ const privateNetworks = z.string().transform((text, { addIssue }): PrivateNetwor
   const entries = text.split(',').map((entry) => entry.trim().toLowerCase());
   const wrong = entries.findIndex((entry) => !isHostOrNetwork(entry)) + 1;
   if (wrong === 0) return entries;
-  addIssue(`must be true, false, or host names, IP addresses and networks with commas between them: entry ${wrong} is not one`);
+  addIssue(
+    `must be true, false, or host names, IP addresses and networks with commas between them: entry ${wrong} is none of these`,
+  );
   return z.NEVER;
 });
 
 function isHostOrNetwork(entry: string): boolean {
   const [address = '', prefix, ...more] = entry.split('/');
   const bits = { 4: 32, 6: 128 }[isIP(address)];
-  // A name contains a letter; other texts are mistyped addresses.
+  // A host name contains a letter. A text without a letter is a mistyped address.
   if (bits === undefined) return /^(?=.*[a-z])[a-z0-9_-]+(\.[a-z0-9_-]+)*$/.test(entry);
   return (
     !address.includes('%') && more.length === 0 && (prefix === undefined || (/^\d+$/.test(prefix) && Number(prefix) <= bits))
@@ -68,10 +70,12 @@ const mailbox = (error: string) => z.string().refine(isEmailAddress, error);
 export const environment = z.object({
   HOST: z.string().default('127.0.0.1'),
   PORT: port.default(8080),
-  RELAY_PUBLIC_URL: url(/^https?$/, 'https://relay.example.com').optional(), // for links; unset: `http://HOST:PORT`
+  RELAY_PUBLIC_URL: url(/^https?$/, 'https://relay.example.com').optional(), // for links; default: `http://HOST:PORT`
   RELAY_DATA_DIR: z.string().default('.relay'),
-  DATABASE_URL: url(/^postgres(ql)?$/, 'postgres://user:password@host:5432/relay').optional(), // unset: embedded, all-in-one only
-  TEMPORAL_ADDRESS: z.string().optional(), // unset: embedded; `@temporalio/envconfig` reads the other TEMPORAL_…
+  /** If unset, the all-in-one process uses an embedded database. Other processes need this variable. */
+  DATABASE_URL: url(/^postgres(ql)?$/, 'postgres://user:password@host:5432/relay').optional(),
+  /** If unset, the all-in-one process starts a server. `@temporalio/envconfig` reads the other TEMPORAL_… variables. */
+  TEMPORAL_ADDRESS: z.string().optional(),
   RELAY_TEMPORAL_PORT: port.default(7233),
   RELAY_TEMPORAL_UI_PORT: port.default(8233),
   TEMPORAL_UI_URL: url(/^https?$/, 'https://temporal.example.com').optional(),
@@ -79,27 +83,27 @@ export const environment = z.object({
   TEMPORAL_WORKER_BUILD_ID: z.string().min(1).max(200).optional(),
   RELAY_TASK_QUEUE: z.string().min(1).max(200).default('relay'),
   RELAY_ADMIN_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
-  /** `id:base64,id:base64`: the first key encrypts, all keys decrypt. If unset, the all-in-one process makes a key. */
+  /** `id:base64,id:base64`. The first key encrypts, and all keys decrypt. If unset, the all-in-one process makes a key. */
   RELAY_ENCRYPTION_KEYS: keyring.optional(),
-  /** Comma-separated secrets. The first makes hashes and signatures, all are valid. Unset: the all-in-one process makes one. */
+  /** Comma-separated. The first secret makes hashes and signatures; all are valid. If unset, the all-in-one process makes one. */
   RELAY_SECRET: z
     .string()
     .refine((text) => text.split(',').every((secret) => secret.trim() === secret && secret.length >= 32), {
       error: 'must be a secret of at least 32 characters, or several with only a comma between them',
     })
     .optional(),
-  /** Lets API and workers start without encryption keys and secret. */
+  /** Lets the API and workers start without RELAY_ENCRYPTION_KEYS and RELAY_SECRET. */
   RELAY_ALLOW_PLAIN_STORAGE: flag.default(false),
   SMTP_URL: url(/^smtps?$/, 'smtp://user:password@host:587').optional(),
   RELAY_SMTP_PORT: port.default(1025),
   RELAY_MAIL_UI_PORT: port.default(8025),
   MAIL_FROM: mailbox('must be an e-mail address such as Relay <relay@example.com>').default('Relay <relay@localhost>'),
-  RELAY_OPERATOR_EMAIL: mailbox('must be an e-mail address').optional(), // gets the notices of companies without contacts
+  RELAY_OPERATOR_EMAIL: mailbox('must be an e-mail address').optional(), // gets notices that reach no contact
   RELAY_SANDBOX_PORT: port.default(8090),
   /** How long an effect is retried before its action needs attention. Time without workers does not count. */
   RELAY_RETRY_BUDGET_SECONDS: seconds(600),
   RELAY_ATTENTION_WINDOW_SECONDS: seconds(259_200),
-  /** After the first notice, actions with the same failure share one notice within this time. With 0, each action has its own. */
+  /** After the first notice, actions that fail in the same way within this time share one notice. With 0, each has its own. */
   RELAY_NOTICE_DIGEST_SECONDS: seconds(60),
   /** The limit of notices for each company. Further notices become digests. */
   RELAY_NOTICES_PER_TEN_MINUTES: count(20),
@@ -111,13 +115,13 @@ export const environment = z.object({
   RELAY_ACTIONS_PER_DAY: count(200_000),
   RELAY_RECIPIENTS_PER_DAY: count(50_000),
   RELAY_OPEN_CHAINS: count(100_000),
-  RELAY_MAX_CONNECTIONS: count(1000), // the limit of the API
-  /** After the signal to stop, the API serves requests for this long. Meanwhile `/readyz` fails. */
+  RELAY_MAX_CONNECTIONS: count(1000), // the maximum number of connections to the API
+  /** After the signal to stop, the API serves requests for this long. Meanwhile `/readyz` answers 503. */
   RELAY_DRAIN_SECONDS: seconds(0),
-  /** Applies to addresses that an admin set. If unset, the all-in-one process allows all, other processes none. */
+  /** For addresses that an admin has set. If unset, the all-in-one process allows all internal addresses, other processes none. */
   RELAY_ALLOW_PRIVATE_NETWORKS: privateNetworks.optional(),
-  RELAY_METRICS_PORT: port.optional(), // the port of a worker; unset: no metrics port
-  /** Allows other machines to read `/metrics` of API and workers. */
+  RELAY_METRICS_PORT: port.optional(), // the port of a worker's metrics; if unset, the worker does not serve them
+  /** With this token, other machines can read `/metrics` of the API and of workers. */
   RELAY_METRICS_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
   RELAY_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error']).default('info'),
 });
@@ -131,13 +135,14 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   throw new StartError(parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('\n'));
 }
 
-const unlessPlain = 'the same for every process, kept apart from backups; to go without, set RELAY_ALLOW_PLAIN_STORAGE=true';
+const unlessPlain =
+  'set the same value for every process, and keep it apart from backups; to start without it, set RELAY_ALLOW_PLAIN_STORAGE=true';
 const secrets = {
   RELAY_SECRET: `hashes of tokens and sessions would be weaker without it; make one with: openssl rand -hex 32 (${unlessPlain})`,
   RELAY_ENCRYPTION_KEYS: `secrets and texts would not be encrypted; make one with: echo "first:$(openssl rand -base64 32)" (${unlessPlain})`,
 };
 
-/** @param names - required variables with reasons; the secrets are always required. @throws StartError if one is not set */
+/** Also requires the secrets, unless plain storage is allowed. @param names - required variables with reasons. @throws StartError */
 export function needed<Name extends keyof Config>(config: Config, names: Record<Name, string>) {
   const all: [string, string][] = Object.entries({ ...names, ...(!config.RELAY_ALLOW_PLAIN_STORAGE && secrets) });
   const missing = all.filter(([name]) => config[name as Name] === undefined);

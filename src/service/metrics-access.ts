@@ -1,4 +1,4 @@
-/** Access to `/metrics`: the API's admins, callers on this machine, and holders of the metrics token. */
+/** Decides who may read `/metrics`: callers on this machine, and callers with an admin token or the metrics token. */
 
 import { timingSafeEqual } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
@@ -21,6 +21,8 @@ export function guardMetrics(...tokens: (string | undefined)[]): MiddlewareHandl
   return async (c, next) => {
     if (isLocal(c) || holdsOneOf(tokens, c)) return next();
     const headers = { 'WWW-Authenticate': 'Bearer realm="relay"' };
-    return problemResponse(new Problem('unauthorized', 'This needs RELAY_METRICS_TOKEN: Authorization: Bearer …', { headers }));
+    return problemResponse(
+      new Problem('unauthorized', 'Send RELAY_METRICS_TOKEN in the header Authorization: Bearer …', { headers }),
+    );
   };
 }

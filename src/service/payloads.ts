@@ -1,4 +1,4 @@
-/** Encrypts the payloads sent to Temporal. Decrypts payloads that were read from the server without the SDK. */
+/** Encrypts and decrypts Temporal's payloads. Also reads payloads that come from the server without the SDK. */
 
 import { fileURLToPath } from 'node:url';
 import type { Client } from '@temporalio/client';
@@ -13,7 +13,7 @@ const keyIdName = 'encryption-key-id';
 const companyName = 'encryption-company'; // the company for which the key is derived
 const textOf = (bytes: Uint8Array | null | undefined) => Buffer.from(bytes ?? []).toString();
 
-/** The same context for all payloads, because a result may become the input of another workflow. */
+/** All payloads have the same encryption context, because a result may become the input of another workflow. */
 const context = 'temporal payload';
 
 /** For every client and worker. Without a keyring, it encrypts nothing and refuses encrypted payloads. */
@@ -22,7 +22,7 @@ export function dataConverterOf(keyring: Keyring | undefined): DataConverter {
   return { payloadCodecs: [payloadCodec(keyring)], ...(keyring && { failureConverterPath: path }) };
 }
 
-/** Encrypts for the workflow's company, and refuses payloads of others. `decode` accepts plain payloads: people type them. */
+/** Encrypts for the workflow's company, and refuses payloads of other companies. `decode` accepts plain payloads that people type. */
 export function payloadCodec(keyring: Keyring | undefined): PayloadCodec {
   return {
     async encode(payloads, place) {
@@ -43,18 +43,18 @@ function encrypt(keyring: Keyring, payload: Payload, companyId: string | undefin
   return { metadata: { ...metadata, ...(companyId !== undefined && { [companyName]: Buffer.from(companyId) }) }, data };
 }
 
-/** @param reader - the company of the workflow with the payload; undefined: unknown or none. @throws DecryptionError */
+/** @param reader - the company of the workflow with the payload; undefined if none is known. @throws DecryptionError */
 function decrypt(keyring: Keyring | undefined, { metadata, data }: Payload, reader: string | undefined): Payload {
   const keyId = textOf(metadata?.[keyIdName]);
   if (keyId === '') throw new DecryptionError('it is not a payload of this relay: it names no key');
-  if (!keyring) throw new DecryptionError(`there are no encryption keys here: set RELAY_ENCRYPTION_KEYS, with the key ${keyId}`);
+  if (!keyring) throw new DecryptionError(`this process has no encryption key: set RELAY_ENCRYPTION_KEYS, with the key ${keyId}`);
   const companyId = metadata?.[companyName] && textOf(metadata[companyName]);
   if (companyId !== undefined && reader !== undefined && companyId !== reader)
-    throw new DecryptionError(`it is a payload of company ${companyId}, which was moved into a workflow of company ${reader}`);
+    throw new DecryptionError(`the payload belongs to company ${companyId}, but the workflow belongs to company ${reader}`);
   return protoPayload.decode(keyring.decrypt({ keyId, data: data ?? new Uint8Array() }, context, companyId));
 }
 
-/** For a payload read directly from the server. @param workflowId - the workflow with the payload. */
+/** Decodes a payload that was read directly from the server. @param workflowId - the workflow with the payload. */
 export async function readPayload(client: Client, payload: Payload, workflowId = ''): Promise<unknown> {
   const { payloadCodecs, payloadConverter } = client.options.loadedDataConverter;
   const place = { type: 'workflow', namespace: client.options.namespace, workflowId } as const;

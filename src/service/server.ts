@@ -12,7 +12,7 @@ import { StartError } from './config.js';
 
 interface Listening {
   host: string;
-  port: number; // 0: any free port
+  port: number; // 0 means any free port
   variable?: string; // the environment variable that sets the port; default: PORT
 }
 
@@ -20,14 +20,14 @@ type Bindings = HttpBindings | Http2Bindings;
 
 interface Options {
   publicHost?: string; // the host of the public URL, if a proxy on this machine serves it
-  requestTimeoutMs?: number; // limit for headers and body to arrive
-  answerTimeoutMs?: number; // limit from the headers to the end of the answer, even for slow readers
-  maxConnections?: number; // above this, new and idle connections are closed
-  graceMs?: number; // how long `close` waits for requests under way
+  requestTimeoutMs?: number; // time limit for the headers and the body of a request to arrive
+  answerTimeoutMs?: number; // time limit from the headers of a request to the end of its answer, even if the client reads slowly
+  maxConnections?: number; // above this number, new connections and idle connections are closed
+  graceMs?: number; // how long `close` waits for running requests
   headers?: Record<string, string>; // added to every answer, unless the app sets them
 }
 
-/** On loopback, it prevents DNS rebinding: it accepts only loopback names and `publicHost` as host. @throws StartError */
+/** To prevent DNS rebinding, a server on loopback accepts only loopback names and `publicHost` as host. @throws StartError */
 export async function serveHttp(
   app: { fetch(request: Request, env: Bindings): Response | Promise<Response> },
   {
@@ -48,7 +48,7 @@ export async function serveHttp(
     const refusal = refusalOf(env.incoming, host) ?? (isKnown(host) ? undefined : misdirected(host));
     const response = refusal ? problemResponse(refusal) : await app.fetch(request, env);
     const hasBody = Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined;
-    // After an unread body, the connection is unusable. The client must know before its next request.
+    // If the body was not read, the connection is not usable any more. The client must know this before its next request.
     if (hasBody && !env.incoming.readableEnded) response.headers.set('Connection', 'close');
     return response;
   };
@@ -56,10 +56,10 @@ export async function serveHttp(
   const settings = {
     requestTimeout: requestTimeoutMs,
     headersTimeout: Math.min(requestTimeoutMs, 10_000),
-    // How often Node looks for slow requests; its default is every 30 seconds.
+    // How often Node checks for slow requests. Node's default, every 30 seconds, is too rare.
     connectionsCheckingInterval: requestTimeoutMs / 3,
     keepAliveTimeout: 65_000,
-    requireHostHeader: false, // the request listener requires it, and answers with a problem document
+    requireHostHeader: false, // the request listener requires the header, and answers with a problem document
   };
   const server = createServer(settings, getRequestListener(answer, { errorHandler }));
   server.on('clientError', (error, socket) => void answerBroken(error, socket));
@@ -75,7 +75,7 @@ export async function serveHttp(
     async close(): Promise<void> {
       const closed = once(server, 'close');
       server.close();
-      if (graceMs === 0) server.closeAllConnections(); // running requests then get no answer
+      if (graceMs === 0) server.closeAllConnections(); // running requests get no answer
       const grace = setTimeout(() => server.closeAllConnections(), graceMs);
       await closed;
       clearTimeout(grace);
@@ -83,7 +83,7 @@ export async function serveHttp(
   };
 }
 
-/** Browsers must not cache, sniff or frame these answers. Pages load nothing. */
+/** With these headers, browsers do not cache, sniff or frame the answers, and pages load nothing. */
 const guardedHeaders = {
   'Cache-Control': 'no-store',
   'Content-Security-Policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -117,12 +117,12 @@ const disguised = new Problem(
 );
 const twoHosts = new Problem(
   'bad-request',
-  'The request names two hosts, or a user before its host: send one Host header, and a target with neither another host nor a user.',
+  'The request names two hosts, or a user before its host. Send one Host header, and no other host or user in the URL.',
 );
 const misdirected = (host: string) =>
   new Problem('misdirected', `The relay is not reached as "${host}". Its operator sets RELAY_PUBLIC_URL to a URL with it.`);
 
-const internal = new Problem('internal', 'Something went wrong here.');
+const internal = new Problem('internal', 'The relay could not answer the request.');
 const unreadable = new Problem('bad-request', 'This is not an HTTP request that the relay can read.');
 const broken: Record<string, Problem> = {
   ERR_HTTP_REQUEST_TIMEOUT: new Problem('request-timeout', 'The request did not arrive in full in time.'),
@@ -149,8 +149,8 @@ export async function listen(server: Server, { host, port, variable = 'PORT' }: 
   } catch (error) {
     const noAddress = `this machine has no address "${host}": set HOST`;
     const refusals: Record<string, string> = {
-      EADDRINUSE: `port ${port} is taken: stop what uses it, or set ${variable}`,
-      EACCES: `port ${port} is not open to this user: set ${variable} to one above 1023`,
+      EADDRINUSE: `port ${port} is in use: stop the program that uses it, or set ${variable}`,
+      EACCES: `this user may not use port ${port}: set ${variable} to a port above 1023`,
       EADDRNOTAVAIL: noAddress,
       ENOTFOUND: noAddress,
       EAI_AGAIN: noAddress,
@@ -175,7 +175,7 @@ export async function assertPortFree(host: string, port: number, variable: strin
   await once(server, 'close');
 }
 
-/** A free port below the ephemeral ports (Linux: from 32,768): other programs rarely use it. @throws StartError */
+/** A free port below the ephemeral ports (in Linux, 32,768 and above), which other programs rarely use. @throws StartError */
 export async function freePort(host: string): Promise<number> {
   for (let tries = 20; ; tries -= 1) {
     const port = randomInt(10_000, 32_768);

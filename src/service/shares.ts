@@ -1,12 +1,12 @@
-/** A rate limiter: each key has a share, which refills steadily. A forgotten key starts with a full share. */
+/** A rate limiter with a token bucket (the share) for each key. A key that is not in memory has a full share. */
 export class Shares {
-  /** When the share of each key is full again, by the monotonic clock; in order of use. */
+  /** The time at which the share of each key is full again, by the monotonic clock. The least recently used key is first. */
   readonly #fullAt = new Map<string, number>();
 
   constructor(
     private readonly size: number,
     private readonly refillMs: number, // milliseconds for one unit
-    private readonly remembered = 50_000, // the most keys in memory; the least recently used ones are forgotten
+    private readonly remembered = 50_000, // the maximum number of keys in memory; the least recently used key is removed
   ) {}
 
   /** Milliseconds until `take` succeeds. */
@@ -14,7 +14,7 @@ export class Shares {
     return Math.max(0, (this.#fullAt.get(key) ?? 0) - performance.now() - (this.size - 1) * this.refillMs);
   }
 
-  /** @param soonMs - takes a unit also if it becomes free within this time. @returns whether a unit was taken. */
+  /** @param soonMs - also takes a unit that becomes free within this time. @returns whether a unit was taken. */
   take(key = '', soonMs = 0): boolean {
     if (this.wait(key) > soonMs) return false;
     const fullAt = Math.max(this.#fullAt.get(key) ?? 0, performance.now()) + this.refillMs;

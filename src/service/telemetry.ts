@@ -1,4 +1,4 @@
-/** Log, metrics and health of every process. */
+/** The log, the metrics and the health check of every process. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isNativeError } from 'node:util/types';
@@ -29,22 +29,22 @@ export function createLog(level: string, destination?: pino.DestinationStream): 
   );
 }
 
-/** Fields that are never logged, at the top level or one level below. */
+/** The values of these fields are never logged, at the top level or one level below. */
 const secretFacts = new Set(['authorization', 'cookie', 'password', 'secret', 'token', 'relayAccessToken']);
 
-/** Faster than pino's `redact`, which takes seven times as long as the rest of a line. */
+/** This is faster than pino's `redact`, which takes seven times as long as the rest of a line. */
 function withoutSecrets(facts: object, shown: (value: unknown) => unknown): Record<string, unknown> {
   return Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, secretFacts.has(name) ? '…' : shown(value)]));
 }
 
-/** Finds an escape, the user in a URL, or a possible e-mail address in a line of JSON, in linear time. */
+/** Finds an escape sequence, the user in a URL, or a possible e-mail address in a line of JSON, in linear time. */
 const word = /\\(?:u[\da-fA-F]{4}|.)|\/\/[^\s"/]*@|[\p{L}\p{N}.!#$%&'*+=?^_{|}~@-]+/gu;
 const hideAddress = (text: string) => (!text.startsWith('\\') && /^\/\/|.@[\p{L}\p{N}]/u.test(text) ? '…' : text);
 
-/** Messages of these errors quote outside systems or event data, so they are not logged. Temporal has the whole failure. */
+/** The messages of these errors may quote outside systems or events, so the log omits them. Temporal has the whole failure. */
 const quoting = ['ConnectorError', 'ApplicationFailure', 'ActivityFailure', 'ChildWorkflowFailure', 'WorkflowFailedError'];
 
-/** An error without additions of database drivers: statements, parameters and rows. */
+/** The error without the statements, parameters and rows that database drivers add. */
 function shownInLog(value: unknown): unknown {
   if (!isNativeError(value))
     return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
@@ -79,12 +79,12 @@ export class Metrics {
   );
   readonly failedAuthentications = this.#counter(
     'relay_failed_authentications_total',
-    'Requests that were not let in, by reason.',
+    'Requests that were refused because authentication failed, by reason.',
     ['reason'],
   );
   readonly boundsMet = this.#counter(
     'relay_bounds_met_total',
-    'Requests that were refused, and effects that wait, because a bound of docs/limits.md was met, by its name.',
+    'Requests that were refused, and effects that wait, because of a limit in docs/limits.md, by the name of the limit.',
     ['bound'],
   );
   readonly activities = this.#counter(
@@ -95,7 +95,7 @@ export class Metrics {
   /** Buckets up to three days, the default attention window. */
   readonly effectDelay = this.#histogram(
     'relay_effect_delay_seconds',
-    'Time from when an action was due to when an effect of it was done, with all waits, retries and holds.',
+    'Time from the due time of an action to the end of its effect, with all waits, retries and holds.',
     ['activity'],
     [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 3600, 21_600, 86_400, 259_200],
   );
@@ -106,29 +106,29 @@ export class Metrics {
   );
   readonly notices = this.#counter(
     'relay_notices_total',
-    'Attempts at notices by kind and result: delivered; silent; joined, if a digest contains it; undelivered, if a contact ' +
-      'that can still be reached did not get it, or nobody got it.',
+    'Attempts to deliver a notice, by kind and result: delivered; silent, if its cause is silenced; joined, if a digest contains ' +
+      'it; undelivered, if nobody got it, or a contact may still get it.',
     ['kind', 'result'],
   );
   readonly noticeMessages = this.#counter(
     'relay_notice_messages_total',
-    'Messages of notices that arrived, one for each contact, by channel: mail or webhook.',
+    'Delivered messages with notices, one for each contact, by channel: mail or webhook.',
     ['channel'],
   );
   readonly needingAttention = this.#gauge(
     'relay_chains_needing_attention',
-    'Open chains with an action that is held; NaN where Temporal does not say.',
+    'Open chains with an action that is held; NaN if Temporal does not answer.',
   );
   readonly oldestUnattended = this.#gauge(
     'relay_oldest_unattended_seconds',
-    'For how long the chain that has needed attention longest has needed it, to a tenth; 0: none does.',
+    'How long the oldest open chain that needs attention has needed it, with an error of 10 %; 0 if no chain needs attention.',
   );
   readonly noticesOverdue = this.#gauge(
     'relay_notices_overdue',
-    'Notices that have been on their way for more than ten minutes; NaN where Temporal does not say.',
+    'Notices that the relay has tried to deliver for more than ten minutes; NaN if Temporal does not answer.',
   );
 
-  /** @param sdk - the URL of the Temporal SDK's metrics of this process; absent: the process has no worker. */
+  /** @param sdk - the URL of the Temporal SDK's metrics of this process; absent if the process has no worker. */
   constructor(private readonly sdk?: string) {
     collectDefaultMetrics({ register: this.registry });
     // Starts these counters at 0, so that the first event shows as an increase.
@@ -159,7 +159,7 @@ export class Metrics {
     return new Histogram({ name, help, labelNames, registers: [this.registry], ...(buckets && { buckets }) });
   }
 
-  /** NaN until the first count. */
+  /** The value is NaN until the first count. */
   #gauge(name: string, help: string) {
     const gauge = new Gauge({ name, help, registers: [this.registry] });
     gauge.set(Number.NaN);
@@ -180,7 +180,7 @@ export interface HealthOptions {
   client: Client;
   store: { ping(): Promise<void> };
   metrics: Metrics;
-  stop?: AbortSignal; // aborts when the process stops: then it is not ready
+  stop?: AbortSignal; // aborts when the process stops; `/readyz` then answers 503
 }
 
 export function healthRoutes({ client, store, metrics, stop }: HealthOptions): Hono {
@@ -196,7 +196,7 @@ export function healthRoutes({ client, store, metrics, stop }: HealthOptions): H
       state(store.ping()),
     ]);
   };
-  // Strangers may call it, so it checks at most once a second.
+  // Anybody may call `/readyz`, so it checks the systems at most once a second.
   let last: { at: number; looked: ReturnType<typeof look> } | undefined;
   const reached = () => {
     if (!last || performance.now() - last.at > 1000) last = { at: performance.now(), looked: look() };

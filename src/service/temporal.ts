@@ -1,4 +1,4 @@
-/** Connects processes to Temporal, and registers the search attributes. */
+/** Connects to Temporal, and registers the search attributes. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -18,7 +18,7 @@ export interface TemporalAddress {
   namespace: string;
   /** The address of the Web UI; default: TEMPORAL_UI_URL. */
   uiUrl?: string;
-  /** Whether that Web UI decodes without a session of the API. */
+  /** Whether that Web UI decrypts payloads without a session of the API. */
   decodes?: boolean;
 }
 
@@ -32,7 +32,7 @@ export function temporalAddress(): TemporalAddress {
   }
 }
 
-/** Connects at the first call. By default, gRPC reconnects every two minutes, and the SDK sleeps up to 5 s too long. */
+/** Connects at the first call. With the defaults, gRPC would reconnect every two minutes, and the SDK wait up to 5 s too long. */
 export function lazyConnection({ connection }: TemporalAddress): Connection {
   const { retryableDecider } = defaultGrpcRetryOptions();
   const delayFunction = (attempt: number) => Math.min(100 * 1.7 ** attempt, 1000) * (0.8 + 0.4 * Math.random());
@@ -43,7 +43,7 @@ export function lazyConnection({ connection }: TemporalAddress): Connection {
   });
 }
 
-/** @param patience - with it, retries until Temporal can be reached. @throws StartError of `work`, or AwayError */
+/** @param patience - if given, retries until Temporal can be reached. @throws AwayError, or the StartError of `work` */
 export function reach<Value>(
   { connection, namespace }: TemporalAddress,
   work: () => Promise<Value>,
@@ -59,7 +59,7 @@ export function reach<Value>(
   return patience ? again(tried, patience) : tried();
 }
 
-// Numbers: temporal.api.enums.v1.IndexedValueType.
+// The numbers are values of temporal.api.enums.v1.IndexedValueType.
 const types = {
   KEYWORD: [2, 'Keyword'],
   BOOL: [5, 'Bool'],
@@ -67,10 +67,10 @@ const types = {
   KEYWORD_LIST: [7, 'KeywordList'],
 } as const;
 
-/** gRPC's INVALID_ARGUMENT, PERMISSION_DENIED, FAILED_PRECONDITION, UNIMPLEMENTED, UNAUTHENTICATED: retries do not help. */
+/** Retries do not help after INVALID_ARGUMENT, PERMISSION_DENIED, FAILED_PRECONDITION, UNIMPLEMENTED, UNAUTHENTICATED (gRPC). */
 const refusals = new Set([3, 7, 9, 12, 16]);
 
-/** Waits until the attributes are usable. @throws StartError with the command to run, if the server refuses them. */
+/** Registers missing attributes, and waits until they are usable. @throws StartError with a command to run, if this is refused. */
 export async function registerSearchAttributes(client: Client): Promise<void> {
   const { namespace } = client.options;
   const { operatorService } = client.connection;
@@ -89,7 +89,7 @@ export async function registerSearchAttributes(client: Client): Promise<void> {
       );
     });
   }
-  // The server's caches learn of a new search attribute later.
+  // The server's caches do not have a new search attribute immediately.
   const query = searchAttributeKeys.map(({ name }) => `${name} IS NULL`).join(' AND ');
   for (const deadline = Date.now() + 60_000; ; await sleep(250)) {
     const usable = await client.workflow.count(query).catch((error: unknown) => {
@@ -99,7 +99,7 @@ export async function registerSearchAttributes(client: Client): Promise<void> {
   }
 }
 
-/** The error's message. For a gRPC error, its `details`, because only the native client puts them into the message. */
+/** The message of an error, or the `details` of a gRPC error: only the native client puts the details into the message. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return 'details' in error && typeof error.details === 'string' && error.details !== '' ? error.details : error.message;

@@ -8,12 +8,12 @@ import { reasonOf } from './temporal.js';
 
 export interface Span {
   traceparent: string; // W3C Trace Context for child spans, with the sampling flag
-  /** @param failed - one word, because a message could quote personal data. */
+  /** @param failed - one word that names the error, because a message could contain personal data. */
   end(facts: { name?: string; attributes: Attributes; failed?: string }): void;
 }
 
 export interface Tracing {
-  /** `parent`: any `traceparent`; `begun`: Unix milliseconds, default now. */
+  /** `parent` is a `traceparent`; an invalid one is ignored. `begun` is in Unix milliseconds; default: now. */
   begin(name: string, options: { kind: 'server' | 'consumer'; parent?: string; begun?: number }): Span;
   close(): Promise<void>;
 }
@@ -21,7 +21,7 @@ export interface Tracing {
 const closeMs = 3_000;
 const saidEveryMs = 60_000;
 
-/** OpenTelemetry's environment variables configure it. @returns undefined without an endpoint. */
+/** Reads OpenTelemetry's environment variables. @returns undefined if no endpoint is set. */
 export async function startTracing(log: Log): Promise<Tracing | undefined> {
   const { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT } = process.env;
   if (!OTEL_EXPORTER_OTLP_ENDPOINT && !OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) return undefined;

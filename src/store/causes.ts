@@ -1,4 +1,4 @@
-/** Causes, and the actions held for them. The chains know the truth: temporal/causes.ts corrects this copy. */
+/** Causes, and the actions held for them. The states in the chains decide: temporal/causes.ts corrects this copy. */
 
 import { type Actor, type AuditEvent, actorName } from '../contract/audit.js';
 import { causeSchema, type HeldAction, heldActionSchema, type StoredCause, storedCauseSchema } from '../contract/causes.js';
@@ -9,7 +9,7 @@ export const causes = new Table('causes', storedCauseSchema, 'causeId');
 
 const ofCause = 'company_id = $1 AND cause_id = $2';
 const held = 'ended_at IS NULL';
-/** A number for sorting, and for cursors: held actions first, then the newest. */
+/** A number for sorting and for cursors. Held actions come first, and newer actions before older ones. */
 const placeBy = (at: string, ended: string) =>
   `CASE WHEN ${ended} IS NULL THEN 10000000000000000 ELSE 0 END + (EXTRACT(epoch FROM ${at}) * 1000)::bigint * 1000 + seq % 1000 AS place`;
 const shownRules = 20;
@@ -31,7 +31,7 @@ const actions = new Table(`(SELECT *, ${placeBy('since', 'ended_at')} FROM held_
 const occasion = "interval '1 hour'"; // a cause that returns within this time stays taken and silenced
 const isOver = `NOT EXISTS (SELECT 1 FROM held_actions WHERE ${ofCause} AND (${held} OR ended_at > now() - ${occasion}))`;
 
-/** If the end of a hold is not known, the end of its attention window counts. */
+/** Holds that ended three days ago. If the end of a hold is not known, the end of its attention window counts. */
 const gone = "LEAST(ended_at, held_until) < now() - interval '3 days'";
 const pruneEveryMs = 600_000;
 
@@ -92,7 +92,7 @@ export const causesIn = (database: Database) => {
     },
 
     held: (companyId: string) => actions.select(database, `company_id = $1 AND ${held} ORDER BY since`, [companyId]),
-    /** Indexes of the actions held for a cause, by chain. */
+    /** The indexes of the actions held for a cause, by chain id. */
     heldFor: async (companyId: string, causeId: string) => {
       const indexes = new Map<string, number[]>();
       for (const { chainId, index } of await actions.select(database, `${ofCause} AND ${held}`, [companyId, causeId]))

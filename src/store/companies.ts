@@ -17,7 +17,7 @@ import type { Pepper } from './pepper.js';
 export const companies = new Table('companies', companySchema);
 const ofCompany = 'company_id = $1';
 
-/** `by`: a company whose id differs only in letter case. `deletedAt`: the last deletion of this id; ignores case. */
+/** `by`: a company whose id differs only in case. `deletedAt`: when a company with this id (in any case) was last deleted. */
 const usedIdRow = z.object({ by: z.string().optional(), deletedAt: z.iso.datetime().optional() });
 export type UsedId = z.infer<typeof usedIdRow>;
 const selectUsedId = `SELECT
@@ -28,10 +28,10 @@ export const companiesIn = (database: Database) => ({
   get: (companyId: string) => companies.find(database, ofCompany, [companyId]),
   list: (request: PageRequest) => companies.page(database, 'true', [], 'company_id ASC', request),
 
-  /** `change` gets the stored company, which is locked. If `change` throws, nothing changes. */
+  /** `change` gets the locked company; undefined for a new one. If `change` throws, nothing changes. */
   put: (companyId: string, change: (stored: StoredCompany | undefined, usedId: UsedId) => NewCompany, actor: Actor) =>
     database.transaction(async (queries) => {
-      // Ids that differ only in case are created one after the other.
+      // With this lock, ids that differ only in case are created one after the other.
       await queries.query('SELECT pg_advisory_xact_lock(hashtext(lower($1::text)))', [companyId]);
       // Insert an empty row first: if two requests create the same company, one waits for the other.
       const created = (await companies.insert(queries, { companyId, name: '', timeZone: '' })) !== undefined;
@@ -84,7 +84,7 @@ export const rulesIn = (database: Database, pepper: Pepper) => ({
       return { rule, tokenId, relayAccessToken };
     }),
 
-  /** `change` gets the stored rule, which is locked. If `change` throws, nothing changes. @returns undefined: no such rule. */
+  /** `change` gets the locked rule. If `change` throws, nothing changes. @returns undefined if there is no such rule. */
   update: (companyId: string, relayId: string, change: (stored: StoredRule) => ChangedRule, actor: Actor) =>
     database.transaction(async (queries) => {
       const stored = await rules.find(queries, `${named} FOR UPDATE`, [companyId, relayId]);
@@ -112,17 +112,17 @@ export const rulesIn = (database: Database, pepper: Pepper) => ({
 
 export const pauses = new Table('pauses', pauseSchema);
 const on = '(until IS NULL OR until > now())';
-const lockedCompany = 'companies WHERE company_id = $1 FOR UPDATE'; // pauses of a company change one after the other
+const lockedCompany = 'companies WHERE company_id = $1 FOR UPDATE'; // lets pauses of a company change one after the other
 
 /** Ended pauses stay stored, because an attention window does not count the time of pauses. */
 export const pausesIn = (database: Database) => ({
   current: (companyId: string) => pauses.select(database, `${ofCompany} AND ${on} ORDER BY what`, [companyId]),
 
-  /** Pauses that have no end, or end after that time (ISO 8601). */
+  /** Pauses that have no end, or that end after `time` (ISO 8601). */
   since: (companyId: string, time: string) =>
     pauses.select(database, `${ofCompany} AND (until IS NULL OR until > $2::text::timestamptz)`, [companyId, time]),
 
-  /** Begins a pause, or changes end and reason of the current one. Undefined: no such company. */
+  /** Begins a pause, or changes end and reason of the current pause. @returns undefined if there is no such company. */
   begin: (companyId: string, pause: Omit<Pause, 'since'>, actor: Actor) =>
     database.transaction(async (queries) => {
       if (!(await exists(queries, lockedCompany, [companyId]))) return undefined;
@@ -133,7 +133,7 @@ export const pausesIn = (database: Database) => ({
       return begun;
     }),
 
-  /** Ends one pause, or all. @returns the ended pauses; undefined: no such company. */
+  /** Ends one pause, or all pauses. @returns the ended pauses; undefined if there is no such company. */
   end: (companyId: string, what: Pausable | undefined, actor: Actor) =>
     database.transaction(async (queries) => {
       if (!(await exists(queries, lockedCompany, [companyId]))) return undefined;

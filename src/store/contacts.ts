@@ -15,8 +15,8 @@ const ofCompany = 'company_id = $1';
 const told = z.object({ causeId: z.string() });
 const toldTo = new Table('told_unconfirmed', told);
 
-const mostUnconfirmed = 100; // for each company; contacts removed in the last day count too
-const mostADay = 10; // the limit of notices to an unconfirmed contact
+const mostUnconfirmed = 100; // for each company; removed contacts that were set within the last day count too
+const mostADay = 10; // the limit of notices to an unconfirmed contact in a day
 
 /** Contacts of the company and its rules, as stored. */
 async function named(queries: Queries, companyId: string): Promise<Set<string>> {
@@ -27,7 +27,7 @@ async function named(queries: Queries, companyId: string): Promise<Set<string>> 
   return new Set(found.flat().flatMap(({ notify }) => (notify ? contactsOf(notify) : [])));
 }
 
-/** New contacts of a key must confirm. Call it before the change, in the same transaction. @throws Problem limit-reached */
+/** Contacts that a key adds must confirm. Call this before the change, in its transaction. @throws Problem limit-reached */
 export async function noteContacts(
   queries: Queries,
   companyId: string,
@@ -44,7 +44,7 @@ export async function noteContacts(
       waiting.filter(({ contact }) => added.includes(contact)),
     );
   const known = await named(queries, companyId);
-  // Removed contacts stay for a day: setting them again must not reset their limits.
+  // Removed contacts stay until a day after they were set, so that setting them again does not reset their limits.
   const over = await unconfirmed.select(queries, `${ofCompany} AND set_at < now() - interval '1 day'`, [companyId]);
   await remove(
     queries,
@@ -53,7 +53,7 @@ export async function noteContacts(
   const set = added.filter((contact) => !known.has(contact) && !waiting.some((one) => one.contact === contact));
   if (waiting.length + set.length > mostUnconfirmed) {
     const detail = `Company ${companyId} has set ${mostUnconfirmed} unconfirmed contacts within a day, which is its limit.`;
-    throw new Problem('limit-reached', `${detail} An admin token may name further ones.`);
+    throw new Problem('limit-reached', `${detail} Further contacts need an admin token.`);
   }
   for (const contact of set)
     await unconfirmed.insert(queries, { companyId, contactId: randomBytes(24).toString('base64url'), contact });
@@ -85,7 +85,7 @@ export const contactsIn = (database: Database) => ({
       return true;
     }),
 
-  /** @returns the causes that were in no earlier notice to this contact. Over the daily limit, it returns no new cause. */
+  /** @returns the causes that were in no earlier notice to this contact. Over the daily limit, returns no new cause. */
   firstOf: (contactId: string, causeIds: readonly string[], noticeKey: string): Promise<string[]> =>
     database.transaction(async (queries) => {
       if (!(await unconfirmed.find(queries, 'contact_id = $1 FOR UPDATE', [contactId]))) return [...causeIds];

@@ -21,15 +21,15 @@ import type { CompanySettings, Settings, TokenHash } from './settings.js';
 
 export type Credentials = { relayId: string; relayAccessToken: string };
 
-/** The reason for refusing credentials. The caller never sees it. */
+/** The reason for refusing credentials. The caller never sees this reason. */
 export type Refusal =
   | 'unknown' // no such company or rule
-  | 'wrong' // never was a token of this rule
+  | 'wrong' // the text was never a token of this rule
   | 'revoked'
-  | 'expired' // rotated, and the grace period has ended
+  | 'expired' // the token was rotated, and its grace period has ended
   | 'disabled'; // the token is right, but the rule is disabled
 
-/** `webhookSecret`: the secret that must sign the request. `refusals`: one per credential; undefined: it is right. */
+/** `webhookSecret`: the secret that must sign the request. `refusals`: one per credential; undefined if it is right. */
 type Authentication = { webhookSecret?: string } & (
   | { ok: true; tokenIds: string[] }
   | { ok: false; refusals: (Refusal | undefined)[] }
@@ -50,11 +50,11 @@ const tokensWithState = new Table(`(SELECT ${state} AS state, * FROM tokens) AS 
 const tokens = new Table('tokens', tokenSchema.omit({ state: true }));
 const ofRule = 'company_id = $1 AND relay_id = $2';
 
-const dummy = hashOf(makeCredential('rlt_')); // compared if there is no hash, to take the same time
-const rememberedTokens = 20; // how many dead tokens of a rule stay stored, to recognize their use
+const dummy = hashOf(makeCredential('rlt_')); // compared if there is no hash, so that the check always takes the same time
+const rememberedTokens = 20; // how many expired or revoked tokens of a rule stay stored, so that the relay recognizes their use
 
 export const tokensIn = (database: Database, settings: Settings, pepper: Pepper) => ({
-  /** Refuses an empty list. Before each refusal, it reads changes of other processes, so the duration reveals nothing. */
+  /** Refuses an empty list. Every refusal first reads the changes of other processes, so its duration reveals nothing. */
   authenticate: async (companyId: string, credentials: readonly Credentials[]): Promise<Authentication> => {
     const first = authenticate(database, pepper, await settings.of(companyId), credentials);
     if (first.ok) return first;
@@ -69,17 +69,17 @@ export const tokensIn = (database: Database, settings: Settings, pepper: Pepper)
     return { webhookSecret: known?.company.webhookSecret, of: (text) => recognized(known, pepper, text) };
   },
 
-  /** Undefined: no such rule. */
+  /** @returns undefined if there is no such rule. */
   list: async (companyId: string, relayId: string) => {
     if (!(await exists(database, `rules WHERE ${ofRule}`, [companyId, relayId]))) return undefined;
     return tokensWithState.select(database, `${ofRule} ORDER BY seq DESC`, [companyId, relayId]);
   },
 
-  /** Creates a token. Earlier ones stay valid for `graceSeconds`; null: until they expire. Undefined: no such rule. */
+  /** Creates a token. Older tokens end after `graceSeconds`; null keeps their end. @returns undefined for an unknown rule. */
   rotate: (companyId: string, relayId: string, graceSeconds: number | null, actor: Actor) =>
     database.transaction(async (queries) => {
       if (!(await exists(queries, `rules WHERE ${ofRule} FOR UPDATE`, [companyId, relayId]))) return undefined;
-      // LEAST ignores NULL. This never makes a token valid for longer.
+      // LEAST ignores NULL. The new end of a token is never later than its old end.
       const end = 'LEAST(expires_at, now() + make_interval(secs => $3::int))';
       await queries.query(`UPDATE tokens SET expires_at = ${end} WHERE ${ofRule}`, [companyId, relayId, graceSeconds]);
       const relayAccessToken = makeCredential('rlt_');
@@ -143,7 +143,7 @@ function authenticate(
   return { ok: true, tokenIds: ids(used), ...signed };
 }
 
-/** The hashes of a company's tokens, by pepper and hash: one lookup finds all tokens that match a text. */
+/** A company's tokens, by pepper and hash. One lookup finds all tokens that match a text. */
 const hashes = new WeakMap<readonly TokenHash[], Map<string, TokenHash[]>>();
 
 function recognized(known: CompanySettings | undefined, pepper: Pepper, text: string): KnownToken[] {
@@ -184,7 +184,7 @@ function stateOf({ revokedAt, expiresAt }: TokenHash): Token['state'] {
 function matching(tokens: readonly TokenHash[], hashWith: HashWith): TokenHash | undefined {
   const matches = tokens.filter(({ hash, pepperId }) => timingSafeEqual(hash, hashWith(pepperId) ?? dummy));
   if (tokens.length === 0) timingSafeEqual(dummy, dummy);
-  // A token that was imported twice may be both dead and active.
+  // A token that was imported twice may be active in one row, and revoked or expired in another.
   return matches.find((token) => stateOf(token) === 'active') ?? matches[0];
 }
 
@@ -196,7 +196,7 @@ const ownedKeys = new Table('company_keys', keySchema.extend({ companyId: z.stri
 export const keysIn = (database: Database, pepper: Pepper) => ({
   /** @returns undefined if the text is no valid key. */
   authenticate: async (key: string) => {
-    // Looks up the hash: the duration reveals nothing about the key.
+    // The query looks up a hash, so its duration reveals nothing about the key.
     const [isKey, hashes] = pepper.lookup(key);
     const found = await ownedKeys.find(database, `(${isKey}) AND ${unexpired}`, hashes);
     if (!found) {
@@ -210,13 +210,13 @@ export const keysIn = (database: Database, pepper: Pepper) => ({
     return { keyId, name, companyId, role };
   },
 
-  /** Undefined: no such company. */
+  /** @returns undefined if there is no such company. */
   list: async (companyId: string) => {
     if (!(await exists(database, 'companies WHERE company_id = $1', [companyId]))) return undefined;
     return keys.select(database, 'company_id = $1 ORDER BY name', [companyId]);
   },
 
-  /** A key that another key creates expires no later than the other key. Only this call returns `key`. */
+  /** If a key creates another key, the new key expires no later than the first one. Only this call returns `key`. */
   create: (companyId: string, name: string, actor: Actor, { role = 'steer', expiresAt }: Partial<NewKey> = {}) =>
     database.transaction(async (queries) => {
       if (!(await exists(queries, 'companies WHERE company_id = $1 FOR KEY SHARE', [companyId]))) return 'unknown company';
@@ -233,7 +233,7 @@ export const keysIn = (database: Database, pepper: Pepper) => ({
       return { ...made, key };
     }),
 
-  /** @returns whether it existed. */
+  /** @returns whether the key existed. */
   delete: (companyId: string, keyId: string, actor: Actor) => {
     const event = { actor, action: 'key.delete', companyId, details: { keyId } };
     return deleteNamed(database, 'company_keys WHERE company_id = $1 AND key_id = $2', [companyId, keyId], event);
@@ -268,14 +268,14 @@ export const adminTokensIn = (database: Database, pepper: Pepper) => ({
       return { ...made, token };
     }),
 
-  /** @returns whether it existed. */
+  /** @returns whether the token existed. */
   delete: (adminTokenId: string, actor: Actor) => {
     const event = { actor, action: 'admin-token.delete', details: { adminTokenId } };
     return deleteNamed(database, 'admin_tokens WHERE admin_token_id = $1', [adminTokenId], event);
   },
 });
 
-/** Replaces a hash that was made with an older pepper. It runs in the background and ignores a failure. */
+/** Replaces a hash that was made with an older pepper. Runs in the background and ignores a failure. */
 function renewHash(
   database: Database,
   pepper: Pepper,
@@ -284,7 +284,7 @@ function renewHash(
   usedPepper: string | undefined,
   credential: string,
 ): void {
-  if (usedPepper === undefined || usedPepper === pepper.id) return; // plain hashes get their pepper at the start of a process
+  if (usedPepper === undefined || usedPepper === pepper.id) return; // `pepperHashes` changes plain hashes when a process starts
   const { hash, pepperId } = pepper.stored(credential);
   const update = `UPDATE ${table} SET hash = $2::text::bytea, pepper_id = $3 WHERE ${hashTables[table]} = $1 AND pepper_id = $4`;
   database.query(update, [id, hash, pepperId ?? null, usedPepper]).catch(() => {});

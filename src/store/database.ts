@@ -7,8 +7,8 @@ import { encryptedFields, mapEncrypted } from '../contract/secrets.js';
 export type Parameter = string | number | boolean | Uint8Array | readonly string[] | null;
 
 export interface Queries {
-  readonly keyring?: Keyring; // the keys of encrypted columns; absent: not encrypted
-  /** Runs one statement; `read` parses its rows. JSON is passed as text: `$1::text::json`. */
+  readonly keyring?: Keyring; // the keys of encrypted columns; absent if nothing is encrypted
+  /** Runs one statement; `read` parses its rows. Pass JSON as text: `$1::text::json`. */
   query(text: string, parameters?: readonly Parameter[]): Promise<unknown[]>;
 }
 
@@ -22,7 +22,7 @@ export function queriesOf(driver: { query(text: string, parameters: unknown[]): 
   return { query: async (text, parameters = []) => (await driver.query(text, [...parameters])).rows };
 }
 
-/** Parses each row. NULL columns are absent, times are ISO 8601 in UTC. */
+/** Parses each row. NULL columns are absent. Times are ISO 8601 in UTC. */
 export async function read<Row extends z.ZodType>(queries: Queries, row: Row, text: string, parameters?: readonly Parameter[]) {
   const rows = z.array(rowSchema).parse(await queries.query(text, parameters));
   return z.array(row).parse(rows.map(asNoun));
@@ -41,16 +41,16 @@ export async function exists(queries: Queries, from: string, parameters: readonl
   return (await queries.query(`SELECT 1 FROM ${from}`, parameters)).length > 0;
 }
 
-/** A page of a list: at most `limit` items after `cursor`, which is the `nextCursor` of the previous page. */
+/** Asks for a page of a list: at most `limit` items after `cursor` (the `nextCursor` of the previous page). */
 export interface PageRequest {
   limit: number;
   cursor?: string;
 }
 
-/** The cursor is a value of this column. */
+/** The column and the direction of sorting. A cursor is a value of this column. */
 type Order = `${Lowercase<string>} ${'ASC' | 'DESC'}`;
 
-const times = ['createdAt', 'updatedAt']; // set by the database
+const times = ['createdAt', 'updatedAt']; // the database sets these
 
 const columnOf = (field: string) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const selected = (field: string) => `${columnOf(field)} AS "${field}"`;
@@ -58,7 +58,7 @@ const recordOf = (values: object) =>
   JSON.stringify(Object.fromEntries(Object.entries(values).map(([field, value]) => [columnOf(field), value])));
 
 /**
- * A table, or a subquery with an alias. Each field of the schema has a column: `companyId` in `company_id`. Secret and
+ * A table, or a subquery with an alias. Each field of the schema has a column: `companyId` has `company_id`. Secret and
  * `encrypted` fields are encrypted for their company, field and row: a copy in another place cannot be decrypted. The column
  * `encryption_key` names the key. It is '' if there is nothing to encrypt, and NULL if the row is not encrypted.
  */
@@ -93,7 +93,7 @@ export class Table<Noun extends z.ZodObject> {
   }
 
   #decrypted(keyring: Keyring | undefined, row: StoredRow): StoredRow {
-    if (!row.encryptionKey) return row; // a person's text may look like an encrypted one
+    if (!row.encryptionKey) return row; // nothing to decrypt; a person's text may look like an encrypted one
     const decrypt = (value: unknown, at: string): unknown => {
       const json = typeof value === 'string' ? decryptText(keyring, value, this.#place(row, at)) : undefined;
       return json === undefined ? value : JSON.parse(json);
@@ -101,7 +101,7 @@ export class Table<Noun extends z.ZodObject> {
     return mapEncrypted(this.noun, row, decrypt) as StoredRow;
   }
 
-  /** @param values - must include the company and `rowId`. */
+  /** @param values - must include the company id and the `rowId`. */
   #encrypted({ keyring }: Queries, values: StoredRow): StoredRow {
     if (this.#fields.length === 0) return values;
     let encryptionKey: string | null = '';
@@ -126,7 +126,7 @@ export class Table<Noun extends z.ZodObject> {
     const column = order.replace(/ .*/, '');
     const place = parameters.length + 1;
     const beyond = cursor === undefined ? '' : `AND ${column} ${order.endsWith('DESC') ? '<' : '>'} $${place + 1}`;
-    // Reads one row more than the page, to see whether there is a next page.
+    // Reads one row more than the page needs, to see whether there is a next page.
     const rows = await read(
       queries,
       rowSchema.and(z.object({ cursor: z.string() })),
@@ -182,7 +182,7 @@ export class Table<Noun extends z.ZodObject> {
     return new Map(rows.map(({ keyId, rows }) => [keyId, rows]));
   }
 
-  /** Encrypts unencrypted rows and rows with an older known key. Skips locked rows. @returns the number, and the errors. */
+  /** Encrypts rows that have no key or an older known key. Skips locked rows. @returns how many it encrypted, and the errors. */
   async encryptAgain(queries: Queries, { ids, currentId }: Keyring, most: number) {
     const named = ['companyId', 'encryptionKey', ...(this.rowId ? [this.rowId] : []), ...this.#fields];
     const rows = await read(

@@ -23,12 +23,12 @@ export function embeddedOf(pglite: PGlite): Promise<Database> {
 }
 
 export function openPglite(options: PGliteOptions): Promise<PGlite> {
-  // 8 MB of buffers are enough: the default of 128 MB would be half of the process's memory.
+  // 8 MB of buffers are enough. The default of 128 MB would be half of the memory of the process.
   const startParams = [...PGlite.defaultStartParams, '-c', 'shared_buffers=8MB'];
   return PGlite.create({ relaxedDurability: false, startParams, ...options });
 }
 
-/** Creates the database in another directory and renames that. After an interruption, `directory` does not exist. */
+/** Creates the database in another directory, then renames that directory. After an interruption, `directory` does not exist. */
 async function initialise(directory: string): Promise<void> {
   const unfinished = `${directory}.unfinished`;
   await rm(unfinished, { recursive: true, force: true });

@@ -33,7 +33,7 @@ export const encryptionIn = (database: Database) => {
       return (await inClear('companies')) || inClear('rules');
     },
 
-    /** Encrypts at most `most` rows with the current key. @returns their number, the errors of other rows, the rest. */
+    /** Encrypts at most `most` rows with the current key. @returns their number, the unreadable rows and the status. */
     async rotate(most: number, actor: Actor) {
       const { keyring } = database;
       let rotated = 0;

@@ -1,10 +1,10 @@
-/** The database schema as an ordered list of migrations. Add new ones at the end; never change a released one. */
+/** The database schema as an ordered list of migrations. Add new migrations at the end. Never change a released one. */
 
 import { z } from 'zod';
 import { StartError } from '../service/config.js';
 import { type Database, read } from './database.js';
 
-/** Migrations by name, in the order of versions: the first makes schema version 1. */
+/** The migrations by name, in the order of versions. The first migration makes schema version 1. */
 const statementsOf: Record<string, readonly string[]> = {
   companies: [
     `CREATE TABLE companies (
@@ -49,7 +49,7 @@ const statementsOf: Record<string, readonly string[]> = {
        last_used_at timestamptz,
        UNIQUE (company_id, name)
      )`,
-    // No reference to companies: the audit must outlive a company.
+    // The table does not reference companies, because audit entries stay when a company is deleted.
     `CREATE TABLE audit (
        seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
        at timestamptz NOT NULL DEFAULT now(),
@@ -62,7 +62,7 @@ const statementsOf: Record<string, readonly string[]> = {
   ],
   'refused-requests': [
     'ALTER TABLE companies ADD COLUMN webhook_secret text',
-    // The type json keeps the elements as written; jsonb does not.
+    // The type json keeps the elements as they were written. The type jsonb does not.
     `CREATE TABLE rejected_requests (
        rejected_id text COLLATE "C" PRIMARY KEY,
        company_id text COLLATE "C" NOT NULL REFERENCES companies ON DELETE CASCADE,
@@ -79,11 +79,11 @@ const statementsOf: Record<string, readonly string[]> = {
     'CREATE INDEX rejected_of_company ON rejected_requests (company_id, seq)',
     'CREATE INDEX rejected_by_reason ON rejected_requests (company_id, reason, seq)',
     'CREATE INDEX rejected_by_age ON rejected_requests (received_at)',
-    // The table's format comes from rate-limiter-flexible. A crash resets the counts, which does no harm.
+    // The package rate-limiter-flexible requires this format. A crash resets the counts, which does no harm.
     'CREATE UNLOGGED TABLE rate_limits (key varchar(255) PRIMARY KEY, points integer NOT NULL DEFAULT 0, expire bigint)',
   ],
   pauses: [
-    // `until`: the planned end of the pause, or the real one.
+    // `until`: the planned end of the pause, or its real end.
     `CREATE TABLE pauses (
        company_id text COLLATE "C" NOT NULL REFERENCES companies ON DELETE CASCADE,
        what text NOT NULL,
@@ -94,7 +94,7 @@ const statementsOf: Record<string, readonly string[]> = {
     'CREATE INDEX pauses_of_company ON pauses (company_id, until)',
   ],
   'settings-revision': [
-    // Every change locks the only row of this table. This commits the revisions in order.
+    // Every change locks the only row of this table, so that the revisions are committed in order.
     'CREATE TABLE settings_revision (revision integer NOT NULL)',
     'CREATE TABLE settings_changes (company_id text COLLATE "C" PRIMARY KEY, revision integer NOT NULL)',
     'CREATE INDEX settings_changes_by_revision ON settings_changes (revision)',
@@ -123,13 +123,13 @@ const statementsOf: Record<string, readonly string[]> = {
     'CREATE INDEX sessions_of_key ON sessions (key_id)',
   ],
   peppers: [
-    // The id of the pepper of the hash. NULL: the hash has no pepper.
+    // The id of the pepper that the hash uses. NULL if the hash has no pepper.
     'ALTER TABLE tokens ADD COLUMN pepper_id text',
     'ALTER TABLE company_keys ADD COLUMN pepper_id text',
     'ALTER TABLE admin_tokens ADD COLUMN pepper_id text',
     'ALTER TABLE rejected_requests ADD COLUMN signature text',
   ],
-  // The id of the key that encrypts the row. '': there is nothing to encrypt. NULL: the row is not encrypted.
+  // The id of the key that encrypts the row. '' if there is nothing to encrypt. NULL if the row is not encrypted.
   'encryption-keys': ['companies', 'rules', 'pauses', 'rejected_requests', 'audit'].map(
     (table) => `ALTER TABLE ${table} ADD COLUMN encryption_key text`,
   ),
@@ -145,7 +145,7 @@ const statementsOf: Record<string, readonly string[]> = {
     'CREATE INDEX daily_usage_by_day ON daily_usage (day)',
   ],
   'revoke-known-demo-token': [
-    // Revokes the token of earlier demo companies, which is publicly known.
+    // Revokes the token of earlier demo companies, because this token is publicly known.
     `UPDATE tokens SET revoked_at = now()
      WHERE hash = '\\x27e6d846624be0a6b67fc300e99fd28c4d5abdda87da1fe7206ffac500f7fc67' AND revoked_at IS NULL`,
   ],
@@ -165,7 +165,7 @@ const statementsOf: Record<string, readonly string[]> = {
        updated_at timestamptz NOT NULL DEFAULT now(),
        PRIMARY KEY (company_id, cause_id)
      )`,
-    // The last hold of each action.
+    // This table has the last hold of each action.
     `CREATE TABLE held_actions (
        company_id text COLLATE "C" NOT NULL,
        chain_id text COLLATE "C" NOT NULL,
@@ -184,10 +184,10 @@ const statementsOf: Record<string, readonly string[]> = {
     'CREATE INDEX held_actions_by_end ON held_actions (LEAST(ended_at, held_until))',
   ],
   'notice-links': ['ALTER TABLE companies ADD COLUMN notice_links boolean'],
-  // NULL: the operator set all addresses. Addresses older than this column count as the operator's.
+  // NULL if the operator has set all addresses. Addresses from before this column count as set by the operator.
   'addresses-set-by-companies': ['companies', 'rules'].map((table) => `ALTER TABLE ${table} ADD COLUMN set_by_company text[]`),
   'service-keys': [
-    // `company_id` is always NULL, but part of the encryption context.
+    // `company_id` is always NULL. The column exists because the encryption context contains it.
     `CREATE TABLE service_keys (
        purpose text COLLATE "C" PRIMARY KEY,
        company_id text COLLATE "C",
@@ -197,7 +197,7 @@ const statementsOf: Record<string, readonly string[]> = {
       )`,
   ],
   'notice-budget': [
-    // `facts` is NULL if the notice was sent alone. `told_by` is NULL while it waits; then it is the key of the digest.
+    // `facts` is NULL if the notice was sent alone. `told_by` is NULL while the notice waits, then the key of the message.
     `CREATE TABLE notices (
        company_id text COLLATE "C" NOT NULL REFERENCES companies ON DELETE CASCADE,
        notice_key text COLLATE "C" NOT NULL,
@@ -215,7 +215,7 @@ const statementsOf: Record<string, readonly string[]> = {
     'CREATE INDEX notices_of_digest ON notices (company_id, told_by)',
     'CREATE INDEX notices_waiting ON notices (company_id, came_at) WHERE told_by IS NULL',
   ],
-  // Contacts without a row are confirmed: an admin set them, or they are older than this table.
+  // Contacts without a row count as confirmed: they confirmed, an admin set them, or they are older than this table.
   'unconfirmed-contacts': [
     `CREATE TABLE unconfirmed_contacts (
        contact_id text COLLATE "C" PRIMARY KEY,

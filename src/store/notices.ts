@@ -1,4 +1,4 @@
-/** Limits the notices of a company. Deliveries beyond the budget wait; then one of them becomes a digest of all waiting ones. */
+/** Limits the notices of a company. Deliveries beyond the budget wait. Then one of them becomes a digest of all. */
 
 import { z } from 'zod';
 import type { Joined } from '../contract/notices.js';
@@ -6,7 +6,7 @@ import { joinedFacts } from '../contract/notify.js';
 import { encrypted } from '../contract/secrets.js';
 import { type Database, exists, type Queries, read, Table } from './database.js';
 
-/** The limit of a company's notices within a time, for all causes together. */
+/** The most notices of a company within `seconds`, for all causes together. */
 export interface NoticeBudget {
   notices: number;
   seconds: number;
@@ -14,13 +14,13 @@ export interface NoticeBudget {
 
 type Coming = Omit<Joined, 'count'>;
 
-/** What to do with a notice: send it alone, send a digest of all waiting notices, nothing (a digest had it), or wait. */
+/** What to do with a notice: send it alone, do nothing (a digest contained it), send a digest of waiting notices, or wait. */
 export type Turn =
   | { told: 'alone' | 'elsewhere' }
   | { told: 'digest'; joined: readonly Joined[] }
   | { told: 'later'; waitMs: number };
 
-const mostCauses = 300; // the limit of one digest; the next digest has the rest
+const mostCauses = 300; // the limit of one digest; the next digest contains the rest
 
 const stored = z.object({
   companyId: z.string(),
@@ -30,7 +30,7 @@ const stored = z.object({
   toldBy: z.string().optional(),
 });
 export const notices = new Table('notices', stored, 'noticeKey');
-/** The first notice of each cause in a digest; `count`: the notices of that cause. */
+/** The first notice of each cause in a digest. `count` is the number of notices of that cause. */
 const firsts = new Table(
   `(SELECT DISTINCT ON (company_id, told_by, cause_id) *, count(*) OVER (PARTITION BY company_id, told_by, cause_id)::int AS count
     FROM notices WHERE facts IS NOT NULL ORDER BY company_id, told_by, cause_id, seq) AS notices`,
@@ -51,7 +51,7 @@ const selectStanding = `SELECT
   (SELECT EXTRACT(epoch FROM now() - min(came_at)) * 1000 FROM notices WHERE ${ofCompany} AND told_by IS NULL) AS waiting`;
 
 const pruneEveryMs = 600_000;
-/** A delivery tries for a day, or longer if there are no workers. */
+/** Notices that are not needed any more. A delivery lasts up to a day, or longer if there are no workers. */
 const gone = "told_at < now() - CASE WHEN delivered THEN interval '7 days' ELSE interval '30 days' END";
 
 export const noticesIn = (database: Database) => {
@@ -63,12 +63,12 @@ export const noticesIn = (database: Database) => {
   };
 
   return {
-    /** Every attempt at a notice gets the same turn, except while the notice waits. A quarter of the budget is for digests. */
+    /** Every attempt at a notice gets the same result, unless the notice waits. A quarter of the budget is for digests. */
     turn: (companyId: string, { noticeKey, causeId, ...facts }: Coming, budget: NoticeBudget): Promise<Turn> =>
       database.transaction(async (queries): Promise<Turn> => {
         const digests = Math.max(1, Math.floor(budget.notices / 4));
         const spacingMs = (budget.seconds * 1000) / digests;
-        // Notices of a company come one after the other. A deleted company has no budget.
+        // With this lock, notices of a company come one after the other. A deleted company has no budget.
         if (!(await exists(queries, `companies WHERE ${ofCompany} FOR NO KEY UPDATE`, [companyId]))) return { told: 'alone' };
         if (Date.now() > prunedAt + pruneEveryMs) {
           prunedAt = Date.now();
@@ -89,7 +89,7 @@ export const noticesIn = (database: Database) => {
         }
         if (!known) await notices.insert(queries, { companyId, noticeKey, causeId, facts: JSON.stringify(facts) });
         const { waiting = 0, sinceDigest = spacingMs } = now;
-        // Waits for further notices, and for the pause after the last digest.
+        // The digest waits for further notices, and until the last digest is old enough.
         const waitMs = Math.max(spacingMs / 4 - waiting, spacingMs - sinceDigest);
         if (waitMs > 0) return { told: 'later', waitMs };
         await queries.query(
@@ -101,7 +101,7 @@ export const noticesIn = (database: Database) => {
         return digest();
       }),
 
-    /** Records that the notice has reached every reachable contact. */
+    /** Records that the notice has reached all contacts that can be reached. */
     delivered: async (companyId: string, noticeKey: string): Promise<void> => {
       await database.query(`UPDATE notices SET delivered = true WHERE ${ofCompany} AND told_by = $2`, [companyId, noticeKey]);
     },

@@ -1,4 +1,4 @@
-/** The pepper of stored hashes, derived from RELAY_SECRET. Without it, a stolen database reveals no token. */
+/** The pepper of stored hashes. It comes from RELAY_SECRET. Without this secret, a stolen database reveals no token. */
 
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
@@ -12,14 +12,14 @@ export class PepperError extends StartError {
   override readonly name = 'PepperError';
 }
 
-/** Returns the hash of a credential with this pepper. Undefined: the pepper is unknown. */
+/** @returns the hash of a credential with this pepper; undefined if the pepper is unknown. */
 export type HashWith = (pepperId: string | undefined) => Buffer | undefined;
 
 export class Pepper {
-  readonly id: string | undefined; // stored with each hash; undefined: hashes have no pepper
+  readonly id: string | undefined; // stored with each hash; undefined if hashes have no pepper
   readonly #keys: ReadonlyMap<string, Buffer>;
 
-  /** @param secret - RELAY_SECRET: secrets with commas between them. The first makes hashes; a hash of any of them matches. */
+  /** @param secret - RELAY_SECRET: secrets separated by commas. The first one makes new hashes. Hashes of all of them match. */
   constructor(secret: string | undefined) {
     const idOf = (secret: string) => deriveKey(secret, 'token pepper id').toString('hex').slice(0, 16);
     this.#keys = new Map(secret?.split(',').map((secret) => [idOf(secret), deriveKey(secret, 'token pepper')]));
@@ -36,7 +36,7 @@ export class Pepper {
     return (pepperId) => (pepperId === undefined ? plain : made.get(pepperId));
   }
 
-  /** The SQL condition for a row of this credential. */
+  /** @returns the SQL condition that finds the row of this credential. */
   lookup(credential: string): [where: string, parameters: Parameter[]] {
     const plain = hashOf(credential);
     const peppered = this.ids.map((_, index) => ` OR hash = $${2 * index + 2} AND pepper_id = $${2 * index + 3}`);

@@ -5,7 +5,7 @@ import { AwayError, StartError } from '../service/config.js';
 import { type Database, queriesOf } from './database.js';
 import { migrate } from './migrations.js';
 
-/** Updates the schema without a time limit. @throws AwayError: no answer; StartError: refused. No error contains the URL. */
+/** Updates the schema without a time limit. @throws AwayError without an answer; StartError if refused. Neither has the URL. */
 export async function openPostgres(databaseUrl: string): Promise<Database> {
   const config: pg.PoolConfig = {
     connectionString: databaseUrl,
@@ -14,7 +14,7 @@ export async function openPostgres(databaseUrl: string): Promise<Database> {
     keepAlive: true,
   };
   try {
-    // Only parses the URL. The driver's error would show the URL with its password.
+    // This only parses the URL. The driver's own error is dropped, because it would show the URL with its password.
     new pg.Client(config);
   } catch {
     throw new StartError('DATABASE_URL is not a PostgreSQL URL such as postgres://user:password@host:5432/database');
@@ -33,9 +33,9 @@ export async function openPostgres(databaseUrl: string): Promise<Database> {
 
 function databaseOf(config: pg.PoolConfig): Database {
   const pool = new pg.Pool(config);
-  // If an idle connection breaks, the pool has already dropped it.
+  // The pool drops a broken idle connection by itself. Without a listener, the error would end the process.
   pool.on('error', () => {});
-  // A connection that breaks in a transaction fails its query.
+  // If a connection breaks in a transaction, its query rejects. Without a listener, the error would end the process.
   pool.on('connect', (client) => client.on('error', () => {}));
   return {
     ...queriesOf({ query: (text, parameters) => pool.query(text, parameters).catch(throwAway) }),
@@ -65,20 +65,20 @@ function throwAway(error: unknown): never {
   throw isAway(error) ? new AwayError(words(error), advice, { cause: error }) : error;
 }
 
-/** Codes of network errors, and of PostgreSQL: starting, stopping, no connection left. */
+/** Codes of network errors, and of PostgreSQL: the server starts, stops, or has no connection left. */
 const awayCodes = [
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'],
   ...['57P01', '57P02', '57P03', '53300'],
 ];
 
-/** Whether the server did not answer. False: it refused. */
+/** Whether the server did not answer. False if the server refused. */
 function isAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   // The driver's own errors have no code.
   return 'code' in error ? awayCodes.includes(String(error.code)) : /^Connection terminated|timeout/.test(error.message);
 }
 
-/** The error of a refused connection to several addresses has only a code. */
+/** If connections to several addresses are refused, the error has a code, but no message. */
 function reason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.message || ('code' in error ? String(error.code) : error.name);

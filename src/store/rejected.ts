@@ -1,4 +1,4 @@
-/** Refused requests of known senders, stored without tokens. Number and age are limited. */
+/** Refused requests of known senders. They are stored without tokens. Their number and age are limited. */
 
 import { hash } from 'node:crypto';
 import { z } from 'zod';
@@ -19,9 +19,9 @@ import { type Database, exists, type PageRequest, type Parameter, read, Table } 
 const listed = new Table('rejected_requests', rejectedSchema, 'rejectedId');
 export const whole = new Table('rejected_requests', wholeRejectedSchema, 'rejectedId');
 
-/** The number of decided requests that stay, for each company and reason. */
+/** How many decided requests stay stored for each company and reason. */
 export const keptOfReason = 100;
-/** Undecided requests stay for 30 days. Each rule has this many bytes for each group of reasons. */
+/** Undecided requests stay for 30 days. Each rule can store this many bytes for each group of reasons. */
 const rooms: { reasons: readonly RejectionReason[]; bytes: number }[] = [
   { reasons: ['token-expired', 'token-revoked', 'signature'], bytes: 1024 * 1024 }, // may come from a stranger
   { reasons: ['rate-limited', 'actions-per-day', 'recipients-per-day', 'open-chains'], bytes: 4 * 1024 * 1024 },
@@ -33,7 +33,7 @@ const undecided = 'chain_id IS NULL AND dropped_at IS NULL';
 const sameRequest = "interval '10 minutes'";
 
 const shownKinds = 100;
-/** Waiting requests by rule, reason and kind of mistake: their number and the newest one. `$1` is the company. */
+/** Undecided requests in groups by rule, reason and kind of mistake: how many, and the newest one. `$1` is the company. */
 const waiting = new Table(
   `(SELECT newest.*, tally.* FROM (
       SELECT COALESCE(relay_ids[1], '') AS relay_id, max(seq) AS place, count(*)::int AS requests, sum(repeats)::int AS repeated,
@@ -61,7 +61,7 @@ export interface NewRejectedRequest
 
 /**
  * `kept`: the request is stored. `repeated`: it was stored before. If it is not stored, `rejectedId` is the newest stored one.
- * `inADay` counts the rule's requests with this mistake within a day. `notKept` counts those that were not stored.
+ * `inADay` counts the rule's requests with this mistake within a day. `notKept` counts requests that were not stored.
  */
 export interface Keeping {
   rejectedId: string;
@@ -82,7 +82,7 @@ interface Resent {
 }
 
 export const rejectedRequestsIn = (database: Database) => ({
-  /** Repetitions within ten minutes share a row. @param more - earlier requests without a row. Undefined: no such company. */
+  /** Repetitions in ten minutes share a row. @param more - requests to count only. @returns undefined for an unknown company */
   keep: ({ propose, ...request }: NewRejectedRequest, more = 0): Promise<Keeping | undefined> =>
     database.transaction(async (queries) => {
       const { companyId, reason, mistake = null } = request;
@@ -159,7 +159,7 @@ export const rejectedRequestsIn = (database: Database) => ({
   get: (companyId: string, rejectedId: string) =>
     whole.find(database, `company_id = $1 AND rejected_id = $2 AND ${young}`, [companyId, rejectedId]),
 
-  /** Kinds of undecided requests, the newest first. */
+  /** The groups of undecided requests. The newest group comes first. */
   waiting: async (companyId: string): Promise<RefusedCause[]> => {
     const kinds = await waiting.select(database, `true ORDER BY place DESC LIMIT ${shownKinds}`, [companyId]);
     return kinds.map(({ problem, repeated, notKeptOfAll, ...kind }) => ({

@@ -1,4 +1,4 @@
-/** Random keys, created once and shared by all processes. */
+/** Random keys. Each key is created once, and all processes use it. */
 
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
@@ -11,10 +11,10 @@ export const serviceKeys = new Table(
   'purpose',
 );
 
-/** A key is created at its first use. @throws DecryptionError if the key that encrypts it is missing */
+/** Creates the key at its first use. @throws DecryptionError if the key that encrypts it is missing */
 export async function serviceKey(database: Database, purpose: string): Promise<string> {
   const find = () => serviceKeys.find(database, 'purpose = $1', [purpose]);
-  // Two processes may create it at the same time: then one inserts nothing and reads the other's key.
+  // Two processes may create the key at the same time. Then one inserts nothing and reads the key of the other.
   const made = async () => {
     await serviceKeys.insert(database, { purpose, key: randomBytes(32).toString('base64') });
     return find();

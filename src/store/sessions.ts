@@ -1,4 +1,4 @@
-/** Browser sessions in the database, so that any process can end one. A session ends with its key or admin token. */
+/** Browser sessions in the database, so that every process can end a session. They end with their key or admin token. */
 
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
@@ -11,7 +11,7 @@ import { serviceKey } from './service-keys.js';
 export const longestSessionHours = 12;
 /** The limit for each key. Several people may share a key. */
 export const mostSessions = 50;
-const deletedEveryMs = 60_000; // interval of deleting ended sessions, which scans the whole table
+const deletedEveryMs = 60_000; // how often ended sessions are deleted; the deletion scans the whole table
 const alive = `seen_at > now() - interval '1 hour' AND created_at > now() - interval '${longestSessionHours} hours'`;
 
 const sessions = new Table('sessions', z.object({ sessionId: z.string() }));
@@ -32,7 +32,7 @@ const holders = new Table(
 export const sessionsIn = (database: Database, deletions = new Shares(1, deletedEveryMs)) => ({
   signingKey: () => serviceKey(database, 'session'),
 
-  /** If a key has too many sessions, ends the least recently used ones. @returns the new id. A cookie needs its signature too. */
+  /** Ends the least recently used sessions of a key that has too many. @returns the new id. A cookie also needs a signature. */
   begin: async (actor: Caller): Promise<string> => {
     if (deletions.take()) await database.query(`DELETE FROM sessions WHERE NOT (${alive})`);
     const sessionId = randomBytes(24).toString('base64url');
@@ -47,7 +47,7 @@ export const sessionsIn = (database: Database, deletions = new Shares(1, deleted
     return sessionId;
   },
 
-  /** Extends the session. @returns undefined if it has ended. */
+  /** Extends the session. @returns the caller; undefined if the session has ended. */
   use: async (sessionId: string): Promise<Caller | undefined> => {
     const found = await holders.find(database, `session_id = $1 AND ${alive}`, [sessionId]);
     if (!found) return undefined;

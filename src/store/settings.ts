@@ -1,6 +1,6 @@
 /**
- * Settings and token hashes of all companies in memory: requests and effects need no query. Own changes are visible immediately.
- * Changes of other processes are read once a second; data older than two seconds are never used.
+ * Keeps settings and token hashes of all companies in memory, so that requests and effects need no query. Changes by this process
+ * are visible immediately. Changes by other processes are read once a second. Data older than two seconds are never used.
  */
 
 import { setTimeout } from 'node:timers/promises';
@@ -18,7 +18,7 @@ const pauseRow = pauseSchema.extend({ since: time, until: time.optional() });
 const tokenRow = z.object({
   tokenId: z.string(),
   relayId: z.string(),
-  /** In JSON, bytes are `\x` and hexadecimal digits. */
+  /** PostgreSQL writes bytes in JSON as `\x` and hexadecimal digits. */
   hash: z.string().transform((text) => Buffer.from(text.slice(2), 'hex')),
   pepperId: z.string().optional(),
   revokedAt: z.coerce.date().optional(),
@@ -57,14 +57,14 @@ const list = ({ name, columns }: { name: string; columns: string }) =>
   `(SELECT json_agg(json_strip_nulls(row_to_json(listed)))
     FROM (SELECT ${columns} FROM ${name} WHERE company_id = settings_changes.company_id) AS listed)`;
 
-/** Reads changes since the last read. If the database has an older revision (after a restore), it reads all companies. */
+/** Reads changes since the last read. If the database has an older revision (after a restore), reads all companies. */
 const select = `SELECT company_id AS "companyId", revision, ${list(companiesNow)} AS companies, ${list(rulesNow)} AS rules,
   ${list(tokensNow)} AS tokens, ${list(pausesNow)} AS pauses
   FROM settings_changes
   WHERE revision > (SELECT CASE WHEN revision < $1::int THEN 0 ELSE $1::int END FROM settings_revision) ORDER BY revision`;
 
 export class Settings {
-  /** `unreadable`: the error for this company; the other companies stay usable. */
+  /** `unreadable`: why the company's settings cannot be read. The other companies stay usable. */
   readonly #companies = new Map<string, CompanySettings | { unreadable: unknown }>();
   #revision = 0;
   #readAt = Number.NEGATIVE_INFINITY; // when the data were current, by the monotonic clock
@@ -78,7 +78,7 @@ export class Settings {
     this.#timer = setInterval(() => this.#refresh().catch(() => {}), readEveryMs).unref();
   }
 
-  /** Undefined: no such company. Rejects if decryption fails, or if the data are too old and the database is down. */
+  /** @returns undefined for an unknown company. Rejects if decryption fails, or the data are too old and the database is down. */
   async of(companyId: string): Promise<CompanySettings | undefined> {
     if (performance.now() - this.#readAt > longestAgeMs || this.#readAt <= this.#outdatedAt) await this.#refresh();
     const settings = this.#companies.get(companyId);

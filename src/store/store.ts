@@ -32,7 +32,7 @@ export function createStore(connected: Database, { keyring, secret }: Secrets = 
   const pepper = new Pepper(secret);
   const settings = new Settings(opened);
   const usage = new Usage(opened);
-  /** After each transaction, it marks the settings in memory as outdated. */
+  /** After each transaction, this database marks the settings in memory as outdated. */
   const database: Database = {
     ...opened,
     transaction: (work) => opened.transaction(work).finally(() => settings.outdate()),

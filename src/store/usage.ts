@@ -1,4 +1,4 @@
-/** The usage of companies today (UTC). It is counted in memory, and added to the database's totals once a second. */
+/** The usage of companies today (UTC). This process counts in memory, and adds its counts to the database once a second. */
 
 import { z } from 'zod';
 import { type Queries, read } from './database.js';
@@ -43,7 +43,7 @@ export class Usage {
     counts.set(companyId, { settled, unsettled: plus(unsettled, used, sign) });
   }
 
-  /** Rejects if the database does not answer. @param also - more companies; reads their counts from other processes too. */
+  /** Adds new counts to the database. Rejects if it does not answer. @param also - more companies whose totals are read. */
   async settle(also: readonly string[] = []): Promise<void> {
     const settled = this.#settling.then(() => this.#settle(also));
     this.#settling = settled.catch(() => {});
@@ -79,7 +79,7 @@ export class Usage {
     if (open.length === 0) return;
     const sent = new Map(open.map(([companyId, { unsettled }]) => [companyId, unsettled]));
     const rows = [...sent].map(([company_id, used]) => ({ company_id, day, ...used }));
-    // A fixed order prevents deadlocks between processes.
+    // The fixed order of rows prevents deadlocks between processes.
     const totals = await read(
       this.database,
       totalRow,
@@ -94,7 +94,7 @@ export class Usage {
     this.#note(day, totals, sent);
   }
 
-  /** @param sent - counts of this process that the totals already include. */
+  /** @param sent - the new counts of this process that the totals now include. */
   #note(day: string, totals: z.infer<typeof totalRow>[], sent = new Map<string, Used>()): void {
     if (day !== this.#day) return;
     for (const { companyId, ...settled } of totals) {

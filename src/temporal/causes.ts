@@ -1,4 +1,4 @@
-/** Corrects the stored holds: the store misses some ends (decisions by people), and all changes while it is down. */
+/** Corrects the stored holds. The store does not learn of holds that people end, or of changes while the store is down. */
 
 import type { Client } from '@temporalio/client';
 import { chainOfWorkflow, type Links } from '../chain/chain.js';
@@ -18,8 +18,8 @@ interface Options {
 
 const freshMs = 2_000; // callers within this time share one check
 const lookMs = 5_000; // time limit of a check
-const visibleWithinMs = 15_000; // after this time, a hold is in Temporal's lists
-const mostAsked = 50; // chains queried in one check; the next one queries others
+const visibleWithinMs = 15_000; // after this time, a new hold is visible in Temporal's lists
+const mostAsked = 50; // the most chains that one check queries; another check begins at a random chain
 const askedTogether = 10;
 
 /** If Temporal does not answer, the stored holds do not change. */
@@ -86,7 +86,7 @@ async function ask({ client, links, store }: Options, companyId: string, chainId
   return noted.filter(({ index }) => !held.some((action) => action.index === index));
 }
 
-/** The answer comes from visibility, and is about a second old. */
+/** The answer comes from Temporal's visibility, and is about a second old. */
 async function heldChains(client: Client, companyId: string): Promise<Set<string>> {
   const query = visibilityQuery({ status: 'needs-attention' }, companyId);
   const found = new Set<string>();

@@ -1,4 +1,4 @@
-/** Lets a worker check a company's systems: only workers call them. */
+/** Lets a worker check a company's systems, because only workers call these systems. */
 
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';

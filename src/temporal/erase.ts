@@ -1,4 +1,4 @@
-/** The data of a company in Temporal (chains, delayed actions, notices, bulks), and the deletion of closed runs. */
+/** Counts a company's data in Temporal (chains, delayed actions, notices, bulk orders), and deletes closed runs. */
 
 import { setTimeout } from 'node:timers/promises';
 import { type Client, isGrpcServiceError } from '@temporalio/client';
@@ -12,7 +12,7 @@ const ofCompany = (companyId: string) => `RelayCompanyId = ${quoted(companyId)}`
 
 const count = async (client: Client, ...conditions: string[]) => (await client.workflow.count(conditions.join(' AND '))).count;
 
-/** The answer comes from visibility, and is about a second old. */
+/** The answer comes from Temporal's visibility, and is about a second old. */
 export function countOpenChains(client: Client, companyId: string): Promise<number> {
   return count(client, visibilityQuery({}, companyId, [isOpen]));
 }
@@ -32,11 +32,11 @@ export async function remainsOf(client: Client, companyId: string): Promise<Rema
   };
 }
 
-const erasedAtOnce = 200; // runs per call, so that the answer comes soon
+const erasedAtOnce = 200; // the most runs that one call deletes, so that the call ends soon
 const deletedTogether = 20;
 const vanishesWithinMs = 3_000; // time in which deleted runs may stay visible
 
-/** Deletes some closed runs with their histories. @returns their number; more runs may be left. */
+/** Deletes some closed runs with their histories. @returns the number of deleted runs. More closed runs may be left. */
 export async function eraseClosed(client: Client, companyId: string): Promise<number> {
   const closed = () => count(client, ofCompany(companyId), isClosed);
   const before = await closed();
@@ -56,7 +56,7 @@ interface Run {
   runId?: string | null;
 }
 
-/** Some closed runs of the company. Compares ids itself, because some visibility stores ignore case. */
+/** Finds some closed runs of the company. Compares the company ids again, because some visibility stores ignore case. */
 async function closedRuns(client: Client, companyId: string): Promise<Run[]> {
   const found: Run[] = [];
   for await (const run of runsOf(client, `${ofCompany(companyId)} AND ${isClosed}`, erasedAtOnce)) {
@@ -74,7 +74,7 @@ async function deleteRun(client: Client, workflowExecution: Run): Promise<boolea
     await client.workflowService.deleteWorkflowExecution({ namespace: client.options.namespace, workflowExecution });
     return true;
   } catch (error) {
-    // 5 means: not found.
+    // 5 is the gRPC status NOT_FOUND.
     if (isGrpcServiceError(error) && error.code === 5) return false;
     throw error;
   }

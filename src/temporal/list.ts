@@ -1,4 +1,4 @@
-/** Lists of chains from Temporal's visibility. They need no worker, and are about a second old. */
+/** Lists chains from Temporal's visibility. The lists need no worker, and are about a second old. */
 
 import { createHash } from 'node:crypto';
 import type { Client } from '@temporalio/client';
@@ -21,15 +21,17 @@ const time = z.iso.datetime({ offset: true, error: 'must be an ISO 8601 time wit
 
 export const chainFilterSchema = z.strictObject({
   status: z.enum(chainStatuses).optional(),
-  assignmentId: searchable.optional().describe('With an action for this assignment.'),
-  relayId: z.string().regex(relayIdPattern, relayIdRule).optional().describe('With an action of this rule.'),
+  assignmentId: searchable.optional().describe('Only chains with an action for this assignment.'),
+  relayId: z.string().regex(relayIdPattern, relayIdRule).optional().describe('Only chains with an action of this rule.'),
   reason: z
     .string()
     .regex(/^[A-Za-z]{1,64}$/, 'must be a type of failure, such as PlatformError')
     .optional()
-    .describe('That need attention, or have failed, for this type of failure, such as `PlatformError`.'),
-  since: time.optional().describe('Received then or later; a chain that was opened again counts as received then.'),
-  until: time.optional().describe('Received before.'),
+    .describe('Only chains that need attention or failed because of this type of failure, such as `PlatformError`.'),
+  since: time
+    .optional()
+    .describe('Only chains received at this time or later. A reopened chain counts as received when it was reopened.'),
+  until: time.optional().describe('Only chains received before this time.'),
 });
 export type ChainFilter = z.infer<typeof chainFilterSchema>;
 
@@ -59,13 +61,13 @@ export function visibilityQuery(filter: ChainFilter, companyId: string | undefin
     .join(' AND ');
 }
 
-/** Quotes any text. @throws RangeError if that is unsafe in some visibility store. */
+/** Quotes a text for a query. @throws RangeError if the text is unsafe in some visibility store. */
 export function quoted(text: string): string {
   if (!searchable.safeParse(text).success) throw new RangeError('this text cannot be searched for');
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** Without `companyId`: all companies. `more`: further conditions, in the query language of visibility. */
+/** Without `companyId`, lists the chains of all companies. `more` has further conditions in Temporal's query language. */
 interface ListRequest {
   filter: ChainFilter;
   companyId?: string;
@@ -77,10 +79,10 @@ interface ListRequest {
 /** The pattern of a `nextCursor`: a hash of the query, and Temporal's token. */
 export const chainCursor = /^([0-9a-f]{8})\.([\w-]{1,2000})$/;
 
-const largestPage = 1000; // limit of a Temporal server
+const largestPage = 1000; // the limit of a Temporal server
 const answerTimeoutMs = 10_000;
 
-/** Lists each chain once: open chains, newest first, then closed chains, last closed first. @throws Problem invalid-query */
+/** Lists each chain once: first open chains (newest first), then closed (last closed first). @throws Problem invalid-query */
 export async function listChains(client: Client, links: Links, request: ListRequest): Promise<ChainList> {
   const { assignmentId, relayId } = request.filter;
   const query = visibilityQuery(request.filter, request.companyId, request.more);
@@ -98,7 +100,7 @@ export async function listChains(client: Client, links: Links, request: ListRequ
       client.workflowService.listWorkflowExecutions(ask),
     );
     const shown = await Promise.all((await withoutOldRuns(client, page.executions)).map((run) => listed(client, run, links)));
-    // SQLite ignores case in lists of keywords; MySQL also ignores it in the company.
+    // SQLite ignores case in lists of keywords. MySQL also ignores case in the company id.
     const chains = shown.flatMap((chain) => (chain && has([chain.companyId], request.companyId) ? chain : []));
     items.push(...chains.filter((chain) => has(chain.assignmentIds, assignmentId) && has(chain.relayIds, relayId)));
     token = page.nextPageToken;
@@ -106,7 +108,7 @@ export async function listChains(client: Client, links: Links, request: ListRequ
   return { items, nextCursor: token.length > 0 ? `${hash}.${Buffer.from(token).toString('base64url')}` : undefined };
 }
 
-/** The answer comes from visibility, and is about a second old. */
+/** The answer comes from Temporal's visibility, and is about a second old. */
 export async function countChains(client: Client, filter: ChainFilter, companyId: string): Promise<ChainCounts> {
   const held = visibilityQuery({ ...filter, status: 'needs-attention' }, companyId);
   const [all, { count: needsAttention }] = await Promise.all([
@@ -124,7 +126,7 @@ export async function countChains(client: Client, filter: ChainFilter, companyId
   };
 }
 
-/** Fetches each page when it is needed. */
+/** Fetches a page only when the caller needs it. */
 export async function* runsOf(client: Client, query: string, pageSize = largestPage): AsyncGenerator<Run> {
   const { namespace } = client.options;
   let nextPageToken: Uint8Array = new Uint8Array();
@@ -139,7 +141,7 @@ const has = (ids: readonly string[], wanted: string | undefined) => wanted === u
 
 type Run = Awaited<ReturnType<Client['workflowService']['listWorkflowExecutions']>>['executions'][number];
 
-/** Keeps only the last run of a closed chain. After a reset, the old run is still listed, as closed. */
+/** Keeps only the last run of a closed chain. After a reset, Temporal still lists the old run as closed. */
 async function withoutOldRuns(client: Client, runs: Run[]): Promise<Run[]> {
   const closed = new Set(runs.flatMap(({ closeTime, execution }) => (closeTime && execution?.workflowId) || []));
   if (closed.size === 0) return runs;
@@ -165,7 +167,7 @@ const searchAttributesSchema = z.object({
 });
 const memoSchema = z.object({ receivedAt: z.string().optional(), summary: z.string().optional() });
 
-/** Reads the company from the workflow id, because a person may have started the chain by hand. Undefined: not a chain. */
+/** Reads the company from the workflow id, because people can start chains by hand. Undefined if the run is not a chain. */
 async function listed(client: Client, run: Run, links: Links): Promise<ListedChain | undefined> {
   const { execution, status, startTime, closeTime, memo, searchAttributes } = run;
   const chain = chainOfWorkflow(execution?.workflowId ?? '');
@@ -174,7 +176,7 @@ async function listed(client: Client, run: Run, links: Links): Promise<ListedCha
   const { receivedAt = isoTime(startTime) ?? '', summary } = memoSchema.parse(
     await read(client, memo?.fields, execution?.workflowId).catch((error: unknown) => {
       if (!(error instanceof DecryptionError)) throw error;
-      return { summary: `cannot be read: ${error.message}` }; // The list must still have the other chains.
+      return { summary: `cannot be read: ${error.message}` }; // One unreadable chain must not hide the others.
     }),
   );
   return {

@@ -1,4 +1,4 @@
-/** The fields of an action, and the check of an edit. The check comes before the signal, because a signal has no answer. */
+/** Reads the fields of an action, and checks an edit. The check comes before the signal, because a signal returns no answer. */
 
 import type { Client } from '@temporalio/client';
 import { z } from 'zod';
@@ -25,7 +25,7 @@ const changesSchema = z.record(z.string(), z.unknown()).nullable();
 
 type ChainOf = Pick<ChainResource, 'chainId' | 'workflowId'>;
 
-/** The actions as accepted; empty if there is no such chain. */
+/** The actions as the relay accepted them. Empty if there is no such chain. */
 export async function readAccepted(client: Client, { workflowId }: Pick<ChainOf, 'workflowId'>): Promise<ChainAction[]> {
   return client.withDeadline(Date.now() + answerTimeoutMs, async () => {
     const description = await describeChain(client, workflowId, 0);
@@ -33,7 +33,7 @@ export async function readAccepted(client: Client, { workflowId }: Pick<ChainOf,
   });
 }
 
-/** @param accepted - the chain's actions. @returns the action, the changes, and the action with all edits. @throws Problem */
+/** @param accepted - actions without edits. @returns the action, its changes, and the action with all edits. @throws Problem */
 async function readAction(
   client: Client,
   { workflowId, chainId }: ChainOf,
@@ -53,7 +53,7 @@ async function readAction(
   return { action, changes, current: read.ok ? read.action : action };
 }
 
-/** `sent`: the original fields of an edited action. @throws Problem not-steerable */
+/** `sent` has the original fields, if the action was edited. @throws Problem not-steerable */
 export async function readFields(
   client: Client,
   chain: ChainResource,
@@ -66,7 +66,7 @@ export async function readFields(
   return { ...(asked.mends ? { fields: mergeFields(sent, changes), sent } : { fields: sent }), sameAssignment: others };
 }
 
-/** `changes`: the edit. `recipients`: those that it adds. @param accepted - the chain's actions. @throws Problem not-steerable */
+/** `changes` is the edit, which adds `recipients`. @param accepted - actions without edits. @throws Problem not-steerable */
 export async function correctAction(
   client: Client,
   chain: ChainOf,
@@ -106,15 +106,15 @@ export async function assertMendable(
   if (isUnknown(asked) && !confirmUnknown)
     throw new Problem(
       'not-confirmed',
-      `Nothing was changed. Whether the last try of action ${asked.index} took effect is not known, and the mended action is another effect: ` +
-        'look first; then, if it is to be done all the same, send "confirmUnknown": true.',
+      `Nothing was changed. Nobody knows whether the last try of action ${asked.index} took effect. ` +
+        'The mended action is a new effect, so check the other system first. To run it anyway, send "confirmUnknown": true.',
     );
   if (chain.partial && 'emails' in fields && admit)
     throw new Problem(
       'temporal-unavailable',
       'Nothing was changed: no worker answers, so the added recipients cannot be counted.',
     );
-  // Without a worker, the API does not know earlier edits: the workflow decides.
+  // Without a worker, the API does not know earlier edits, so the workflow checks the edit.
   if (chain.partial) return;
   const { action, changes, current } = await readAction(client, chain, asked, await readAccepted(client, chain));
   const read = mendAction(action, { ...changes, ...fields });

@@ -1,4 +1,4 @@
-/** Reads a chain from its workflow or, if no worker answers in time, from the server's data. */
+/** Reads a chain from its workflow. If no worker answers in time, reads the data of the Temporal server. */
 
 import { setTimeout } from 'node:timers/promises';
 import { type Client, type WorkflowExecutionDescription, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
@@ -22,7 +22,7 @@ const endSchema = z.union([
 /** The memo of a cancelled chain: the final states of its actions. */
 const endedSchema = z.object({ states: z.array(z.enum(actionStates)).optional() });
 
-/** The time limit of an answer. The workflow first finishes its task, whose local tries take up to 2 seconds. */
+/** The time limit of an answer. The workflow first finishes its current task, whose local activities take up to 2 seconds. */
 const answerTimeoutMs = 4_000;
 
 const startMemoSchema = z.object({
@@ -58,7 +58,7 @@ export async function readChain(client: Client, links: Links, companyId: string,
   };
 }
 
-/** Waits until no workflow task is pending, but not longer than until `deadline`. Undefined: no such workflow. */
+/** Waits until no workflow task is pending, at most until `deadline`. Undefined if there is no such workflow. */
 export async function describeChain(client: Client, workflowId: string, deadline: number) {
   try {
     for (let pauseMs = 20; ; pauseMs *= 2) {
@@ -72,12 +72,12 @@ export async function describeChain(client: Client, workflowId: string, deadline
   }
 }
 
-/** Whether a workflow task is pending. A query at that time can delay the record of a local activity, and then a replay fails. */
+/** Whether a workflow task is pending. A query at that time can delay the result of a local activity (see workflows/engine). */
 export function isBusy({ status, raw }: WorkflowExecutionDescription): boolean {
   return status.name === 'RUNNING' && Boolean(raw.pendingWorkflowTask);
 }
 
-/** @param deadline - the limit for the workflow's answer. After it, the workflow gets no query. */
+/** @param deadline - the time limit of the workflow's answer. After the deadline, sends no query. */
 async function readView(client: Client, description: WorkflowExecutionDescription, deadline: number) {
   const handle = client.workflow.getHandle(description.workflowId, description.runId);
   const status = description.status.name;
@@ -104,7 +104,7 @@ async function readView(client: Client, description: WorkflowExecutionDescriptio
   }
 }
 
-/** The input of a chain, or of delayed actions. */
+/** Reads the input of a `RuleChain` or a `DelayedAction`. */
 export async function readInput(client: Client, execution: { workflowId: string; runId: string }): Promise<Chain> {
   const { history } = await client.workflowService.getWorkflowExecutionHistory({
     namespace: client.options.namespace,
@@ -131,7 +131,7 @@ export function statusOf(code: number): View['status'] {
   return statuses[code] ?? 'failed';
 }
 
-/** Adds attempts and last errors of running activities: only the server knows them. */
+/** Adds the attempts and last errors of running activities, which only the server knows. */
 function withAttempts(
   client: Client,
   actions: ActionResource[],
@@ -140,7 +140,7 @@ function withAttempts(
   const { raw, workflowId } = description;
   const read = actions.map(async (action): Promise<ActionResource> => {
     const pending = (raw.pendingActivities ?? []).filter(({ activityId }) => activityId?.startsWith(`${action.index}/`));
-    // The state of a held action is newer than the description.
+    // For a held action, the description may be older than the state.
     if (hasEnded(action.state) || action.state === 'needs-attention' || pending.length === 0) return action;
     const attempts = action.attempts ?? (action.state === 'retrying' ? 1 : 0);
     const failure = pending.find(({ lastFailure }) => lastFailure)?.lastFailure;
@@ -159,7 +159,7 @@ function withAttempts(
   return Promise.all(read);
 }
 
-/** Reads due delayed actions from their own workflows. @param deadline - 0: no worker answers; reads the server's data. */
+/** Reads due delayed actions from their own workflows. @param deadline - if 0, reads the server's data instead. */
 async function withDelayed(client: Client, actions: ActionResource[], deadline: number): Promise<ActionResource[]> {
   const due = actions.flatMap(({ state, runAt = '', workflowId = [] }) =>
     !hasEnded(state) && Date.parse(runAt) <= Date.now() ? workflowId : [],

@@ -1,4 +1,4 @@
-/** Checks of recipient domains and daily limits, for requests and for edits. */
+/** Checks the domains and the daily limit of recipients, for requests and edits. */
 
 import { isOfDomains } from '../chain/address.js';
 import type { Issue } from '../chain/request.js';
@@ -11,7 +11,7 @@ interface RecipientStore {
   usage: Pick<Store['usage'], 'of' | 'add'>;
 }
 
-/** Checks and counts recipients that an edit adds. @returns the problems. @throws Rejection 429 over the limit. */
+/** Checks and counts recipients that an edit adds. @returns the problems. @throws Rejection 429 if they exceed the limit. */
 export type AdmitRecipients = (companyId: string, recipients: readonly string[]) => Promise<Issue[]>;
 
 /** @param standard - the daily limit of a company without its own limit. */
@@ -32,7 +32,7 @@ export function assertLeft({ usage }: Pick<RecipientStore, 'usage'>, companyId: 
     throw overDaily('recipients-per-day', `${most} e-mail recipients`, companyId);
 }
 
-/** The problem, if a recipient is outside the company's domains. */
+/** @returns the problem if a recipient is outside the company's domains, otherwise undefined. */
 export function outside(recipients: readonly string[], domains?: readonly string[]): string | undefined {
   const found = domains ? recipients.filter((one) => !isOfDomains(one, domains)) : [];
   return domains && found.length > 0 ? `${found.join(', ')}: ${domainsRule(domains)}` : undefined;

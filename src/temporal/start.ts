@@ -16,43 +16,43 @@ import type { RuleChain } from '../workflows/rule-chain.js';
 export interface StartOptions extends Pick<Chain, 'retryBudgetSeconds' | 'attentionWindowSeconds'> {
   client: Client;
   taskQueue: string;
-  eager: boolean; // whether a worker shares the connection, so that the start can return the first workflow task
+  eager: boolean; // whether a worker shares the connection; the start can then return the first workflow task
   log: Logger;
 }
 
-/** `tokenIds`: the tokens of the request; absent: a person has resent it. */
+/** `tokenIds` are the tokens of the request. They are absent if a person has resent the request. */
 type AcceptedRequest = Pick<Chain, 'companyId' | 'actions' | 'traceparent'> & {
   idempotencyKey?: string;
   hash: string;
   tokenIds?: string[];
   warnings?: readonly Issue[];
 };
-/** `replayed`: the key was used before with the same body. `chain` is then the earlier chain. */
+/** `replayed` means that the key was used before with the same body. Then `chain` is the earlier chain. */
 export type StartedChain = { chain: Chain; replayed: boolean };
 
-/** The detail if the start is not confirmed: the chain exists, does not exist, or this is not known. */
+/** The error detail if the start is not confirmed: the chain exists, does not exist, or may exist. */
 const notStarted = {
   some: 'The chain is known, but cannot be read at the moment.',
   none: 'The chain could not be started. Nothing has run. Send the request again.',
   unknown:
-    'Temporal does not answer: whether the chain was started is not known. Send the request again, with the same idempotency ' +
-    'key.',
+    'Temporal does not answer, so nobody knows whether the chain was started. ' +
+    'Send the request again, with the same idempotency key.',
 };
 
 const memoSchema = z.object({ receivedAt: z.string(), hash: z.string(), request: z.string() });
 
-const mostTokens = 20; // in the memo
-const mostWarnings = 20; // in the memo
+const mostTokens = 20; // the most token ids in the memo
+const mostWarnings = 20; // the most warnings in the memo
 const longestWarning = 500;
 
 const startTimeoutMs = 10_000;
 
-/** Above this number of starts under way, workers poll for the first task: an eager task would delay the other answers. */
+/** With more concurrent starts, workers poll for the first task, because eager tasks would delay the other starts. */
 const mostEagerStarts = 4;
 let startsUnderWay = 0;
 
 /**
- * Resolves after Temporal has durably accepted the chain.
+ * Resolves after Temporal has stored the chain.
  * @throws Rejection idempotency-key-reused; Problem temporal-unavailable
  */
 export async function startChain(options: StartOptions, accepted: AcceptedRequest): Promise<StartedChain> {
@@ -99,7 +99,7 @@ export async function startChain(options: StartOptions, accepted: AcceptedReques
     );
     return { chain, replayed: false };
   } catch (error) {
-    // The answer to the start may be lost: look for the chain.
+    // Looks for the chain, because the answer to the start may be lost.
     const found = await findStarted(client, workflowId);
     if (typeof found === 'object') {
       if (found.request === request) return { chain, replayed: false };
@@ -125,13 +125,13 @@ async function findStarted(client: Client, workflowId: string) {
   }
 }
 
-/** The id also depends on the rules, so that a sender with tokens of other rules cannot use up keys. */
+/** The id also depends on the rules, so that a sender with tokens of other rules cannot occupy the key. */
 export function keyedChainId({ companyId, actions }: Pick<AcceptedRequest, 'companyId' | 'actions'>, key: string): string {
   const rules = [...new Set(actions.map(({ relayId }) => relayId))].sort();
   return hash('sha256', JSON.stringify([companyId, rules, key])).slice(0, 32);
 }
 
-/** A hash without tokens, independent of the order of fields. */
+/** Hashes a request without its tokens. The order of the fields does not change the hash. */
 export function hashRequest(elements: readonly Record<string, unknown>[]): string {
   const canonical = (_name: string, value: unknown): unknown => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;

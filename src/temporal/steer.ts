@@ -17,8 +17,8 @@ export interface SteerOptions {
   client: Client;
   links: Links;
   taskQueue: string; // for workflows that steer many chains
-  store: Pick<Store, 'audit' | 'causes' | 'companies'>; // the audit entry comes before the action
-  admit?: AdmitRecipients; // checks recipients that an edit adds; absent: they are not checked or counted
+  store: Pick<Store, 'audit' | 'causes' | 'companies'>; // the audit entry is written before the action
+  admit?: AdmitRecipients; // checks and counts recipients that an edit adds; without it, there is no check
 }
 
 const problemOf = ({ slug, detail }: Refusal) =>
@@ -40,10 +40,10 @@ export async function cancelChain(
       namespace: client.options.namespace,
       workflowExecution: { workflowId },
       identity: client.options.identity,
-      reason: 'cancelled through the relay', // Temporal stores it unencrypted, so it names no person; the audit does
+      reason: 'cancelled through the relay', // Temporal stores this unencrypted, so only the audit log names the person
     });
   } catch (error) {
-    // 5 means: not found.
+    // 5 is the gRPC status NOT_FOUND.
     if (isGrpcServiceError(error) && error.code === 5) throw alreadyEnded(`chain ${chainId} has ended`);
     throw error;
   }
@@ -78,7 +78,7 @@ export async function steerAction(
   await store.audit.record({ actor, action: `chain.${verb}`, companyId, details });
   return steer(reopens).catch(async (error: unknown) => {
     if (!(error instanceof WorkflowNotFoundError)) throw error;
-    // The chain has just closed: a failed action can still be retried.
+    // The chain has just closed, but a failed action can still be retried.
     const closed = await readChain(client, links, companyId, chainId);
     const ended = closed?.actions.find((action) => action.index === index);
     if (!closed || !ended) throw alreadyEnded(`chain ${chainId} has ended`);
@@ -93,11 +93,12 @@ function needsReopening(chain: ChainResource, action: ActionResource, verb: Stee
   return isReopened(verb, chain, action.state);
 }
 
-const tries = 4; // a reopened chain waits a few seconds for the signal; after a late signal, the chain is reopened again
+const tries = 4; // a reopened chain waits only seconds for the signal; if the signal is late, the chain is reopened again
 
 /**
- * Retries or edits an action. A closed workflow is reset to its end, where it waits a moment for the signal (see `retries` in
- * workflows/rule-chain.ts). The reset repeats only sends and ticket updates of the last workflow task, with the same key.
+ * Retries or edits an action. Resets a closed workflow to its last task. The workflow then waits a few seconds for the signal
+ * (see `retries` in workflows/chain-run.ts). The reset repeats only the sends and ticket updates of that task, with the same
+ * keys.
  * @throws WorkflowNotFoundError if the chain is gone; Problem if it cannot be reopened, such as after a cancellation.
  */
 export async function retryChain(
@@ -116,7 +117,7 @@ export async function retryChain(
     if (tried === tries) throw new Problem('temporal-unavailable', 'The chain could not be opened again. Try again.');
     const description = await handle.describe();
     const { runId, status, raw } = description;
-    if (status.name === 'RUNNING') continue; // another request has reopened it
+    if (status.name === 'RUNNING') continue; // Another request has reopened the chain.
     // The cancellation would also apply to a reopened run.
     if (raw.workflowExtendedInfo?.cancelRequested) throw alreadyEnded(`chain ${chainId} was cancelled`);
     const workflowExecution = { workflowId, runId };
@@ -131,7 +132,7 @@ export async function retryChain(
   }
 }
 
-/** Returns the last workflow task. If a reopened run got no signal, it returns the task that began the wait. */
+/** Returns the last workflow task. If the chain was reopened before, returns the task that began its last wait for a signal. */
 async function resetPoint(client: Client, { workflowId, runId, raw }: WorkflowExecutionDescription) {
   const { history } = await client.workflowService.getWorkflowExecutionHistoryReverse({
     namespace: client.options.namespace,
@@ -140,7 +141,7 @@ async function resetPoint(client: Client, { workflowId, runId, raw }: WorkflowEx
   });
   const events = history?.events ?? [];
   const last = events.find(({ workflowTaskCompletedEventAttributes }) => workflowTaskCompletedEventAttributes);
-  // A reopened chain without a signal ends after its wait.
+  // In the last task of a reopened chain, the wait for a signal is already over. So the reset goes back to before that wait.
   const wasOpened = (raw.workflowExecutionInfo?.firstRunId || runId) !== runId;
   const fired = events.find(({ timerFiredEventAttributes }) => timerFiredEventAttributes)?.timerFiredEventAttributes;
   const timer = wasOpened && fired && events.find(({ eventId }) => String(eventId) === String(fired.startedEventId));
@@ -150,11 +151,11 @@ async function resetPoint(client: Client, { workflowId, runId, raw }: WorkflowEx
   return point;
 }
 
-/** Tells every workflow of the company that waits for a pause to check again. @param overdue - see `resumeSignal` */
+/** Asks all workflows of the company that wait for the end of a pause to check again. @param overdue - see `resumeSignal` */
 export async function resumeChains(client: Client, companyId: string, overdue?: 'now'): Promise<void> {
   const query = `RelayCompanyId = ${quoted(companyId)} AND RelayPaused = true AND ExecutionStatus = 'Running'`;
   for await (const { execution } of runsOf(client, query)) {
-    // ignores a workflow that has just closed
+    // The workflow may have just closed. Then it needs no signal.
     await client.workflow
       .getHandle(execution?.workflowId ?? '')
       .signal(resumeSignal, { overdue })

@@ -1,4 +1,4 @@
-/** Metrics of all chains. They need a few visibility queries a minute, and no query to a chain. */
+/** Sets the metrics of all chains, with a few visibility queries a minute and no query to a chain. */
 
 import type { Client } from '@temporalio/client';
 import { attentionSinceKey } from '../contract/search-attributes.js';
@@ -17,7 +17,7 @@ const countEveryMs = 60_000;
 const answerTimeoutMs = 10_000;
 const overdueSeconds = 600;
 
-/** Counts now and every minute. @returns a function that stops it. */
+/** Counts now and every minute. @returns a function that stops the counting. */
 export function countUnattended(options: Options): () => void {
   const count = () => countOnce(options);
   void count();
@@ -25,7 +25,7 @@ export function countUnattended(options: Options): () => void {
   return () => clearInterval(timer);
 }
 
-/** Sends one query about chains that need attention, one about notices, and eight to find the oldest chain. */
+/** Sends one query about chains that need attention, one about notices, and up to eight to find the oldest chain. */
 export async function countOnce({ client, taskQueue, metrics, log }: Options): Promise<void> {
   const ours = `TaskQueue = ${quoted(taskQueue)}`;
   const ago = (seconds: number) => `'${new Date(Date.now() - seconds * 1000).toISOString()}'`;
@@ -47,10 +47,10 @@ export async function countOnce({ client, taskQueue, metrics, log }: Options): P
   }
 }
 
-/** Ages in seconds, from one to more than a year; each is 10 % longer than the one before. */
+/** Ages in seconds, from one second to more than a year. Each age is 10 % longer than the one before. */
 const ages = Array.from({ length: 184 }, (_, n) => 1.1 ** n);
 
-/** The age of the oldest chain, by bisection, because visibility in SQL cannot sort. */
+/** Finds the age of the oldest chain by bisection, because visibility in SQL cannot sort. */
 async function oldest(isOlder: (seconds: number) => Promise<boolean>): Promise<number> {
   let [from, to] = [0, ages.length];
   while (from < to) {

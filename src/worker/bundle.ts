@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode } from '@temporalio/worker';
 
-/** By default, the SDK records ten stack frames per promise: a fifth of the CPU. One line keeps the source maps right. */
+/** The SDK's default of ten stack frames per promise takes a fifth of the CPU. A line break here would shift the source maps. */
 const fewFrames = 'Error.stackTraceLimit = 3; ';
 
 export const bundlePath = fileURLToPath(new URL('./workflow-bundle.js', import.meta.url));
@@ -16,7 +16,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const enginePath = fileURLToPath(new URL('../workflows/engine/engine.js', import.meta.url));
   const bundle = await bundleWorkflowCode({
     workflowsPath,
-    // These modules keep no state: they run once per thread, not per workflow, and their code stays compiled.
+    // These modules have no state, so each thread loads them once, not once per workflow. Their code stays compiled.
     preloadModules: [workflowsPath, convertersPath],
     workflowInterceptorModules: [enginePath],
     payloadConverterPath: convertersPath,

@@ -38,7 +38,7 @@ await runProcess(async (closers, stop) => {
   const start = async () => {
     const connection = await NativeConnection.connect(temporal.connection);
     return startWorker({ ...parts, connection, version: deployment }).catch(async (error) => {
-      await connection.close(); // on a failed connection, the SDK creates no second worker
+      await connection.close(); // after a failure, the SDK creates no second worker on this connection
       throw error;
     });
   };

@@ -1,18 +1,18 @@
 /**
- * Limits the workflow tasks of a worker. The server shares out waiting tasks fairly if each worker takes only a few. A task that
- * waits for a local activity does not count.
+ * Limits the concurrent workflow tasks of a worker. The server distributes waiting tasks fairly if each worker takes only a few.
+ * A task that waits for a local activity does not count.
  */
 
 import type { ActivityInterceptorsFactory, CustomSlotSupplier, SlotPermit, WorkflowSlotInfo } from '@temporalio/worker';
 
-const mostBusy = 24; // includes one slot for each open poll
+const mostBusy = 24; // each open poll takes one of these slots
 const most = 400;
 
 export class WorkflowTaskSlots implements CustomSlotSupplier<WorkflowSlotInfo> {
   readonly type = 'custom';
   #reserved = 0;
   #localActivities = 0;
-  /** The oldest entry gets the next slot. */
+  /** The waiting requests. The oldest one gets the next slot. */
   readonly #queue = new Set<(permit: SlotPermit) => void>();
 
   /** @throws `AbortError` if the slot is no longer needed. */
@@ -33,7 +33,7 @@ export class WorkflowTaskSlots implements CustomSlotSupplier<WorkflowSlotInfo> {
     });
   }
 
-  /** For an eager task. */
+  /** Reserves a slot for an eager task. Returns null if no slot is free. */
   tryReserveSlot(): SlotPermit | null {
     if (!this.#isFree) return null;
     this.#reserved += 1;

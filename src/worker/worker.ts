@@ -15,11 +15,11 @@ interface WorkerOptions extends Omit<Deps, 'inFlight'> {
   connection: NativeConnection;
   namespace: string;
   taskQueue: string;
-  version?: WorkerDeploymentVersion; // absent: not versioned
-  keyring?: Keyring; // absent: no encryption
+  version?: WorkerDeploymentVersion; // if absent, the worker has no version
+  keyring?: Keyring; // if absent, payloads are not encrypted
 }
 
-// The module reads the bundle when it is loaded. Without a build, this fails immediately.
+// Reads the bundle when this module loads, so that a missing build fails immediately.
 const bundle = readFileSync(bundlePath, 'utf8');
 
 /** @returns `running`, which rejects on a fatal error, and `stop`, which waits for running work. */
@@ -32,15 +32,15 @@ export async function startWorker({ connection, namespace, taskQueue, version, k
     dataConverter: dataConverterOf(keyring),
     workflowBundle: { code: `${keyring ? '' : `globalThis.${plainFailures} = true; `}${bundle}` },
     activities: createActivities(deps),
-    // Chains outlive versions. The next version replays their histories and continues.
+    // A chain can run longer than one version of the worker. The next version replays the chain's history and continues.
     workerDeploymentOptions: version && { version, useWorkerVersioning: true, defaultVersioningBehavior: 'AUTO_UPGRADE' },
     maxCachedWorkflows: 1000,
-    // The SDK aborts longer workflow calls, and in Node 20 that ends the process ("async hook stack has become corrupted"). Its
-    // default of 5 seconds is too short for thousands of signals on a busy machine. The option is not in the SDK's types.
+    // The SDK aborts workflow code that runs longer. In Node 20, this ends the process ("async hook stack has become corrupted").
+    // The default of 5 seconds is too short for thousands of signals on a busy machine. The SDK's types lack the option.
     ...{ isolateExecutionTimeout: '60 seconds' },
     tuner: {
       workflowTaskSlotSupplier: slots,
-      // They mostly wait for outside systems: many fit into a process.
+      // Activities mostly wait for outside systems, so one process can run many of them.
       localActivityTaskSlotSupplier: { type: 'fixed-size', numSlots: 400 },
       activityTaskSlotSupplier: { type: 'fixed-size', numSlots: 400 },
       nexusTaskSlotSupplier: { type: 'fixed-size', numSlots: 1 },
@@ -56,10 +56,10 @@ export async function startWorker({ connection, namespace, taskQueue, version, k
   return { running, stop };
 }
 
-/** Sends the SDK's log to ours. Call it before the first connection. @returns the URL of the SDK's Prometheus metrics. */
+/** Sends the SDK's log to `log`. Must run before the first connection. @returns the URL of the SDK's Prometheus metrics. */
 export async function installRuntime(log: Log): Promise<string> {
   const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const;
-  // The SDK logs every step: format only the lines that are logged.
+  // The SDK logs every step, so this formats only lines with an enabled level.
   const least = log.isLevelEnabled('trace') ? 'TRACE' : log.isLevelEnabled('debug') ? 'DEBUG' : 'WARN';
   const bindAddress = `127.0.0.1:${await freePort('127.0.0.1')}`;
   Runtime.install({
@@ -68,7 +68,7 @@ export async function installRuntime(log: Log): Promise<string> {
     telemetryOptions: {
       logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } },
       metrics: {
-        // Names and units as in Prometheus: temporal_…_total, temporal_…_seconds.
+        // Uses names and units as Prometheus does: temporal_…_total, temporal_…_seconds.
         prometheus: { bindAddress, countersTotalSuffix: true, unitSuffix: true, useSecondsForDurations: true },
         attachServiceName: false,
       },

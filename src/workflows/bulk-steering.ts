@@ -1,4 +1,4 @@
-/** Steers many chains, one batch after another. It goes on without the process that asked for it. */
+/** Steers many chains, one batch after another. The workflow continues even if the process that started it ends. */
 
 import { proxyActivities, setHandler } from '@temporalio/workflow';
 import type { Activities } from '../contract/activities.js';
@@ -16,9 +16,9 @@ export async function BulkSteering(order: BulkOrder, workflowIds: string[]): Pro
   for (let from = 0; from < workflowIds.length; from += batchSize) {
     const { steerChains } = proxyActivities<Activities>({
       startToCloseTimeout: '2 minutes',
-      // Detects a lost worker, or a task that reached none.
+      // Detects a lost worker, or a task that did not reach its worker.
       heartbeatTimeout: '30 seconds',
-      // A batch that crashes its worker must not crash every worker.
+      // Limits the attempts, because a batch that crashes its worker must not crash every worker.
       retry: { maximumAttempts: mostAttempts, backoffCoefficient: 3 },
       summary: `${order.verb}: chains ${from + 1} to ${Math.min(from + batchSize, workflowIds.length)} of ${workflowIds.length}`,
     });

@@ -1,4 +1,4 @@
-/** What a chain does beside its immediate actions: delayed actions, people's signals, and retries of failed actions. */
+/** The work of a chain beside its immediate actions: delayed actions, people's signals, and retries of failed actions. */
 
 import { log, setHandler, workflowInfo } from '@temporalio/workflow';
 import { planChain, toRedo } from '../chain/chain.js';
@@ -12,7 +12,7 @@ import { takeSteering } from './steering.js';
 
 export class ChainRun {
   #children: Child[] = [];
-  /** Actions that the chain itself does again. Later reports of their child are out of date. */
+  /** Actions that the chain itself runs again. The chain ignores later reports from their child workflow. */
   readonly #redone = new Set<number>();
   readonly #told: Alarm = {};
   #redos = 0;
@@ -27,7 +27,7 @@ export class ChainRun {
         if (!child || states.hasEnded(steering.index)) return false;
         child.outbox.add(async () => {
           if (isRefused() || (await child.outbox.steer(name, steering))) return;
-          await child.untilClosed(); // How its actions ended is known then.
+          await child.untilClosed(); // Now the chain knows how the actions of the child ended.
           here();
         });
         return true;
@@ -36,7 +36,7 @@ export class ChainRun {
     });
   }
 
-  /** Starts the delayed actions, unless the chain was cancelled with its first workflow task. */
+  /** Starts the delayed actions, unless the first workflow task already contains a cancellation. */
   arm(): void {
     const { engine, chain, cancelled } = this.sequences;
     if (cancelled) return;
@@ -50,7 +50,7 @@ export class ChainRun {
     this.#told.ring?.();
   }
 
-  /** Takes retries that have arrived. A chain that `retryChain` (src/temporal/steer.ts) has reopened also waits for the next one. */
+  /** Handles the retries that have arrived. A chain that `retryChain` (temporal/steer.ts) has reopened also waits for a retry. */
   async retries(): Promise<void> {
     const { runId, firstExecutionRunId } = workflowInfo();
     await this.#awaitRetries(1, () => lastSummary(this.sequences.states.actions));
@@ -67,7 +67,7 @@ export class ChainRun {
     }
   }
 
-  /** The child that runs an action; undefined if it has closed or the chain itself does the action again. */
+  /** The child that runs an action. Undefined if the child has closed, or if the chain itself runs the action. */
   #childOf(index: number): Child | undefined {
     return this.#redone.has(index)
       ? undefined
@@ -83,7 +83,7 @@ export class ChainRun {
     for (const { kind, index } of report.notices ?? []) notices.tell(kind, index);
   }
 
-  /** The result of a child counts. A terminated child leaves actions open: these end here. */
+  /** Takes the final statuses from the child's result. Ends the actions that a terminated child left open. */
   async #awaitEnd(child: Child): Promise<void> {
     const { states } = this.sequences;
     const { actions, how } = await child.ended();

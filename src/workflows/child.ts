@@ -1,4 +1,4 @@
-/** A `DelayedAction` as its chain sees it: started first, awaited to the end, and found again after a reset. */
+/** Starts a `DelayedAction` for a chain, awaits its end, and finds it again after a reset of the chain. */
 
 import { ParentClosePolicy, proxyActivities, startChild, WorkflowIdReusePolicy } from '@temporalio/workflow';
 import type { ActionStatus } from '../chain/action-status.js';
@@ -43,7 +43,7 @@ export class Child {
     void result.then((how) => engine.arrive(() => end(how)));
   }
 
-  /** Awaits its end. Call it once. */
+  /** Awaits the end of the child. Call this method only once. */
   async ended(): Promise<ChildEnd> {
     while (!this.#end) await this.engine.wait(this.#ending);
     const end = this.#end.how === runsAlready ? await this.engine.outside(this.#foundEnd()) : this.#end;
@@ -56,12 +56,12 @@ export class Child {
     while (!this.closed) await this.engine.wait(this.#closing);
   }
 
-  /** By its workflow id: after a reset it may run already, without being a child of this run. */
+  /** Uses the workflow id, because after a reset the workflow may already run without being a child of this run. */
   cancel(): void {
     this.outbox.add(() => this.outbox.reach('the cancellation', (child) => child.cancel()));
   }
 
-  /** After a reset: the workflow runs already, or has closed. It is no child of this run. */
+  /** Awaits a `DelayedAction` that was started before the reset. It is not a child of this run. */
   #foundEnd(): Promise<ChildEnd> {
     const { workflowId } = this.outbox;
     const { awaitDelayed } = proxyActivities<Activities>({

@@ -1,4 +1,4 @@
-/** The child workflow of a `RuleChain`: runs the actions of one delay when they are due. It knows no other actions. */
+/** A child workflow of a `RuleChain`. Runs the actions that have the same due time, and knows no other actions. */
 
 import { CancellationScope, CancelledFailure } from '@temporalio/workflow';
 import type { ActionStatus } from '../chain/action-status.js';
@@ -12,7 +12,7 @@ import { Sequences } from './action/sequences.js';
 import { Reports } from './reports.js';
 import { takeSteering } from './steering.js';
 
-/** @throws ApplicationFailure `ActionsFailed` if one ended `failed` or `not-run`; `details[0]` are the statuses. */
+/** @throws ApplicationFailure `ActionsFailed` if an action ended as `failed` or `not-run`; `details[0]` has all statuses. */
 export async function DelayedAction(chain: Chain): Promise<ActionStatus[]> {
   const root = CancellationScope.current();
   return CancellationScope.nonCancellable(async () => {
@@ -21,7 +21,7 @@ export async function DelayedAction(chain: Chain): Promise<ActionStatus[]> {
 
     states.tellIgnored = (signal) => reports.send({ actions: [], ignored: signal });
     takeSteering(sequences, {
-      // The chain sent it before it knew that the action had failed. A failed action is done again by the chain.
+      // The chain sent the retry before it knew that the action had failed. Only the chain runs failed actions again.
       passOn(name, steering) {
         const isLate = isRetry(verbOf(name)) && isToRedo(states.of(steering.index).state);
         if (isLate) reports.chain.add(() => reports.chain.steer(name, steering));
@@ -34,12 +34,12 @@ export async function DelayedAction(chain: Chain): Promise<ActionStatus[]> {
     if (first) sequences.open(chain.actions, dueAt(chain, first), () => engine.letIn());
     await engine.allOver();
     if (sequences.mayBeRetried) {
-      await engine.wait({}, 1, lastSummary(states.actions)); // A retry that comes now goes back to the chain.
+      await engine.wait({}, 1, lastSummary(states.actions)); // If a retry comes now, `passOn` sends it back to the chain.
       await engine.allOver();
     }
     if (sequences.cancelled) {
       states.endRest({ state: 'cancelled' });
-      await engine.allOver(); // The reports reach the chain: a cancellation carries no statuses.
+      await engine.allOver(); // First sends the reports, because a cancellation contains no statuses.
       if (states.actions.some(({ state }) => state === 'cancelled'))
         throw new CancelledFailure('the delayed actions were cancelled');
     }

@@ -1,4 +1,4 @@
-/** The workflow types, as the worker registers them. */
+/** The workflow types that a worker registers. */
 
 export { BulkSteering } from './bulk-steering.js';
 export { DelayedAction } from './delayed-action.js';

@@ -1,4 +1,4 @@
-/** Hands failures and recoveries of one chain to the `Notifier` of their cause, which decides what people are told. */
+/** Sends failures and recoveries of one chain to the `Notifier` of their cause, which decides when people get a notice. */
 
 import { getExternalWorkflowHandle, isCancellation, log, proxyActivities } from '@temporalio/workflow';
 import { summaryOf } from '../chain/web-ui.js';
@@ -10,14 +10,14 @@ import type { Alarm, Engine } from './engine/engine.js';
 
 interface Hold {
   index: number;
-  /** The workflow id of the notifier that has the failure. */
+  /** The workflow id of the notifier that received the failure. */
   notifier?: string | undefined;
-  /** The next hold of the same action, after a notifier has it. */
+  /** The next hold of the same action. Set after a notifier has received that hold. */
   next?: Hold;
   over: Alarm;
 }
 
-/** No promise of it rejects. The holder of the lock calls it. */
+/** Only the holder of the lock may call these methods. Their promises never reject. */
 export class ChainNotices {
   readonly #holds: Hold[] = [];
 
@@ -30,12 +30,12 @@ export class ChainNotices {
     this.engine.start(() => this.#tell(kind, index));
   }
 
-  /** Ends the holds that are over. Called whenever everything waits again. */
+  /** Wakes the code that waits for holds that are over. Called whenever all code of the workflow waits again. */
   publish(): void {
     for (const hold of this.#holds) if (this.#isOver(hold)) hold.over.ring?.();
   }
 
-  /** Returns when a notifier has it; for a hold, when the notifier also knows how the hold ended. */
+  /** Returns when a notifier has received the failure or recovery. For a hold, it must also receive the end of the hold. */
   async #tell(kind: NoticeKind, index: number): Promise<void> {
     const before = this.#holds.findLast((hold) => hold.index === index);
     const hold: Hold = { index, over: {} };
@@ -44,18 +44,18 @@ export class ChainNotices {
     if (kind !== 'needs-attention' || hold.notifier === undefined) return;
     if (before) before.next = hold;
     while (!this.#isOver(hold)) await this.engine.wait(hold.over);
-    // Held again for the same cause: its notifier hears of the end of the next hold.
+    // The action is held again for the same cause. The notifier gets the end of that hold instead.
     if (hold.next?.notifier === hold.notifier) return;
     const over = { chainId: this.states.chain.chainId, index, state: this.states.of(index).state, at: this.engine.time() };
     try {
       await this.engine.outside(getExternalWorkflowHandle(hold.notifier).signal(overSignal, over));
     } catch {
-      // The notifier has closed: no other action had this cause.
+      // The notifier has closed, because no other action had this cause.
     }
   }
 
   #isOver({ index, next }: Hold): boolean {
-    // Scheduled: a person gave it a new delay.
+    // If the action is scheduled, a person gave it a new delay.
     return this.states.hasEnded(index) || this.states.of(index).state === 'scheduled' || next !== undefined;
   }
 

@@ -1,7 +1,7 @@
 /**
- * Decides when people are notified of one cause. They hear of the first failure immediately. Failures within a window after it come in
- * one notice. One more notice says that all are over. The ledger knows the actions of each notice. Each notice has its own workflow, so
- * a contact that cannot be reached delays no other notice.
+ * Decides when people get notices about one cause. They get a notice of the first failure immediately. One more notice lists all
+ * failures within a window after the first one. A last notice says that no action is held any more. The ledger stores the actions
+ * of each notice. Each notice has its own workflow, so an unreachable contact delays no other notice.
  */
 
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
@@ -24,8 +24,8 @@ import { companyKey } from '../contract/search-attributes.js';
 import { Ledger, type LedgerState } from '../notices/ledger.js';
 
 /**
- * @param windowSeconds - failures within the window become one notice, sent after a quiet third of the window, or after two windows
- * at most. 0: one notice each. Part of the replay contract.
+ * @param windowSeconds - failures within the window share one notice. The workflow sends it when a third of the window passes
+ * without a failure, or at the latest after two windows. With 0, each failure has its own notice. Part of the replay contract.
  */
 export async function Notifier(
   cause: Cause,
@@ -34,11 +34,11 @@ export async function Notifier(
 ): Promise<void> {
   const ledger = new Ledger(cause.kind === 'needs-attention', before?.ledger);
   const { companyId, relayId } = cause;
-  /** The latest end of the window, Unix milliseconds; 0: no window is open. */
+  /** The latest end of the window in Unix milliseconds, or 0 if no window is open. */
   let closesAt = before?.closesAt ?? 0;
   let heard = 0;
   let starting = 0;
-  /** Never rejects. The delivery outlives the notifier. */
+  /** Starts the delivery, which continues even if the notifier closes. Never rejects. */
   const deliver = async (notice: Notice, workflowId: string) => {
     starting += 1;
     const started = startChild<typeof NoticeDelivery>('NoticeDelivery', {
@@ -100,10 +100,10 @@ export async function Notifier(
   } while (ledger.members > 0);
 }
 
-/** Milliseconds by which a recovery may come after the signal that its action is over. Part of the replay contract. */
+/** A recovery arrives at most this many milliseconds after the signal that the hold is over. Part of the replay contract. */
 const lateMs = 10_000;
 
-/** Delivers one notice to all its contacts. @throws ActivityFailure if a day was not enough. */
+/** Delivers one notice to all its contacts. @throws ActivityFailure if all attempts fail. */
 export async function NoticeDelivery(notice: Notice): Promise<ContactResult[]> {
   const isTest = notice.kind === 'test';
   const { deliverNotice } = proxyActivities<Activities>({

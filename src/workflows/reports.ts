@@ -1,4 +1,4 @@
-/** Reports from a `DelayedAction` to its chain: only what the chain must act on or show before the child closes. */
+/** Sends reports from a `DelayedAction` to its chain. They contain only what the chain needs before the child closes. */
 
 import type { ActionStatus } from '../chain/action-status.js';
 import { chainWorkflowId } from '../chain/chain.js';
@@ -8,18 +8,17 @@ import type { NoticeKind } from '../contract/notices.js';
 import { Outbox } from './engine/engine.js';
 import { ChainNotices } from './notices.js';
 
-/** If the chain cannot be reached (it is gone, or has had all the signals that Temporal allows), this workflow notifies people. */
+/** If the chain is gone, or has reached Temporal's limit of signals, this workflow notifies people itself. */
 export class Reports extends ChainNotices {
   readonly chain = new Outbox(this.engine, chainWorkflowId(this.states.chain));
   readonly #notices: NonNullable<Report['notices']> = [];
-  /** The statuses that the chain knows. */
   readonly #told = new Map<number, ActionStatus>(this.states.actions.map((action) => [action.index, action]));
 
   override tell(kind: NoticeKind, index: number): void {
     this.#notices.push({ kind, index });
   }
 
-  /** Reports a change that the chain must know: a hold, a pause, a new time, a cancellation. */
+  /** Reports changes that the chain must know, such as a hold, a pause, a new due time or a cancellation. */
   override publish(): void {
     super.publish();
     const changed = this.states.actions.filter((action) => this.#told.get(action.index) !== action);

@@ -9,7 +9,7 @@ import { Sequences } from './action/sequences.js';
 import { ChainRun } from './chain-run.js';
 import { ChainNotices } from './notices.js';
 
-/** @throws ApplicationFailure `ChainFailed` if an action ended `failed` or `not-run`; `details[0]` is the chain's view. */
+/** @throws ApplicationFailure `ChainFailed` if an action ended as `failed` or `not-run`; `details[0]` is the chain's view. */
 export async function RuleChain(input: Chain): Promise<ChainView> {
   const chain = receivedOn(workflowInfo().startTime, input);
   const root = CancellationScope.current();
@@ -41,7 +41,7 @@ function close({ chain, states, cancelled }: Sequences): ChainView {
   const { ignored: _, ...ended } = states.view;
   const { actions } = ended;
   if (cancelled && actions.some(({ state }) => state === 'cancelled')) {
-    // A cancellation carries no details. Lists read the states from the memo, also without a worker.
+    // A cancellation contains no details. The API can read the final states from the memo without a worker.
     upsertMemo({ states: actions.map(({ state }) => state) });
     throw new CancelledFailure('the chain was cancelled');
   }

@@ -1,10 +1,10 @@
-/** Checks from a worker whether a company's systems answer. */
+/** Lets a worker check whether a company's systems answer. */
 
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities, SettingsCheckInput } from '../contract/activities.js';
 import type { Checked } from '../contract/company.js';
 
-/** One attempt, because a person waits for the answer. */
+/** Makes only one attempt, because a person waits for the answer. */
 export function SettingsCheck(input: SettingsCheckInput): Promise<Checked[]> {
   const { checkSettings } = proxyActivities<Activities>({
     startToCloseTimeout: '20 seconds',

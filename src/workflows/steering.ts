@@ -1,4 +1,4 @@
-/** Receives people's signals. A signal that makes no sense now has no effect; it is never an error. */
+/** Handles people's signals. A signal that does not fit the state of its action has no effect, and is never an error. */
 
 import { setDefaultSignalHandler, setHandler } from '@temporalio/workflow';
 import { effectOf, historyFull, usesRoom } from '../chain/allowed-verbs.js';
@@ -23,18 +23,21 @@ import {
 } from '../contract/messages.js';
 import type { Sequences } from './action/sequences.js';
 
-/** What a workflow does with signals beside its own sequences. */
+/** What a workflow does with a signal that its own sequences do not handle. */
 interface Others {
-  /** Passes the signal on to another workflow, unless it is refused by then; false: it is for this one. `here` takes it back. */
+  /**
+   * Forwards the signal to another workflow, but first checks `isRefused`. @returns false if the signal is for this workflow.
+   * @param here - applies the signal in this workflow, if the other workflow has closed.
+   */
   passOn?(name: SteeringName, steering: Steering, here: () => void, isRefused: () => boolean): boolean;
-  /** For a chain only: does a failed action again. */
+  /** Runs a failed action again. Only a chain has this function. */
   redo?(index: number, mend?: NumberedMend): void;
 }
 
 export function takeSteering(sequences: Sequences, { passOn, redo }: Others): void {
   const { chain, engine, states, mends } = sequences;
   const isChain = redo !== undefined;
-  /** Only a chain numbers mends. It passes them with their numbers to delayed actions. */
+  /** Only a chain numbers mends. A delayed action gets each mend with its number. */
   const hear = (mend: Mend) => mends.hear(mend, isChain ? undefined : mend.number);
 
   setHandler(statusQuery, () => states.view, { description: 'The status of each action.' });
@@ -52,11 +55,11 @@ export function takeSteering(sequences: Sequences, { passOn, redo }: Others): vo
     setHandler(steeringSignals[name], handle, { description });
   }
   setHandler(stopSignal, (argument: unknown) => engine.arrive(() => stop(argument)), { description: stopSignal.description });
-  // Last: it takes every signal without a handler.
+  // Must come last, because this handler takes every signal that has no handler yet.
   const unknown = `there is no such signal; there are ${steeringNames.join(', ')}`;
   setDefaultSignalHandler((name) => engine.arrive(() => states.ignore(`${cutShort(name, 40)}: ${unknown}`)));
 
-  /** @param wasReset - the reset may have applied the signal again, before the turn of its action. */
+  /** @param wasReset - after a reset, the signal may arrive before its action is held, and then waits for the hold. */
   function take(name: SteeringName, argument: unknown, wasReset: boolean) {
     const read = readSignal(name, argument, { isChain, hasAction: (index) => states.has(index) });
     if (typeof read === 'string') return states.ignore(read);
@@ -66,7 +69,7 @@ export function takeSteering(sequences: Sequences, { passOn, redo }: Others): vo
     for (const steering of all) dispatch(name, isMend(steering) ? hear(steering) : steering);
   }
 
-  /** Cancels all actions that have not ended. The outcome of an effect under way is awaited. */
+  /** Cancels all actions that have not ended. If an effect is running, first waits for its outcome. */
   function stop(argument: unknown): void {
     const asked = readStop(argument);
     if (!asked) states.ignore('stop: its input must be {"reason": "why"}');
@@ -96,6 +99,6 @@ export function takeSteering(sequences: Sequences, { passOn, redo }: Others): vo
     else if (effect === 'cancel') sequences.cancel(index, reason);
     else if (verb === 'skip') sequences.decide(index, { verb, by });
     else sequences.decide(index, mend ? { verb: 'mend', mends: [mend] } : { verb: 'retry' });
-    if (!mend) states.steer(index, by, verb); // `Mends.take` writes a mend into the status.
+    if (!mend) states.steer(index, by, verb); // For a mend, `Mends.take` updates the status.
   }
 }

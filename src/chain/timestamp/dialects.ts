@@ -3,7 +3,7 @@
 import { type Moment, momentAt, NO_REFORM, padded, REFORM } from './moment.js';
 import { oldZoneAt, zoneAt } from './zone.js';
 
-/** A pattern letter; `width`: the number of repetitions in a row. */
+/** A pattern letter. `width` is the number of consecutive repetitions. */
 export interface Letter {
   allows(width: number): boolean;
   print(t: Moment, width: number): string;
@@ -13,14 +13,14 @@ export interface Dialect {
   name: 'SimpleDateFormat' | 'DateTimeFormatter';
   token: RegExp; // quoted text, a row of one letter, or another character
   letters: Record<string, Letter>;
-  /** Whether `p` pads, `{ } #` are reserved, and `[ ]` enclose an optional section, which is always printed. */
+  /** Whether `p` pads, `{ } #` are reserved, and `[ ]` enclose an optional section. The relay always prints this section. */
   extended: boolean;
   at(epochMillis: number, zone: string): Moment;
 }
 
 const ANY = Number.POSITIVE_INFINITY;
 
-/** `java.text.SimpleDateFormat`, its letters in the order of its documentation. */
+/** `java.text.SimpleDateFormat`. The letters have the order of Java's documentation. */
 export const simpleDateFormat: Dialect = {
   name: 'SimpleDateFormat',
   // Two quotes together mean one quote, inside and outside quoted text.
@@ -54,7 +54,7 @@ export const simpleDateFormat: Dialect = {
   },
 };
 
-/** `java.time.format.DateTimeFormatter` (`ofPattern`, JDK 17), its letters in the order of its documentation. */
+/** `java.time.format.DateTimeFormatter` (`ofPattern`, JDK 17). The letters have the order of Java's documentation. */
 export const dateTimeFormatter: Dialect = {
   name: 'DateTimeFormatter',
   token: /'(?:''|[^'])*'(?!')|([A-Za-z])\1*|./gs,
@@ -120,13 +120,13 @@ function simpleYear(value: number, width: number): string {
   return width === 2 ? padded(value, 2).replace(/\d+(?=\d\d)/, '') : padded(value, width);
 }
 
-/** `-05`, `-0500`, `-05:00` for style 1, 2, 3; seconds are cut. */
+/** Styles 1, 2 and 3 are `-05`, `-0500` and `-05:00`. Seconds are cut. */
 function simpleOffset(seconds: number, style: number): string {
   const { sign, hours, minutes } = offsetParts(Math.trunc(seconds / 60) * 60);
   return sign + (style === 1 ? [hours] : [hours, minutes]).map((part) => padded(part, 2)).join(style === 3 ? ':' : '');
 }
 
-/** Four letters: the full name. Five: the first letter. Otherwise: three letters. */
+/** Width 4 prints the full name, and width 5 the first letter. Other widths print three letters. */
 function text(name: string, width: number): string {
   return width === 4 ? name : name.slice(0, width === 5 ? 1 : 3);
 }
@@ -136,7 +136,7 @@ function era(t: Moment, width: number): string {
   return width === 4 ? long : width === 5 ? short.slice(0, 1) : short;
 }
 
-/** With 4 or more letters, a longer year gets a plus sign; 19 letters are an exception. */
+/** With 4 to 18 letters, a year with more digits than letters gets a plus sign. */
 function year(value: number, width: number): string {
   if (width === 2) return padded(Math.abs(value) % 100, 2);
   const plus = width >= 4 && width < 19 && value >= 10 ** width ? '+' : '';
@@ -164,7 +164,7 @@ function dayPeriod({ hour, minute }: Moment, width: number): string {
   return hour < 12 ? 'in the morning' : hour < 18 ? 'in the afternoon' : 'in the evening';
 }
 
-/** Width 1: `GMT-5`, `GMT-5:00:36`. Width 4: `GMT-05:00`, with seconds if there are any. Offset zero: `GMT`. */
+/** Width 1 prints `GMT-5` or `GMT-5:00:36`. Width 4 prints `GMT-05:00`, with seconds if not zero. Offset zero is `GMT`. */
 function localizedOffset(seconds: number, width: number): string {
   if (seconds === 0) return 'GMT';
   const { sign, hours, minutes, rest } = offsetParts(seconds);
@@ -172,7 +172,7 @@ function localizedOffset(seconds: number, width: number): string {
   return `GMT${sign}${[padded(hours, width === 4 ? 2 : 1), ...tail.map((part) => padded(part, 2))].join(':')}`;
 }
 
-/** `-05[30]`, `-0500`, `-05:00`, `-0500[36]`, `-05:00[:36]` for style 1 to 5. A part in brackets is omitted if it is zero. */
+/** Styles 1 to 5: `-05[30]`, `-0500`, `-05:00`, `-0500[36]` and `-05:00[:36]`. A part in brackets is omitted if it is zero. */
 function offset(seconds: number, style: number, zero: string): string {
   const { sign, hours, minutes, rest } = offsetParts(seconds);
   const shown = [hours, ...(style > 1 || minutes ? [minutes] : []), ...(style > 3 && rest ? [rest] : [])];

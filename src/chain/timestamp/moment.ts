@@ -1,14 +1,14 @@
-/** An instant in calendar and clock. Weeks are those of the US: they begin on Sunday, and the first one contains January 1. */
+/** The calendar date and clock time of an instant. US weeks begin on Sunday, and week 1 contains January 1. */
 
 import type { ZoneAt } from './zone.js';
 
-export const REFORM = -141_427; // 15 October 1582, the day after 4 October in the Julian calendar
+export const REFORM = -141_427; // the epoch day of 15 October 1582, which followed 4 October (Julian)
 export const NO_REFORM = -Infinity; // the ISO calendar is always Gregorian
 
 export const MONTHS = 'January February March April May June July August September October November December'.split(' ');
 export const WEEKDAYS = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ');
 
-/** `reform`: the epoch day from which the calendar is Gregorian. */
+/** `reform` is the first epoch day of the Gregorian calendar. */
 export function calendarDay(epochDay: number, reform: number) {
   const { year, month, day } = dateOf(epochDay, reform);
   const firstOfMonth = epochDayOf(year, month, 1, reform);
@@ -25,11 +25,11 @@ export function calendarDay(epochDay: number, reform: number) {
     weekYear,
     weekOfYear: (sunday - sundayOf(epochDayOf(weekYear, 1, 1, reform))) / 7 + 1,
     weekOfMonth: (sunday - sundayOf(firstOfMonth)) / 7 + 1,
-    daysIntoMonth: epochDay - firstOfMonth, // differs from `day - 1` in October 1582
+    daysIntoMonth: epochDay - firstOfMonth, // not the same as `day - 1` in October 1582
   };
 }
 
-/** The date must exist. Years begin in March here, so that the leap day comes last. */
+/** If the date does not exist, returns another day. Here, years begin in March, so that the leap day comes last. */
 export function epochDayOf(year: number, month: number, day: number, reform: number): number {
   const marchYear = month > 2 ? year : year - 1;
   const days = Math.floor((marchYear * 1461) / 4) + Math.floor((((month + 9) % 12) * 153 + 2) / 5) + day - 1;
@@ -40,7 +40,7 @@ export function epochDayOf(year: number, month: number, day: number, reform: num
 function dateOf(epochDay: number, reform: number) {
   let days = epochDay + 719_470;
   if (epochDay >= reform) {
-    // Add the leap days that the Gregorian calendar omits: three every 400 years.
+    // Adds the leap days that the Gregorian calendar omits: three every 400 years.
     const century = Math.floor((4 * (days - 2) + 3) / 146_097);
     days += century - Math.floor(century / 4) - 2;
   }
@@ -81,7 +81,7 @@ export function momentAt(epochMillis: number, zone: ZoneAt, reform: number) {
 }
 export type Moment = ReturnType<typeof momentAt>;
 
-/** At least `width` digits; the sign does not count. */
+/** Writes at least `width` digits. The sign does not count. */
 export function padded(value: number, width: number): string {
   return (value < 0 ? '-' : '') + String(Math.abs(value)).padStart(width, '0');
 }

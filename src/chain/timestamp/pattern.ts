@@ -1,4 +1,4 @@
-/** Parses a Java timestamp pattern: as SimpleDateFormat if that accepts all of it, otherwise as DateTimeFormatter. */
+/** Parses a Java timestamp pattern for SimpleDateFormat. If that class rejects the pattern, uses DateTimeFormatter. */
 
 import type { Parsed } from '../text.js';
 import { type Dialect, dateTimeFormatter, type Letter, simpleDateFormat } from './dialects.js';
@@ -7,7 +7,7 @@ import type { Moment } from './moment.js';
 interface Row {
   letters: string;
   letter: Letter;
-  pad: number; // the width for padding with spaces; 0: no padding
+  pad: number; // the width after padding with spaces; 0 means no padding
 }
 
 export interface Pattern {
@@ -17,13 +17,13 @@ export interface Pattern {
 
 type Reading = Parsed<{ pattern: Pattern; warnings: string[] }> & { place?: number };
 
-/** If both reject the pattern, the error names the letter and its place (from 1). */
+/** If both Java classes reject the pattern, the error names the letter and its place, counted from 1. */
 export function parsePattern(text: string): Reading {
   const simple = read(text, simpleDateFormat);
   if (simple.ok) return simple;
   const formatter = read(text, dateTimeFormatter);
   if (formatter.ok) return formatter;
-  // If both reject the same place, the error of DateTimeFormatter is better: it knows more letters.
+  // If both reject the same place, returns the error of DateTimeFormatter, because that class knows more letters.
   if (simple.place === formatter.place) return { ok: false, error: formatter.error };
   return { ok: false, error: `SimpleDateFormat: ${simple.error}; DateTimeFormatter: ${formatter.error}` };
 }
@@ -80,14 +80,14 @@ function read(text: string, dialect: Dialect): Reading {
   return { ok: true, pattern: { dialect, parts }, warnings: warningsFor({ dialect, parts }) };
 }
 
-/** One moment on each day of a year, each at a different hour, in the zone with the shortest names (`Z`). */
+/** One moment on each day of a year, at changing hours, in the zone with the shortest names (`Z`). */
 const PROBES = Array.from({ length: 366 }, (_, day) => dateTimeFormatter.at(day * 25 * 3_600_000, '+00:00'));
 
 function fitsEver({ letter, letters, pad }: Row): boolean {
   return PROBES.some((moment) => letter.print(moment, letters.length).length <= pad);
 }
 
-/** If `u` (weekday number) or `Y` (week year) is beside a month or a day, `y` is usually meant. */
+/** Warns about `u` (weekday number) or `Y` (week year) beside a month or a day: the author usually means `y`. */
 function warningsFor({ dialect, parts }: Pattern): string[] {
   const used = new Set(parts.flatMap((part) => (typeof part === 'string' ? [] : part.letters.charAt(0))));
   if (!['M', 'L', 'd', 'D'].some((letter) => used.has(letter))) return [];

@@ -8,14 +8,14 @@ const ACCEPTED =
   "RFC 1123 or 2822 (Tue, 5 Mar 2024 16:07:09 GMT), Java's Date (Tue Mar 05 16:07:09 EST 2024), M/d/yyyy (3/5/2024 4:07 PM EST)";
 
 const DAY = 86_400_000;
-const FARTHEST = 8.64e15 - 2 * DAY; // about 270,000 years: the range of a JavaScript date, minus room for zones
+const FARTHEST = 8.64e15 - 2 * DAY; // about 270,000 years: the range of a JavaScript date, minus two days for zones
 
 const ZONE = String.raw`(?<zone>Z|(?:GMT|UTC)?[+-]\d\d(?::?\d\d)?|[A-Z]{2,5}|[A-Z_]+(?:/[\w+-]+)+)`;
 const TIME = String.raw`(?<hour>\d\d):(?<minute>\d\d)(?::(?<second>\d\d))?`;
 const HALF_DAY_TIME = String.raw`(?<hour>\d{1,2}):(?<minute>\d\d)(?::(?<second>\d\d))? ?(?<half>[AP]M)`;
 const FRACTION = String.raw`(?:[.,](?<fraction>\d+))?`;
 
-/** The forms, in the order of attempts. White space has become single spaces before. */
+/** The accepted forms, in the order of attempts. `readTimestamp` first turns white space into single spaces. */
 const FORMS = [
   // ISO-8601, also with a space instead of T.
   String.raw`(?<year>\d{4}|[+-]\d{4,6})-(?<month>\d\d)-(?<day>\d\d)(?:[T ]${TIME}${FRACTION}(?: ?${ZONE})?)?`,
@@ -32,7 +32,7 @@ const FORMS = [
 /** The zones of RFC 2822, in hours east of Greenwich. */
 const MAIL_ZONES = new Map(Object.entries({ EST: -5, EDT: -4, CST: -6, CDT: -5, MST: -7, MDT: -6, PST: -8, PDT: -7 }));
 
-/** @param zone - the company's zone, for a time without a zone. */
+/** @param zone - the company's zone, which applies to a time without a zone. */
 export function readTimestamp(text: string, zone: string): Parsed<{ epochMillis: number }> {
   const value = text.trim().replace(/\s+/g, ' ');
   const read = /^-?\d+(?:\.\d+)?$/.test(value) ? readUnix(Number(value)) : readDate(value, zone);
@@ -40,7 +40,7 @@ export function readTimestamp(text: string, zone: string): Parsed<{ epochMillis:
   return { ok: false, error: `"${cutShort(value, 60)}" is not a timestamp${read && ` (${read})`}; accepted: ${ACCEPTED}` };
 }
 
-// The functions below return the result as a number, or the error as a string. An empty string: no form matches.
+// The functions below return the result as a number, or the error as a string. An empty string means that no form matches.
 type Fields = Record<string, string | undefined>;
 
 /** Values below 1e11 are seconds (up to the year 5138), others milliseconds. */
@@ -80,7 +80,7 @@ function readTime({ hour = '0', minute = '0', second = '0', fraction = '', half 
   return ((hours * 60 + Number(minute)) * 60 + Number(second)) * 1000 + Number(fraction.slice(0, 3).padEnd(3, '0'));
 }
 
-/** `local`: local time in ms, as if in UTC. `zoneText`: an offset, IANA zone or abbreviation; undefined: the company's zone. */
+/** `local` is the local time in ms, as if in UTC. `zoneText` is an offset, IANA zone or abbreviation; default: `companyZone`. */
 function instantIn(zoneText: string | undefined, local: number, companyZone: string): number | string {
   if (zoneText === undefined) return instantAt(local, companyZone);
   const [, hours, minutes = '00'] = /^(?:GMT|UTC)?([+-]\d\d)(?::?(\d\d))?$/i.exec(zoneText) ?? [];
@@ -90,7 +90,7 @@ function instantIn(zoneText: string | undefined, local: number, companyZone: str
   return typeof offset === 'string' ? offset : local - offset * 1000;
 }
 
-/** In a gap the time moves forward; in an overlap the earlier instant counts. */
+/** If a clock change skips this local time, moves the time forward. If it occurs twice, returns the earlier instant. */
 function instantAt(local: number, zone: string): number {
   const [before, after] = [offsetSeconds(zone, local - DAY), offsetSeconds(zone, local + DAY)];
   const byOldOffset = local - before * 1000;
@@ -99,11 +99,11 @@ function instantAt(local: number, zone: string): number {
   return isAfterChange ? byNewOffset : byOldOffset;
 }
 
-/** Seconds east of Greenwich. Looks in the company's own zone, then in RFC 2822, then in all zones, which must agree. */
+/** In seconds east of Greenwich. Looks in the company's zone, then in RFC 2822, then in all zones, if they agree. */
 function offsetOfAbbreviation(abbreviation: string, local: number, companyZone: string): number | string {
   if (['Z', 'UT', 'UTC', 'GMT'].includes(abbreviation)) return 0;
   const own = [...offsetsCalled(abbreviation, [companyZone], [local - DAY, local + DAY])];
-  // If the name has several offsets in this zone, uses the one at that time.
+  // If the abbreviation has several offsets in the company's zone, uses the offset at that time.
   const inForce = own.find((offset) => offsetSeconds(companyZone, local - offset * 1000) === offset) ?? own[0];
   if (inForce !== undefined) return inForce;
   const mailHours = MAIL_ZONES.get(abbreviation);
@@ -113,7 +113,7 @@ function offsetOfAbbreviation(abbreviation: string, local: number, companyZone: 
   return another === undefined ? offset : `${abbreviation} is the name of several time zones; send an offset such as +05:30`;
 }
 
-/** In seconds. */
+/** The offsets of these zones at these instants under this short name, in seconds. */
 function offsetsCalled(shortName: string, zones: string[], instants: number[]): Set<number> {
   const moments = zones.flatMap((zone) => instants.map((instant) => zoneAt(zone, instant)));
   return new Set(moments.filter(({ short }) => sameWord(short, shortName)).map(({ offset }) => offset));

@@ -1,8 +1,8 @@
-/** Time zones. Intl has the offsets. The JDK (zones.json) has the names, and the standard offset of each time. */
+/** Time zones. `Intl` has the offsets. The JDK's data (zones.json) has the names, and the standard offsets over time. */
 
 import jdkZones from './zones.json' with { type: 'json' };
 
-/** A zone at one instant. Fixed offsets, and zones newer than the JDK's tables, have their id in place of each name. */
+/** A zone at one instant. Fixed offsets, and zones newer than the JDK's data, use their id as each name. */
 export interface ZoneAt {
   id: string; // Europe/Berlin, +05:30; Z for +00:00
   offset: number; // seconds east of Greenwich
@@ -13,8 +13,8 @@ export interface ZoneAt {
 }
 
 /**
- * Zones by id. `names`: standard short, daylight short, standard long, daylight long, generic short, generic long. `standard`:
- * pairs of an epoch second and the standard offset from then on. Before the first pair there was no summer time.
+ * Zones by id. `names` has: standard short, daylight short, standard long, daylight long, generic short, generic long. `standard`
+ * has pairs: an epoch second, and the standard offset from then on. Before the first pair, there was no daylight saving time.
  */
 const zoneTable = new Map(
   Object.entries<number[]>(jdkZones.zones).flatMap(([ids, [nameIndex = 0, ...standard]]) =>
@@ -37,7 +37,7 @@ export function zoneAt(zone: string, epochMillis: number): ZoneAt {
   return nameless(offset === 0 ? 'Z' : zone, offset);
 }
 
-/** The zone as in `java.util.TimeZone`: before 1900 today's standard time applies, and a fixed offset is called GMT+05:30. */
+/** The zone as in `java.util.TimeZone`: before 1900, today's standard time applies. A fixed offset has a name (GMT+05:30). */
 export function oldZoneAt(zone: string, epochMillis: number): ZoneAt {
   const fixed = fixedOffset(zone);
   if (fixed === 0) return named('UTC', 0, epochMillis);

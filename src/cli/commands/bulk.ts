@@ -13,7 +13,7 @@ import { type Commands, command, readCount, settingsOf, withFilter, yesOption } 
 import { exitCodes, UsageError } from '../terminal.js';
 import { type Line, line, momentText } from '../text.js';
 
-/** For each verb of the API: the help text, and the filter of the example. */
+/** The help text for each verb of the API, and the filter in its example. */
 const verbs: Record<BulkVerb, [meaning: string, example: string]> = {
   retry: [
     'retry all actions that need attention (with --status failed: all failed actions)',
@@ -37,17 +37,17 @@ export const bulk: Commands = (relay, session) => {
     withFilter(verb === 'mend' ? withCorrection(added) : added)
       .aliases(verb === name ? [] : [verb])
       .description(
-        'Shows the number of chains and the first ten, then asks. A script uses --yes, or --confirm with the number that it ' +
-          'expects. Exit code 4 if a chain did not answer, or an action was refused or failed again.',
+        'Shows the number of chains and the first ten chains, then asks. In a script, use --yes, or --confirm with the number ' +
+          'of chains that you expect. The exit code is 4 if a chain did not answer, or an action was refused or failed again.',
       )
       .option(
         '--status <status>',
-        'chains with this status: needs-attention or running; for retry and mend also failed (reopens closed chains)',
+        'chains with this status: needs-attention or running; retry and mend also take failed, and reopen closed chains',
         (status) => ({ status }),
       )
-      .option('--cause <causeId>', 'actions with this cause; relay causes list shows the causes', (causeId) => ({ causeId }))
+      .option('--cause <causeId>', 'actions with this cause; `relay causes list` shows the causes', (causeId) => ({ causeId }))
       .option('--chain-ids <id,…>', 'only these chains of the company; repeatable', chainIdsOf)
-      .option('--all-companies', 'in all companies, instead of one')
+      .option('--all-companies', 'chains of all companies, instead of one company')
       .option('--confirm <count>', 'skip the question if exactly this number of chains matches', readCount('--confirm'))
       .addOption(yesOption)
       .action(async (companyId, options) => {
@@ -65,7 +65,7 @@ export const bulk: Commands = (relay, session) => {
     .description("With a company's key, name the company too.")
     .action((bulkId, companyId) => session.show(look(bulkId, companyId), bulkLines));
 
-  /** Shows the chains and asks. @returns their number. */
+  /** Shows the chains and asks for confirmation. @returns the number of chains. */
   async function askFirst(companyId: string | undefined, body: object, yes: boolean | undefined): Promise<number> {
     const answer = await session.api.ask('POST', baseOf(companyId), bulkPreviewSchema, { body });
     const { count, first, mends } = answer.body;
@@ -86,7 +86,7 @@ export const bulk: Commands = (relay, session) => {
     let answer = await session.api.ask('POST', baseOf(companyId), bulkSchema, { body, nextStep });
     const { bulkId } = answer.body;
     const show = `npx relay bulk show ${bulkId}${companyId === undefined ? '' : ` ${companyId}`}`;
-    session.note(`The order runs in the background, also if you stop this command: ${show}`);
+    session.note(`The order runs in the background. It continues if you stop this command: ${show}`);
     while (answer.body.status === 'running') {
       await sleep(500);
       answer = await look(bulkId, companyId);
@@ -114,8 +114,8 @@ function withCorrection<Args extends unknown[], Options extends OptionValues>(co
       if (from === undefined) throw new UsageError('--replace must be from=to');
       return corrects({ replace: { from, to } });
     })
-    .addOption(new Option('--trim', 'then remove white space at both ends').preset(corrects({ trim: true })))
-    .option('--default <value>', 'then set a field that is blank, missing or not substituted', (value) =>
+    .addOption(new Option('--trim', 'after --replace, remove white space at both ends').preset(corrects({ trim: true })))
+    .option('--default <value>', 'the value for a field that is then blank, missing or not substituted', (value) =>
       corrects({ default: value }),
     );
 }

@@ -1,4 +1,4 @@
-/** `relay causes`: why chains need attention, and who works on it. */
+/** `relay causes`: why chains need attention, and who works on each cause. */
 
 import { type CauseResource, causeSchema, causesResponse, type RefusedCause, wholeCauseResponse } from '../../contract/causes.js';
 import { path } from '../api.js';
@@ -7,7 +7,7 @@ import { UsageError } from '../terminal.js';
 import { fields, type Line, line, momentFromNow, readDuration } from '../text.js';
 
 export const causes: Commands = (relay, session) => {
-  const causes = relay.command('causes').summary('why chains need attention, and who works on it');
+  const causes = relay.command('causes').summary('why chains need attention, and who works on each cause');
   const example = 'acme 4f0f5dc373404496';
 
   withParts(
@@ -15,7 +15,7 @@ export const causes: Commands = (relay, session) => {
       causes,
       'list <companyId>',
       'acme',
-      'list the causes: current ones first, then those that are over, then refused requests that wait',
+      'list current causes, then past causes, then refused requests that wait for a decision',
     ),
   ).action((companyId, options) =>
     session.list(options, {
@@ -28,7 +28,7 @@ export const causes: Commands = (relay, session) => {
         REASON: 'reason',
         SINCE: 'since',
         LAST: 'lastAt',
-        OVER: 'endedAt',
+        ENDED: 'endedAt',
         'TAKEN BY': 'takenBy',
         'SILENT UNTIL': silence,
         WHAT: 'message',
@@ -48,7 +48,7 @@ export const causes: Commands = (relay, session) => {
         RULE: 'relayId',
         ASSIGNMENT: 'assignmentId',
         HELD: 'since',
-        OVER: 'endedAt',
+        ENDED: 'endedAt',
         'FAILS AT': ({ endedAt, heldUntil = '' }) => (endedAt === undefined ? momentFromNow(heldUntil) : ''),
       }),
       ...(nextCursor === undefined ? [] : ['…']),
@@ -64,7 +64,8 @@ export const causes: Commands = (relay, session) => {
   );
   command(causes, 'silence <companyId> <causeId> <time>', `${example} 4h`, 'stop notices about a cause for a while')
     .description(
-      'The time is a duration from now: 30m, 4h, at most 24h; 0 ends the silence. If an action fails without a decision, its notice is still sent.',
+      'The time is a duration from now, such as 30m or 4h; the maximum is 24h. 0 ends the silence. If nobody decides about an action ' +
+        'in time, it fails, and this notice is still sent.',
     )
     .action((companyId, causeId, time) => {
       const seconds = readDuration(time);

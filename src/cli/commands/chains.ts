@@ -15,7 +15,7 @@ const exampleId = '0f5c1d7e-6a2b-4c3d-8e9f-1a2b3c4d5e6f';
 export const chains: Commands = (relay, session) => {
   const chains = relay.command('chains').summary('list and show chains');
 
-  const order = 'list the chains of a company or of all companies: open ones first, the newest first';
+  const order = 'list the chains of a company or of all companies: open before closed, new before old';
   withParts(withFilter(command(chains, 'list [companyId]', 'acme --status needs-attention', order)))
     .option('--status <status>', `chains with this status: ${chainStatuses.join(', ')}`, (status) => ({ status }))
     .option('--paused', 'chains with an action that waits for the end of a pause')
@@ -33,7 +33,7 @@ export const chains: Commands = (relay, session) => {
     });
 
   command(chains, 'show <companyId> <chainId>', `acme ${exampleId} --watch`, 'show the state of a chain and its actions')
-    .description('Exit code 4 if it failed, needs attention, or was cancelled or terminated.')
+    .description('The exit code is 4 if the chain failed, needs attention, or was cancelled or terminated.')
     .option('--watch', 'show every change until the chain ends')
     .action(async (companyId, given, { watch }) => {
       const chainId = chainIdOf(companyId, given);
@@ -46,7 +46,7 @@ export const chains: Commands = (relay, session) => {
 
   const retry = 'retry an action that needs attention, failed, or reached only some recipients';
   command(relay, 'retry <companyId> <chainId> <index>', `acme ${exampleId} 1`, retry)
-    .description('A closed chain is opened again. After the retry, the actions that were waiting for this one also run.')
+    .description('A closed chain is opened again. After the retry, the actions that waited for this action also run.')
     .action(decide('retry', 'will be retried'));
 
   const fieldsOf = (companyId: string, given: string, index: string) => {
@@ -65,7 +65,7 @@ export const chains: Commands = (relay, session) => {
   command(chains, 'fields <companyId> <chainId> <index>', `acme ${exampleId} 1`, show).action((companyId, chainId, index) =>
     session.show(fieldsOf(companyId, chainId, index), ({ fields: now, sent, sameAssignment }) => [
       ...fields(now),
-      ...(sent ? ['', 'As they were sent:', ...fields(sent, '  ')] : []),
+      ...(sent ? ['', 'The fields as they were sent:', ...fields(sent, '  ')] : []),
       ...(sameAssignment.length > 0
         ? ['', `The same assignment is in ${actionsText(sameAssignment)}: \`--all-actions\` edits them too.`]
         : []),
@@ -78,7 +78,7 @@ export const chains: Commands = (relay, session) => {
   )
     .description('A closed chain is opened again. `relay chains fields` shows the fields.')
     .option('--confirm-unknown', 'retry even if the outcome of the last attempt is unknown')
-    .option('--all-actions', 'for platformAssignmentId: also edit the other actions with this assignment that have not ended')
+    .option('--all-actions', 'change platformAssignmentId also in the other actions of this assignment that have not ended')
     .action(async (companyId, chainId, index, { confirmUnknown, allActions, ...changes }) => {
       const edited = changesOf(changes);
       const names = Object.keys(edited);
@@ -93,7 +93,7 @@ export const chains: Commands = (relay, session) => {
   command(relay, 'skip <companyId> <chainId> <index>', `acme ${exampleId} 1`, skip).action(decide('skip', 'will be skipped'));
 
   command(relay, 'run-now <companyId> <chainId> <index>', `acme ${exampleId} 2`, 'run a delayed action now')
-    .alias('runNow') // the spelling of the API
+    .alias('runNow') // The API calls the verb `runNow`.
     .action(decide('runNow', 'will run now'));
 
   const reschedule = 'move a delayed action to another time, counted from now';
@@ -109,10 +109,10 @@ export const chains: Commands = (relay, session) => {
 
   const cancel = 'cancel an action that has not ended; without an index, the whole chain';
   command(relay, 'cancel <companyId> <chainId> [index]', `acme ${exampleId} 2`, cancel)
-    .description('An action that runs at the moment ends first. Completed actions stay completed.')
+    .description('An action that is running ends first. Completed actions stay completed.')
     .action(decide('cancel', 'will be cancelled'));
 
-  /** Without an index, decides about the whole chain. @param what - the end of the sentence that it prints. */
+  /** Without an index, decides about the whole chain. @param what - the end of the sentence that the command prints. */
   function decide(verb: string, what: string, body?: object) {
     return (companyId: string, given: string, index?: string) => {
       const chainId = chainIdOf(companyId, given);
@@ -143,7 +143,7 @@ function indexOf(given: string): number {
   throw new UsageError('The index must be a whole number: the first action of a chain is 0');
 }
 
-/** @param given - the chain's id, or a workflow id: `relay:acme:ID`, or `relay:acme:ID:2` of delayed actions. */
+/** @param given - the chain's id, its workflow id `relay:acme:ID`, or the workflow id of its delayed actions `relay:acme:ID:2`. */
 export function chainIdOf(companyId: string, given: string): string {
   const [, company, chainId] = /^relay:([^:]*):([^:]+)(:\d+)?$/.exec(given) ?? [];
   return chainId !== undefined && company === companyId ? chainId : given;

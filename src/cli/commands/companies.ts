@@ -43,7 +43,9 @@ export const companies: Commands = (relay, session) => {
     .action((companyId) => session.show(session.api.ask('GET', pathOf(companyId), companySchema), fields));
 
   command(companies, 'check <companyId>', 'acme --assignment 1001', 'check whether the settings of a company work')
-    .description('A worker checks them. It sends no message and changes nothing. Exit code 1 if something does not work.')
+    .description(
+      'A worker checks the settings. It sends no message and changes nothing. The exit code is 1 if one does not work.',
+    )
     .option('--assignment <assignmentId>', 'an assignment that exists on the platform')
     .action(async (companyId, { assignment }) => {
       const answer = await session.api.ask('POST', `${pathOf(companyId)}/check`, checkResponse, {
@@ -56,15 +58,15 @@ export const companies: Commands = (relay, session) => {
       );
     });
 
-  const signed = 'the secret that signs its webhooks; with a secret, unsigned requests are refused';
+  const signed = 'the secret that signs requests of the company; if it is set, the relay refuses unsigned requests';
   const example = 'acme --name "Acme Field Services" --notify-email office@acme.example';
   withSettings(command(companies, 'set <companyId>', example, 'create a company, or change its settings'))
     .description(
       'Other settings stay the same. --notify-email replaces all addresses. A null in --file removes a setting. ' +
         'Other users of this machine can see secrets in options: use --file - to hide them.',
     )
-    .option('--name <name>', 'its name; required for a new company', (name) => ({ name }))
-    .option('--time-zone <zone>', 'its time zone, such as Europe/Berlin or +02:00', (timeZone) => ({ timeZone }))
+    .option('--name <name>', 'the name of the company; required for a new company', (name) => ({ name }))
+    .option('--time-zone <zone>', 'the time zone of the company, such as Europe/Berlin or +02:00', (timeZone) => ({ timeZone }))
     .option('--notice-links <on|off>', 'whether notices have links to retry or skip without a key', (text) => ({
       noticeLinks: readSwitch('--notice-links', text),
     }))
@@ -81,7 +83,7 @@ export const companies: Commands = (relay, session) => {
     .option('--mail-from <address>', 'the From address of e-mails', (from) => ({ mail: { from } }))
     .option('--mail-reply-to <address>', 'the Reply-To address of e-mails', (replyTo) => ({ mail: { replyTo } }))
     .option('--mail-smtp-url <url>', "the address of the company's own mail server", (smtpUrl) => ({ mail: { smtpUrl } }))
-    .option('--reuse-id', 'create it even if a company with this id was deleted')
+    .option('--reuse-id', 'create the company even if an earlier company with this id was deleted')
     .option('--webhook-secret <whsec_…>', signed, (webhookSecret) => ({ webhookSecret }))
     .action(async (companyId, { reuseId, ...options }) => {
       const answer = await changeOrMake(companyId, await readSettings(session.terminal, options), reuseId);
@@ -95,8 +97,8 @@ export const companies: Commands = (relay, session) => {
     });
 
   command(companies, 'delete <companyId>', 'acme --yes', 'delete a company with all its stored data')
-    .description('A company with open chains needs --cancel-chains. The answer shows its data that is still in Temporal.')
-    .option('--cancel-chains', 'also cancel its open chains')
+    .description('If the company has open chains, use --cancel-chains. The answer says what Temporal still has of the company.')
+    .option('--cancel-chains', 'also cancel the open chains of the company')
     .addOption(yesOption)
     .action(async (companyId, { cancelChains, yes }) => {
       const { api } = session;
@@ -109,14 +111,14 @@ export const companies: Commands = (relay, session) => {
         `Deleted: ${what}.`,
         ...(bulkId === undefined ? [] : [`Its chains are being cancelled: npx relay bulk show ${bulkId}`]),
         ...remainsLines(remains),
-        `Erase the closed ones: npx relay companies erase ${companyId}`,
+        `Erase the closed runs: npx relay companies erase ${companyId}`,
       ]);
     });
 
   command(companies, 'erase <companyId>', 'acme --yes', 'erase the data of a deleted company in Temporal')
     .description(
-      'Erases the closed histories of its chains, delayed actions, notices and bulk orders. You can stop it and start it again ' +
-        'at any time. Exit code 1 if something is left.',
+      'Erases the closed workflow runs of the company: its chains, delayed actions, notices and bulk orders. You can stop the ' +
+        'command and start it again at any time. The exit code is 1 if a run is left.',
     )
     .addOption(yesOption)
     .action(async (companyId, { yes }) => {
@@ -132,7 +134,7 @@ export const companies: Commands = (relay, session) => {
         }
         if (remains) session.exitCode = exitCodes.refused;
         const left = remains
-          ? [...remainsLines(remains), 'Start it again when the open ones have closed.']
+          ? [...remainsLines(remains), 'Run the command again when the open runs have closed.']
           : ['Nothing is left.'];
         return session.show(answer, () => [`${total} runs erased.`, ...left]);
       }
@@ -152,6 +154,6 @@ export const companies: Commands = (relay, session) => {
 function remainsLines({ open, closed, retentionDays, until }: Remains): string[] {
   const days = retentionDays === 1 ? '1 day' : `${retentionDays} days`;
   return [
-    `Temporal keeps ${closed} closed and ${open} open runs of it. It deletes the closed ones after ${days}, by ${momentText(until)}.`,
+    `Temporal still has ${closed} closed and ${open} open runs of the company. It deletes a closed run after ${days}, the last one by ${momentText(until)}.`,
   ];
 }

@@ -1,4 +1,4 @@
-/** `relay tokens` (of a rule), `keys` (of a company) and `admin-tokens` (of operators). */
+/** `relay tokens` for the tokens of a rule, `keys` for those of a company, `admin-tokens` for those of operators. */
 
 import { Option } from '@commander-js/extra-typings';
 import {
@@ -16,10 +16,10 @@ import { type Commands, command, yesOption } from '../options.js';
 import { UsageError } from '../terminal.js';
 import { fields, momentText, readDuration, readMoment } from '../text.js';
 
-const expiresOption = new Option('--expires <time>', 'when it expires: 2026-07-01T12:00:00Z, or 90d from now').argParser((text) =>
-  readMoment(text, 'ahead'),
+const expiresOption = new Option('--expires <time>', 'the time of expiry: 2026-07-01T12:00:00Z, or 90d from now').argParser(
+  (text) => readMoment(text, 'ahead'),
 );
-/** The words before `company acme`. */
+/** The words between `you can` and `company acme`. */
 const may: Record<Role, string> = {
   read: 'read the chains of',
   steer: 'read and steer the chains of',
@@ -29,7 +29,7 @@ const may: Record<Role, string> = {
 export const credentials: Commands = (relay, session) => {
   const tokens = relay.command('tokens').summary('the access tokens of a rule');
   const tokensOf = (companyId: string, relayId: string) => path`/admin/companies/${companyId}/rules/${relayId}/tokens`;
-  const common = { MADE: 'createdAt', ENDS: 'expiresAt', 'LAST USED': 'lastUsedAt' } as const;
+  const common = { CREATED: 'createdAt', EXPIRES: 'expiresAt', 'LAST USED': 'lastUsedAt' } as const;
   const tokenColumns = { TOKEN: 'tokenId', STATE: 'state', ...common } as const;
 
   const list = 'list the tokens of a rule; the secrets are not shown';
@@ -64,8 +64,8 @@ export const credentials: Commands = (relay, session) => {
   });
 
   command(keys, 'create <companyId>', 'acme --name console', 'make a key, and show it once')
-    .option('--name <name>', 'the person or program that uses it (required)')
-    .addOption(new Option('--role <role>', 'its permissions; default: steer').choices(roles))
+    .option('--name <name>', 'the person or program that uses the key (required)')
+    .addOption(new Option('--role <role>', 'the permissions of the key; default: steer').choices(roles))
     .addOption(expiresOption)
     .action((companyId, { name, role, expires: expiresAt }) => {
       if (name === undefined) throw new UsageError('A key needs a --name');
@@ -95,7 +95,7 @@ export const credentials: Commands = (relay, session) => {
   });
 
   command(adminTokens, 'create', '--name dana', 'make a token for an operator, and show it once')
-    .option('--name <name>', 'its user, for the audit log (required)')
+    .option('--name <name>', 'the name of the operator, for the audit log (required)')
     .addOption(expiresOption)
     .action(({ name, expires: expiresAt }) => {
       if (name === undefined) throw new UsageError('A token needs a --name');

@@ -20,19 +20,20 @@ export const operations: Commands = (relay, session) => {
   const example = 'acme --what platform --reason "new version" --until 2h';
   command(relay, 'pause <companyId>', example, 'pause the actions of a company, for planned downtime')
     .description(
-      'Without --what, everything is paused. Afterwards the actions continue in order. Nothing is lost. The time for a decision does not run during the pause.',
+      'Without --what, the command pauses everything. After the pause, the actions continue in order, and nothing is lost. The time ' +
+        'of the pause does not count towards the time for a decision.',
     )
     .addOption(whatOption)
-    .option('--reason <words>', 'the reason, shown with every waiting action')
+    .option('--reason <words>', 'the reason of the pause; every waiting action shows it')
     .option('--until <time>', 'when the pause ends automatically: 2026-07-01T12:00:00Z, or 2h from now', (text) =>
       readMoment(text, 'ahead'),
     )
     .action((companyId, body) => showPauses(companyId, 'PUT', body));
 
-  command(relay, 'unpause <companyId>', 'acme', 'end a pause; without --what, end all')
+  command(relay, 'unpause <companyId>', 'acme', 'end a pause; without --what, end all pauses')
     .description('Delayed actions that became due during the pause keep the original intervals between them.')
     .addOption(whatOption)
-    .option('--run-overdue-now', 'run overdue actions immediately, without the intervals')
+    .option('--run-overdue-now', 'run overdue actions immediately, without these intervals')
     .action((companyId, { what, runOverdueNow }) => {
       const asked = session.api.ask('DELETE', pauseOf(companyId), endedPausesResponse, {
         query: { what, overdue: runOverdueNow && 'now' },
@@ -45,8 +46,8 @@ export const operations: Commands = (relay, session) => {
     showPauses(companyId, 'GET'),
   );
 
-  const notices = relay.command('notices').summary('who gets notices, and whether they arrive');
-  command(notices, 'contacts <companyId>', 'acme', 'list the contacts, and which have not confirmed yet')
+  const notices = relay.command('notices').summary('who gets notices, and whether the notices arrive');
+  command(notices, 'contacts <companyId>', 'acme', 'list the contacts; mark those that have not confirmed yet')
     .description('A contact that has not confirmed gets only the first notice of each cause, with a link to confirm.')
     .action(async (companyId) => {
       const answer = await session.api.ask('GET', path`/admin/companies/${companyId}/contacts`, contactsResponse);
@@ -59,8 +60,8 @@ export const operations: Commands = (relay, session) => {
     });
 
   command(notices, 'test <companyId>', 'acme --rule 4711', 'send a test notice to every contact, and show where it arrived')
-    .description('A worker sends it, like a real notice. Exit code 1 if it did not arrive everywhere.')
-    .option('--rule <relayId>', 'also to the contacts of this rule')
+    .description('A worker sends the test like a real notice. The exit code is 1 if a contact did not get it.')
+    .option('--rule <relayId>', 'also send the test to the contacts of this rule')
     .action(async (companyId, { rule }) => {
       const answer = await session.api.ask('POST', path`/admin/companies/${companyId}/notices/test`, noticeTestResponse, {
         body: { relayId: rule },
@@ -104,15 +105,15 @@ export const operations: Commands = (relay, session) => {
     }),
   ];
 
-  command(encryption, 'status', '', 'show the keys that encrypt the store').action(() =>
+  command(encryption, 'status', '', 'show the encryption keys, and how many rows each key encrypts').action(() =>
     session.show(session.api.ask('GET', '/admin/encryption', encryptionStatusSchema), (status) => [
       ...rowsOf(status),
-      ...(status.left > 0 ? ['', `${status.left} rows left to encrypt: npx relay encryption rotate`] : []),
+      ...(status.left > 0 ? ['', `${status.left} rows are not encrypted with the first key: npx relay encryption rotate`] : []),
     ]),
   );
 
   command(encryption, 'rotate', '', 'encrypt the whole database with the first key of RELAY_ENCRYPTION_KEYS')
-    .description('You can stop it and start it again at any time. Exit code 1 if rows are left.')
+    .description('You can stop the command and start it again at any time. The exit code is 1 if rows are left.')
     .action(async () => {
       for (let total = 0; ; ) {
         const answer = await session.api.ask('POST', '/admin/encryption/rotate', encryptionProgressSchema);
@@ -123,13 +124,13 @@ export const operations: Commands = (relay, session) => {
           continue;
         }
         if (left > 0) session.exitCode = exitCodes.refused;
-        const advice = left > 0 && unreadable.length === 0 ? ['Rows were written meanwhile: start it again.'] : unreadable;
+        const advice = left > 0 && unreadable.length === 0 ? ['More rows were written meanwhile: run it again.'] : unreadable;
         return session.show(answer, (status) => [`${total} rows encrypted, ${left} left.`, ...advice, '', ...rowsOf(status)]);
       }
     });
 
   command(relay, 'health', '', 'check whether the relay reaches Temporal and its database')
-    .description('Exit code 1 if it does not.')
+    .description('The exit code is 1 if one of them cannot be reached.')
     .action(async () => {
       const { api } = session;
       const answer = await api.ask('GET', '/readyz', z.looseObject({ status: z.string() }), { bearer: false, alsoAnswer: 503 });
@@ -146,7 +147,7 @@ export const operations: Commands = (relay, session) => {
         UNTIL: ({ until }) => (until === undefined ? 'you end it' : momentFromNow(until)),
         REASON: 'reason',
       });
-      return [...lines, '', `List what waits: npx relay chains list ${companyId} --paused`];
+      return [...lines, '', `List the waiting chains: npx relay chains list ${companyId} --paused`];
     });
   }
 };

@@ -71,11 +71,12 @@ export const rejected: Commands = (relay, session) => {
   );
   withChanges(resend, 'index.')
     .description(
-      '--set and --unset edit it first: 1.subject is the subject of the second action. Delays start now. If the request came with a ' +
-        'revoked or rotated token, or without the signature, the command shows its actions and asks first; a script uses --yes.',
+      '--set and --unset edit the request first: 1.subject is the subject of the second action. Delays start now. If the request ' +
+        'came with a revoked or rotated token, or without a valid signature, the command shows the actions and asks first. In a ' +
+        'script, use --yes.',
     )
     .option('--proposed', 'for a body that could not be read: send the proposed actions')
-    .option('--leave-out <places>', 'leave out these proposed actions, by their places: 1,2')
+    .option('--leave-out <indexes>', 'do not send the proposed actions with these indexes: 1,2')
     .addOption(waitOption)
     .addOption(yesOption)
     .action(async (companyId, rejectedId, { wait, yes = false, proposed, leaveOut, ...changes }) => {
@@ -104,7 +105,7 @@ export const rejected: Commands = (relay, session) => {
   );
 };
 
-/** The line with the mistake and a mark under it, then the whole body. Without a place: only the body. */
+/** Shows the line with a mark under the mistake, then the whole body. If the place of the mistake is unknown, shows only the body. */
 function bodyLines({ text, bytes, cut, place }: KeptBody): string[] {
   const size = `${bytes} bytes${cut ? ', cut off here' : ''}`;
   if (!place) return [`Body (${size}):`, ...text.split('\n')];
@@ -128,7 +129,7 @@ function proposalLines(proposal: readonly ProposedAction[] = []): string[] {
     '',
     'Proposed actions:',
     ...proposal.flatMap(({ element, authenticated }, index) => [
-      `${index}${authenticated ? '' : ' (not authenticated: it has no valid token of its rule)'}`,
+      `${index}${authenticated ? '' : ' (not authenticated: the action has no valid token of its rule)'}`,
       ...JSON.stringify(element, null, 2).split('\n'),
     ]),
   ];
@@ -136,11 +137,11 @@ function proposalLines(proposal: readonly ProposedAction[] = []): string[] {
 
 /** @throws UsageError */
 function placesIn(text: string): number[] {
-  if (!/^\d{1,3}(,\d{1,3})*$/.test(text)) throw new UsageError('--leave-out must be the places of actions, such as 1,2');
+  if (!/^\d{1,3}(,\d{1,3})*$/.test(text)) throw new UsageError('--leave-out must be the indexes of actions, such as 1,2');
   return text.split(',').map(Number);
 }
 
-/** `{"1.subject": "x"}` → `{"1": {"subject": "x"}}`. @throws UsageError */
+/** Changes `{"1.subject": "x"}` to `{"1": {"subject": "x"}}`. @throws UsageError */
 function byAction(changes: Settings): Record<string, Settings> {
   const actions: Record<string, Settings> = {};
   for (const [name, value] of Object.entries(changes)) {

@@ -11,13 +11,15 @@ import { fields } from '../text.js';
 /** The options of both `create` and `set`. */
 function withRule<Args extends unknown[], Options extends OptionValues>(command: Command<Args, Options>) {
   return withSettings(command)
-    .option('--name <name>', 'its name for people', (name) => ({ name }))
-    .option('--on-failure <hold|continue>', 'after a failed action: the next actions wait, or run', (onFailure) => ({
-      onFailure,
-    }))
+    .option('--name <name>', 'the name of the rule', (name) => ({ name }))
+    .option(
+      '--on-failure <hold|continue>',
+      'after a failed action, let the next actions wait (hold) or run (continue)',
+      (onFailure) => ({ onFailure }),
+    )
     .option(
       '--on-unknown <resend|hold>',
-      'if the outcome of an action is unknown: run it again, or wait for a decision',
+      'if the outcome of an action is unknown, run the action again (resend) or wait for a decision (hold)',
       (onUnknown) => ({ onUnknown }),
     );
 }
@@ -48,12 +50,12 @@ export const rules: Commands = (relay, session) => {
 
   const example = 'acme --name "Alert the office" --notify-email office@acme.example';
   withRule(command(rules, 'create <companyId>', example, 'create a rule, and show its token once'))
-    .option('--relay-id <digits>', 'an existing id, to keep it', (relayId) => ({ relayId }))
-    .option('--token <token>', 'an existing token, so that webhooks keep working', (relayAccessToken) => ({ relayAccessToken }))
+    .option('--relay-id <digits>', 'the id that existing webhooks use', (relayId) => ({ relayId }))
+    .option('--token <token>', 'the token that existing webhooks use', (relayAccessToken) => ({ relayAccessToken }))
     .action(async (companyId, options) => {
       const { api, terminal } = session;
       const body = await readSettings(terminal, options);
-      // Read the company before the rule is created: nothing may fail between the creation and the output of the token.
+      // Reads the company before it creates the rule, because nothing may fail between the creation and the output of the token.
       const { body: company } = await api.ask('GET', path`/admin/companies/${companyId}`, companySchema);
       const url = `${api.address.url}${path`/co/${companyId}/relay`}`;
       const made = api.ask('POST', path`/admin/companies/${companyId}/rules`, createdRuleResponse, { body });
@@ -114,7 +116,7 @@ function firstChain(url: string, relayId: string, relayAccessToken: string, emai
   return `curl -i ${quoted(url)} -H 'Content-Type: application/json' -d ${quoted(chain)}`;
 }
 
-/** Quotes a text as one word of a shell. */
+/** Quotes a text, so that a shell reads it as one word. */
 function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

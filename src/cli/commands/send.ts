@@ -18,11 +18,11 @@ export const send: Commands = (relay, session) => {
   command(relay, 'send <companyId> <file>', example, 'send a chain from a JSON file; - is standard input')
     .description('With --rule and --token, actions of other rules keep their own tokens.')
     .option('--idempotency-key <key>', 'a second request with the same key and chain runs nothing')
-    .option('--dry-run', 'show the results of each action, without any effect')
-    .option('--rule <relayId>', 'the relayId of actions without one, or with a <placeholder>')
+    .option('--dry-run', 'show what each action would do, and do nothing')
+    .option('--rule <relayId>', 'the relayId for actions that have none, or only a <placeholder>')
     .option(
       '--token <token>',
-      'the relayAccessToken of actions without one, or with a <placeholder>; default: RELAY_ACCESS_TOKEN',
+      'the relayAccessToken for actions that have none, or only a <placeholder>; default: RELAY_ACCESS_TOKEN',
     )
     .option(
       '--webhook-secret <whsec_…>',
@@ -64,7 +64,7 @@ function nextStep({ status }: { status: number }): string | undefined {
   return `${needed} use --rule and --token. If the company has a webhookSecret, also use --webhook-secret.`;
 }
 
-/** The headers that sign a request, as in Standard Webhooks. @throws UsageError without the secret. */
+/** The headers that sign a request, as in Standard Webhooks. @throws UsageError that does not contain the secret. */
 export function signatureHeaders(secret: string, id: string, body: Uint8Array): Record<string, string> {
   if (!isWebhookSecret(secret.trim()))
     throw new UsageError('The webhook secret must be whsec_ followed by 24 to 64 bytes in base64');
@@ -75,7 +75,7 @@ export function signatureHeaders(secret: string, id: string, body: Uint8Array): 
 
 const actionsSchema = z.array(z.record(z.string(), z.unknown()));
 
-/** Fills in missing rules and tokens. Changes only an array of objects; the API reports other mistakes. */
+/** Adds the rule and the token to actions that have none. Changes only an array of objects; the API reports other mistakes. */
 export function fillIn(bytes: Uint8Array, { rule, token }: { rule: string | undefined; token: string | undefined }): Uint8Array {
   const actions = actionsSchema.safeParse(parseJson(bytes));
   if (!actions.success || (rule === undefined && token === undefined)) return bytes;

@@ -85,8 +85,8 @@ export function ActionCard({ card, place, count, composer, ...more }: CardProps)
     among.flatMap(({ field, detail }) => (field === name || field.startsWith(`${name}/`) ? [detail] : []));
   const hintOf = ({ name, description }: Definition['fields'][number]) => {
     const notes = detailsOf(name, remarks).map((detail) => `Note: ${detail}.`);
-    const delay = name === 'delayInSeconds' ? delayOf(fields) : undefined;
-    if (delay) notes.unshift(`That is ${durationText(delay)}.`);
+    const delay = name === 'delayInSeconds' ? delayOf(fields) : 0;
+    if (typeof delay === 'number' && delay > 0) notes.unshift(`That is ${durationText(delay)}.`);
     if (name === 'cfTargetDateFormat' && timestamp) notes.unshift(timestamp);
     return [fieldHints[name] ?? description, ...notes].join(' ');
   };

@@ -93,19 +93,21 @@ export function readElements(text: string): { elements?: Fields[]; error?: strin
   }
 }
 
-/** A whole number of seconds; undefined: a variable, or a mistake. */
-export function delayOf({ delayInSeconds = '' }: Fields): number | undefined {
+/** In seconds. `event`: the event sets the delay. `wrong`: the delay is no whole number of seconds. */
+export type Delay = number | 'event' | 'wrong';
+
+export function delayOf({ delayInSeconds = '' }: Fields): Delay {
   const text = fieldText(delayInSeconds).trim();
-  return /^\d*$/.test(text) ? Number(text) : undefined;
+  return /^\d*$/.test(text) ? Number(text) : text.includes('${') ? 'event' : 'wrong';
 }
 
-/** Indexes of the cards by delay, immediate ones first. Unknown delays come last. */
-export function railOf(cards: readonly Card[]): { delay: number | undefined; places: number[] }[] {
-  const stops = new Map<number | undefined, number[]>();
+/** The indexes of the cards by delay. Immediate actions come first, and unknown delays last. */
+export function railOf(cards: readonly Card[]): { delay: Delay; places: number[] }[] {
+  const stops = new Map<Delay, number[]>();
   for (const [place, { fields }] of cards.entries()) {
     const delay = delayOf(fields);
     stops.set(delay, [...(stops.get(delay) ?? []), place]);
   }
-  const far = Number.POSITIVE_INFINITY;
-  return [...stops].map(([delay, places]) => ({ delay, places })).sort((one, other) => (one.delay ?? far) - (other.delay ?? far));
+  const order = (delay: Delay) => (typeof delay === 'number' ? delay : Number.MAX_VALUE);
+  return [...stops].map(([delay, places]) => ({ delay, places })).sort((one, other) => order(one.delay) - order(other.delay));
 }

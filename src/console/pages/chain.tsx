@@ -141,7 +141,13 @@ function Action({ chain, action, onDone }: { chain: ChainResource; action: Actio
         )}
         <Fact name="Rule">{ruleName(company, relayId)}</Fact>
         <Moment name="Paused since" at={pausedSince} />
-        {!hasEnded(state) && <Moment name="Next retry" at={nextAttemptAt} distance />}
+        {!hasEnded(state) && (
+          <Moment
+            name={Date.parse(nextAttemptAt ?? '') < Date.now() ? 'Retry overdue since' : 'Next retry'}
+            at={nextAttemptAt}
+            distance
+          />
+        )}
         {!hasEnded(state) && <Moment name="Fails without a decision" at={heldUntil} distance />}
       </dl>
       {reason && reason !== error?.message && <Said look="reason" text={reason} />}

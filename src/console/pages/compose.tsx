@@ -10,6 +10,7 @@ import { ActionCard, cardId, cardTitle, type Remark, UsualDelays } from '../comp
 import {
   type Card,
   cardsOf,
+  type Delay,
   elementsOf,
   type Fields,
   fieldText,
@@ -352,6 +353,11 @@ function AsCards({ cards, composer, issues, isOutdated, outcomes }: AsCardsProps
   );
 }
 
+function delayWords(delay: Delay): string {
+  if (typeof delay === 'number') return delay === 0 ? 'Immediately' : `After ${durationText(delay)}`;
+  return delay === 'event' ? 'Delay set by the event' : 'The delay is not valid';
+}
+
 /** Immediate actions in order, then delayed ones. */
 function Rail({ cards, outcomes }: { cards: readonly Card[]; outcomes: Composed['actions'] }) {
   return (
@@ -359,9 +365,7 @@ function Rail({ cards, outcomes }: { cards: readonly Card[]; outcomes: Composed[
       <ol class="rail">
         {railOf(cards).map(({ delay, places }) => (
           <li key={delay} class="busy">
-            <strong>
-              {delay === undefined ? 'Delay set by the event' : delay === 0 ? 'Immediately' : `After ${durationText(delay)}`}
-            </strong>
+            <strong>{delayWords(delay)}</strong>
             <ul class="plain">
               {places.map((place) => {
                 const card = cards[place];

@@ -9,9 +9,9 @@ import { inbox } from './inbox.js';
 import { Mailbox } from './mailbox.js';
 
 /**
- * @param options.smtpPort and `uiPort`: 0 takes any free one
- * @param options.directory keeps the messages over restarts; absent: in memory only
- * @throws StartError when a port is taken
+ * @param options.smtpPort and `uiPort`: 0 means any free port
+ * @param options.directory keeps the messages over restarts; if absent, the messages are only in memory
+ * @throws StartError if a port is in use
  */
 export async function startMailCatcher(options: { host: string; smtpPort: number; uiPort: number; directory?: string }) {
   const { host, smtpPort, uiPort } = options;
@@ -33,7 +33,7 @@ export async function startMailCatcher(options: { host: string; smtpPort: number
 
 /** Accepts every e-mail, unless a failure is set. */
 function smtpServer(mailbox: Mailbox, fault: Fault<MailFailure>): SMTPServer {
-  /** The failure that applies now to one of these recipients. */
+  /** The current failure, if it applies to one of these recipients. */
   const meets = (kind: 'code' | 'dropAfterBody', recipients: string[]) => {
     const concerned = (to = '') => recipients.some((address) => address.toLowerCase().includes(to.toLowerCase()));
     return fault.meet((failure) => Boolean(failure[kind]) && concerned(failure.to));
@@ -64,11 +64,11 @@ function smtpServer(mailbox: Mailbox, fault: Fault<MailFailure>): SMTPServer {
       }
     },
   });
-  // The client sees the error of its own connection.
+  // Ignores errors of connections, because the client sees them.
   return smtp.on('error', () => {});
 }
 
-/** Headers that a receiving mail server adds: they keep the envelope with the message. */
+/** The headers that a receiving mail server adds. They keep the addresses of the SMTP envelope with the message. */
 function trace({ envelope }: SMTPServerSession, recipients: string[]): Buffer {
   const from = envelope.mailFrom === false ? '' : envelope.mailFrom.address;
   return Buffer.from([`Return-Path: <${from}>`, ...recipients.map((to) => `Delivered-To: ${to}`), ''].join('\r\n'));

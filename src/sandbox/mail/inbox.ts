@@ -46,7 +46,7 @@ export function inbox(mailbox: Mailbox, fault: Fault<MailFailure>): Hono {
     .post('/page/empty', empty);
 }
 
-/** The HTML of a message is not trusted: no scripts, no requests, no access to this page. Links open in a new tab. */
+/** The HTML of a message is not trusted: it cannot run scripts, send requests or access this page. Links open in a new tab. */
 const messagePolicy =
   "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'; " +
   'sandbox allow-popups allow-popups-to-escape-sandbox';
@@ -57,7 +57,7 @@ function summary({ id, email: { messageId = '', from, to, subject = '' }, receiv
   return { ID: id, MessageID, From: named(from)[0] ?? null, To: named(to), Subject: subject, Created: receivedAt };
 }
 
-/** Ignores case. `to:` searches only the recipients. */
+/** Whether a message contains the text of the query; ignores case. `to:` searches only the recipients. */
 function matches({ email: { to, from, subject, text, html } }: Message, query: string): boolean {
   const [, field, sought = ''] = /^(to:)?"?(.*?)"?$/is.exec(query) ?? [];
   const searched = field === undefined ? [written(to), written(from), subject, text, html].join('\n') : written(to);
@@ -66,13 +66,13 @@ function matches({ email: { to, from, subject, text, html } }: Message, query: s
 
 type Addresses = Address | Address[] | undefined;
 
-/** `Ada <ada@example.com>, ben@example.com`. */
+/** For example `Ada <ada@example.com>, ben@example.com`. */
 function written(of: Addresses): string {
   const each = mailboxes(of).map(({ name, address }) => (name === '' ? address : `${name} <${address}>`));
   return each.join(', ');
 }
 
-/** Expands groups. */
+/** The single addresses. A group is replaced by its members. */
 const mailboxes = (of: Addresses = []): NamedAddress[] => [of].flat().flatMap((address) => address.group ?? [address]);
 
 const listHeader = html`<h1>Inbox</h1>

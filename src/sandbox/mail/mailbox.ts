@@ -6,7 +6,7 @@ import PostalMime, { type Email } from 'postal-mime';
 import { found } from '../page.js';
 
 export interface Message {
-  /** An id that sorts by arrival. */
+  /** If messages are sorted by id, they are in order of arrival. */
   id: string;
   receivedAt: string;
   email: Email;
@@ -16,7 +16,7 @@ export interface Message {
 const messagesKept = 1000;
 
 export class Mailbox {
-  /** Oldest first. */
+  /** The messages by id, the oldest first. */
   readonly #messages = new Map<string, Message>();
   #latest = 0;
 
@@ -32,7 +32,7 @@ export class Mailbox {
     return mailbox;
   }
 
-  /** Resolves with the id after the file is written. */
+  /** Keeps a message. Resolves with its id after the file is written. */
   async keep(raw: Buffer): Promise<string> {
     this.#latest = Math.max(Date.now(), this.#latest + 1);
     // Nine digits of base 36 hold milliseconds until the year 5188.
@@ -46,7 +46,7 @@ export class Mailbox {
     return id;
   }
 
-  /** Newest first. */
+  /** All messages, the newest first. */
   list(): Message[] {
     return [...this.#messages.values()].reverse();
   }

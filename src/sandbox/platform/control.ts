@@ -1,4 +1,4 @@
-/** Controls of the pretend platform, for people and tests: failures, assignments, reset. Also its page. */
+/** The page and the controls of the pretend platform: people and tests set failures, change assignments, and reset the state. */
 
 import type { Hono } from 'hono';
 import { html } from 'hono/html';
@@ -8,7 +8,7 @@ import { button, found, jsonBody, sendPage, time } from '../page.js';
 import { type Assignment, type Call, changeSchema, type PlatformState, type Ticket } from './state.js';
 import { groups } from './world.js';
 
-/** The requests below `/control`, with example bodies. */
+/** The requests that change the platform, with example bodies. `GET /control` lists them. */
 const requests = {
   'PUT /control/fail': { status: 404, path: 'send' },
   'DELETE /control/fail': null,
@@ -46,7 +46,7 @@ export function controlOf(state: PlatformState): Hono {
 }
 
 const header = html`<h1>Pretend platform</h1>
-<p class="soft">This page replaces the assignment platform and the ticket system. Nothing here is real.</p>
+<p class="soft">This program pretends to be the assignment platform and the ticket system. Nothing here is real.</p>
 <form method="post" action="/page/fail" class="row">
 <label for="path">Let</label>
 <select name="path" id="path">

@@ -1,6 +1,6 @@
 /**
- * The pretend platform: an assignment platform and a ticket system with the relay's connector API. It acts once per idempotency
- * key and records every call in a journal.
+ * The pretend platform: an assignment platform and a ticket system with the relay's connector API. Each idempotency key has one
+ * effect. A journal records every call.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,9 +16,9 @@ import { type Answer, fieldSchema, PlatformState } from './state.js';
 import { workersReached } from './world.js';
 
 /**
- * @param options.port 0 takes any free one
- * @param options.stateFile keeps the state over restarts; absent: in memory only
- * @throws StartError when the port is taken
+ * @param options.port 0 means any free port
+ * @param options.stateFile keeps the state over restarts; if absent, the state is only in memory
+ * @throws StartError if the port is in use
  */
 export async function startPlatform({ host, port, stateFile }: { host: string; port: number; stateFile?: string }) {
   const closing = new AbortController();
@@ -39,7 +39,7 @@ const sendsKept = 50;
 type Act = (state: PlatformState, id: string, body: unknown) => Answer['body'];
 
 function connectorApi(state: PlatformState, closing: AbortSignal): Hono<{ Bindings: HttpBindings }> {
-  /** Adds journal, failures, delay and idempotency to an act. */
+  /** Makes a handler from `act`. The handler adds the journal, failures, delays and idempotency. */
   const endpoint = (subject: PlatformFailure['path'], act: Act) => async (c: Context<{ Bindings: HttpBindings }, '/:id'>) => {
     const { method } = c.req;
     const path = new URL(c.req.url).pathname;
@@ -86,7 +86,7 @@ function answerOf(act: () => Answer['body']): Answer {
 const readAssignment = ({ assignments }: PlatformState, id: string) => found(assignments.get(id), `assignment ${id}`);
 const readTicket = ({ tickets }: PlatformState, id: string) => found(tickets.get(id), `ticket ${id}`);
 
-/** Unless the assignment is a draft or sent, a send reaches no worker and changes no status. */
+/** If the assignment is neither a draft nor sent, a send reaches no worker and does not change the status. */
 function send(state: PlatformState, id: string, body: unknown): Answer['body'] {
   const assignment = readAssignment(state, id);
   const wanted = sendBodySchema.parse(body);
@@ -98,7 +98,7 @@ function send(state: PlatformState, id: string, body: unknown): Answer['body'] {
   return { id, status, recipients: workers.length, workers };
 }
 
-/** Creates a missing ticket. */
+/** Creates the ticket if it does not exist. */
 function updateTicket(state: PlatformState, id: string, body: unknown): Answer['body'] {
   const update = patchBodySchema.parse(body);
   const fields = new Map(state.tickets.get(id)?.userDefinedFields.map(({ name, value }) => [name, value]));

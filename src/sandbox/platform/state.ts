@@ -1,6 +1,6 @@
 /**
- * The state of the pretend platform. With a file, each change is appended as a line of JSON before the answer: a killed process
- * loses no change that it has confirmed. Opening the file compacts it.
+ * The state of the pretend platform. If there is a file, each change is appended as a line of JSON before the answer, so a killed
+ * process loses no confirmed change. At the start, the file is rewritten without outdated lines.
  */
 
 import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -52,11 +52,11 @@ const callSchema = z.object({
   method: z.string(),
   path: z.string(),
   idempotencyKey: z.string().optional(),
-  /** Undefined: not JSON. */
+  /** Undefined if the body is not JSON. */
   body: z.unknown().optional(),
-  /** HTTP status; `waiting`: no answer yet, `dropped`: the connection was broken. */
+  /** The HTTP status; `waiting` before the answer; `dropped` if the platform broke the connection. */
   status: z.union([z.number(), z.enum(['waiting', 'dropped'])]),
-  /** The idempotency key was known: the first answer again, without a second effect. */
+  /** Whether the idempotency key was known. The call then got the first answer again, and had no second effect. */
   repeat: z.boolean(),
 });
 export type Call = z.infer<typeof callSchema>;
@@ -72,7 +72,7 @@ class Table<Value> extends Map<string, Value> {
     super();
   }
 
-  /** @throws ZodError for a record of another kind */
+  /** @throws ZodError if the record has another kind */
   keep(key: string, value: unknown): void {
     this.set(key, this.schema.parse(value));
     const [oldest] = this.keys();

@@ -1,6 +1,6 @@
 /**
- * The first data of the pretend platform, and the recipients of a send. 1001: nobody within 5 miles, workers of groups 501 and
- * 502 within 25. 1002: nobody at any radius. 1003: a worker of group 502 within 5 miles.
+ * The first data of the pretend platform, and the workers that a send reaches. Assignment 1001 has workers of groups 501 and 502
+ * within 25 miles, but none within 5. Assignment 1002 has none within 2,600 miles. 1003 has a worker of group 502 within 5 miles.
  */
 
 const ada = { id: 'w1', name: 'Ada Lund', city: 'Bloomington', latitude: 44.8408, longitude: -93.2983 };
@@ -27,7 +27,7 @@ const minneapolis = place('250 Nicollet Mall', 'Minneapolis', 'MN', '55401', 44.
 const saintPaul = place('15 Kellogg Blvd W', 'Saint Paul', 'MN', '55102', 44.944, -93.0935);
 const utqiagvik = place('1078 Kiogak St', 'Utqiagvik', 'AK', '99723', 71.2906, -156.7886);
 
-/** Fields of a new assignment. */
+/** The fields of a new assignment, unless the request sets them. */
 export const blankAssignment = {
   title: 'An assignment',
   status: 'draft',
@@ -50,7 +50,7 @@ export const firstTickets = [
   { id: '7001', userDefinedFields: [{ name: 'Site', value: 'Minneapolis' }], updatedAt: '2026-01-05T09:00:00.000Z' },
 ];
 
-/** Workers of these groups (none: all groups) within the radius (none: any distance), nearest first. */
+/** The workers of these groups within the radius, nearest first. An empty list means all groups. No radius means any distance. */
 export function workersReached(place: Place, { groupIds, radiusMiles }: { groupIds: string[]; radiusMiles?: number }) {
   const named = groups.filter(({ id }) => groupIds.length === 0 || groupIds.includes(id));
   return [...new Set(named.flatMap(({ workers }) => workers))]

@@ -7,17 +7,17 @@ import type { MiddlewareHandler } from 'hono';
 import { z } from 'zod';
 import { Faults, Refusal, type Vendor, type VendorContext, type VendorState, vendorApp } from './vendor.js';
 
-/** Facts that sources do not settle; `true` and `false` are both served. */
+/** Questions that the sources do not answer. The simulator can do both: `true` and `false`. */
 export const autotaskDoubts = {
-  missingTicketIsNull: true, // `{"item":null}`, or 404
-  emptyFieldsAreAbsent: true, // no `userDefinedFields` if all are empty, or each with null
-  unknownFieldIsIgnored: false, // 200 without an effect, or 500
-  ticketsCanBePatched: true, // or 405
-  datesKeepTime: true, // or midnight
-  numbersHaveDecimals: false, // "5.0000", or "5"
-  errorsAreObjects: false, // entries of `errors`
-  threadLimitIs429: false, // or 500
-  retryAfterIsDate: false, // or seconds
+  missingTicketIsNull: true, // true: `{"item":null}`; false: 404
+  emptyFieldsAreAbsent: true, // true: no `userDefinedFields` if all are empty; false: each field is null
+  unknownFieldIsIgnored: false, // true: 200 without an effect; false: 500
+  ticketsCanBePatched: true, // false: 405
+  datesKeepTime: true, // false: the time becomes midnight
+  numbersHaveDecimals: false, // true: "5.0000"; false: "5"
+  errorsAreObjects: false, // the entries of `errors`; false: they are strings
+  threadLimitIs429: false, // false: 500
+  retryAfterIsDate: false, // false: seconds
   zoneUrlEndsWithSlash: true,
 };
 export type AutotaskDoubt = keyof typeof autotaskDoubts;
@@ -32,7 +32,7 @@ export interface AutotaskField {
   length: number;
   isReadOnly: boolean;
   isReference: boolean;
-  isMultiSelect: boolean; // not shown in the metadata
+  isMultiSelect: boolean; // the metadata does not show it
   picklist: { value: string; label: string; isActive: boolean }[];
 }
 
@@ -49,13 +49,13 @@ export interface AutotaskState extends VendorState {
   zone: number;
   fields: AutotaskField[];
   tickets: Map<number, AutotaskTicket>;
-  threads: Map<string, number>; // calls under way, by integration code and endpoint
-  requests: number[]; // when each counted request came, in milliseconds
+  threads: Map<string, number>; // the number of running calls, by integration code and endpoint
+  requests: number[]; // the times of the counted requests, in Unix milliseconds
   limits: { threads: number; requestsAnHour: number; slowDownMs: number };
-  requestsOfOthers: number; // of other integrations in this hour
+  requestsOfOthers: number; // the requests of other integrations in the last hour
 }
 
-/** What a connector needs; the user name is also that of the zone look-up. */
+/** The credentials of a connector. The user name also finds the zone. */
 export const autotaskCredentials = { userName: 'relay@example.com', secret: 'autotask-secret', integrationCode: 'RELAY123' };
 
 const api = '/:zone{webservices\\d+}/atservicesrest/v1.0';
@@ -124,14 +124,14 @@ export function createAutotask(
     getPath: (request) => new URL(request.url).pathname.toLowerCase(),
   });
 
-  /** What a ticket looks like in an answer. */
+  /** The ticket as an answer shows it. */
   const shown = ({ values, ...ticket }: AutotaskTicket) => {
     const isEmpty = Object.values(values).every((value) => value === null);
     if (isEmpty && is.emptyFieldsAreAbsent) return ticket;
     return { ...ticket, userDefinedFields: state.fields.map(({ name }) => ({ name, value: values[name] ?? null })) };
   };
 
-  /** @returns the form in which the value is kept and shown */
+  /** @returns the value as the simulator keeps and shows it */
   const accepted = (field: AutotaskField, value: string | number | null): string | null => {
     if (field.isReadOnly) throw failed(`The field is read only (field:${field.name}).`);
     if (field.isReference || field.isMultiSelect)
@@ -237,7 +237,7 @@ const patchSchema = z.strictObject({
 
 const hourMs = 3_600_000;
 
-/** Forgets requests that are older than an hour. */
+/** The number of requests in the last hour. Removes older requests from the state. */
 function requestsUsed(state: AutotaskState): number {
   state.requests = state.requests.filter((at) => at > Date.now() - hourMs);
   return state.requests.length + state.requestsOfOthers;
@@ -270,7 +270,7 @@ const listOf = (...items: [value: string, label: string, isActive?: boolean][]) 
   return { length: 8000, picklist: items.map(([value, label, isActive = true]) => ({ value, label, isActive })) };
 };
 
-/** A field of each type. Two lists: one with numbers as values, one with texts. */
+/** There is a field of each type. One picklist has numbers as values, another has texts. */
 function firstState(credentials: AutotaskState['credentials']): AutotaskState {
   const fields = [
     named('Arrival time', 'datetime'),

@@ -1,19 +1,19 @@
 /**
- * The simulator of ConnectWise PSA: service and project tickets, their custom fields, and the company's codebase. It pages lists,
- * but knows no `conditions`.
+ * The simulator of ConnectWise PSA: service and project tickets, their custom fields, and the company's codebase. Lists have pages.
+ * The simulator refuses the parameter `conditions`.
  */
 
 import type { MiddlewareHandler } from 'hono';
 import { z } from 'zod';
 import { Faults, Refusal, type Vendor, type VendorContext, type VendorState, vendorApp } from './vendor.js';
 
-/** Facts that sources do not settle; `true` and `false` are both served. */
+/** Questions that the sources do not answer. The simulator can do both: `true` and `false`. */
 export const connectwiseDoubts = {
-  omittedFieldsAreKept: false, // fields that a PATCH of `customFields` leaves out: kept, or emptied
-  wrongCredentialsAre404: false, // or 401
-  readOnlyFieldsAreRefused: false, // the guide calls them fields for API use
-  datesKeepTime: true, // or midnight
-  isCloudIsText: false, // "True", or true
+  omittedFieldsAreKept: false, // fields that a PATCH of `customFields` omits; false: they become empty
+  wrongCredentialsAre404: false, // false: 401
+  readOnlyFieldsAreRefused: false, // false: they can be written; the guide says that they are for API use
+  datesKeepTime: true, // false: the time becomes midnight
+  isCloudIsText: false, // true: the text "True"; false: a boolean
 };
 export type ConnectwiseDoubt = keyof typeof connectwiseDoubts;
 
@@ -32,7 +32,7 @@ export type ConnectwiseFailure = (typeof failures)[number];
 
 type Value = string | number | boolean | null;
 
-/** As the metadata shows it. */
+/** A custom field as the metadata shows it. */
 export interface ConnectwiseField {
   id: number;
   podId: number; // the screen that has the field
@@ -59,20 +59,20 @@ export interface ConnectwiseTicket {
 
 export interface ConnectwiseState extends VendorState {
   credentials: typeof connectwiseCredentials;
-  codebase: string; // with its last slash, such as `v2025_1/`
+  codebase: string; // ends with a slash, such as `v2025_1/`
   fields: ConnectwiseField[];
   tickets: Map<number, ConnectwiseTicket>;
 }
 
 export const connectwiseCredentials = {
-  company: 'example', // the name at login
+  company: 'example', // the name with which the company logs in
   publicKey: 'public-key',
   privateKey: 'private-key',
   clientId: '7c3ad1c1-1c5c-4ac5-8b0a-4a0b2f8a2f10',
 };
 
 const api = '/:codebase{v[0-9_a-z]+}/apis/3.0';
-/** The pod of the ticket screen. */
+/** The id of the ticket screen. */
 const ticketPod = 1;
 
 export function createConnectwise(
@@ -129,7 +129,7 @@ export function createConnectwise(
   });
 
   const ticketFields = () => state.fields.filter(({ podId }) => podId === ticketPod);
-  /** What a ticket looks like in an answer. */
+  /** The ticket as an answer shows it. */
   const shown = ({ id, room, summary, status, lastUpdated, values }: ConnectwiseTicket) => ({
     id,
     summary,
@@ -146,7 +146,7 @@ export function createConnectwise(
     _info: { lastUpdated, updatedBy: 'relay' },
   });
 
-  /** @returns the form in which the value is kept and shown */
+  /** @returns the value as the simulator keeps and shows it */
   const accepted = (field: ConnectwiseField, value: Value): Value => {
     const { fieldTypeIdentifier: type, caption, options } = field;
     const wrong = (why: string) => invalid('InvalidField', `${caption} ${why}`, 'customFields');
@@ -178,7 +178,7 @@ export function createConnectwise(
     return ticket;
   };
 
-  /** Other paths than `customFields` and `summary`, such as `customFields/0/value`, change nothing, as on the vendor's servers. */
+  /** Changes only `customFields` and `summary`. As on the vendor's servers, a path such as `customFields/0/value` changes nothing. */
   const update = (c: VendorContext, operations: z.infer<typeof patchSchema>) => {
     let ticket = found(c);
     for (const { op, path, value } of operations) {
@@ -240,7 +240,7 @@ const tooManyRequests = { error: 'ConnectWiseAPI', message: 'Too many requests. 
 const patchSchema = z
   .array(z.strictObject({ op: z.enum(['add', 'replace', 'remove']), path: z.string().min(1), value: z.unknown().optional() }))
   .min(1);
-/** Captions and types that come back with a value are ignored. */
+/** Ignores the caption and the type that a client sends back with a value. */
 const customFieldsSchema = z.array(z.object({ id: z.int(), value: z.union([z.string(), z.number(), z.boolean(), z.null()]) }));
 const pageSchema = z.strictObject({
   page: z.coerce.number().int().min(1).default(1),
@@ -273,7 +273,7 @@ const ticket = (id: number, room: ConnectwiseTicket['room'], summary: string, va
   return [id, { id, room, summary, status: { id: 1, name: 'New' }, lastUpdated: '2026-01-05T09:00:00Z', values }];
 };
 
-/** A field of each type and way of entry. `Arrival` is also the caption of a field on another screen. */
+/** There is a field of each type and each entry type. A field on another screen also has the caption `Arrival`. */
 function firstState(credentials: ConnectwiseState['credentials']): ConnectwiseState {
   return {
     calls: [],

@@ -1,19 +1,19 @@
 /**
- * The simulator of Jira Cloud: reads and edits issues with REST API 3, and shows their fields. Besides the paths of the site it has
- * those of api.atlassian.com (`/ex/jira/…`). It has no search, no creation, no API 2 and no OAuth login.
+ * The simulator of Jira Cloud: reads and edits issues with REST API 3, and describes their fields. It has the paths of the site and
+ * those of api.atlassian.com (`/ex/jira/…`). It has no search, no creation of issues, no API 2 and no OAuth login.
  */
 
 import type { MiddlewareHandler } from 'hono';
 import { z } from 'zod';
 import { Faults, Refusal, type Vendor, type VendorContext, type VendorState, vendorApp } from './vendor.js';
 
-/** Facts that sources do not settle; `true` and `false` are both served. */
+/** Questions that the sources do not answer. The simulator can do both: `true` and `false`. */
 export const jiraDoubts = {
-  wrongCredentialsAreAnonymous: false, // the site answers as to an anonymous user, or 401
-  unauthorizedIsText: true, // or JSON
-  retryAfterIsSent: true, // with 429
-  datesAreShownInUtc: true, // or in the time zone of the user
-  documentsGetIds: false, // each paragraph that is written comes back with a `localId`
+  wrongCredentialsAreAnonymous: false, // true: the site answers as it answers an anonymous user; false: 401
+  unauthorizedIsText: true, // false: JSON
+  retryAfterIsSent: true, // with status 429
+  datesAreShownInUtc: true, // false: in the time zone of the user
+  documentsGetIds: false, // true: a written paragraph comes back with a `localId`
   lineBreaksInTextAreRefused: false, // in a text node of a document
 };
 export type JiraDoubt = keyof typeof jiraDoubts;
@@ -21,15 +21,15 @@ export type JiraDoubt = keyof typeof jiraDoubts;
 const failures = [
   'credentials',
   'rate-limit',
-  'issue-limit', // of writes to one issue
+  'issue-limit', // the limit of writes to one issue
   'unavailable',
   'validation',
-  'permission', // to edit
+  'permission', // no permission to edit the issue
   'dropped-field',
 ] as const;
 export type JiraFailure = (typeof failures)[number];
 
-/** What fields are: the type of each kind. The last three are system fields. */
+/** The type of each kind of field, as the field's schema shows it. The last three kinds are system fields. */
 const fieldTypes = {
   textfield: 'string',
   url: 'string',
@@ -58,7 +58,7 @@ export interface JiraIssue {
   key: string;
   status: string;
   canBeEdited: boolean;
-  /** By the id of the field. A date-time is an instant in UTC, an option its id. */
+  /** The values by field id. A date-time is in UTC. An option is its id. */
   values: Record<string, unknown>;
 }
 
@@ -67,10 +67,10 @@ export interface JiraState extends VendorState {
   cloudId: string;
   fields: JiraField[];
   issues: Map<string, JiraIssue>; // by key
-  movedKeys: Map<string, string>; // the new key by the old one
+  movedKeys: Map<string, string>; // the new key by the old key
 }
 
-/** `apiToken` opens the site, the others open the API behind the cloud id: `scopedToken` with Basic, `accessToken` as Bearer. */
+/** `apiToken` is for the site. The others are for api.atlassian.com: `scopedToken` with Basic, `accessToken` as a bearer token. */
 export const jiraCredentials = {
   email: 'relay@example.com',
   apiToken: 'jira-api-token',
@@ -79,10 +79,10 @@ export const jiraCredentials = {
 };
 
 const api = '/rest/api/3';
-/** The start of the paths behind a cloud id. */
+/** The start of the paths of api.atlassian.com, which contains the cloud id. */
 const gateway = /^\/ex\/jira\/([^/]*)/;
 
-/** Why a value of a field is refused. */
+/** The simulator refuses the value of a field. The message says why. */
 class WrongValue extends Error {}
 
 export function createJira(
@@ -177,7 +177,7 @@ export function createJira(
     type: z.literal('paragraph'),
     content: z.array(z.union([textNode, z.looseObject({ type: z.literal('hardBreak') })])).optional(),
   });
-  /** Documents contain only paragraphs here. */
+  /** The simulator accepts only documents of paragraphs. */
   const documentSchema = z.strictObject({ version: z.literal(1), type: z.literal('doc'), content: z.array(paragraph) });
   const acceptedDocument = (value: unknown) => {
     if (!z.looseObject({ type: z.literal('doc') }).safeParse(value).success)
@@ -189,7 +189,7 @@ export function createJira(
     return { ...document, content: document.content.map(withId) };
   };
 
-  /** @returns the form in which the value is kept */
+  /** @returns the value as the simulator keeps it */
   const accepted = (field: JiraField, value: unknown): unknown => {
     const optionId = (wanted: unknown): string => {
       const named = optionSchema.safeParse(wanted).data;
@@ -300,7 +300,7 @@ function baseOf(c: VendorContext): string {
   return origin + (gateway.exec(pathname)?.[0] ?? '');
 }
 
-/** Other keys are ignored. `update` accepts only one `set`. */
+/** Ignores other keys. `update` accepts exactly one `set` for each field. */
 const editSchema = z.object({
   fields: z.record(z.string(), z.unknown()).default({}),
   update: z.record(z.string(), z.tuple([z.strictObject({ set: z.unknown() })])).default({}),
@@ -312,7 +312,7 @@ const optionSchema = z
 /** The offset of the user's time zone, which has no daylight saving time. */
 const userOffsetHours = 10;
 
-/** Milliseconds and an offset without colon are needed. */
+/** Parses a date-time. It must have milliseconds, and an offset without a colon. */
 function instantOf(text: string): string {
   const parts = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{1,3}[+-]\d\d)(\d\d)$/.exec(text);
   const withColon = z.iso.datetime({ offset: true }).safeParse(`${parts?.[1]}:${parts?.[2]}`).data;
@@ -362,7 +362,7 @@ const issue = (id: string, key: string, values: JiraIssue['values'], canBeEdited
   return [key, { id, key, status: 'To Do', canBeEdited, values }];
 };
 
-/** A field of each kind. Two fields are named Arrival; one of them is not on the screen. */
+/** There is a field of each kind. Two fields have the name `Arrival`. One of them is not on the screen. */
 function firstState(credentials: JiraState['credentials']): JiraState {
   return {
     calls: [],

@@ -10,7 +10,7 @@ interface Cell {
   value: string;
 }
 
-/** Reads tables. @param timeZone - of the user, for display values */
+/** Makes functions that read the tables. @param state.timeZone - the time zone of the user, for display values */
 export function tablesOf(state: { tables: Map<string, ServicenowRow[]>; hiddenTables: Set<string>; timeZone: string }) {
   const rowsIn = (table: string) => state.tables.get(table) ?? [];
   /** The table and its parents. */
@@ -30,7 +30,7 @@ export function tablesOf(state: { tables: Map<string, ServicenowRow[]>; hiddenTa
   const choicesOf = ({ name, element }: ServicenowRow) =>
     rowsIn('sys_choice').filter((choice) => choice.name === name && choice.element === element && choice.language === 'en');
 
-  /** @param path - a column, or through references: `assigned_to.name` */
+  /** @param path - a column, or a path through references, such as `assigned_to.name` */
   const cellAt = (table: string, row: ServicenowRow, path: string): Cell | undefined => {
     const [first = '', ...rest] = path.split('.');
     const column = columnsOf(table).find(({ element }) => element === first);
@@ -52,10 +52,10 @@ export function tablesOf(state: { tables: Map<string, ServicenowRow[]>; hiddenTa
     return column.internal_type === 'glide_date_time' && dateTime.test(text) ? fromZone(text, state.timeZone) : text;
   };
 
-  /** Parts of the query with an unknown column are left out; `isValid` says whether there were any. */
+  /** Ignores each part of the query with an unknown column. `isValid` is false if there is such a part. */
   const matching = (table: string, query: string): { rows: ServicenowRow[]; isValid: boolean } => {
     const orders: { path: string; sign: number }[] = [];
-    const groups: Condition[][] = []; // every group must hold, by one of its conditions
+    const groups: Condition[][] = []; // in every group, at least one condition must be true
     for (const part of query === '' ? [] : query.split('^')) {
       const [, descending, by] = /^ORDERBY(DESC)?(.+)$/.exec(part) ?? [];
       if (by !== undefined) orders.push({ path: by, sign: descending ? -1 : 1 });
@@ -80,7 +80,7 @@ interface Condition {
   operand: string;
 }
 
-/** A condition that cannot be read has no path, and no table has such a column. */
+/** A condition that cannot be parsed has an empty path, which is an unknown column. */
 function conditionOf(text: string): Condition {
   const [, path = '', operator = '', operand = ''] =
     /^([a-z0-9_.]+?)(!=|=|ISNOTEMPTY|ISEMPTY|IN|LIKE|STARTSWITH|ENDSWITH)(.*)$/.exec(text) ?? [];
@@ -113,7 +113,7 @@ const compareTexts = (a: string, b: string) => (a < b ? -1 : Number(a > b));
 export const isDate = (text: string) => z.iso.date().safeParse(text).success;
 export const dateTime = /^\d{4}-\d\d-\d\d ([01]\d|2[0-3]):[0-5]\d:[0-5]\d$/;
 const utc = (value: string) => Date.parse(`${value.replace(' ', 'T')}Z`);
-/** Swedish writes `yyyy-MM-dd HH:mm:ss`. */
+/** The Swedish locale writes `yyyy-MM-dd HH:mm:ss`. */
 export const inZone = (millis: number, timeZone: string) => new Date(millis).toLocaleString('sv-SE', { timeZone });
 const fromZone = (text: string, timeZone: string) => {
   const local = utc(text);
@@ -139,7 +139,7 @@ const choice = (name: string, element: string, value: string, label: string, mor
 };
 const id = (two: string) => two.repeat(16);
 
-/** A column of each type. `u_gate` and `u_gate_2` share a label, and so does a column that is not active. */
+/** There is a column of each type. `u_gate` and `u_gate_2` have the same label, and so do `u_arrival` and an inactive column. */
 export function servicenowTables(): Map<string, ServicenowRow[]> {
   const user = { reference: 'sys_user' };
   const incident = (two: string, number: string, short_description: string, more: ServicenowRow = {}) => ({

@@ -1,6 +1,6 @@
 /**
- * The simulator of ServiceNow's Table API: incidents, and the tables that describe their columns. A table is a list of rows, as on
- * the instance: `sys_dictionary` has the columns, `sys_choice` the options, `sys_db_object` the tables.
+ * The simulator of ServiceNow's Table API: incidents, and the tables that describe their columns. A table is a list of rows, as in
+ * ServiceNow: `sys_dictionary` lists the columns, `sys_choice` the options, `sys_db_object` the tables.
  */
 
 import type { MiddlewareHandler } from 'hono';
@@ -8,17 +8,17 @@ import { z } from 'zod';
 import { dateTime, inZone, isDate, type ServicenowRow, servicenowTables, tablesOf } from './servicenow-tables.js';
 import { addHeaders, Faults, formOf, Refusal, type Vendor, type VendorContext, type VendorState, vendorApp } from './vendor.js';
 
-/** Facts that sources do not settle, or that a customer decides; `true` and `false` are both served. */
+/** Questions that the sources do not answer, or that a customer decides. The simulator can do both: `true` and `false`. */
 export const servicenowDoubts = {
-  invalidQueriesAreRefused: false, // with 403, or the part with the unknown column is ignored
-  hiddenTablesAreRefused: false, // with 403, or they are empty
-  protectedFieldsAreRefused: false, // with 403, or their values are dropped
+  invalidQueriesAreRefused: false, // true: 403; false: the part with the unknown column is ignored
+  hiddenTablesAreRefused: false, // true: 403; false: the tables are empty
+  protectedFieldsAreRefused: false, // true: 403; false: their values are ignored
   readOnlyFieldsAreWritten: false,
-  unknownChoicesAreKept: true, // of choice and reference columns; or dropped
-  wrongDatesEmptyTheField: false, // or they are ignored
-  longTextsAreKept: false, // or cut at max_length
-  sameValuesAreCounted: false, // an update that changes nothing raises sys_mod_count
-  unknownPathsAre404: false, // or 400
+  unknownChoicesAreKept: true, // in choice and reference columns; false: they are ignored
+  wrongDatesEmptyTheField: false, // false: wrong dates are ignored
+  longTextsAreKept: false, // false: they are cut at max_length
+  sameValuesAreCounted: false, // true: an update that changes nothing also raises sys_mod_count
+  unknownPathsAre404: false, // false: 400
 };
 export type ServicenowDoubt = keyof typeof servicenowDoubts;
 
@@ -37,14 +37,14 @@ export type ServicenowFailure = (typeof failures)[number];
 export interface ServicenowState extends VendorState {
   credentials: typeof servicenowCredentials;
   tables: Map<string, ServicenowRow[]>;
-  hiddenTables: Set<string>; // that the user may not read
-  protectedFields: Set<string>; // that the user may not write
-  timeZone: string; // of the user; for display values
+  hiddenTables: Set<string>; // tables that the user may not read
+  protectedFields: Set<string>; // fields that the user may not write
+  timeZone: string; // the time zone of the user, for display values
   invalidQueriesReturnNoRows: boolean; // the property glide.invalid_query.returns_no_rows
   clientCredentialsAreOn: boolean; // a property that a customer must create
   tokens: { access: string; refresh?: string; expiresAt: number }[];
   tokenSeconds: number;
-  /** A rule of the customer. The count begins again with each hour. */
+  /** A rule that the customer sets. The count starts again every hour. */
   rateLimit?: { rule: string; perHour: number };
   hour: { endsAt: number; requests: number };
 }
@@ -178,7 +178,7 @@ export function createServicenow(
     return isValid || !state.invalidQueriesReturnNoRows ? rows : [];
   };
 
-  /** @returns the form in which the value is stored, or undefined if it is ignored */
+  /** @returns the value as the table stores it, or undefined if the value is ignored */
   const stored = (column: ServicenowRow, text: string, isDisplay: boolean): string | undefined => {
     const wrongDate = is.wrongDatesEmptyTheField ? '' : undefined;
     if (text === '') return '';
@@ -222,7 +222,7 @@ export function createServicenow(
       const value = stored(column, isDisplay ? fromDisplayed(column, text) : text, isDisplay);
       if (value === undefined || value === (row[name] ?? '')) continue;
       isCounted = true;
-      if (column.internal_type !== 'journal_input') changes[name] = value; // the text of a journal is in another table
+      if (column.internal_type !== 'journal_input') changes[name] = value; // another table has the texts of journals
     }
     if (!isCounted || faults.meets(c, 'dropped-field')) return;
     Object.assign(row, changes, {

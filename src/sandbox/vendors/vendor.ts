@@ -1,4 +1,4 @@
-/** The frame of the vendor simulators: journal, failures, refusals, and a server. A simulator adds routes and state. */
+/** The common part of the vendor simulators: journal, failures, refusals, and a server. Each simulator adds routes and state. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpBindings } from '@hono/node-server';
@@ -20,7 +20,7 @@ export interface Vendor<State extends VendorState, Failure extends string = stri
   faults: Faults<Failure>;
 }
 
-/** Tests and the sandbox's page read and change the state. */
+/** Tests read and change the state. */
 export interface VendorState {
   calls: VendorCall[]; // the newest last
 }
@@ -36,9 +36,9 @@ export interface VendorCall {
 }
 
 /**
- * Failures of every vendor. `cut-off`: the connection breaks before the request has an effect, `cut-off-after`: after it. `html`:
- * a page instead of JSON, without an effect. `huge`: the right answer, with 2 MiB of spaces before it. `slow`: the right answer,
- * late.
+ * Every simulator has these failures. `cut-off` breaks the connection before the request has an effect, and `cut-off-after` breaks
+ * it after the effect. `html` answers with a page instead of JSON, without an effect. `huge` puts 2 MiB of spaces before the right
+ * answer. `slow` sends the right answer late.
  */
 const commonFailures = ['slow', 'cut-off', 'cut-off-after', 'huge', 'html'] as const;
 
@@ -46,11 +46,11 @@ const failureSchema = <Name extends string>(names: readonly Name[]) =>
   z.strictObject({
     name: z.enum([...commonFailures, ...names]),
     times: z.int().min(1).optional(),
-    /** Only requests with this method, and with this in their path. */
+    /** The failure applies only to requests with this `method` whose path contains `path`. */
     method: z.string().optional(),
     path: z.string().optional(),
-    delayMs: z.int().min(0).max(600_000).optional(), // of `slow`; default 30,000
-    status: z.int().min(200).max(599).optional(), // of `html`; default 503
+    delayMs: z.int().min(0).max(600_000).optional(), // only for `slow`; default: 30,000
+    status: z.int().min(200).max(599).optional(), // only for `html`; default: 503
   });
 
 export type VendorFailure<Name extends string> = z.infer<ReturnType<typeof failureSchema<Name>>>;
@@ -63,7 +63,7 @@ export class Faults<Name extends string = string> extends Fault<VendorFailure<Na
     super(failureSchema(names));
   }
 
-  /** The current failure if it has one of these names and is for this request. Counts down `times`. */
+  /** The current failure, if it has one of these names and applies to this request. Subtracts one from its `times`. */
   of(c: VendorContext, names: readonly string[]): VendorFailure<Name> | undefined {
     return this.meet(
       ({ name, method = c.req.method, path = '' }) =>
@@ -71,7 +71,7 @@ export class Faults<Name extends string = string> extends Fault<VendorFailure<Na
     );
   }
 
-  /** Whether a failure that the simulator's own code makes is for this request. */
+  /** Whether this failure applies to this request. The simulator calls it for failures that its own code produces. */
   meets(c: VendorContext, name: Name): boolean {
     return this.of(c, [name]) !== undefined;
   }
@@ -80,18 +80,18 @@ export class Faults<Name extends string = string> extends Fault<VendorFailure<Na
     await sleep(delayMs, undefined, { signal: this.held.signal, ref: false }).catch(() => {});
   }
 
-  /** Requests that `slow` holds are answered now. */
+  /** Ends the delay of all requests that `slow` delays. */
   release(): void {
     this.held.abort();
     this.held = new AbortController();
   }
 }
 
-/** A vendor's error answer. A handler throws it. */
+/** An error answer of the vendor. Handlers throw it. */
 export class Refusal extends Error {
   constructor(
     readonly status: number,
-    readonly body: unknown, // a text is sent as plain text
+    readonly body: unknown, // a string is sent as plain text, other values as JSON
     readonly headers: Record<string, string> = {},
   ) {
     super(`refused with ${status}`);
@@ -101,15 +101,15 @@ export class Refusal extends Error {
 interface Frame<Name extends string> {
   state: VendorState;
   faults: Faults<Name>;
-  /** The vendor's answers to failures that need no more than an answer. Other failures are asked for with `faults.meets`. */
+  /** The answers for failures that only need an answer. For other failures, the simulator calls `faults.meets`. */
   answers: Partial<Record<Name, (c: VendorContext) => Refusal>>;
-  /** @param allowed - the documented methods of this path; none: the path is not documented */
+  /** @param allowed - the documented methods of this path; empty if the path is not documented */
   undocumented: (c: VendorContext, allowed: string[]) => Refusal;
-  /** For requests that no handler can read, such as broken JSON. */
+  /** The answer to a request that no handler can read, such as invalid JSON. */
   broken: (c: VendorContext, error: unknown) => Refusal;
-  /** Runs before the failures and around them: credentials, limits. Throws a `Refusal`. */
+  /** Checks credentials and limits before a failure applies. @throws Refusal */
   guard?: MiddlewareHandler<Env>;
-  /** The start of the paths that need no credentials: of all failures, only the common ones are for them. */
+  /** The start of the paths that need no credentials. Only the common failures apply to these paths. */
   open?: string;
   getPath?: (request: Request) => string;
 }
@@ -117,7 +117,7 @@ interface Frame<Name extends string> {
 const callsKept = 1000;
 const twoMebibytes = 2 * 1024 * 1024;
 
-/** An app without routes. */
+/** Makes an app without routes. */
 export function vendorApp<Name extends string>({
   state,
   faults,
@@ -163,7 +163,7 @@ export function vendorApp<Name extends string>({
 }
 
 function replaceAnswer(c: VendorContext, answer: Response): void {
-  c.res = undefined; // or Hono adds the headers of the old answer
+  c.res = undefined; // Otherwise, Hono adds the headers of the old answer.
   c.res = answer;
 }
 
@@ -182,7 +182,7 @@ async function padded(answer: Response): Promise<Response> {
   return new Response(' '.repeat(twoMebibytes) + (await answer.text()), { status: answer.status, headers });
 }
 
-/** Names of headers, parameters and body fields whose values the journal does not show. */
+/** The journal does not show the values of headers, parameters and body fields with these names. */
 const secretNames = [
   'authorization',
   'secret',
@@ -219,7 +219,7 @@ function bodyOf(type: string, text: string): unknown {
   }
 }
 
-/** A field that occurs several times becomes a list. */
+/** Parses a form. A field that occurs several times becomes a list. */
 export function formOf(text: string): Record<string, string | string[]> {
   const form = new URLSearchParams(text);
   return Object.fromEntries(
@@ -248,7 +248,7 @@ export async function serveVendor(
   return { url: server.url, close };
 }
 
-/** Adds headers after `next`, unless the answer has its own. A dropped connection has no answer. */
+/** Adds headers that the answer does not have. Call it after `next`. A dropped connection has no answer, and gets no headers. */
 export function addHeaders(c: VendorContext, headers: Record<string, string>): void {
   if (c.res === RESPONSE_ALREADY_SENT) return;
   for (const [name, value] of Object.entries(headers)) if (!c.res.headers.has(name)) c.res.headers.set(name, value);

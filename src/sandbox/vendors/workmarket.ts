@@ -8,21 +8,21 @@ import { z } from 'zod';
 import type { Fields } from '../../chain/fields.js';
 import { Faults, formOf, Refusal, type Vendor, type VendorContext, type VendorState, vendorApp } from './vendor.js';
 
-/** Facts that sources do not settle; `true` and `false` are both served. */
+/** Questions that the sources do not answer. The simulator can do both: `true` and `false`. */
 export const workmarketDoubts = {
-  employerPathsExist: true, // `/v1/employer`, of the Swagger
-  apiPathsExist: true, // `/api/v1`, of older pages and clients
+  employerPathsExist: true, // the paths `/v1/employer` of the Swagger document
+  apiPathsExist: true, // the paths `/api/v1` of older pages and clients
   bearerIsAccepted: true, // the access token in a header
   parameterIsAccepted: true, // the access token as a parameter
   newTokenEndsOlder: false,
-  errorsHaveHttpStatus: true, // or HTTP 200 with the status in `meta`
-  successHasErrorList: false, // an empty list, or none
-  unknownAssignmentIs403: true, // or 400
-  answersCountGroupWorkers: false, // in `number_of_resources_sent`, or 0
-  secondSendReachesAgain: false, // the workers of the first send
+  errorsHaveHttpStatus: true, // false: HTTP 200 with the status in `meta`
+  successHasErrorList: false, // true: an empty list; false: no list
+  unknownAssignmentIs403: true, // false: 400
+  answersCountGroupWorkers: false, // in `number_of_resources_sent`
+  secondSendReachesAgain: false, // true: it reaches the workers of the first send again
   inactiveGroupsAreRefused: true,
-  largeRadiusIsRefused: true, // above 100, or counts as 100
-  groupsArePaged: false, // at most two a page, or all
+  largeRadiusIsRefused: true, // above 100 miles; false: it counts as 100
+  groupsArePaged: false, // true: at most two groups in a page; false: all groups
 };
 export type WorkmarketDoubt = keyof typeof workmarketDoubts;
 
@@ -30,7 +30,7 @@ const failures = [
   'credentials',
   'token-expired', // ends all access tokens
   'validation',
-  'permission', // to view the assignment
+  'permission', // no permission to view the assignment
   'server-error',
   'reaches-nobody',
   'insufficient-funds',
@@ -38,7 +38,7 @@ const failures = [
 ] as const;
 export type WorkmarketFailure = (typeof failures)[number];
 
-/** As an answer shows it, and two fields more. */
+/** The assignment as an answer shows it. The answer does not have the last two fields. */
 export interface WorkmarketAssignment extends Fields {
   id: string;
   status: string;
@@ -48,14 +48,14 @@ export interface WorkmarketAssignment extends Fields {
 
 export interface WorkmarketState extends VendorState {
   credentials: typeof workmarketCredentials;
-  accessTokens: Map<string, number>; // when each ends, in milliseconds
+  accessTokens: Map<string, number>; // the end of each token, in Unix milliseconds
   tokenLifetimeMs: number;
   assignments: Map<string, WorkmarketAssignment>;
   statuses: { id: string; name: string }[];
   groups: { id: number; name: string; description: string; active: boolean; deleted: boolean }[];
-  workers: { id: string; email: string; miles: number; groups: number[] }[]; // miles: from every assignment
-  queue: { at: number; assignment: string; workers: string[] }[]; // sends to groups, in milliseconds
-  queueMs: number; // how long a send is queued
+  workers: { id: string; email: string; miles: number; groups: number[] }[]; // miles: the distance from every assignment
+  queue: { at: number; assignment: string; workers: string[] }[]; // sends to groups; `at` is in Unix milliseconds
+  queueMs: number; // how long a send stays in the queue
 }
 
 export const workmarketCredentials = { token: 'workmarket-token', secret: 'workmarket-secret' };
@@ -115,7 +115,7 @@ export function createWorkmarket(
         ? failed(405, 'method_not_allowed', 'Method not allowed.', 405)
         : failed(404, 'not_found', 'Not found.', 404),
     broken: () => failed(400, 'invalid_parameter', 'The request cannot be read.'),
-    /** The routes have the paths of the Swagger. */
+    /** Changes an older path to the path of the Swagger document, because the routes have these paths. */
     getPath: ({ url }) => {
       const { pathname } = new URL(url);
       const isOld = pathname.startsWith('/api/v1/');
@@ -216,7 +216,7 @@ export function createWorkmarket(
   return { kind: 'workmarket', app, state, faults };
 }
 
-/** Sends that have been in the queue long enough take effect. */
+/** Applies the sends that have been in the queue for `queueMs`. */
 export function settleSends(state: WorkmarketState): void {
   const due = state.queue.filter(({ at }) => at <= Date.now());
   state.queue = state.queue.filter((send) => !due.includes(send));
@@ -226,7 +226,7 @@ export function settleSends(state: WorkmarketState): void {
   }
 }
 
-/** A send that reaches nobody leaves a draft a draft. */
+/** If a send reaches nobody, a draft stays a draft. */
 function invite(assignment: WorkmarketAssignment, workers: string[]): void {
   if (workers.length === 0 || !['draft', 'sent'].includes(assignment.status)) return;
   assignment.status = 'sent';

@@ -5,11 +5,11 @@ export type ZendeskValue = string | number | boolean | string[] | null;
 export interface ZendeskField {
   id: number;
   type: string;
-  title: string; // need not be unique
+  title: string; // not unique
   active: boolean;
-  required: boolean; // to solve a ticket
+  required: boolean; // a ticket can be solved only if the field has a value
   agentCanEdit: boolean;
-  isSystem: boolean; // such as the status; `custom_fields` does not reach it
+  isSystem: boolean; // for fields such as the status, which `custom_fields` does not contain
   regexp?: string;
   options?: { name: string; value: string }[];
 }
@@ -22,7 +22,7 @@ export interface ZendeskTicket {
   createdAt: string;
   updatedAt: string;
   values: Record<number, ZendeskValue>; // custom fields by id
-  audit: ZendeskAudit; // the newest
+  audit: ZendeskAudit; // the newest audit
 }
 
 export interface ZendeskAudit {
@@ -33,10 +33,10 @@ export interface ZendeskAudit {
   events: { id: number; type: 'Change'; field_name: string; value: ZendeskValue; previous_value: ZendeskValue }[];
 }
 
-/** The id of the user with the credentials. */
+/** The id of the user to whom the credentials belong. */
 export const agent = 20978392;
 
-/** A field of each type. `Arrival` is also the title of a field that is not active; two fields have the title `Gate`. */
+/** There is a field of each type. Two fields have the title `Arrival`, and one of them is not active. Two have the title `Gate`. */
 export function zendeskFields(): ZendeskField[] {
   const usual = { active: true, required: false, agentCanEdit: true, isSystem: false };
   const field = (id: number, type: string, title: string, more: Partial<ZendeskField> = {}): ZendeskField => {

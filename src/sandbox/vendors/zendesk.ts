@@ -12,15 +12,15 @@ import {
   zendeskTickets,
 } from './zendesk-tickets.js';
 
-/** Facts that sources do not settle; `true` and `false` are both served. */
+/** Questions that the sources do not answer. The simulator can do both: `true` and `false`. */
 export const zendeskDoubts = {
   numbersComeBackAsTexts: true,
-  unknownOptionsAreRefused: false, // or dropped, with 200
-  unknownFieldsAreRefused: false, // or ignored
+  unknownOptionsAreRefused: false, // false: they are ignored, with 200
+  unknownFieldsAreRefused: false, // false: they are ignored
   uneditableFieldsAreWritten: false, // fields with `agent_can_edit: false`
-  sameValuesAreCounted: false, // an update that changes nothing has an audit and moves updated_at
-  wrongTokensAreLikeWrongPasswords: false, // or have a body of their own
-  limitsAreAnsweredInJson: false, // or as plain text
+  sameValuesAreCounted: false, // true: an update that changes nothing also creates an audit and changes updated_at
+  wrongTokensAreLikeWrongPasswords: false, // true: the answer has the same body; false: another body
+  limitsAreAnsweredInJson: false, // false: plain text
 };
 export type ZendeskDoubt = keyof typeof zendeskDoubts;
 
@@ -44,8 +44,8 @@ export interface ZendeskState extends VendorState {
   tokens: { access: string; refresh?: string; scope: string; expiresAt: number }[];
   fields: ZendeskField[]; // in the order of their positions
   tickets: Map<number, ZendeskTicket>;
-  limits: { perMinute: number; updatesPerMinute: number; updatesPerTicket: number }; // per ticket: in ten minutes
-  requests: number[]; // times
+  limits: { perMinute: number; updatesPerMinute: number; updatesPerTicket: number }; // updatesPerTicket: in ten minutes
+  requests: number[]; // the times of the requests, in Unix milliseconds
   updates: { at: number; ticket: number }[];
 }
 
@@ -81,7 +81,7 @@ export function createZendesk(
     return new Refusal(429, description, { 'Content-Type': 'text/plain', ...headers });
   };
 
-  /** The times of the last minute. */
+  /** Selects the times that are in the last minute. */
   const lately = (times: number[]) => times.filter((at) => at > Date.now() - minuteMs);
   const secondsUntil = (at = Date.now()) => Math.ceil((at - Date.now()) / 1000);
   const limitHeaders = () => {
@@ -203,7 +203,7 @@ export function createZendesk(
     ticket_field_id: id,
     ticket_field_type: `Field${type.charAt(0).toUpperCase()}${type.slice(1)}`,
   });
-  /** @returns the form in which the value is kept, or undefined if it is dropped */
+  /** @returns the value as the simulator keeps it, or undefined if the value is ignored */
   const accepted = (field: ZendeskField, value: ZendeskValue): ZendeskValue | undefined => {
     const { type, options = [], regexp = '' } = field;
     const wrong = () => invalid([problem(field, ' is not valid', 'InvalidValue')]);
@@ -366,7 +366,7 @@ const removedKeys = 'Removed restricted keys';
 const byList = 'from parameters according to whitelist';
 const anonymous = { id: null, name: 'Anonymous user', email: 'invalid@example.com', role: 'end-user' };
 
-/** For types without their own pattern. */
+/** The patterns of field types. A field of type `regexp` has its own pattern. */
 const patterns: Record<string, RegExp> = {
   text: /^/,
   textarea: /^/,

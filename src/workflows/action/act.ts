@@ -1,4 +1,4 @@
-/** One action under way: what it waits for, and what people have decided meanwhile. */
+/** One action from its turn to its end: what the action waits for, and what people decide about it. */
 
 import { CancellationScope, CancelledFailure, isCancellation, log, proxyActivities } from '@temporalio/workflow';
 import type { ActionStatus } from '../../chain/action-status.js';
@@ -15,16 +15,15 @@ import type { ChainNotices } from '../notices.js';
 import { Mends } from './mends.js';
 import { ActionStates } from './states.js';
 
-/** What the actions of a workflow share. */
 export abstract class Shared<Notices extends ChainNotices = ChainNotices> {
   readonly engine: Engine;
   readonly states: ActionStates;
   readonly mends: Mends;
   readonly notices: Notices;
   readonly places = new Places();
-  /** Outcomes of effects that were tried in one row with an earlier action, by index. */
+  /** Outcomes of effects that a local activity tried together with an earlier action, by action index. */
   readonly early = new Map<number, EffectOutcome>();
-  /** Decisions that came before the turn of the action, by index. */
+  /** Decisions that wait for the turn of their action, by action index. */
   readonly decisions = new Map<number, Decision>();
 
   constructor(
@@ -42,14 +41,14 @@ export abstract class Shared<Notices extends ChainNotices = ChainNotices> {
     this.notices = new Notices(this.states, this.engine);
   }
 
-  /** Called whenever everything waits. */
+  /** Called whenever all code of the workflow waits. */
   protected abstract wakeEmpty(): void;
 }
 
 export class Act {
   decision: Decision | undefined;
   waitsForPause = false;
-  /** Somebody asked that overdue actions run at once. */
+  /** Whether a person wants overdue actions to run immediately. */
   overdueNow = false;
   /** `why` is absent if the whole chain was cancelled. */
   cancelled: { why?: string } | undefined;
@@ -61,7 +60,7 @@ export class Act {
 
   constructor(
     readonly shared: Shared,
-    /** With its edited fields, if it was mended. */
+    /** Has the edited fields, if the action was mended. */
     public action: ChainAction,
     readonly behind: readonly ChainAction[],
   ) {
@@ -91,7 +90,7 @@ export class Act {
     if (kind) this.shared.notices.tell(kind, this.action.index);
   }
 
-  /** Keeps the data of a try for the next try under the same key. */
+  /** Keeps the data of a try for the next try under the same idempotency key. */
   keep(kept: unknown): void {
     if (kept !== undefined) this.update({ kept });
   }
@@ -106,7 +105,7 @@ export class Act {
     return this.engine.local(summary, call, maximumAttempts);
   }
 
-  /** Asks for settings; two attempts. @returns `otherwise` if both failed. @throws CancelledFailure */
+  /** Reads settings, with two attempts. @returns `otherwise` if both attempts fail. @throws CancelledFailure */
   async ask<Value extends Timed, Other>(asks: string, call: Call<Value>, otherwise: Other): Promise<Value | Other> {
     try {
       return await this.local(asks, call, 2);
@@ -117,10 +116,10 @@ export class Act {
     }
   }
 
-  /** Ordinary activities, to be called in `begin` or `outside`. `name` is part of the replay contract. */
+  /** Returns ordinary (not local) activities. Call them in `begin` or `outside`. `name` is part of the replay contract. */
   ordinary(name: string, doing: string | undefined, attempts: number, made: number): Activities {
     return proxyActivities<Activities>({
-      // A cancellation waits for the outcome of an effect under way.
+      // A cancellation waits for the outcome of a running effect.
       cancellationType: 'WAIT_CANCELLATION_COMPLETED',
       activityId: `${this.action.index}/${name}`,
       startToCloseTimeout: '30 seconds',
@@ -129,7 +128,7 @@ export class Act {
     });
   }
 
-  /** Starts work that is cancelled with the action. @throws CancelledFailure */
+  /** Starts work. A cancellation of the action also cancels this work. @throws CancelledFailure */
   begin<Value>(work: () => Promise<Value>): Promise<Value> {
     this.#assertWanted();
     this.#scope ??= new CancellationScope();
@@ -140,7 +139,7 @@ export class Act {
     return this.engine.cancellable(this.begin(work));
   }
 
-  /** Starts `count` activities together when they have places. @throws CancelledFailure */
+  /** Starts `count` activities together, when there are places for all of them. @throws CancelledFailure */
   async inPlaces<Value>(count: number, work: () => Promise<Value>): Promise<Value> {
     const { places } = this.shared;
     while (!places.take(count, this.#alarm)) {
@@ -154,7 +153,7 @@ export class Act {
     }
   }
 
-  /** Waits, at most until a decision or the end of a pause. @returns milliseconds that it was late. @throws CancelledFailure */
+  /** A decision or the end of a pause ends the wait early. @returns how many ms the timer was late. @throws CancelledFailure */
   async wait(milliseconds: number, doing: string): Promise<number> {
     this.#assertWanted();
     const due = this.engine.now + milliseconds;
@@ -163,13 +162,13 @@ export class Act {
     return Math.max(0, this.engine.now - due);
   }
 
-  /** A decision that comes before the action is held waits until then. */
+  /** If the action is held, the decision takes effect immediately. Otherwise the decision waits for the next try or hold. */
   decide(decision: Decision): void {
     this.decision = together(this.decision, decision);
     if (this.status.state === 'needs-attention') this.#alarm.ring?.();
   }
 
-  /** @returns undefined if no mend was taken. */
+  /** @returns undefined if no mend was applied. */
   async mend(asked: readonly NumberedMend[]): Promise<'retry' | Later | undefined> {
     const { mends } = this.shared;
     const taken = [];

@@ -1,4 +1,4 @@
-/** Sends one message to each recipient, each in its own activity. Recipients that an earlier try reached are left out. */
+/** Sends one message to each recipient, with one activity per recipient. Skips recipients that already have the message. */
 
 import { isCancellation } from '@temporalio/workflow';
 import { attemptsLeft, outcomeOf, type Tried, type Try } from '../../chain/attempt.js';
@@ -11,8 +11,8 @@ import { readFailure } from '../../contract/failures.js';
 import type { Act } from './act.js';
 
 /**
- * Sends to all at once. The relay's own tries begin with one recipient: hours of an outage must not fill the history.
- * The activity ids are part of the replay contract.
+ * Sends to all recipients concurrently. But the relay's own tries send to one recipient first, because a long outage must not
+ * fill the history. The activity ids are part of the replay contract.
  */
 export async function sendEmails(act: Act, how: Try, action: SendEmails): Promise<Tried> {
   const { subject, body, bodyHtml, recipients } = action;
@@ -31,7 +31,7 @@ export async function sendEmails(act: Act, how: Try, action: SendEmails): Promis
   if (cancelled) throw cancelled;
   return outcomeOf(results, deliveries.size);
 
-  /** Never rejects. */
+  /** Records a failure instead of rejecting. */
   async function sendTo(recipient: string): Promise<void> {
     const note = (error?: string, unknown?: boolean) =>
       deliveries.set(recipient, { recipient, sent: error === undefined, error, unknown });

@@ -10,7 +10,7 @@ import type { RulePolicy } from '../../contract/activities.js';
 import type { Act } from './act.js';
 import { readPauses } from './pause.js';
 
-/** @returns `retry`: a person asked, through the budget; `own`: once, by the relay itself. */
+/** @returns `retry` if a person asked for tries within the retry budget, or `own` if the relay itself tries once. */
 export async function untilDecided(
   act: Act,
   hold: Hold,
@@ -26,7 +26,7 @@ export async function untilDecided(
     const heldUntil = new Date(hold.until).toISOString();
     const nextAttemptAt = tries ? engine.time(wait) : undefined;
     act.update({ state: 'needs-attention', heldUntil, nextAttemptAt, reason: states.isFull ? historyFull : undefined });
-    // People are told again when the relay's own tries end, on which they may rely.
+    // People may rely on the relay's own tries, so they get another notice when these tries end.
     if (hold.goesOn === undefined || (hold.goesOn && !automatic)) act.notify('needs-attention');
     hold.goesOn = automatic;
 
@@ -39,14 +39,14 @@ export async function untilDecided(
     }
     if (hold.until <= engine.now) {
       const { current, seconds } = await readPauses(act, new Date(hold.since).toISOString());
-      // The window never ends within a pause.
+      // The attention window never ends during a pause.
       hold.paused(seconds, current.length > 0 ? engine.now + longestLook(states.hasRoomForOwn) * 1000 : undefined);
     }
     if (hold.until <= engine.now && !act.decision) return 'given-up';
   }
 }
 
-/** Carries out the decision, if there is one. @returns undefined if it had no effect. */
+/** Applies the decision, if there is one. @returns undefined if there is none, or if it has no effect. */
 export async function decide(act: Act): Promise<'retry' | 'ended' | Later | undefined> {
   const { decision } = act;
   act.decision = undefined;

@@ -1,4 +1,4 @@
-/** An action's life from its turn to its end, in the order of the table of states. */
+/** One action from its turn to its end. The comments name the states of the action (see docs/how-it-works.md). */
 
 import type { Later } from '../../chain/attempt.js';
 import { Hold } from '../../chain/hold.js';
@@ -10,26 +10,23 @@ import { decide, untilDecided } from './hold.js';
 import { pauseEnd } from './pause.js';
 import { tryAction } from './tries.js';
 
-/** @returns when it is due, if it has to wait for another time; undefined: it has ended. */
+/** @returns the new due time if the action must wait, or undefined if the action has ended. */
 export async function live(act: Act): Promise<Later | undefined> {
   const { states, engine } = act;
-  /** Attempts of the retry budget that were used before a wait without a try. */
-  let made = 0;
-  /** Waits in a row without a try. */
-  let waits = 0;
-  /** From the failure that people are told of until the next one after their decision. */
+  let made = 0; // attempts of the retry budget that were used before a wait without a try
+  let waits = 0; // consecutive waits without a try
+  /** The current hold. After a person's decision, the next failure begins a new hold. */
   let hold: Hold | undefined;
   let policy: RulePolicy | undefined;
-  /** Whether the relay tries a held action by itself. */
-  let own = false;
+  let own = false; // whether the relay tries a held action by itself
 
   for (;;) {
-    // pending: decisions that came before its turn, or while it waited, come first.
+    // pending: first applies decisions that arrived before the action's turn, or during a wait.
     const early = await decide(act);
     if (early === 'ended') return undefined;
     if (typeof early === 'object') return early;
 
-    // running; during the relay's own try it stays held: people can still decide, and get no new notice.
+    // running. But during the relay's own try, the action stays held: people can still decide, and get no new notice.
     const isHeld = own && act.status.state === 'needs-attention';
     const begun = { state: 'running', startedAt: engine.time(), heldUntil: undefined, reason: undefined } as const;
     act.update({ ...(!isHeld && begun), nextAttemptAt: undefined });
@@ -37,7 +34,7 @@ export async function live(act: Act): Promise<Later | undefined> {
     const tried = !failure || wasTried(failure);
     act.update({ attempts: (act.status.attempts ?? 0) + attempts, ...(failure && tried && { error: failure }) });
 
-    // pending: nothing was tried, which costs no attempt. It waits for the end of the pause, or for a while.
+    // pending: nothing was tried, so no attempt counts. The action waits for the end of the pause, or for a while.
     if (!tried && (!isHeld || reachedSome(act.status)) && (failure.paused || states.hasRoomForOwn)) {
       made += attempts;
       waits += 1;
@@ -56,7 +53,7 @@ export async function live(act: Act): Promise<Later | undefined> {
     const { message: reason } = failure;
     if (reachedSome(act.status)) return act.end({ state: 'partly-failed', reason }, 'partly-failed');
 
-    // failed, and the actions behind it go on, if its rule says so
+    // failed, if the rule says `onFailure: "continue"`: the actions behind this one go on
     if (!own || !policy) policy = await policyOf(act);
     if (policy.skips !== undefined) return act.end({ state: 'skipped', reason: policy.skips }, recovered);
     if (policy.onFailure === 'continue' && tried) return act.end({ state: 'failed', reason }, 'failed');
@@ -71,7 +68,7 @@ export async function live(act: Act): Promise<Later | undefined> {
   }
 }
 
-/** Waits 1, 2, 4, … 120 seconds by the number of waits in a row, plus up to the same at random, to spread the load. */
+/** Each consecutive wait is longer: 1, 2, 4, … 120 seconds. To spread the load, adds a random time of up to the same length. */
 async function waitAWhile(act: Act, waits: number, reason: string): Promise<undefined> {
   const wait = Math.round(Math.min(2 ** (waits - 1), 120) * 1000 * (1 + Math.random()));
   const nextAttemptAt = act.engine.time(wait);
@@ -79,7 +76,7 @@ async function waitAWhile(act: Act, waits: number, reason: string): Promise<unde
   await act.wait(wait, `not tried, next try at ${shownTime(nextAttemptAt)}`);
 }
 
-/** Asked once, before the action is held. If the rule cannot be read, this waits: it may say that the actions behind go on. */
+/** Reads the rule before the action is held. If the rule cannot be read, waits, because it may say `onFailure: "continue"`. */
 async function policyOf(act: Act): Promise<RulePolicy> {
   const { companyId, relayId } = act.ref;
   const asks = act.summary(`does rule ${relayId} hold or continue?`);
@@ -92,7 +89,7 @@ async function policyOf(act: Act): Promise<RulePolicy> {
 }
 
 function giveUp(act: Act, hold: Hold): undefined {
-  // The actions behind it first: the chain hears as soon as one has failed, and a retry must then find all of them.
+  // Ends the actions behind this one first. The chain learns of the failure immediately, and a retry must then find their states.
   const notRun = { state: 'not-run', reason: `action ${act.action.index} before it failed` } as const;
   for (const { index } of act.behind) if (!act.states.hasEnded(index)) act.states.end(index, notRun);
   const until = shownTime(new Date(hold.until).toISOString());

@@ -1,4 +1,4 @@
-/** Takes people's edits (mends) of actions. An edited action is read again, from its fields as sent and all its edits. */
+/** Applies people's edits (mends) of actions. After an edit, reads the action again from its original fields and all edits. */
 
 import { type ChainAction, dueAt } from '../../chain/chain.js';
 import { afterEdit, changesOf, editedAction, editRefusal, problemsText } from '../../chain/edits.js';
@@ -11,9 +11,8 @@ import type { Engine } from '../engine/engine.js';
 import type { ActionStates } from './states.js';
 
 export class Mends {
-  /** All mends by index. Those that were taken are in the action's status. */
+  /** All mends by action index. The status of each action has the numbers of its applied mends. */
   readonly #heard = new Map<number, NumberedMend[]>();
-  /** Actions with their mends. */
   readonly actions = new Map<number, ChainAction>();
   #numbers = 0;
 
@@ -22,25 +21,28 @@ export class Mends {
     private readonly engine: Engine,
   ) {}
 
-  /** Keeps a mend until its turn. The chain numbers it, and passes it with its number to a delayed action. */
+  /** Stores a mend until it is applied. The chain gives it a number, and a delayed action gets it with this number. */
   hear(mend: Mend, number = ++this.#numbers): NumberedMend {
     const numbered = { ...mend, number };
     this.#heard.set(mend.index, [...(this.#heard.get(mend.index) ?? []), numbered]);
+    // A mend of the whole chain waits for the turn of each action. Lists and pages show the new assignment at once.
+    const { platformAssignmentId: assignmentId } = mend.fields;
+    if (mend.allActions && mend.waits && typeof assignmentId === 'string') this.states.update(mend.index, { assignmentId });
     return numbered;
   }
 
-  /** All taken changes together. @param last - one more. */
+  /** Merges the changes of all applied mends. @param last - one more mend. */
   changesTo(index: number, last?: NumberedMend): Fields {
     return changesOf(this.#heard.get(index) ?? [], this.states.of(index), last);
   }
 
-  /** Applies the mend, or says in the status why not. @returns whether it was applied. */
+  /** Applies the mend. If it is refused, writes the reason into the status. @returns whether it was applied. */
   async take(mend: NumberedMend): Promise<boolean> {
     const { states } = this;
     const { index, fields, by = 'hand' } = mend;
     const before = states.of(index);
     const read = editRefusal(mend, before) ?? (await this.#read(index, this.changesTo(index, mend)));
-    if (states.of(index).mends !== before.mends) return this.take(mend); // Another was taken meanwhile: read with both.
+    if (states.of(index).mends !== before.mends) return this.take(mend); // Another mend was applied during the read.
     if (typeof read === 'string') {
       states.ignore(cutShort(`mend [${index}]: ${read}`, 500));
       return false;
@@ -51,14 +53,14 @@ export class Mends {
     return true;
   }
 
-  /** When the action is due, Unix milliseconds, if the mend gave it a delay that is not over; otherwise 0. */
+  /** The due time in Unix milliseconds, if the mend set a delay that is not over. Otherwise 0. */
   dueAfter({ index, fields }: Mend): number {
     const action = this.actions.get(index);
     const due = action?.delaySeconds && 'delayInSeconds' in fields ? dueAt(this.states.chain, action) : 0;
     return due > this.engine.now ? due : 0;
   }
 
-  /** The action with its mends, also those that its own workflow took, which has closed. */
+  /** The action with all its mends, including mends that its own workflow applied before it closed. */
   async current(action: ChainAction): Promise<ChainAction> {
     const { index } = action;
     const read = this.actions.get(index) ?? (await this.#read(index, this.changesTo(index)));
@@ -67,7 +69,7 @@ export class Mends {
     return read;
   }
 
-  /** @returns the action with these changes, or what is wrong with them. */
+  /** @returns the action with these changes, or a text with the problems. */
   async #read(index: number, changes: Fields): Promise<ChainAction | string> {
     const action = this.states.chain.actions.find((action) => action.index === index);
     if (!action) return 'there is no such action';

@@ -1,4 +1,4 @@
-/** An action waits while its system is paused. Actions that were due meanwhile keep their distance from each other. */
+/** An action waits while its outside system is paused. After the pause, delayed actions keep the time between them. */
 
 import type { Later } from '../../chain/attempt.js';
 import { dueAgain } from '../../chain/chain.js';
@@ -6,7 +6,7 @@ import { type Connector, type EndedPause, longestLook, type Pause, type Pauses, 
 import { shownTime } from '../../chain/web-ui.js';
 import type { Act } from './act.js';
 
-/** Waits for the end of the pause. No attention window ends meanwhile. @returns when the action is due then, if later. */
+/** Waits for the end of the pause. @returns the new due time, if the action must wait even longer. */
 export async function pauseEnd(act: Act, connector: Connector): Promise<Later | undefined> {
   const { engine, states } = act;
   const since = engine.time();
@@ -35,7 +35,7 @@ function goOn(act: Act, pause: EndedPause | undefined): Later | undefined {
   return dueAt > engine.now ? { dueAt, alone: false } : undefined;
 }
 
-/** If the question fails, the pause counts as not ended. */
+/** If the pauses cannot be read, everything counts as still paused. */
 export function readPauses(act: Act, since: string, connector?: Connector): Promise<Pauses> {
   const { companyId, relayId } = act.ref;
   const waiting = connector && { relayId, connector };

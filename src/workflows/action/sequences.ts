@@ -1,6 +1,7 @@
 /**
- * A sequence runs its actions strictly in order, when they are due. The immediate actions of a chain are one sequence, the actions of
- * one delay another. A rescheduled or retried action is a sequence of its own. Shared by `RuleChain` and `DelayedAction`.
+ * Runs the sequences of a `RuleChain` or a `DelayedAction`. A sequence runs its actions strictly in order, when they are due. The
+ * immediate actions of a chain form one sequence. All actions with the same delay form another. A rescheduled or retried action
+ * has its own sequence.
  */
 
 import { isCancellation } from '@temporalio/workflow';
@@ -14,18 +15,18 @@ import type { ChainNotices } from '../notices.js';
 import { Act, Shared } from './act.js';
 import { live } from './life.js';
 
-/** Due times are Unix milliseconds; 0: now. */
+/** Due times are in Unix milliseconds. 0 means now. */
 export class Sequences<Notices extends ChainNotices = ChainNotices> extends Shared<Notices> {
   cancelled = false;
   readonly #acts = new Map<number, Act>();
-  /** The actions of each sequence that is not due, with the alarm of its wait. */
+  /** The sequences that are not yet due. The key has the actions, and the value is the alarm that ends the wait. */
   readonly #waiting = new Map<ChainAction[], Alarm>();
 
   get mayBeRetried(): boolean {
     return !this.cancelled && this.states.actions.some(({ state }) => isToRedo(state));
   }
 
-  /** Begins a sequence beside the others. @param before - called before the wait, even if the sequence is overdue. */
+  /** Starts a sequence concurrently with the others. @param before - called before the wait, even if the sequence is overdue. */
   open(actions: readonly ChainAction[], dueAt = 0, before?: () => Promise<void>): void {
     if (actions.length > 0) this.engine.start(() => this.run(actions, dueAt, before));
   }
@@ -41,7 +42,7 @@ export class Sequences<Notices extends ChainNotices = ChainNotices> extends Shar
     }
   }
 
-  /** Gives a scheduled action another time, apart from the others of its sequence. */
+  /** Gives a scheduled action another due time. The other actions of its sequence keep theirs. */
   move(index: number, dueAt: number): void {
     const isMoved = (action: ChainAction) => action.index === index;
     const actions = [...this.#waiting.keys()].find((actions) => actions.some(isMoved));
@@ -49,14 +50,14 @@ export class Sequences<Notices extends ChainNotices = ChainNotices> extends Shar
     if (action) this.schedule([action], dueAt);
   }
 
-  /** A decision on an action waits for the action's turn. */
+  /** If the action's turn has not come, the decision waits for that turn. */
   decide(index: number, decision: Decision): void {
     const act = this.#acts.get(index);
     if (act) act.decide(decision);
     else this.decisions.set(index, together(this.decisions.get(index), decision));
   }
 
-  /** Ends an action as `cancelled`, after the outcome of an effect under way is known. The actions behind it go on. */
+  /** Ends an action as `cancelled`. If its effect is running, first waits for the outcome. The actions behind it go on. */
   cancel(index: number, why: string): void {
     const act = this.#acts.get(index);
     if (act) act.cancel(why);
@@ -72,7 +73,7 @@ export class Sequences<Notices extends ChainNotices = ChainNotices> extends Shar
     for (const act of this.#acts.values()) act.resume(overdueNow);
   }
 
-  /** Ends sequences whose actions have all ended. */
+  /** Ends the wait of each sequence whose actions have all ended. */
   protected override wakeEmpty(): void {
     for (const [actions, alarm] of this.#waiting) if (this.#left(actions).length === 0) alarm.ring?.();
   }
@@ -95,7 +96,7 @@ export class Sequences<Notices extends ChainNotices = ChainNotices> extends Shar
     this.open(left, dueAt);
   }
 
-  /** None if everything was cancelled. */
+  /** The actions that have not ended. Empty if the whole workflow was cancelled. */
   #left(actions: readonly ChainAction[]): ChainAction[] {
     return this.cancelled ? [] : actions.filter(({ index }) => !this.states.hasEnded(index));
   }

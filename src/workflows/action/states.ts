@@ -1,4 +1,4 @@
-/** Publishes the statuses of a workflow's actions for the Web UI and the lists. It decides nothing: chain/allowed-verbs.ts does. */
+/** Publishes the statuses of a workflow's actions for the Web UI and the lists. Decides nothing: see chain/allowed-verbs.ts. */
 
 import { log, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import type { Chain } from '../../chain/chain.js';
@@ -11,9 +11,9 @@ import { standingOf, withAttentionSince } from '../../contract/search-attributes
 import type { Engine } from '../engine/engine.js';
 
 export class ActionStates extends Statuses {
-  /** A delayed action also tells its chain. */
+  /** In a delayed action, reports the ignored signal to the chain. */
   tellIgnored = (_signal: string) => {};
-  /** Versions. */
+  /** The versions of the statuses that were last published and last shown. */
   #published = -1;
   #shown = -1;
   /** The values of the search attributes, each as JSON. */
@@ -56,13 +56,13 @@ export class ActionStates extends Statuses {
     if (changed.length > 0) upsertSearchAttributes(withAttentionSince(changed, this.engine.now));
   }
 
-  /** Issues no commands. */
+  /** Updates the details in the Web UI. Issues no commands. */
   show(): void {
     if (this.#shown === this.version) return;
     this.#shown = this.version;
     const signals = this.ignores;
     this.ignores = 0;
-    // Without their texts, which quote the request.
+    // Omits the texts of the signals, because they quote the request.
     if (signals > 0) log.warn('signals had no effect: the status of the chain has the reasons', { signals });
     setCurrentDetails(currentDetails(this.chain, this.actions, this.ignored));
   }

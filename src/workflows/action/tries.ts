@@ -1,6 +1,6 @@
 /**
- * One try at an action: its condition, then its effect. An e-mail is sent by ordinary activities. Other effects are tried first as a
- * local activity, for at most `longestLocalMs`: `Engine.local` sets this deadline.
+ * One try at an action: checks its condition, then runs its effect. Ordinary activities send e-mails. Other effects are first
+ * tried as a local activity, for at most `longestLocalMs` (see `Engine.local`).
  */
 
 import { attemptsLeft, dataMistake, retryWait, type Tried, type Try } from '../../chain/attempt.js';
@@ -20,7 +20,7 @@ import { type FailedAttempt, readFailure, resultOf } from '../../contract/failur
 import type { Act } from './act.js';
 import { sendEmails } from './emails.js';
 
-/** Returns a failure as a value. @throws CancelledFailure */
+/** Returns a failure as a value instead of throwing it. @throws CancelledFailure */
 export async function tryAction(act: Act, how: Try): Promise<Tried> {
   const { action, engine } = act;
   const mayTryLocally = () => !how.own && engine.mayTryLocally;
@@ -54,8 +54,8 @@ export async function tryAction(act: Act, how: Try): Promise<Tried> {
 }
 
 /**
- * Tries an effect locally, together with the effects behind it that need no answer first. Their outcomes wait for their turns.
- * Which effects join is part of the replay contract.
+ * Tries an effect in a local activity, together with the next effects that need no check first. `early` stores their outcomes
+ * until their turn. The choice of these effects is part of the replay contract.
  */
 async function inRow(act: Act, input: EffectInput, call: Call<EffectResult>): Promise<EffectResult> {
   const row: SomeOf<EffectInput> = [input];
@@ -78,13 +78,12 @@ interface Tries<Value> {
   name: string;
   call: Call<Value>;
   asks?: string;
-  /** The local try; false: there is none. */
   local: false | (() => Promise<Value>);
 }
 
 /**
- * Tries once as a local activity, then through the retry budget as an ordinary one. An activity may refuse the local try
- * (`UseOrdinary`). @returns the `value` and the attempts before it.
+ * Tries once as a local activity, then as an ordinary activity within the retry budget. An activity may refuse the local try
+ * (`UseOrdinary`). @returns the `value` and the number of attempts before it.
  */
 async function localFirst<Value extends Timed>(
   act: Act,

@@ -1,37 +1,40 @@
 /**
- * Why a replay of a workflow issues the same commands as its first run. Code outside this folder needs only the rules at the end.
+ * Makes a replay of a workflow issue the same commands as its first run. Other folders need only the rules at the end.
  *
- * Temporal keeps only the history of a workflow. A worker that does not have the workflow in memory runs its code again, which must
- * issue the same commands (timers, activities, signals, search attributes) in the same order. So the history must fix the order of
- * every step that issues a command.
+ * Temporal stores only the history of a workflow. A worker that does not have the workflow in memory runs its code again (a
+ * replay). The replay must issue the same commands (timers, activities, signals, search attributes) in the same order. So the
+ * history must determine the order of every step that issues a command.
  *
- * The history does not fix it for the end of a local activity. Effects begin as local activities, since these cost one event instead
- * of six. If a query arrives while one ends, the SDK records its end in this workflow task, but the workflow gets the result in the
- * next task, after the signals, the cancellation and the timers of that task. In a replay the workflow gets the result before them.
- * So a person who opens the page of a chain at the wrong moment could change the order: the chain would stop (TMPRL1100).
+ * The history does not determine when the result of a local activity arrives. Effects begin as local activities, because these
+ * add one event to the history instead of six. If a query arrives while a local activity ends, the SDK records the end in the
+ * current workflow task. But the workflow gets the result only in the next task, after the signals, the cancellation and the
+ * timers of that task. In a replay, the workflow gets the result before them. So a person who opens the page of a chain at the
+ * wrong moment could change the order of the commands, and the chain would stop with the error TMPRL1100.
  *
- * The lock prevents this. One holder at a time may issue commands, and keeps the lock during a local activity. Events from outside
- * (signals, cancellation, timers, results) wait in a queue in the order of their arrival. The lock admits the next event when all
- * code of the workflow waits. So the queued events follow an early and a late result alike.
+ * The lock prevents this. Only the holder of the lock may issue commands. It keeps the lock during a local activity. Events from
+ * outside (signals, cancellation, timers, results) wait in a queue in the order of their arrival. The lock admits the next event
+ * when all code of the workflow waits. So the queued events always come after the result, whether it is early or late.
  *
  * This has consequences:
- * - The tasks of an early and a late result have different times and history sizes. So `history` is the size when the current event
- *   arrived, and `now` is the time of its arrival plus the time of local activities since. `Date.now()` must not decide anything.
- * - A local activity delays queries, signals and cancellations, so it has 2 seconds. If local tries in a row have taken 2 seconds,
- *   the next try is an ordinary activity, which lets go of the lock: `mayTryLocally`.
- * - The SDK drops the command to cancel a timer, an activity or a child that has ended. With a late result it may have ended, in a
- *   replay not yet. So timers are not cancelled, they fire without effect. A child is cancelled by its workflow id: the SDK never
- *   drops this command. While an activity can be cancelled, no local activity runs.
- * - Do not await a promise that may have settled before: the workflow would go on at once after a late result, and later in a
- *   replay. Let the promise call `arrive` when it settles.
- * - A cancelled scope issues its commands some microtasks later. The next event waits for them.
+ * - The workflow tasks of an early and a late result differ in time and history size. So `history` is the size when the current
+ *   event arrived. `now` is the arrival time of that event plus the duration of later local activities. Decide nothing by
+ *   `Date.now()`.
+ * - Queries, signals and cancellations wait during a local activity, so its limit is 2 seconds. If consecutive local activities
+ *   have taken 2 seconds, the next try is an ordinary activity, which releases the lock (see `mayTryLocally`).
+ * - The SDK drops the command to cancel a timer, an activity or a child that has ended. When a late result arrives, a timer may
+ *   have ended, but in a replay it still runs. So the code never cancels a timer, but lets it fire without effect.
+ *   The code cancels a child by its workflow id, because the SDK never drops that command. No local activity runs while an
+ *   ordinary activity can be cancelled.
+ * - Do not await a promise that may already have settled: after a late result, the workflow would continue immediately, and in a
+ *   replay later. Instead, call `arrive` when the promise settles.
+ * - A cancelled scope issues its commands some microtasks later. The next event waits for these commands.
  *
  * The rules:
  * 1. A handler of a signal, or of the cancellation, does its work in `arrive`.
- * 2. Work beside the holder begins with `start`, which logs its errors.
- * 3. Await `local` directly, an activity that can be cancelled with `cancellable`, everything else with `outside` or `wait`.
- * 4. After `wait`, look at the state again.
- * 5. Close the workflow after `allOver`.
+ * 2. Start concurrent work with `start`, which logs the errors of that work.
+ * 3. Await `local` directly. Await activities that can be cancelled with `cancellable`, and all else with `outside` or `wait`.
+ * 4. After `wait`, check the state again.
+ * 5. Await `allOver` before the workflow closes.
  */
 
 import {
@@ -51,16 +54,16 @@ export { Outbox, Places } from './outbox.js';
 
 export class Engine extends Lock {
   /**
-   * Whether an attempt at the run's first workflow task may have been lost, with its local activities. A replay also sees it after a
-   * task that lasted long: nothing that a task may try locally may depend on it.
+   * Whether Temporal may have lost an attempt at the first workflow task of this run, with its local activities. In a replay, the
+   * value is also true if the first task was long. So code that may run after a local activity must not depend on this value.
    */
   hasLostTask = false;
-  /** Set by the first signal after a reset. */
+  /** Whether this run began with a reset. The first signal after the reset sets this value. */
   wasReset = false;
-  /** Activities under way that can be cancelled. */
+  /** The number of running activities that can be cancelled. */
   #cancellable = 0;
 
-  /** Calls a local activity, which keeps the lock, or an ordinary one while an activity that can be cancelled is under way. */
+  /** Calls a local activity, which keeps the lock. If cancellable activities are running, calls an ordinary activity instead. */
   local<Value extends Timed>(summary: string, call: Call<Value>, maximumAttempts = 1): Promise<Value> {
     const options = { retry: { maximumAttempts }, summary };
     return this.#cancellable === 0
@@ -68,7 +71,6 @@ export class Engine extends Lock {
       : this.outside(call(proxyActivities({ ...options, startToCloseTimeout: '30 seconds' })));
   }
 
-  /** Counts the time of a local activity. */
   async counted<Value extends Timed>(local: Promise<Value>): Promise<Value> {
     try {
       const value = await local;
@@ -80,7 +82,6 @@ export class Engine extends Lock {
     }
   }
 
-  /** Awaits ordinary activities that can be cancelled. */
   async cancellable<Value>(activities: Promise<Value>): Promise<Value> {
     this.#cancellable += 1;
     try {
@@ -94,18 +95,18 @@ export class Engine extends Lock {
     return this.#cancellable === 0 && this.keptMs < longestLocalMs;
   }
 
-  /** In the first workflow task after a reset: admits the decisions that people made before the reset. */
+  /** After a reset, first handles the signals with decisions that people made before the reset. */
   async letIn(): Promise<void> {
     if (this.wasReset) await this.outside(Promise.resolve());
   }
 
   /**
-   * To be called in the first activation, when all signals have handlers. `cancel` deals with the cancellation of the workflow.
+   * Call it in the first activation, after all signals have handlers. `cancel` handles the cancellation of the workflow.
    * Part of the replay contract.
    */
   begin(root: CancellationScope, cancel: () => void): void {
     const isCancelled = root.consideredCancelled;
-    // A workflow task has three events of its own; each signal and the cancellation is one more.
+    // The history begins with three events. Each signal and the cancellation add one event. A lost attempt adds three.
     this.hasLostTask = workflowInfo().historyLength >= 3 + Number(isCancelled) + this.queue.length + 3;
     if (isCancelled) cancel();
     else root.cancelRequested.catch(() => this.arrive(cancel));
@@ -113,8 +114,8 @@ export class Engine extends Lock {
 }
 
 /**
- * Gives the handler of a signal a second argument: whether the run was reset before. Temporal gives such a run another seed for its
- * random numbers; nothing else shows a reset at the same place in a replay.
+ * Gives each signal handler a second argument: whether the run was reset before the signal. After a reset, Temporal changes the
+ * seed of the run's random numbers. In a replay, nothing else shows the reset at the same point.
  */
 export const interceptors: WorkflowInterceptorsFactory = () => {
   const atFirst = getActivator().random;

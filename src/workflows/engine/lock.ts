@@ -1,4 +1,4 @@
-/** One holder at a time issues commands, so a replay issues them in the same order as the first run. engine.ts explains it. */
+/** Only one holder at a time issues commands, so a replay issues them in the same order as the first run (see engine.ts). */
 
 import { CancellationScope, isCancellation, log, sleep, workflowInfo } from '@temporalio/workflow';
 import type { History } from '../../chain/room.js';
@@ -8,9 +8,9 @@ export interface Alarm {
 }
 
 export class Lock {
-  /** Milliseconds of local activities since the lock was last let go. Queries, signals and cancellations wait meanwhile. */
+  /** Milliseconds of local activities since the last release of the lock. Queries and events wait during this time. */
   protected keptMs = 0;
-  /** The events from outside. Each returns true if its code goes on as the holder and lets go later. */
+  /** The events from outside, in order. Each returns true if its code keeps the lock and releases it later. */
   protected readonly queue: (() => boolean)[] = [];
   #held = true;
   #fibers = 0;
@@ -18,26 +18,26 @@ export class Lock {
   #moment = momentNow();
   readonly #scope = CancellationScope.current();
   readonly #allOver: Alarm = {};
-  /** Steps that the holder caused. They precede all events from outside. */
+  /** Steps that the holder caused. They run before all events from outside. */
   readonly #inside: (() => void)[] = [];
 
   /**
    * The workflow's main function is the first holder.
-   * @param publish - called whenever everything waits again; may issue commands.
-   * @param show - called when the queue is empty, so thousands of signals are shown once. A replay may call it at other times: it
-   * must issue no command.
+   * @param publish - runs whenever all code of the workflow waits again. It may issue commands.
+   * @param show - runs when the queue is empty, so it runs only once for thousands of signals. A replay may call `show` at other
+   * times, so `show` must not issue commands.
    */
   constructor(
     private readonly publish: () => void,
     private readonly show = () => {},
   ) {}
 
-  /** Unix milliseconds: the arrival of the current event, plus the time of local activities since. */
+  /** The arrival time of the current event, plus the duration of later local activities, in Unix milliseconds. */
   get now(): number {
     return this.#moment.now;
   }
 
-  /** In ISO 8601, UTC. @param fromNow - milliseconds */
+  /** `now` in ISO 8601, UTC. @param fromNow - milliseconds to add */
   time(fromNow = 0): string {
     return new Date(this.now + fromNow).toISOString();
   }
@@ -51,7 +51,7 @@ export class Lock {
     this.#moment.now += milliseconds;
   }
 
-  /** Runs `step` for an event from outside, in its turn. `step` must not wait. */
+  /** Runs `step` for an event from outside, after all earlier events. `step` must not wait. */
   arrive(step: () => void): void {
     this.#enter(() => {
       step();
@@ -59,7 +59,7 @@ export class Lock {
     });
   }
 
-  /** Runs `fiber` beside the holder, as soon as the holder waits. Logs its errors. */
+  /** Starts `fiber` when the holder waits. `fiber` then runs concurrently with other code. Logs the errors of `fiber`. */
   start(fiber: () => Promise<unknown>): void {
     this.#fibers += 1;
     this.#inside.push(() => {
@@ -74,7 +74,7 @@ export class Lock {
     });
   }
 
-  /** Lets go and awaits something outside: an ordinary activity, a child workflow, the acknowledgement of a signal. */
+  /** Releases the lock, and awaits an ordinary activity, a child workflow or the acknowledgement of a signal. */
   outside<Value>(promise: Promise<Value>): Promise<Value> {
     this.#letGo();
     return new Promise((resolve, reject) => {
@@ -86,8 +86,8 @@ export class Lock {
   }
 
   /**
-   * Lets go until the alarm rings or the time is over. The caller then looks at what has changed. If the alarm rings, the timer is
-   * not cancelled: it fires without effect.
+   * Releases the lock until the alarm rings or the time is over. Then the caller must check the state again. If the alarm rings
+   * first, the timer still fires, but has no effect.
    */
   wait(alarm: Alarm, milliseconds?: number, summary = ''): Promise<void> {
     return new Promise((run) => {
@@ -96,7 +96,7 @@ export class Lock {
         this.#inside.push(run);
       };
       alarm.ring = ring;
-      // The alarm can ring until the timer's turn has come: an earlier event in the queue may decide otherwise.
+      // An earlier event in the queue may ring the alarm after the timer has fired. Then the timer has no effect.
       const turn = () => {
         if (alarm.ring !== ring) return false;
         alarm.ring = undefined;
@@ -112,14 +112,14 @@ export class Lock {
     scope?.cancel();
   }
 
-  /** Lets go until all fibers have ended. Events may still be queued: to see them, wait once more. */
+  /** Releases the lock until all fibers have ended. Events may still be in the queue. To handle these events, wait once more. */
   async allOver(): Promise<void> {
-    // To publish may start something.
+    // `publish` may start new fibers.
     for (this.publish(); this.#fibers > 0; this.publish()) await this.wait(this.#allOver);
     this.show();
   }
 
-  /** @param run - returns true if it goes on as the holder and lets go later */
+  /** @param run - returns true if its code keeps the lock and releases it later */
   #enter(run: () => boolean): void {
     const moment = momentNow();
     const turn = () => {
@@ -133,7 +133,7 @@ export class Lock {
     }
   }
 
-  /** A loop: with thousands of events, a recursion would overflow the stack. */
+  /** Uses a loop, because a recursion over thousands of events would overflow the stack. */
   #letGo(): void {
     for (;;) {
       this.keptMs = 0;
@@ -152,7 +152,7 @@ export class Lock {
     void this.#admitLater();
   }
 
-  /** A cancelled scope issues its commands some microtasks later, before those of the next event. Part of the replay contract. */
+  /** Waits three microtasks, so that a cancelled scope issues its commands before the next event. Part of the replay contract. */
   async #admitLater(): Promise<void> {
     this.#cancelled = false;
     for (let microtask = 0; microtask < 3; microtask += 1) await undefined;

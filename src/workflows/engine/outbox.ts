@@ -1,15 +1,15 @@
-/** Temporal fails every workflow task that leaves more than 2,000 activities, children or signals pending. These keep below that. */
+/** Temporal fails a workflow task with more than 2,000 pending activities, children or signals. These classes prevent that. */
 
 import { type ExternalWorkflowHandle, getExternalWorkflowHandle, log } from '@temporalio/workflow';
 import { type Steering, type SteeringName, steeringSignals } from '../../contract/messages.js';
 import type { Alarm, Lock } from './lock.js';
 
-/** Sends signals to another workflow one after another, since Temporal does not keep their order. */
+/** Sends signals to another workflow one after another, because Temporal does not keep the order of concurrent signals. */
 export class Outbox {
   readonly #unsent: (() => Promise<unknown>)[] = [];
   readonly #opened: Alarm = {};
 
-  /** @param isOpen - false: nothing is sent before `open`. */
+  /** @param isOpen - if false, the outbox sends nothing before `open` is called. */
   constructor(
     private readonly lock: Lock,
     readonly workflowId: string,
@@ -26,7 +26,7 @@ export class Outbox {
     if (this.#unsent.length === 1) this.lock.start(() => this.#sendAll());
   }
 
-  /** @param what - for the log. @returns false if the workflow is gone. */
+  /** @param what - a name for the log. @returns false if the workflow cannot be reached. */
   async reach(what: string, call: (workflow: ExternalWorkflowHandle) => Promise<void>): Promise<boolean> {
     try {
       await this.lock.outside(call(getExternalWorkflowHandle(this.workflowId)));
@@ -37,7 +37,6 @@ export class Outbox {
     }
   }
 
-  /** Passes a person's signal on. @returns false if the workflow is gone. */
   steer(name: SteeringName, steering: Steering): Promise<boolean> {
     return this.reach(`the signal ${name}`, (workflow) => workflow.signal(steeringSignals[name], steering));
   }
@@ -51,14 +50,14 @@ export class Outbox {
   }
 }
 
-/** Concurrent activities of a workflow whose actions have hundreds each. Part of the replay contract. */
+/** The most concurrent activities of one workflow. Its e-mails can have thousands of recipients. Part of the replay contract. */
 const most = 1000;
 
 export class Places {
   #taken = 0;
   readonly #waiting = new Set<Alarm>();
 
-  /** @returns whether the places were free. If not, the alarm rings when some become free. */
+  /** @returns whether enough places were free. If not, the alarm rings when places become free. */
   take(count: number, alarm: Alarm): boolean {
     const areFree = this.#taken === 0 || this.#taken + count <= most;
     if (areFree) this.#taken += count;

@@ -115,7 +115,7 @@ describe('a request with an imported token', () => {
         asked.push(assert.rejects(ask(id, 'a guess'), { status: 401 }));
         await setImmediate();
       }
-      assert.equal((await ask(relayId, relayAccessToken)).signature, 'not asked for');
+      assert.equal((await ask(relayId, relayAccessToken)).signature, 'not required');
     }
     release();
     await Promise.all(asked);

@@ -76,7 +76,7 @@ async function onThePage(): Promise<void> {
       assert.equal(await page.locator('mark').textContent(), '"');
       await page.getByText(/^The mark is at line 11, column \d+/).waitFor();
       const text = (await page.locator('pre.body').textContent()) ?? '';
-      assert(text.includes('Valve "blue" leaks') && text.includes('"relayAccessToken": "***"'), text);
+      assert(text.includes('Valve "blue" leaks') && /"relayAccessToken": "\*+"/.test(text), text);
       assert(!(await page.content()).includes(served.relayAccessToken));
       await page.getByText('no valid token', { exact: true }).waitFor();
       await page.getByRole('button', { name: 'Send as proposed (2 of 3 actions)' }).waitFor();

@@ -86,6 +86,8 @@ describe('an assignment that is wrong in several actions', { concurrency: true }
     assert.match((await problemOf(refused, 400)).detail, /allActions is for platformAssignmentId alone/);
     assert.equal((await mend(company, chainId, 0, { platformAssignmentId: assignment }, { allActions: true })).status, 202);
     await company.action(chainId, 2, 'done');
+    const { actions } = await company.action(chainId, 3, 'scheduled');
+    assert.equal(actions[3]?.assignmentId, assignment);
     await company.steer(chainId, 'runNow', 3);
     const chain = await company.ended(chainId);
     assert.deepEqual(states(chain), ['done', 'done', 'done', 'done']);

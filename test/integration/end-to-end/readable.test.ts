@@ -40,7 +40,7 @@ describe('the summary and the details of a workflow', () => {
       'completed',
       `${company.companyId}: 3 actions, assignment ${assignment}: Tell the owner first, Preferred technicians, Note it ` +
         `in the ticket`,
-      ['| in its turn, if status==draft', 'groupIds 501; radiusMiles 25', 'recipients owner@demo.example, dispatch@demo.example'],
+      ['| in order, if status==draft', 'groupIds 501; radiusMiles 25', 'recipients owner@demo.example, dispatch@demo.example'],
     ],
     ['held', `${company.companyId}: 3 actions, assignment 404404: `, ['groupIds 502', 'field Sent; value value']],
     ['delayed', '1 Metro technicians later: 1800 s after the event', ['| 1800 s after the event, if status==draft']],

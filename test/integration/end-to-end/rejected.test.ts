@@ -175,7 +175,7 @@ describe('a request whose tokens were valid once', () => {
       const next = `npx relay rejected ${dead ? 'show' : 'resend'} ${company.companyId} ${item.rejectedId}`;
       assert(Text.includes(next), Text);
       assert.equal(Text.includes('rejected resend'), !dead, Text);
-      assert.equal(item.signature, 'not asked for');
+      assert.equal(item.signature, 'not required');
       if (reason === 'rule-disabled') await problemOf(await key.resend(item.rejectedId), 409);
 
       await mend(company);

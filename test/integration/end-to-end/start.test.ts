@@ -109,7 +109,7 @@ describe('npm start', () => {
 
   it('lets other machines reach only the API if HOST is not loopback, and prints no demo', { skip: onlyLinux }, async () => {
     const open = start({ HOST: '0.0.0.0' });
-    await open.says('There is no demo company, because HOST is not only this machine');
+    await open.says('There is no demo company, because HOST is not a loopback address');
     const reached: string[] = [];
     for (const [name, port] of Object.entries(ports)) {
       const socket = connect(Number(port), '127.0.0.2');

@@ -61,7 +61,7 @@ describe('the Temporal server', () => {
   it('names the variable of a port in use', async () => {
     const elsewhere = mkdtempSync(join(tmpdir(), 'relay-temporal-'));
     const refusal = (taken: number, variable: string) =>
-      new StartError(`port ${taken} is taken: stop what uses it, or set ${variable}`);
+      new StartError(`port ${taken} is in use: stop the program that uses it, or set ${variable}`);
     await assert.rejects(start({ dataDir: elsewhere }), refusal(port, 'RELAY_TEMPORAL_PORT'));
     await assert.rejects(start({ dataDir: elsewhere, port: 0 }), refusal(uiPort, 'RELAY_TEMPORAL_UI_PORT'));
     rmSync(elsewhere, { recursive: true });

@@ -85,14 +85,20 @@ async function listed(query: string): Promise<void> {
   await eventually(query, async () => ((await stack.client.workflow.count(query)).count > 0 ? true : new Unmet(0)));
 }
 
-/** Waits if another batch runs, as the page says: the dev server runs one at a time for a namespace. */
-async function runWhenFree(command: string, variables: Record<string, string>) {
+let batches: Promise<unknown> = Promise.resolve();
+
+/** As the page says: the dev server runs one batch at a time for a namespace. So batches wait for each other. */
+async function runWhenFree(command: string, variables: Record<string, string>): Promise<Ran> {
   if (!command.includes(' --query ')) return run(command, variables);
-  await noBatchRuns();
-  const ended = await run(command, variables);
-  if (!ended.stderr.includes('Max concurrent batch operations')) return ended;
-  await noBatchRuns();
-  return run(command, variables);
+  const ran = batches.then(() =>
+    eventually('a batch has started', async () => {
+      await noBatchRuns();
+      const ended = await run(command, variables);
+      return ended.stderr.includes('Max concurrent batch operations') ? new Unmet(ended) : ended;
+    }),
+  );
+  batches = ran.catch(() => {});
+  return ran;
 }
 
 async function noBatchRuns(): Promise<void> {

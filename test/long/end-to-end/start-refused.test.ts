@@ -16,7 +16,7 @@ describe('npm start exits with code 1 and one line that says what to do', () => 
       const refused = start({ RELAY_DATA_DIR: join(directory, `taken-${name}`) });
       assert.equal(await refused.ended, 1);
       taken.close();
-      assert.match(refused.output(), new RegExp(`^port ${ports[name]} is taken[^\n]*${name}\n$`));
+      assert.match(refused.output(), new RegExp(`^port ${ports[name]} is in use[^\n]*${name}\n$`));
       assert.deepEqual(serversOf(`taken-${name}`), []);
     });
   }

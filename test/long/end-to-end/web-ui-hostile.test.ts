@@ -125,22 +125,25 @@ async function attack(): Promise<void> {
     assert.deepEqual(wrong, []);
   });
 
-  for (const [tab, isOfEach, shown] of [
-    ['history', true, /sendAssignment|updateUdf|RuleChain|notice|DelayedAction|WorkflowExecution/i],
-    ['user-metadata', true, /Summary|Details|No user metadata/i],
-    ['memo', false, /./],
-    ['search-attributes', false, /RelayCompanyId/],
+  // The chains have all texts. The pages of other types show the same texts in another place: a few of each are enough.
+  const few = (type: string) => (type === 'RuleChain' ? 20 : 3);
+  for (const [tab, most, shown] of [
+    ['history', few, /sendAssignment|updateUdf|RuleChain|notice|DelayedAction|WorkflowExecution/i],
+    ['user-metadata', few, /Summary|Details|No user metadata/i],
+    ['memo', () => 1, /./],
+    ['search-attributes', () => 1, /RelayCompanyId/],
   ] as const)
     it(`are plain text on the pages of a workflow: ${tab}`, async () => {
-      const types = new Set<string>();
+      const types = new Map<string, number>();
       for await (const { workflowId, runId, type } of stack.client.workflow.list({ query: `RelayCompanyId = '${companyId}'` })) {
-        if (!isOfEach && types.has(type)) continue;
-        types.add(type);
+        const before = types.get(type) ?? 0;
+        if (before === most(type)) continue;
+        types.set(type, before + 1);
         const page = await open(`/workflows/${encodeURIComponent(workflowId)}/${runId}/${tab}`);
         await looked(page, shown);
         await page.close();
       }
-      assert(types.has('RuleChain') && types.has('DelayedAction') && types.has('Notifier'), `${[...types]}`);
+      assert(types.has('RuleChain') && types.has('DelayedAction') && types.has('Notifier'), `${[...types.keys()]}`);
       assert.deepEqual([wrong, asked], [[], []]);
     });
 }

@@ -82,7 +82,7 @@ async function lookAround(): Promise<void> {
       [
         'completed',
         'user-metadata',
-        [/0\s+done\s+sendEmails: Tell the owner first\s+reached 2/, /in its turn, if status==draft/],
+        [/0\s+done\s+sendEmails: Tell the owner first\s+reached 2/, /in order, if status==draft/],
       ],
       ['delayed', 'history', [/1 Metro technicians later: due 2/]],
       ['delayed', 'user-metadata', [/1\s+scheduled\s+platform_sendAssignment: Metro technicians later\s+due 2/]],

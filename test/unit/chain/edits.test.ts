@@ -18,7 +18,7 @@ describe('an edit', () => {
   const unknown = { ...status, error: { type: 'Timeout', message: 'm', retryable: true, unknown: true } };
 
   it('is refused if it was taken before', () =>
-    assert.equal(editRefusal(edit(2), { ...status, mends: [1, 2] }), 'it has been mended so'));
+    assert.equal(editRefusal(edit(2), { ...status, mends: [1, 2] }), 'this edit has already been applied'));
   it('is refused after an unknown outcome, unless it is confirmed', () => {
     assert.match(editRefusal(edit(1), unknown) ?? '', /nobody knows/);
     assert.equal(editRefusal({ ...edit(1), confirmUnknown: true }, unknown), undefined);

@@ -120,7 +120,7 @@ describe('chainDetails', () => {
         groupIds: ['501', '502'],
         radiusMiles: 5,
       },
-      ['0', 'platform\\_sendAssignment', 'in its turn', 'groupIds 501, 502; radiusMiles 5; relayId 7; assignmentId 1001'],
+      ['0', 'platform\\_sendAssignment', 'in order', 'groupIds 501, 502; radiusMiles 5; relayId 7; assignmentId 1001'],
     ],
     [
       'the delay, the condition and the comment, and no long text',

@@ -65,7 +65,7 @@ describe('an API call', () => {
 
   it('recognises answers that are not from the relay', async () => {
     for (const [said, words] of [
-      [{ status: 404, body: '<h1>Not found</h1>' }, /answers 404: this is not the API/],
+      [{ status: 404, body: '<h1>Not found</h1>' }, /answers 404: it is not a relay/],
       [{ status: 502, body: { error: 'x' } }, /answers 502/],
       [
         { status: 302, headers: { Location: 'https://login.example.com/?s=s3cret' } },

@@ -84,12 +84,13 @@ describe('a draft', () => {
   });
 
   it('orders actions on a rail: immediate ones, then by delay, then unknown delays', () => {
-    const delays = ['20', '', '${custom_field_1}', '0', '5', '20', undefined];
+    const delays = ['20', '', '${custom_field_1}', '0', '5', '20', undefined, '30 minutes'];
     assert.deepEqual(railOf(delays.map((delayInSeconds) => newCard({ delayInSeconds }))), [
       { delay: 0, places: [1, 3, 6] },
       { delay: 5, places: [4] },
       { delay: 20, places: [0, 5] },
-      { delay: undefined, places: [2] },
+      { delay: 'event', places: [2] },
+      { delay: 'wrong', places: [7] },
     ]);
     assert.equal(delayOf({ delayInSeconds: 90 }), 90);
   });

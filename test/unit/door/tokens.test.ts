@@ -36,22 +36,19 @@ describe('a token is found and cut out, anywhere in the text', () => {
     it(what, () => {
       const found = tokensIn(text);
       assert(found.candidates.includes(token), JSON.stringify(found.candidates));
-      assert.equal(found.masked.text, masked);
+      assert.equal(found.masked.replaceAll(/\*+/g, '***'), masked);
+      assert.equal(found.masked.length, text.length); // so that every place in the text stays the same
     });
   }
 
   it('and positions in the text stay correct', () => {
     const text = `{"relayAccessToken":"${made}","body":"${made} x "blue" ${made}"}`;
     const { masked } = tokensIn(text);
-    assert.equal(masked.text.slice(masked.at(text.indexOf('blue'))), 'blue" ***"}');
-    assert.equal(masked.at(5), 5);
+    assert.equal(masked.slice(text.indexOf('blue')), `blue" ${'*'.repeat(made.length)}"}`);
   });
 
   it('a short or common value is cut out of its own field only', () => {
-    assert.equal(
-      tokensIn('{"relayAccessToken":"a","body":"a banana"}').masked.text,
-      '{"relayAccessToken":"***","body":"a banana"}',
-    );
+    assert.equal(tokensIn('{"relayAccessToken":"a","body":"a banana"}').masked, '{"relayAccessToken":"*","body":"a banana"}');
   });
 
   it('even from a very large text', () => {
@@ -63,7 +60,7 @@ describe('a token is found and cut out, anywhere in the text', () => {
     ]) {
       const { candidates, masked } = tokensIn(text);
       assert(candidates.length <= 100);
-      assert(!masked.text.includes(made));
+      assert(!masked.includes(made));
     }
   });
 });

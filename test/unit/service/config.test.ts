@@ -35,7 +35,7 @@ describe('RELAY_ALLOW_PRIVATE_NETWORKS', () => {
       assert.throws(
         () => read(text),
         new StartError(
-          `RELAY_ALLOW_PRIVATE_NETWORKS must be true, false, or host names, IP addresses and networks with commas between them: entry ${entry} is not one`,
+          `RELAY_ALLOW_PRIVATE_NETWORKS must be true, false, or host names, IP addresses and networks with commas between them: entry ${entry} is none of these`,
         ),
       ));
 });

@@ -46,7 +46,7 @@ describe('a payload', () => {
     const moved = await encoded('relay:acme:1');
     await assert.rejects(reads(moved, 'relay:other:1'), {
       name: 'DecryptionError',
-      message: 'it is a payload of company acme, which was moved into a workflow of company other',
+      message: 'the payload belongs to company acme, but the workflow belongs to company other',
     });
   });
 

@@ -16,7 +16,7 @@ describe('ports', () => {
     assert(address !== null && typeof address === 'object');
     await assert.rejects(
       assertPortFree('127.0.0.1', address.port, 'PORT'),
-      new StartError(`port ${address.port} is taken: stop what uses it, or set PORT`),
+      new StartError(`port ${address.port} is in use: stop the program that uses it, or set PORT`),
     );
   });
 

@@ -152,8 +152,9 @@ describe('an assignment that is mended for all actions of the chain', () => {
 
   it('waits in a delayed action until the action is due', async () => {
     const child = await Driven.start('DelayedAction', chainOf({ ...send(), delaySeconds: 60 }));
-    await child.activate([signal('mend', { index: 0, fields, number: 3, waits: true })]);
+    await child.activate([signal('mend', { index: 0, fields, number: 3, waits: true, allActions: true })]);
     assert.deepEqual(await child.states(), ['scheduled']);
+    assert.equal((await child.view()).actions[0]?.assignmentId, '2');
     await child.activate([fired(child.timer(/due/))], { after: 60_000 });
     assert.equal(child.last.type, 'mendAction');
     await child.activate([done(child.last, mended(0))]);

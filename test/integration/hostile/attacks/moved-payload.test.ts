@@ -49,7 +49,7 @@ it("a chain's input runs nothing after a move into another company's workflow", 
   const handle = stack.client.workflow.getHandle(moved);
   try {
     const says = new RegExp(
-      `payload of company ${victim.companyId}, which was moved into a workflow of company ${thief.companyId}`,
+      `payload belongs to company ${victim.companyId}, but the workflow belongs to company ${thief.companyId}`,
     );
     await eventually('the worker to refuse it', async () => says.test(stack.logged()) || new Unmet('not in the log'));
     const { status } = await fetch(`${stack.links.api}/co/${thief.companyId}/chains/${moved.split(':').at(-1)}`, {

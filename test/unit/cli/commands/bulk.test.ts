@@ -184,13 +184,13 @@ describe('relay companies erase', () => {
       'stops with exit code 1 if something is still open',
       [{ erased: 5, remains: remains(0, 2) }],
       1,
-      /^5 runs erased\.\nTemporal keeps 0 closed and 2 open runs of it\.[^\n]* after 30 days, by \S+ \S+\.\nStart it again/,
+      /^5 runs erased\.\nTemporal still has 0 closed and 2 open runs of the company\.[^\n]* after 30 days, the last one by \S+ \S+\.\nRun the command again/,
     ],
     [
       'stops where nothing more is done, with 1',
       [{ erased: 0, remains: remains(3) }],
       1,
-      /^0 runs erased\.\nTemporal keeps 3 closed/,
+      /^0 runs erased\.\nTemporal still has 3 closed/,
     ],
   ];
   for (const [what, answers, exitCode, out] of cases)

@@ -86,7 +86,7 @@ describe('chain commands', () => {
     assert.deepEqual(server.asked, [
       { method: 'POST', path: '/co/acme/relay', authorization: undefined, idempotencyKey: '"k 1"', body },
     ]);
-    assert.match(out, /^Chain c1 is accepted\.\n\n# +ACTION +RULE +RUNS\n0 +sendEmails +4711 +in its turn\n1 .*\(in \d+ d/);
+    assert.match(out, /^Chain c1 is accepted\.\n\n# +ACTION +RULE +RUNS\n0 +sendEmails +4711 +in order\n1 .*\(in \d+ d/);
     assert.match(out, /Warnings:\n {2}\/0\/foo {2}is not a field[\s\S]*npx relay chains show acme c1\n$/);
   });
 
@@ -387,7 +387,7 @@ describe('chain commands', () => {
       body: { fields, sent: { ...fields, subject: 'r' }, sameAssignment: [1, 2] },
     }));
     assert.deepEqual([shown.exitCode, server.asked[0]?.path], [0, '/co/acme/chains/c1/actions/0/fields']);
-    assert.match(shown.out, /emails +ada[\s\S]*As they were sent:[\s\S]*subject +r[\s\S]*in actions 1, 2: `--all-actions`/);
+    assert.match(shown.out, /emails +ada[\s\S]*as they were sent:[\s\S]*subject +r[\s\S]*in actions 1, 2: `--all-actions`/);
     for (const words of [[], ['--set', 'cfValue'], ['--set', '=x']])
       assert.equal((await run(['chains', 'mend', 'acme', 'c1', '0', ...words], () => ({}))).exitCode, 2);
     const rejected = ['rejected', 'resend', 'acme', 'r1', '--set'];

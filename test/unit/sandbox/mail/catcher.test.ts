@@ -189,7 +189,7 @@ describe('a restarted mail catcher', () => {
     const taken = createServer().listen(port, '127.0.0.1');
     const refusal = (variable: string) => ({
       name: 'StartError',
-      message: `port ${port} is taken: stop what uses it, or set ${variable}`,
+      message: `port ${port} is in use: stop the program that uses it, or set ${variable}`,
     });
     await assert.rejects(startMailCatcher({ host: '127.0.0.1', smtpPort: port, uiPort: other }), refusal('RELAY_SMTP_PORT'));
     await assert.rejects(startMailCatcher({ host: '127.0.0.1', smtpPort: other, uiPort: port }), refusal('RELAY_MAIL_UI_PORT'));

@@ -255,7 +255,7 @@ describe('a restarted pretend platform', () => {
     const taken = createServer().listen(port, '127.0.0.1');
     await assert.rejects(startPlatform({ host: '127.0.0.1', port }), {
       name: 'StartError',
-      message: /^port \d+ is taken: .* RELAY_SANDBOX_PORT$/,
+      message: /^port \d+ is in use: .* RELAY_SANDBOX_PORT$/,
     });
     taken.close();
   });
