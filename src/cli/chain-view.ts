@@ -99,7 +99,11 @@ function troubleLines(companyId: string, chain: ChainResource): Line[] {
         ...(action.deliveries ?? []).map(
           ({ recipient, sent, error }) => `  ${recipient}: ${sent ? 'sent' : `not sent: ${error ?? ''}`}`,
         ),
-        ...(action.nextAttemptAt ? [`  ${Date.parse(action.nextAttemptAt) > Date.now() ? 'Next retry' : 'Retry overdue since'} ${momentFromNow(action.nextAttemptAt)}`] : []),
+        ...(action.nextAttemptAt
+          ? [
+              `  ${Date.parse(action.nextAttemptAt) > Date.now() ? 'Next retry' : 'Retry overdue since'} ${momentFromNow(action.nextAttemptAt)}`,
+            ]
+          : []),
         ...(action.heldUntil ? [`  Held until ${momentFromNow(action.heldUntil)}`] : []),
         ...(verbs.includes('retry') ? [steer('retry', 'retry it')] : []),
         ...(verbs.includes('mend') ? [steer('chains fields', 'show the fields that `chains mend` can edit')] : []),

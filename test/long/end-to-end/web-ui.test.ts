@@ -79,11 +79,7 @@ async function lookAround(): Promise<void> {
       ],
       ['failed', 'history', [/1 of 3 actions failed\. 1 Preferred technicians: POST \S+ answered 404/, /relay retry \S+ \S+ 1/]],
       ['failed', 'user-metadata', [/Action 1 failed: POST \S+ answered 404/, /2\s+done\s+sendEmails: Alert the manager/]],
-      [
-        'completed',
-        'user-metadata',
-        [/0\s+done\s+sendEmails: Tell the owner first\s+reached 2/, /in order, if status==draft/],
-      ],
+      ['completed', 'user-metadata', [/0\s+done\s+sendEmails: Tell the owner first\s+reached 2/, /in order, if status==draft/]],
       ['delayed', 'history', [/1 Metro technicians later: due 2/]],
       ['delayed', 'user-metadata', [/1\s+scheduled\s+platform_sendAssignment: Metro technicians later\s+due 2/]],
     ];
