@@ -1,6 +1,6 @@
-/** The addresses of the console's pages, and escaped paths of the API. */
+/** Builds the addresses of the console's pages, and paths of the API. */
 
-/** A template tag: `path\`/co/${companyId}/chains\``. */
+/** A template tag that escapes each value: `path\`/co/${companyId}/chains\``. */
 export function path(fixed: TemplateStringsArray, ...filled: string[]): string {
   return fixed.map((text, place) => text + encodeURIComponent(filled[place] ?? '')).join('');
 }

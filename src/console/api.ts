@@ -1,4 +1,4 @@
-/** Calls the relay's API with the session cookie. Answers are not validated: they come from the same schemas. */
+/** Calls the relay's API with the session cookie. Answers are not validated, because the API uses the same schemas. */
 
 import { signal } from '@preact/signals';
 import type { z } from 'zod';
@@ -6,7 +6,7 @@ import type { problemSchema } from '../contract/problem.js';
 
 export type ProblemDocument = z.infer<typeof problemSchema>;
 
-/** The API refused, or did not answer (status 0). */
+/** The API refused the request, or did not answer (status 0). */
 export class Refused extends Error {
   constructor(
     readonly problem: ProblemDocument,
@@ -20,7 +20,7 @@ export class Refused extends Error {
   }
 }
 
-/** If true, waits until the page has the focus again: the person may have signed in in another tab. */
+/** While this is true, pages do not poll until they get the focus. By then, the user may have signed in in another tab. */
 export const sessionIsOver = signal(false);
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -29,7 +29,7 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export async function ask<Body = void>(method: Method, path: string, body?: object): Promise<Body> {
   const response = await fetch(path, {
     method,
-    // A merge patch. Omitted fields stay, also in nested objects.
+    // A merge patch keeps omitted fields, also in nested objects.
     headers: body ? { 'Content-Type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' } : {},
     body: body && JSON.stringify(body),
   }).catch(() => undefined);
@@ -44,18 +44,18 @@ async function refusal(response: Response): Promise<Refused> {
   const isProblem = response.headers.get('Content-Type')?.startsWith('application/problem+json');
   const problem: ProblemDocument | undefined = isProblem ? await response.json().catch(() => undefined) : undefined;
   const { status } = response;
-  const detail = `The relay or its proxy answered ${status}.`;
+  const detail = `The relay, or a proxy in front of it, answered with HTTP status ${status}.`;
   return new Refused(
     problem ?? { type: 'about:blank', title: 'Something went wrong', status, detail },
     Number.isNaN(retryAfter) ? undefined : retryAfter,
   );
 }
 
-const unknownOutcome = 'The relay does not answer. It may have received your request: check before you try again.';
+const unknownOutcome = 'The relay does not answer, but it may have received your request. Check the result before you try again.';
 
 const unreachable: ProblemDocument = {
   type: 'about:blank',
   title: 'The relay cannot be reached',
   status: 0,
-  detail: 'The relay does not answer. This page may be out of date. It tries again by itself.',
+  detail: 'The relay does not answer, so this page may be out of date. The page tries again automatically.',
 };

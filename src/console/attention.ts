@@ -1,4 +1,4 @@
-/** Whether the page is in use. An unused page requests nothing, so that its session can expire. */
+/** Whether somebody uses the page. An unused page sends no requests, so that its session can expire. */
 
 const unattendedMs = 30 * 60_000;
 

@@ -1,4 +1,4 @@
-/** The card of a cause: its reason, one chain to try first, a decision about all, and the person who works on it. */
+/** The card of a cause: the reason, one chain to try first, buttons for all chains, and the person who works on the cause. */
 
 import { useSignal } from '@preact/signals';
 import { hasEnded } from '../chain/outcome.js';
@@ -17,9 +17,9 @@ export type CauseVerb = (typeof causeVerbs)[number];
 
 interface CauseProps {
   cause: CauseResource;
-  /** Whether the card loads its oldest chain. A page opens only a few cards, because each load is a request. */
+  /** Whether the card loads the chain that waits longest. A page opens only a few cards, because each one sends requests. */
   isOpen: boolean;
-  /** Called before a decision about one chain. The card must then stay, to show the result. */
+  /** Called before a decision about one chain. From then on, the page must keep the card, which shows the result. */
   onBegin?(): void;
   /** Called for a decision about all chains. The page shows the dialog, because the card may disappear. */
   onAsk(verb: CauseVerb): void;
@@ -58,12 +58,12 @@ function Facts({ cause: { chains, relayIds, since, lastAt, endedAt } }: { cause:
     <p class="soft">
       {endedAt ? 'Solved ' : `${counted(chains, 'chain')} of ${rules}`}
       {endedAt && <Time at={endedAt} distance />}, {endedAt ? 'first seen' : 'since'} <Time at={since} distance />
-      {chains > 1 && <Time before=", the newest " at={lastAt} distance />}
+      {chains > 1 && <Time before=", most recently at " at={lastAt} distance />}
     </p>
   );
 }
 
-/** The chain to try first: the oldest one, or the one with the last decision. */
+/** The chain to try first: the chain of the user's last decision, if there is one, or the chain that waits longest. */
 function Sample({ cause, isOpen, onBegin, onDone }: Omit<CauseProps, 'onAsk'>) {
   const { companyId } = useCompany();
   const { message, chains, chainId } = cause;
@@ -101,13 +101,13 @@ function Sample({ cause, isOpen, onBegin, onDone }: Omit<CauseProps, 'onAsk'>) {
             </p>
             {isTried && action && (
               <p role="status">
-                It is now <State of={action.state} result={action.result} />
+                The state of the action is now <State of={action.state} result={action.result} />
                 {action.attempts ? ` after ${counted(action.attempts, 'attempt')}` : ''}.
               </p>
             )}
             {!(action && hasEnded(action.state)) && <Said look="error" text={action?.error?.message ?? message} />}
             {action?.error?.unknown && !hasEnded(action.state) && <UnknownNote />}
-            {!action && <p class="soft">Another person has decided. The chain continues.</p>}
+            {!action && <p class="soft">Another person has already decided about this action. The chain continues.</p>}
             {action && (
               <Verbs
                 chain={chain}
@@ -139,7 +139,7 @@ function Sample({ cause, isOpen, onBegin, onDone }: Omit<CauseProps, 'onAsk'>) {
   );
 }
 
-/** The person who works on the cause, and the end of its silence. */
+/** Shows who works on the cause, and until when its notices are muted. */
 function Owner({ cause, onDone }: { cause: CauseResource; onDone(): void }) {
   const { companyId } = useCompany();
   const { causeId, takenBy, takenAt, silencedBy, silencedUntil } = cause;
@@ -149,21 +149,21 @@ function Owner({ cause, onDone }: { cause: CauseResource; onDone(): void }) {
   };
   const isSilent = silencedUntil !== undefined && Date.parse(silencedUntil) > Date.now();
   const taking = takenBy
-    ? { what: 'release', button: 'Stop working on it', words: 'Nobody is working on it now.' }
-    : { what: 'take', button: 'I am working on it', words: 'The others see that you are working on it.' };
+    ? { what: 'release', button: 'Stop working on this problem', words: 'Nobody is working on this problem now.' }
+    : { what: 'take', button: 'I am working on this problem', words: 'Other people now see your name here.' };
   const silencing = isSilent
-    ? { what: 'silence', button: 'Unmute', words: 'Notices are sent again.', body: { seconds: 0 } }
-    : { what: 'silence', button: 'Mute for 1 hour', words: 'Notices are muted for 1 hour.', body: { seconds: 3600 } };
+    ? { what: 'silence', button: 'Unmute notices', words: 'Notices are not muted any more.', body: { seconds: 0 } }
+    : { what: 'silence', button: 'Mute notices for 1 hour', words: 'Notices are muted for 1 hour.', body: { seconds: 3600 } };
   return (
     <>
       <ProblemNote refused={deed.refused} />
       <p class="row small">
         <span class="soft">
-          {takenBy ? `${takenBy} is working on it` : 'Nobody is working on it'}
+          {takenBy ? `${takenBy} is working on this problem` : 'Nobody is working on this problem'}
           {takenBy && <Time before=", since " at={takenAt} />}.{' '}
           {isSilent && (
             <>
-              {silencedBy} muted it until <Time at={silencedUntil} />.
+              {silencedBy} muted the notices until <Time at={silencedUntil} />.
             </>
           )}
         </span>

@@ -1,4 +1,4 @@
-/** Editing the fields of an action: as text, as a list with one entry per line, or as JSON. */
+/** Converts fields of an action to text that a person can edit, and back. A list has one entry per line. An object is JSON. */
 
 import type { Fields } from '../chain/fields.js';
 import type { Issue } from '../chain/request.js';
@@ -12,13 +12,13 @@ export function editText(value: unknown): string {
   return value === undefined || value === null ? '' : String(value);
 }
 
-/** Whether the field gets a textarea. */
+/** Whether the form shows the field as a textarea with several lines. */
 export function isLong(value: unknown): boolean {
   const text = editText(value);
   return Array.isArray(value) || text.length > 60 || text.includes('\n');
 }
 
-/** A merge patch of the fields that changed. An emptied field is `null`, which removes it. */
+/** A merge patch with the changed fields. A field that the user emptied is `null`, so the API removes the field. */
 export function changesOf(fields: Fields, texts: Readonly<Record<string, string>>): Fields {
   const changed = Object.entries(texts).filter(([name, text]) => text !== editText(fields[name]));
   return Object.fromEntries(changed.map(([name, text]) => [name, text === '' ? null : readText(fields[name], text)]));
@@ -30,11 +30,11 @@ function readText(before: unknown, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return text; // Not JSON: the API reports the mistake.
+    return text; // The text is not JSON. The API reports this mistake.
   }
 }
 
-/** The field in a JSON pointer, after a prefix: `emails` in `/fields/emails/0`. */
+/** The name that follows the prefix `before` in a JSON pointer: `emails` in `/fields/emails/0`. */
 export function fieldAt({ pointer }: Pick<Issue, 'pointer'>, before: string): string | undefined {
   if (!pointer.startsWith(`${before}/`)) return undefined;
   return (
@@ -46,7 +46,7 @@ export function fieldAt({ pointer }: Pick<Issue, 'pointer'>, before: string): st
   );
 }
 
-/** Splits the text around the character at `offset` (UTF-16 units). A sign replaces an invisible character. */
+/** Splits the text at the character at `offset` (in UTF-16 units). A visible sign replaces an invisible character. */
 export function partsAt(text: string, offset = text.length): { before: string; marked: string; after: string } {
   const character = [...text.slice(offset, offset + 2)][0] ?? '';
   const isSeen = /[^\s\p{Cc}]/u.test(character);

@@ -1,4 +1,4 @@
-/** Forms of stored data. Only edited fields are saved. Other fields show changes that other people make. */
+/** Forms that edit stored data. They save only edited fields. The other fields show the changes of other users. */
 
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
@@ -9,7 +9,7 @@ interface SelectProps {
   hint?: string;
   name: string;
   of: readonly (readonly [value: string, words: string])[];
-  /** The selected value. In Preact a select has no `defaultValue`, so the option has the default. */
+  /** The value that is selected at first. A Preact select has no `defaultValue`, so `Select` marks the option as the default. */
   first: string;
 }
 
@@ -29,7 +29,7 @@ export function Select({ label, hint, name, of, first }: SelectProps) {
   );
 }
 
-/** The names of the edited fields. */
+/** The names of the fields that the user has edited. */
 export function changedIn(form: EventTarget | null): ReadonlySet<string> {
   const fields = form instanceof HTMLFormElement ? [...form.elements] : [];
   return new Set(fields.filter(isChanged).map(({ name }) => name));
@@ -47,7 +47,7 @@ export function only<Fields extends object>(names: ReadonlySet<string>, fields: 
   return Object.fromEntries(Object.entries(fields).filter(([name]) => names.has(name))) as Partial<Fields>;
 }
 
-/** @returns `ref` for the form, and `saved`: call it when the form shows the saved values. It resets the edits. */
+/** @returns `ref` for the form, and `saved`. Call `saved` after a save, so that no field counts as edited any more. */
 export function useForm() {
   const [ref, saves] = [useRef<HTMLFormElement>(null), useSignal(0)];
   useLayoutEffect(() => ref.current?.reset(), [saves.value]);

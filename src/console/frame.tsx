@@ -7,13 +7,13 @@ import { useLocation } from 'preact-iso';
 import { sessionIsOver } from './api.js';
 
 const said = signal('');
-/** The time for a screen reader to read a message. */
+/** A screen reader needs this time to read a message. */
 const saidMs = 10_000;
 let silence: ReturnType<typeof setTimeout> | undefined;
 
-/** Shows a message at the foot of the page for ten seconds; screen readers read it. */
+/** Shows a message at the foot of the page for ten seconds. Screen readers read the message aloud. */
 export function announce(words: string): void {
-  // Screen readers ignore unchanged text, so a repeated message gets a space.
+  // Screen readers ignore unchanged text, so a repeated message gets a space at its end.
   said.value = words === said.value ? `${words}\u00a0` : words;
   clearTimeout(silence);
   silence = setTimeout(() => (said.value = ''), saidMs);
@@ -27,7 +27,7 @@ export function Announcer() {
   );
 }
 
-/** The last page, and whether the user has changed the page. */
+/** The path of the last page, and whether the user has gone from one page to another since the console was loaded. */
 let [shownAt, hasGone]: [string | undefined, boolean] = [undefined, false];
 
 export function Page({ title, about, children }: { title: string; about?: ComponentChildren; children?: ComponentChildren }) {
@@ -36,7 +36,7 @@ export function Page({ title, about, children }: { title: string; about?: Compon
   useEffect(() => {
     const isNew = shownAt !== undefined && path !== shownAt;
     [shownAt, hasGone] = [path, hasGone || isNew];
-    // The focus is lost when a loading placeholder disappears.
+    // When a focused placeholder disappears, the browser moves the focus to the body.
     if (isNew || (hasGone && document.activeElement === document.body)) heading.current?.focus();
   }, [path]);
   useEffect(() => {
@@ -63,7 +63,7 @@ export function SessionIsOver() {
       <a href={to} target="_blank" rel="noopener">
         Sign in again
       </a>{' '}
-      in a new tab, then continue here. Your input is kept.
+      in a new tab, then continue here. This page keeps your input.
     </div>
   );
 }

@@ -25,7 +25,7 @@ import { seldom, useResource } from './resource.js';
 import { CompanyContext, isOperator, may, type Session, session } from './session.js';
 
 interface PageOfCompany {
-  /** The name in the navigation; absent: only other pages link to it. */
+  /** The name in the navigation. Absent if only other pages link to this page. */
   name?: string;
   list?: () => ComponentChildren;
   item?: (item: string) => ComponentChildren;
@@ -69,7 +69,7 @@ function Console() {
   );
 }
 
-/** For an address with invalid percent-encoding, the router renders nothing. */
+/** Whether the percent-encoding of the address is valid. If it is invalid, the router renders nothing. */
 function isReadable(address: string): boolean {
   try {
     return decodeURIComponent(address) !== '';
@@ -88,7 +88,7 @@ function Framed({ companyId, name, webUi, children }: Partial<CompanyFacts> & { 
         ...(isOperator() ? [[pageOf.companies(), 'All companies'] as const] : []),
       ]
     : [];
-  /** Chains is also marked on a chain's page. Now and All companies are prefixes of all addresses, so they must match exactly. */
+  /** A chain's page also marks the link Chains. Now and All companies match exactly, because other addresses begin with them. */
   const isHere = (href: string) => here === href || (href.split('/').length > 3 && here.startsWith(`${href}/`));
   return (
     <>

@@ -1,4 +1,4 @@
-/** Editing the fields of an action that needs attention or has failed, or of a refused request. */
+/** Edits the fields of an action that needs attention or has failed, or the fields of a refused request. */
 
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
@@ -20,11 +20,11 @@ interface FieldInputsProps {
   /** The edited texts, by field name. */
   texts: Signal<Record<string, string>>;
   issues: readonly Issue[];
-  /** The prefix of field pointers: `/fields`. */
+  /** The prefix of the JSON pointers to the fields, such as `/fields`. */
   at: string;
 }
 
-/** One input per field, and one per missing field in the issues. */
+/** Shows one input for each field, and one input for each missing field that an issue names. */
 export function FieldInputs({ fields, texts, issues, at }: FieldInputsProps) {
   const mentioned = issues.flatMap((issue) => fieldAt(issue, at) ?? []);
   const names = [...new Set([...Object.keys(fields), ...Object.keys(texts.value), ...mentioned])];
@@ -67,7 +67,7 @@ function FieldInput({ name, value, texts, issues }: FieldInputProps) {
       </label>
       {isLong(value) ? <textarea {...shared} rows={4} /> : <input {...shared} />}
       <span id={`${id}-said`} class="small">
-        {Array.isArray(value) && <span class="soft">One per line. </span>}
+        {Array.isArray(value) && <span class="soft">Write one entry per line. </span>}
         {issues.map(({ pointer, detail }) => (
           <span key={pointer} class="error">
             {detail}{' '}
@@ -112,13 +112,13 @@ export function MendDialog({ chain: { chainId }, action, children, onClose, onDo
     if (!hasChanges) return;
     const allActions = others.length > 0 && isMoveAlone && areAll.value;
     const asked = { fields: changes, confirmUnknown: isMeant.value || undefined, allActions: allActions || undefined };
-    if (await deed.run(() => ask('POST', `${at}/mend`, asked), `${titleOf(action)} was edited and is retried.`)) onDone();
+    if (await deed.run(() => ask('POST', `${at}/mend`, asked), `Saved. The relay retries ${titleOf(action)}.`)) onDone();
   };
   return (
     <Confirm {...dialog} verb="Save and retry" onConfirm={() => void mend()}>
       {children}
       {action.error && <Said look="error" text={action.error.message} />}
-      <p>The relay checks your changes, then retries the action. An empty field is removed.</p>
+      <p>The relay checks your changes, then retries the action. If you empty a field, the relay removes the field.</p>
       {isUnchanged.value && !hasChanges && (
         <p class="note wait" role="alert">
           You have not changed anything. To retry without changes, go back and choose Retry.
@@ -133,7 +133,7 @@ export function MendDialog({ chain: { chainId }, action, children, onClose, onDo
               Also change the assignment of {actionsText(others)}.
             </label>
           ) : (
-            `The assignment of ${actionsText(others)} stays the same. To change it in all these actions, change only the assignment now, and no other field.`
+            `The assignment of ${actionsText(others)} stays the same. To change the assignment in these actions too, edit only the assignment and no other field.`
           )}
         </p>
       )}
@@ -146,7 +146,7 @@ export function MendDialog({ chain: { chainId }, action, children, onClose, onDo
               checked={isMeant.value}
               onChange={(event) => (isMeant.value = event.currentTarget.checked)}
             />
-            The outcome of the last attempt is unknown. I have checked the other system and want to retry.
+            The outcome of the last attempt is unknown. I have checked whether the action was done, and I want to retry.
           </label>
         </p>
       )}

@@ -1,4 +1,4 @@
-/** The contacts of a company or a rule: as form fields, and as a merge patch. */
+/** Shows the contacts of a company or a rule as form fields, and converts these fields to a merge patch. */
 
 import type { Notify } from '../contract/notify.js';
 import { Field } from './parts.js';
@@ -6,17 +6,17 @@ import { Field } from './parts.js';
 export function NotifyFields({ notify, of }: { notify: Notify | undefined; of: string }) {
   return (
     <fieldset>
-      <legend>Who gets a notice if something in this {of} fails</legend>
-      <Field label="E-mail addresses" hint="One per line.">
+      <legend>Who gets notices about problems with this {of}</legend>
+      <Field label="E-mail addresses" hint="Write one address per line.">
         {(ids) => <textarea {...ids} name="emails" rows={2} defaultValue={notify?.emails?.join('\n') ?? ''} />}
       </Field>
-      <Field label="Webhook" hint="The path is secret. *** keeps the stored one.">
+      <Field label="Webhook" hint="*** stands for the secret part of the address. Leave *** to keep this part.">
         {(ids) => <input {...ids} name="webhookUrl" defaultValue={notify?.webhookUrl ?? ''} autocomplete="off" />}
       </Field>
       <p>
         <label class="row">
           <input type="checkbox" name="linksInWebhooks" defaultChecked={notify?.linksInWebhooks ?? false} />
-          Messages to the webhook have links that retry or skip an action. Everybody who reads them can use the links.
+          Messages to the webhook contain links that retry or skip an action. Everybody who reads the messages can use the links.
         </label>
       </p>
     </fieldset>

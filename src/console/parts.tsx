@@ -21,7 +21,7 @@ export function State({ of, result }: { of: ActionState | ChainStatus; result?: 
 const now = signal(Date.now());
 setInterval(() => (now.value = Date.now()), 10_000);
 
-/** A time in the company's zone, after `before`; without a time nothing. @param distance - adds `(5 minutes ago)`. */
+/** Shows `before`, then a time in the company's zone. Shows nothing without a time. @param distance - adds `(5 minutes ago)`. */
 export function Time({ at, distance, before }: { at: string | undefined; distance?: boolean; before?: string }) {
   const { timeZone } = useCompany();
   if (!at) return null;
@@ -36,14 +36,14 @@ export function Time({ at, distance, before }: { at: string | undefined; distanc
   );
 }
 
-/** A text from the API. Its times are shown in the company's zone. @param look - the class of the paragraph. */
+/** Shows a text from the API, with its times in the company's zone. @param look - the CSS class of a paragraph. */
 export function Said({ text, look }: { text: string; look?: string }) {
   const { timeZone } = useContext(CompanyContext) ?? {};
   const said = timeZone ? localTimes(text, timeZone, now.value) : text;
   return look === undefined ? said : <p class={look}>{said}</p>;
 }
 
-/** The times of a key or a token. */
+/** Shows when a key or a token was created, expires, was revoked and was last used. */
 export function Lifetime({ of: { createdAt, expiresAt, revokedAt, lastUsedAt } }: { of: Omit<Token, 'tokenId' | 'state'> }) {
   return (
     <p class="soft small">
@@ -84,7 +84,7 @@ export function ProblemNote({ refused }: { refused: Refused | undefined }) {
   );
 }
 
-/** Shows the last answer, even if later requests fail. An expired session is reported by `Page`, not here. */
+/** Shows the last answer, even if later requests fail. `Page` reports an expired session. */
 export function Known<Body>({ of, children }: { of: Resource<Body>; children: (body: Body) => ComponentChildren }) {
   const body = of.data.value;
   const refused = of.refused.value;
@@ -97,7 +97,7 @@ export function Known<Body>({ of, children }: { of: Resource<Body>; children: (b
 }
 
 export function UnknownNote() {
-  return <p class="note wait">The outcome is unknown. Check the other system before you retry.</p>;
+  return <p class="note wait">The outcome is unknown. Before you retry, check whether the action was done.</p>;
 }
 
 export function UpToDate({ of }: { of: Resource<unknown> }) {
@@ -111,10 +111,10 @@ export function UpToDate({ of }: { of: Resource<unknown> }) {
   );
 }
 
-/** A change through the API: whether it is running, and the reason of a refusal. */
+/** Runs changes through the API. Tells whether a change is running, and why the API refused the last change. */
 export function useDeed() {
   const [busy, refused] = [useSignal(false), useSignal<Refused | undefined>(undefined)];
-  /** @param words - announced on success. @returns whether it succeeded. */
+  /** @param words - announced if the change succeeds. @returns whether the change succeeded. */
   const run = async (deed: () => Promise<unknown>, words?: string): Promise<boolean> => {
     if (busy.value) return false;
     [busy.value, refused.value] = [true, undefined];
@@ -139,10 +139,10 @@ export interface DialogProps {
   children: ComponentChildren;
 }
 
-/** The element that had the focus before the first of several dialogs. */
+/** The element that had the focus before the first dialog opened. */
 let opener: HTMLElement | undefined;
 
-/** A modal dialog. Escape closes it; then the focus goes back to the opener. */
+/** A modal dialog. Escape closes the dialog. Then the element that opened the dialog gets the focus again. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();
@@ -193,7 +193,7 @@ export function Confirm({ title, onClose, children, verb, danger, busy, refused,
   );
 }
 
-/** In place of a `Confirm` while it loads, or if there is nothing to confirm. */
+/** Replaces a `Confirm` while its data loads, or if there is nothing to confirm. */
 export function NotReady({ refused, children, ...dialog }: DialogProps & Pick<ConfirmProps, 'refused'>) {
   return (
     <Dialog {...dialog}>
@@ -221,7 +221,7 @@ export function ShownOnce({ title, secret, onClose, children }: DialogProps & { 
       <p>
         <code class="secret">{secret}</code>
       </p>
-      <p class="note wait">Copy it now. It is not shown again.</p>
+      <p class="note wait">Copy this text now. You cannot see it again later.</p>
       <p class="row">
         {'clipboard' in navigator && (
           <button type="button" class="main" onClick={() => void copy()}>
@@ -297,7 +297,7 @@ export function Entry({ label, hint, of, ...limits }: EntryProps & { required?: 
   );
 }
 
-/** @param options - value and label. */
+/** @param options - the value and the label of each option. */
 export function Choice({ label, hint, of, options }: EntryProps & { options: readonly (readonly [string, string])[] }) {
   return (
     <Field label={label} hint={hint}>
@@ -314,7 +314,7 @@ export function Choice({ label, hint, of, options }: EntryProps & { options: rea
   );
 }
 
-/** The head of a table. @param caption - for screen readers. */
+/** The head of a table. @param caption - only screen readers read it. */
 export function Head({ caption, columns }: { caption: string; columns: readonly ComponentChildren[] }) {
   return (
     <>
@@ -332,7 +332,7 @@ export function Head({ caption, columns }: { caption: string; columns: readonly 
   );
 }
 
-/** @param cursors - the cursors of the pages up to this one; the first page has none. */
+/** @param cursors - the cursors of all pages up to this page. The first page has no cursor. */
 export function Pager({ cursors, next }: { cursors: Signal<string[]>; next: string | undefined }) {
   const earlier = cursors.value.length > 0;
   if (!earlier && !next) return null;
@@ -352,7 +352,7 @@ export function Pager({ cursors, next }: { cursors: Signal<string[]>; next: stri
   );
 }
 
-/** The form's fields by name, trimmed. Prevents the browser's own submit. */
+/** Reads the form's fields by name, and trims them. Stops the browser from submitting the form itself. */
 export function fieldsOf(event: Event): Record<string, string> {
   event.preventDefault();
   const form = event.currentTarget;

@@ -1,4 +1,4 @@
-/** An answer of the API, kept up to date while a page shows it and the page is in use. */
+/** Keeps an answer of the API up to date, while a page shows the answer and somebody uses the page. */
 
 import { type Signal, signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
@@ -9,13 +9,13 @@ import { isAttended } from './attention.js';
 import { listen } from './stream.js';
 
 export interface Resource<Body> {
-  /** The last answer; undefined: none yet. */
+  /** The last answer. Undefined before the first answer. */
   data: Signal<Body | undefined>;
-  /** The reason why the last request failed. */
+  /** Why the last request failed. Undefined if it succeeded. */
   refused: Signal<Refused | undefined>;
-  /** Time of the last answer, in Unix milliseconds. */
+  /** The time of the last answer, in Unix milliseconds. */
   at: Signal<number | undefined>;
-  /** Requests the resource again soon. Call it after a change. */
+  /** Requests the resource again after about a second. Call this after a change. */
   refresh(): void;
 }
 
@@ -29,7 +29,7 @@ const usual: Rhythm = { shortestMs: 4_000, longestMs: 20_000 };
 export const seldom: Rhythm = { shortestMs: 30_000, longestMs: 120_000 };
 export const often: Rhythm = { shortestMs: 1_000, longestMs: 8_000 };
 
-/** @param path - undefined: requests nothing yet. */
+/** @param path - if undefined, nothing is requested yet. */
 export function useResource<Body>(path: string | undefined, rhythm: Rhythm = usual): Resource<Body> {
   const asking = useMemo(() => keepAsking<Body>(path, rhythm), [path]);
   useEffect(() => {
@@ -39,7 +39,7 @@ export function useResource<Body>(path: string | undefined, rhythm: Rhythm = usu
   return asking;
 }
 
-/** One page of a list, and the cursors of the pages up to it; the first page has none. */
+/** Loads one page of a list. @returns the page, and the cursors of all pages up to this page. The first page has no cursor. */
 export function usePages<Body>(path: string, rhythm?: Rhythm, limit?: string): [Resource<Body>, Signal<string[]>] {
   const cursors = useSignal<string[]>([]);
   return [useResource<Body>(path + query({ limit, cursor: cursors.value.at(-1) }), rhythm), cursors];
@@ -68,7 +68,7 @@ function keepAsking<Body>(path: string | undefined, rhythm: Rhythm) {
       wait(nextPauseMs(rhythm, pauseMs, { changed: false, failed: true, retryAfterSeconds }));
     }
   };
-  /** @returns whether the answer differs from the last one. */
+  /** @returns whether the answer differs from the last answer. */
   const take = (body: Body): boolean => {
     const heard = JSON.stringify(body);
     const changed = heard !== text;

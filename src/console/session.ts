@@ -1,4 +1,4 @@
-/** The signed-in user and the permissions of the role. Pages hide forbidden parts; the API refuses forbidden requests. */
+/** The signed-in user, and what the user's role permits. Pages hide forbidden parts, and the API refuses forbidden requests. */
 
 import { signal } from '@preact/signals';
 import { createContext } from 'preact';
@@ -41,7 +41,7 @@ export function ruleOf({ rules }: Pick<CompanyFacts, 'rules'>, relayId: string |
   return rules.find((rule) => rule.relayId === relayId);
 }
 
-/** `Night shift (4711)`, or only the id if the rule was deleted. */
+/** For example `Night shift (4711)`. Returns only the id if the rule was deleted. */
 export function ruleName({ rules }: Pick<CompanyFacts, 'rules'>, relayId: string): string {
   const rule = ruleOf({ rules }, relayId);
   return rule ? `${rule.name} (${relayId})` : relayId;

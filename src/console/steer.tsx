@@ -1,4 +1,4 @@
-/** Decisions: the buttons of one action, and dialogs about many chains, which show the number of chains before they ask. */
+/** Buttons that decide about one action, and dialogs that decide about many chains. A dialog first shows how many chains. */
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
@@ -22,9 +22,9 @@ function steer(companyId: string, chainId: string, index: number, verb: Steering
 interface VerbsProps {
   chain: ChainResource;
   action: ActionResource;
-  /** The verbs offered here; default: all. */
+  /** The verbs that can have a button here. By default, all verbs. */
   only?: readonly SteeringVerb[];
-  /** An addition to each button, if other buttons steer several chains: ` this one`. */
+  /** A text at the end of each button, such as ` this one`, if other buttons beside it steer several chains. */
   which?: string;
   /** Called when a button is pressed. */
   onBegin?(): void;
@@ -32,7 +32,7 @@ interface VerbsProps {
   onDone(): void;
 }
 
-/** The buttons of an action. Decisions that cannot be undone are confirmed first. */
+/** The buttons of an action. Retry and Run now act immediately. The other buttons first open a dialog. */
 export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin, onDone }: VerbsProps) {
   const { companyId } = useCompany();
   const asked = useSignal<SteeringVerb | undefined>(undefined);
@@ -40,14 +40,14 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
   const verbs = may('steer') ? verbsFor(chain, action).filter((verb) => only.includes(verb)) : [];
   const group = useRef<HTMLFieldSetElement>(null);
   const hasDecided = useSignal(false);
-  /** The pressed button may disappear. Then the group takes the focus. */
+  /** The pressed button may disappear, so the group of buttons takes the focus. */
   const decided = () => {
     hasDecided.value = true;
     setTimeout(() => group.current?.focus());
     onDone();
   };
   const done = async (verb: SteeringVerb, body?: object) => {
-    const words = `${verbWords[verb]}: sent to action ${action.index}.`;
+    const words = `${verbWords[verb]} was requested for action ${action.index}.`;
     if (!(await deed.run(() => steer(companyId, chain.chainId, action.index, verb, body), words))) return;
     asked.value = undefined;
     decided();
@@ -67,11 +67,11 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
   const meanwhile = asked.value && !verbs.includes(asked.value) && (
     <p class="note wait" role="status">
       The action is now {stateWords(action.state)}
-      {by && `: ${by} decided`}. Your input stays here until you go back.
+      {by && `, after a decision of ${by}`}. Your input stays here until you choose Back.
     </p>
   );
   return (
-    <fieldset ref={group} class="verbs" tabIndex={-1} aria-label={`Actions for ${titleOf(action)}`}>
+    <fieldset ref={group} class="verbs" tabIndex={-1} aria-label={`Decisions about action ${titleOf(action)}`}>
       {verbs.length > 0 && (
         <p class="row">
           {verbs.map((verb) => (
@@ -94,7 +94,7 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
       {asked.value === 'skip' && (
         <Confirm {...confirm} title={`Skip ${titleOf(action)}?`} verb="Skip" onConfirm={() => void done('skip')}>
           {meanwhile}
-          <p>This action will not run. The next actions run.</p>
+          <p>This action will not run. The chain continues with the next action.</p>
         </Confirm>
       )}
       {asked.value === 'cancel' && (
@@ -106,7 +106,7 @@ export function Verbs({ chain, action, only = steeringVerbs, which = '', onBegin
           onConfirm={() => void done('cancel')}
         >
           {meanwhile}
-          <p>This action will not run. You cannot undo this. If it is running, it finishes first.</p>
+          <p>You cannot undo this. If the action is running now, the relay finishes it first.</p>
         </Confirm>
       )}
       {asked.value === 'mend' && (
@@ -185,7 +185,7 @@ interface BulkProps {
   onClose(): void;
 }
 
-/** A decision about all chains of a filter: counts and lists them, asks to confirm, then shows the progress. */
+/** Decides about all chains of a filter. Counts and lists the chains, asks for confirmation, then shows the progress. */
 export function BulkDialog(props: BulkProps) {
   const correction = useSignal<Correction | undefined>(undefined);
   if (props.verb === 'mend' && !correction.value)
@@ -196,7 +196,7 @@ export function BulkDialog(props: BulkProps) {
 const ways = {
   replace: 'Replace text',
   default: 'Fill in if empty',
-  trim: 'Remove spaces at both ends',
+  trim: 'Remove spaces at the start and end',
 };
 
 function CorrectionDialog({ onClose, onGiven }: { onClose(): void; onGiven(correction: Correction): void }) {
@@ -206,7 +206,7 @@ function CorrectionDialog({ onClose, onGiven }: { onClose(): void; onGiven(corre
     onGiven({ field: field.value.trim(), [way.value]: by[way.value as keyof typeof by] });
   };
   return (
-    <Confirm title="Edit and retry many" verb="Preview" busy={false} refused={undefined} onClose={onClose} onConfirm={given}>
+    <Confirm title="Edit many actions" verb="Preview" busy={false} refused={undefined} onClose={onClose} onConfirm={given}>
       <Entry label="Field" hint="The name of the field in the request, such as cfValue." of={field} required maxLength={100} />
       <Choice label="Change" of={way} options={Object.entries(ways)} />
       {way.value === 'replace' && <Entry label="Old text" of={from} required maxLength={1000} />}
@@ -238,7 +238,8 @@ function CountedDialog({ verb, filter, correction, onDecided, onClose }: BulkPro
   const found = preview.value;
   const title = found ? `${verbWords[verb]} ${counted(found.count, 'chain')}?` : `${verbWords[verb]} many chains`;
   const dialog = { title, busy: deed.busy, refused: deed.refused, onClose };
-  if (!found || found.count === 0) return <NotReady {...dialog}>{found ? 'No chain is left.' : 'Counting…'}</NotReady>;
+  if (!found || found.count === 0)
+    return <NotReady {...dialog}>{found ? 'Nothing is left to do.' : 'Counting chains…'}</NotReady>;
   return (
     <Confirm
       {...dialog}
@@ -248,7 +249,7 @@ function CountedDialog({ verb, filter, correction, onDecided, onClose }: BulkPro
     >
       <p>{verbMeanings[verb]}</p>
       {found.mends ? <MendLines field={correction?.field} mends={found.mends} /> : <ChainLines chains={found.first} />}
-      {found.count > found.first.length && <p class="soft">and {found.count - found.first.length} more</p>}
+      {found.count > found.first.length && <p class="soft">and {counted(found.count - found.first.length, 'more chain')}</p>}
     </Confirm>
   );
 }
@@ -273,7 +274,7 @@ function MendLines({ field, mends }: MendLinesProps) {
               → <ins>{text(after)}</ins>
             </>
           )}
-          {after === undefined && !problem && <span class="soft">unchanged, not retried</span>}
+          {after === undefined && !problem && <span class="soft">not changed, so not retried</span>}
           {problem && (
             <span class="error">
               <Said text={problem} />
@@ -322,7 +323,7 @@ function BulkProgress({ bulk: begun, onClose }: { bulk: Bulk; onClose(): void })
         </p>
       ))}
       <ProblemNote refused={asking.refused.value} />
-      {!isOver && <p class="soft">It continues if you leave this page.</p>}
+      {!isOver && <p class="soft">The relay continues if you close this dialog or leave the page.</p>}
       <p class="row">
         <button type="button" class="main" onClick={onClose}>
           {isOver ? 'Done' : 'Close'}

@@ -1,17 +1,17 @@
-/** Server-sent events: one stream for all resources of a page, while the page is in use. */
+/** Receives server-sent events. All resources of a page share one stream, which is open while somebody uses the page. */
 
 import { isAttended } from './attention.js';
 
 interface Listener {
   path: string;
-  /** @param body - undefined: unchanged. */
+  /** @param body - the new answer. Undefined if the answer has not changed. */
   hear(body?: unknown): void;
 }
 
 const listeners = new Set<Listener>();
-/** All resources of a page start and stop together, so that the stream opens once for all. */
+/** The stream opens this long after the last resource has started or stopped, so that it opens once for the whole page. */
 const gatherMs = 100;
-/** The pause after an error. During it, each resource polls. */
+/** After an error, the stream stays closed for this long. In this time, each resource polls. */
 const troubleMs = 30_000;
 
 let source: EventSource | undefined;
@@ -58,7 +58,7 @@ function open(): void {
   });
 }
 
-/** A hidden page closes its stream: browsers limit the connections to one server. */
+/** A hidden page closes its stream, because browsers limit the number of connections to one server. */
 const look = () => (isAttended() ? source || openIn(0) : close());
 document.addEventListener('visibilitychange', look);
 addEventListener('focus', look);

@@ -1,8 +1,8 @@
-/** Times in the zone of a company, and distances from now. */
+/** Formats times in a company's time zone, distances from now, and durations. */
 
 import { counted } from '../chain/text.js';
 
-/** `Europe/Berlin`, or `±hh:mm`. Some browsers do not accept an offset as a zone. */
+/** A time zone such as `Europe/Berlin`, or an offset `±hh:mm`. Some browsers do not accept an offset as a time zone. */
 export type Zone = string;
 
 const offsetPattern = /^([+-])(\d\d):(\d\d)$/;
@@ -14,19 +14,19 @@ export function timeText(iso: string, zone: Zone, now: number): string {
   return then.year === today.year && then.date === today.date ? then.time : `${date}, ${then.time}`;
 }
 
-/** `20 Nov 2026, 14:03:22 (Europe/Berlin)`. */
+/** For example `20 Nov 2026, 14:03:22 (Europe/Berlin)`. */
 export function wholeTimeText(iso: string, zone: Zone): string {
   const { date, year, time } = parts(Date.parse(iso), zone);
   return `${date} ${year}, ${time} (${zone})`;
 }
 
-/** `Paused until 09:30:00`. Without a time if there are several pauses. */
+/** For example `Paused until 09:30:00`. Omits the time if the pause has no end, or if there are several pauses. */
 export function pauseWords(pauses: readonly { until?: string | undefined }[], zone: Zone, now: number): string {
   const [only, other] = pauses;
   return only?.until && !other ? `Paused until ${timeText(only.until, zone, now)}` : 'Paused';
 }
 
-/** Converts the UTC times in the text to the zone. A time in quotation marks is a value and stays. */
+/** Converts the UTC times in the text to the time zone. A time in quotation marks is a value, so it stays unchanged. */
 export function localTimes(text: string, zone: Zone, now: number): string {
   const times = /(?<!["\w])(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:\.\d+)?)(?:Z| UTC)/g;
   return text.replaceAll(times, (_, day, time) => timeText(`${day}T${time}Z`, zone, now));
@@ -51,7 +51,7 @@ const units: [seconds: number, word: string][] = [
   [60, 'minute'],
 ];
 
-/** `in 5 minutes`, `3 hours ago`, `now`. Rounds down. */
+/** For example `in 5 minutes`, `3 hours ago` or `now`. Rounds down. */
 export function fromNow(iso: string, now: number): string {
   const seconds = Math.round((Date.parse(iso) - now) / 1000);
   const [size, word] = units.find(([size]) => Math.abs(seconds) >= size) ?? [];
@@ -62,7 +62,7 @@ export function fromNow(iso: string, now: number): string {
   return seconds > 0 ? `in ${said}` : `${said} ago`;
 }
 
-/** `1 hour 5 minutes`, `20 seconds`: the two largest units. */
+/** For example `1 hour 5 minutes` or `20 seconds`. Shows at most the two largest units. */
 export function durationText(seconds: number): string {
   let left = Math.round(seconds);
   const parts = [...units, [1, 'second'] as const].flatMap(([size, word]) => {
@@ -75,7 +75,7 @@ export function durationText(seconds: number): string {
 
 const presets: Record<string, number> = { '1h': 1, '24h': 24, '7d': 168 };
 
-/** `24h`, or a time, as ISO 8601; undefined: neither of them. */
+/** Converts `1h`, `24h`, `7d` or a time to a time in ISO 8601. Returns undefined for any other text. */
 export function sinceTime(text: string, now: number): string | undefined {
   const hours = presets[text];
   if (hours !== undefined) return new Date(now - hours * 3_600_000).toISOString();
@@ -83,7 +83,7 @@ export function sinceTime(text: string, now: number): string | undefined {
   return Number.isNaN(time) ? undefined : new Date(time).toISOString();
 }
 
-/** The list has open chains first, so the newest one may be anywhere. */
+/** The list shows open chains first, so the newest chain can be at any place. */
 export function newestOf<Received extends { receivedAt: string }>(received: readonly Received[] = []): Received | undefined {
   return [...received].sort((one, other) => (one.receivedAt < other.receivedAt ? 1 : -1))[0];
 }

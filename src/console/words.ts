@@ -1,4 +1,4 @@
-/** The words and colours of states, failures, verbs and fields. */
+/** The words and colours with which the console shows states, failures, verbs and fields. */
 
 import type { BulkVerb, SteeringVerb } from '../chain/allowed-verbs.js';
 import type { Forecast } from '../chain/forecast.js';
@@ -31,17 +31,17 @@ const tones: Record<ActionState | ChainStatus, Tone> = {
   terminated: 'bad',
 };
 
-/** The number of recipients in the platform's answer. */
+/** The platform answers a send with the number of recipients. */
 type Result = { recipients?: number | undefined };
 
-/** A send that reached no worker is done, but there is nobody to accept the assignment. */
+/** Whether a send succeeded but reached no worker. Then nobody can accept the assignment. */
 const reachedNobody = (state: ActionState | ChainStatus, { recipients }: Result) => state === 'done' && recipients === 0;
 
 export function toneOf(state: ActionState | ChainStatus, result: Result = {}): Tone {
   return reachedNobody(state, result) ? 'wait' : tones[state];
 }
 
-/** `needs attention`. */
+/** For example `needs attention` for `needs-attention`. */
 export function stateWords(state: ActionState | ChainStatus, result: Result = {}): string {
   return state.replaceAll('-', ' ') + (reachedNobody(state, result) ? ', reached nobody' : '');
 }
@@ -55,15 +55,15 @@ export const forecastTone: Record<ForecastOutcome, Tone> = {
   unknown: 'quiet',
 };
 
-/** `needs attention`. An action behind a held one has the outcome `held`, and `waits`. */
+/** For example `needs attention`. The outcome `held` is shown as `waits`, because an earlier action must end first. */
 export function forecastWords(outcome: ForecastOutcome): string {
   return outcome === 'held' ? 'waits' : outcome.replaceAll('-', ' ');
 }
 
 const failures: Record<string, string> = {
-  PlatformError: 'The assignment platform refused or did not answer',
-  TicketingError: 'The ticket system refused or did not answer',
-  MailError: 'The mail server refused or did not answer',
+  PlatformError: 'The assignment platform refused the request or did not answer',
+  TicketingError: 'The ticket system refused the request or did not answer',
+  MailError: 'The mail server refused the message or did not answer',
   OutcomeUnknown: 'The outcome is unknown',
   DataMistake: "The event's data has a mistake",
   ConfigurationMistake: 'The settings have a mistake',
@@ -82,7 +82,7 @@ interface Failure {
 
 const isMissingAssignment = ({ type, message }: Failure) => type === 'PlatformError' && /\banswered 404\b/.test(message);
 
-/** Finds the action of a cause, since a chain may hold actions for several. Messages of one cause differ in ids only. */
+/** Finds the action with this cause. A chain can hold actions with several causes. Messages of one cause differ only in ids. */
 export function actionOfCause<Action extends { error?: { message: string } | undefined }>(
   { message }: { message: string },
   actions: readonly Action[],
@@ -91,7 +91,7 @@ export function actionOfCause<Action extends { error?: { message: string } | und
   return actions.find(({ error }) => withoutIds(error?.message) === withoutIds(message)) ?? actions[0];
 }
 
-/** `Assignment 2001 does not exist`. */
+/** For example `Assignment 2001 does not exist`. */
 export function failureTitle(failure: Failure): string {
   const { type, assignmentId } = failure;
   if (!isMissingAssignment(failure)) return failureWords(type);
@@ -103,15 +103,15 @@ export function isFutile({ retryable, unknown }: { retryable: boolean; unknown?:
   return !retryable && !unknown;
 }
 
-/** The first step, if a retry alone cannot succeed. */
+/** Says what a person must fix first, if a retry alone cannot succeed. */
 export function remedyWords(failure: Failure): string {
-  return `Fix the ${isMissingAssignment(failure) ? 'assignment number' : 'cause'} first; retrying alone fails again.`;
+  return `Fix the ${isMissingAssignment(failure) ? 'assignment number' : 'cause'} first. A retry without this fix fails again.`;
 }
 
 export const refusalWords: Record<RejectionReason, string> = {
   'invalid-chain': 'The chain has a mistake',
   'idempotency-key': 'The idempotency key is not valid',
-  'idempotency-key-reused': 'The idempotency key was used with another body',
+  'idempotency-key-reused': 'The idempotency key was already used for a different request',
   'token-expired': 'The token has expired',
   'token-revoked': 'The token was revoked',
   'rule-disabled': 'The rule is disabled',
@@ -120,11 +120,11 @@ export const refusalWords: Record<RejectionReason, string> = {
   'actions-per-day': 'The daily limit of actions is reached',
   'recipients-per-day': 'The daily limit of recipients is reached',
   'open-chains': 'Too many chains are open',
-  'malformed-body': 'The body cannot be read',
-  'not-actions': 'The body is not a list of actions',
-  'body-too-large': 'The body is too large',
-  'unsupported-body': 'The encoding of the body is not supported',
-  'wrong-token': 'One of the tokens is wrong',
+  'malformed-body': 'The request body cannot be read',
+  'not-actions': 'The request body is not a list of actions',
+  'body-too-large': 'The request body is too large',
+  'unsupported-body': 'The encoding of the request body is not supported',
+  'wrong-token': 'A relayId and its token do not belong together',
 };
 
 export const verbWords: Record<SteeringVerb, string> = {
@@ -144,7 +144,7 @@ const verbsDone: Record<BulkVerb, string> = {
   runNow: 'started',
 };
 
-/** `3 of 3 chains done. 3 actions retried: 1 failed again, 2 done.` */
+/** For example `3 of 3 chains done. 3 actions retried: 1 failed again, 2 done.` */
 export function progressWords({ count, verb, progress }: Pick<Bulk, 'count' | 'verb' | 'progress'>): string {
   if (!progress) return `${counted(count, 'chain')}.`;
   const { done, actions, unchanged, refused, failed, outcomes = {} } = progress;
@@ -152,21 +152,21 @@ export function progressWords({ count, verb, progress }: Pick<Bulk, 'count' | 'v
   return [
     `${done} of ${counted(count, 'chain')} done.`,
     `${counted(actions, 'action')} ${verbsDone[verb]}${outcome && `: ${outcome}`}.`,
-    unchanged > 0 && `${counted(unchanged, 'chain')} unchanged.`,
-    refused > 0 && `${counted(refused, 'action')} refused.`,
+    unchanged > 0 && `There was nothing to do in ${counted(unchanged, 'chain')}.`,
+    refused > 0 && `The relay refused to change ${counted(refused, 'action')}.`,
     failed > 0 && `${counted(failed, 'chain')} did not answer.`,
   ]
     .filter(Boolean)
     .join(' ');
 }
 
-/** The effect of a verb on many chains, shown before the confirmation. */
+/** Describes the effect of a verb on many chains. The dialog shows this text before the user confirms. */
 export const verbMeanings: Record<BulkVerb, string> = {
-  retry: 'Every action that needs attention is retried. Its condition is checked again first.',
-  mend: 'The same field is changed in every action that needs attention. Then the action is retried.',
-  skip: 'Every action that needs attention is skipped. The next actions run.',
-  cancel: 'Actions that have not run yet are cancelled. An action that is running finishes first.',
-  runNow: 'Every scheduled action runs now.',
+  retry: 'The relay checks each condition again, then retries the selected actions that need attention or have failed.',
+  mend: 'The relay makes the same change in each selected action, then retries the action.',
+  skip: 'The relay skips the selected actions that need attention. The chains continue with the next actions.',
+  cancel: 'The relay cancels the selected actions that have not ended. It first finishes an action that is running now.',
+  runNow: 'The relay runs the selected scheduled actions now.',
 };
 
 export const pausableWords: Record<Pausable, string> = {
@@ -176,7 +176,7 @@ export const pausableWords: Record<Pausable, string> = {
   mail: 'mail',
 };
 
-/** The summary without the company: `3 actions, assignment 1003: Tell the owner first, …`. */
+/** The summary without the company, for example `3 actions, assignment 1003: Tell the owner first, …`. */
 export function aboutChain({ companyId, chainId, summary }: Pick<ListedChain, 'companyId' | 'chainId' | 'summary'>): string {
   return summary?.replace(`${companyId}: `, '') ?? chainId;
 }
@@ -208,23 +208,24 @@ export const fieldWords: Record<string, string> = {
   cfTargetDateFormat: 'Timestamp format',
 };
 
-/** Replaces the API's descriptions, which are for programmers. */
+/** Hints for dispatchers. The API's descriptions are for programmers. */
 export const fieldHints: Record<string, string> = {
   delayInSeconds: 'How many seconds to wait after the event.',
-  actionCondition: 'Such as status==draft or status!=accepted. Empty: the action always runs.',
-  incomingValue: 'A value of the event. Use it in a condition: incomingValue==yes.',
-  comment: 'Shown in lists and notices.',
-  groupId: 'One group to send to.',
-  sendToGroups: 'Groups to send to, separated by commas.',
-  sendRadius: 'Miles around the assignment.',
-  emails: 'E-mail addresses.',
-  cfTargetDateFormat: 'For a date or time: the format that the ticket needs, such as yyyy-MM-dd HH:mm.',
+  actionCondition: 'For example status==draft or status!=accepted. If this field is empty, the action always runs.',
+  incomingValue: 'A value from the event, for a condition such as incomingValue==yes.',
+  comment: 'Lists and notices show this note.',
+  groupId: 'The relay sends the assignment to this group.',
+  sendToGroups: 'The relay sends the assignment to these groups. Separate the groups with commas.',
+  sendRadius: 'The radius around the assignment, in miles.',
+  emails: 'The e-mail addresses of the recipients.',
+  cfTargetDateFormat:
+    'If the new value is a date or time, enter the format that the ticket system needs, such as yyyy-MM-dd HH:mm.',
 };
 
-/** Replaces the API's hint with this proposal. */
+/** The console shows this question in place of the API's hint. */
 export const reminderWords = 'If no worker is found, nobody gets a message. Add a reminder e-mail?';
 
-/** The effect of an action in a test. */
+/** The names of the values that an action would send. A test shows them. */
 export const effectWords: Record<string, string> = {
   groupIds: 'Groups',
   radiusMiles: 'Radius in miles',

@@ -59,8 +59,8 @@ interface Abuse {
   met?: string;
 }
 
-/** @param most - the abusive company's quotas, per day or at once */
-export async function twoCompanies(stack: Stack, most: number) {
+/** @param most - the abusive company's quotas, per day or at once. @param pauseMs - slows the abuse, to save CPU time */
+export async function twoCompanies(stack: Stack, most: number, pauseMs = 0) {
   const systems = await startSystems();
 
   async function company(way: 'well' | 'hang' = 'well', limits?: CompanyLimits): Promise<Company> {
@@ -197,7 +197,7 @@ export async function twoCompanies(stack: Stack, most: number) {
         answers = said;
       });
       try {
-        child.send({ url: stack.links.api, connections: 16, ...ordered } satisfies Order);
+        child.send({ url: stack.links.api, connections: 16, pauseMs, ...ordered } satisfies Order);
         await eventually(`${name} to be bounded`, async () => {
           const isMet = met ? (answers[met] ?? 0) > 0 : systems.mostHanging() >= mostCalls;
           return isMet ? true : new Unmet({ answers, hanging: systems.mostHanging() });

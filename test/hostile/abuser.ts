@@ -1,6 +1,7 @@
-/** A process that repeats the same requests as fast as it can, and reports the answers regularly. */
+/** A process that repeats the same requests, and reports the answers regularly. */
 
 import { setPriority } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 
 export interface Order {
@@ -10,13 +11,15 @@ export interface Order {
   connections: number;
   /** The number of requests after which it stops. */
   most?: number;
+  /** The pause of a connection after each answer. */
+  pauseMs?: number;
 }
 
 /** The number of each answer, such as `202`, or `429 rate-limited`. */
 export type Answers = Record<string, number>;
 
 setPriority(10); // A real abuser uses other CPUs.
-process.once('message', async ({ url, requests, connections, most = Number.POSITIVE_INFINITY }: Order) => {
+process.once('message', async ({ url, requests, connections, most = Number.POSITIVE_INFINITY, pauseMs }: Order) => {
   const answers: Answers = {};
   const dispatcher = new Agent({ connections });
   setInterval(() => process.connected && process.send?.(answers), 100).unref();
@@ -31,6 +34,7 @@ process.once('message', async ({ url, requests, connections, most = Number.POSIT
       const slug = /"type":"\/problems\/([\w-]+)"/.exec(text)?.[1];
       const what = slug ? `${answer.statusCode} ${slug}` : String(answer.statusCode);
       answers[what] = (answers[what] ?? 0) + 1;
+      if (pauseMs) await sleep(pauseMs);
     }
   };
   await Promise.all(Array.from({ length: connections }, send));

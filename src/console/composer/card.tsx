@@ -1,4 +1,4 @@
-/** The card of one action: when, if, do. */
+/** The card of one action: when it runs, under which condition, and what it does. */
 
 import { useSignal } from '@preact/signals';
 import type { Composed, Composer } from '../../contract/dry-run.js';
@@ -10,11 +10,11 @@ import { type Card, delayOf, type Fields, fieldText } from './draft.js';
 
 type Definition = Composer['actions'][number];
 type Outcome = NonNullable<Composed['actions']>[number];
-/** Issues of a field; `field` is '' for the whole action. */
+/** A problem, warning or hint about a field. `field` is '' if it is about the whole action. */
 export interface Remark {
   field: string;
   detail: string;
-  /** An action that solves the problem, such as the e-mail for a send without a safety net. */
+  /** An action that solves the problem, such as a reminder e-mail for a send that may find no worker. */
   add?: Fields;
 }
 
@@ -25,9 +25,9 @@ export interface CardProps {
   composer: Composer;
   problems: readonly Remark[];
   remarks: readonly Remark[];
-  /** The problems and remarks are of an earlier draft. */
+  /** Whether the problems and remarks are from an earlier draft. */
   isOutdated: boolean;
-  /** An example of the resulting timestamp, or the mistake. */
+  /** An example of a timestamp in the chosen format, or the mistake in the format. */
   timestamp?: string;
   outcome?: Outcome;
   onChange(fields: Fields): void;
@@ -39,7 +39,7 @@ export interface CardProps {
 
 export const cardId = ({ key }: Card) => `action-${key}`;
 
-/** `2 sendEmails: tell the manager`, like on the page of a chain. */
+/** For example `2 sendEmails: tell the manager`, as on the page of a chain. */
 export function cardTitle({ fields }: Card, place: number): string {
   const comment = fieldText(fields.comment);
   return `${place} ${fieldText(fields.action)}${comment ? `: ${comment}` : ''}`;
@@ -51,7 +51,7 @@ const longFields = ['body', 'bodyHtml'];
 
 const usualDelaysId = 'usual-delays';
 
-/** Suggestions for all delays of the page: seconds, with a label such as `1 hour`. */
+/** Suggests delays for all delay fields of the page. The values are in seconds, with labels such as `1 hour`. */
 export function UsualDelays() {
   return (
     <datalist id={usualDelaysId}>
@@ -67,9 +67,9 @@ type TextBox = HTMLInputElement | HTMLTextAreaElement;
 export function ActionCard({ card, place, count, composer, ...more }: CardProps) {
   const { problems, remarks, isOutdated, timestamp, outcome, onChange, onAdd, onMove, onDuplicate, onRemove } = more;
   const { fields } = card;
-  /** Missing fields count as mistakes after the focus has left the card. */
+  /** Whether the focus has left the card. Only then, the card shows missing fields as mistakes. */
   const isLeft = useSignal(Object.keys(fields).length > 2);
-  /** The last field with input or a click. The tab key does not count: it passes other fields on the way to the variables. */
+  /** The last field in which the user typed or clicked. Tab does not count, because it also reaches other fields. */
   const lastBox = useSignal<TextBox | undefined>(undefined);
   const noteBox = ({ target }: Event) => {
     if (target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement) lastBox.value = target;
@@ -99,7 +99,7 @@ export function ActionCard({ card, place, count, composer, ...more }: CardProps)
       <Field
         key={name}
         label={`${fieldWords[name] ?? 'Field'} (${name}${required ? ', required' : ''})`}
-        hint={hintOf({ name, description, required, isList }) + (isList ? ' One per line.' : '')}
+        hint={hintOf({ name, description, required, isList }) + (isList ? ' Write one entry per line.' : '')}
         problem={detailsOf(name, shown).join('; ')}
       >
         {(ids) =>
@@ -120,7 +120,7 @@ export function ActionCard({ card, place, count, composer, ...more }: CardProps)
       </Field>
     );
   };
-  // The action to add has a delay that depends on the other actions.
+  // The API computes the delay of the added action from the other actions, so the checked draft must be the current draft.
   const addRemedy = (fields: Fields) => (isOutdated ? announce('Your last change is not checked yet') : onAdd(fields));
   const keys = (event: KeyboardEvent) => {
     if (!event.altKey || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return;
@@ -133,7 +133,7 @@ export function ActionCard({ card, place, count, composer, ...more }: CardProps)
     box.setRangeText(`\${${name.replace(/<.*>/, '')}}`, box.selectionStart ?? 0, box.selectionEnd ?? 0, 'end');
     box.dispatchEvent(new Event('input', { bubbles: true }));
     box.focus();
-    // A custom field: the id is still missing between the brackets.
+    // A custom field still needs its id, so the cursor goes before the closing bracket.
     if (name.endsWith('>')) box.setSelectionRange((box.selectionEnd ?? 1) - 1, (box.selectionEnd ?? 1) - 1);
   };
   return (
@@ -169,7 +169,7 @@ export function ActionCard({ card, place, count, composer, ...more }: CardProps)
           )}{' '}
           {add && (
             <button type="button" aria-disabled={isOutdated} onClick={() => addRemedy(add)}>
-              Add it
+              Add the reminder e-mail
             </button>
           )}
         </p>
@@ -206,8 +206,8 @@ export function ActionCard({ card, place, count, composer, ...more }: CardProps)
         <summary>Insert a variable of the webhook</summary>
         <p class="soft small">
           {lastBox.value
-            ? `It goes into ${fieldWords[lastBox.value.name] ?? lastBox.value.name}, at the cursor.`
-            : 'First click into a field.'}
+            ? `The variable goes into the field ${fieldWords[lastBox.value.name] ?? lastBox.value.name}, at the cursor.`
+            : 'Click the field that needs the variable, then choose the variable here.'}
         </p>
         <p class="row">
           {composer.variables.map(({ name, description }) => (

@@ -1,11 +1,11 @@
-/** The draft of a chain: its cards, and its request. */
+/** The draft of a chain. Converts the actions of a request to cards, and cards to a request. */
 
 import type { Fields } from '../../chain/fields.js';
 
 export type { Fields };
 
 export interface Card {
-  /** The card's id, which stays when the card moves. */
+  /** The id of the card. It stays the same when the card moves. */
   key: number;
   fields: Fields;
 }
@@ -17,14 +17,14 @@ export function newCard(fields: Fields): Card {
   return { key: lastKey, fields };
 }
 
-/** Removes tokens. Removes the rule of an action if it is the rule of the draft. */
+/** Makes cards without tokens. A card has a `relayId` only if its rule differs from the rule of the draft. */
 export function cardsOf(elements: readonly Fields[], relayId: string): Card[] {
   return elements.map(({ relayAccessToken: _token, relayId: own, ...fields }) =>
     newCard(['', relayId].includes(fieldText(own)) ? fields : { ...fields, relayId: own }),
   );
 }
 
-/** Rules other than that of the draft, each with the indexes of its actions. */
+/** The rules that differ from the rule of the draft, each with the indexes of its actions. */
 export function otherRules(cards: readonly Card[], relayId: string): Map<string, number[]> {
   const others = new Map<string, number[]>();
   for (const [place, { fields }] of cards.entries()) {
@@ -34,12 +34,12 @@ export function otherRules(cards: readonly Card[], relayId: string): Map<string,
   return others;
 }
 
-/** Empties the tokens in the text. The text may be invalid JSON. */
+/** Replaces each token in the text with an empty string. The text may be invalid JSON. */
 export function withoutTokens(text: string): string {
   return text.replaceAll(/("relayAccessToken"\s*:\s*)(?:"[^"\n]*"?|[^"\s,}]+"?)/g, '$1""');
 }
 
-/** The actions of the request, without tokens. */
+/** The actions of the request, without tokens and blank fields. */
 export function elementsOf(cards: readonly Card[], relayId: string): Fields[] {
   return cards.map(({ fields: { action, relayId: own, ...fields } }) => ({
     action,
@@ -50,7 +50,7 @@ export function elementsOf(cards: readonly Card[], relayId: string): Fields[] {
 
 export const tokenPlaceholder = '<RELAY_ACCESS_TOKEN>';
 
-/** The webhook's body. Actions of the rule get the token, the others a placeholder. */
+/** The body for the webhook. Actions of the rule get the token. A missing token becomes a placeholder. */
 export function bodyOf(elements: readonly Fields[], relayId: string, token: string): { body: string; lacksToken: boolean } {
   const tokens = elements.map(({ relayId: own }) => (own === relayId && token) || tokenPlaceholder);
   const withTokens = elements.map(({ action, relayId: own, ...fields }, place) => ({
@@ -68,7 +68,7 @@ function given(name: string, value: unknown): [string, unknown][] {
   return lines.length > 0 ? [[name, lines]] : [];
 }
 
-/** The field as text; a list has one element per line. */
+/** The field as text. A list has one element per line. */
 export function fieldText(value: unknown): string {
   if (Array.isArray(value)) return value.map(fieldText).join('\n');
   return typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value);
@@ -81,19 +81,19 @@ export function moved(cards: readonly Card[], place: number, by: -1 | 1): Card[]
   return cards.map((card) => (card === one ? other : card === other ? one : card));
 }
 
-/** Parses an array of actions. @returns `error` continues a sentence: `is not JSON`. */
+/** Parses an array of actions. @returns `error` completes a sentence that begins with `This`: `is not JSON`. */
 export function readElements(text: string): { elements?: Fields[]; error?: string } {
   try {
     const value: unknown = JSON.parse(text);
     if (!Array.isArray(value)) return { error: 'must be an array of actions: [{"action": …}]' };
     const place = value.findIndex((element) => typeof element !== 'object' || element === null || Array.isArray(element));
-    return place < 0 ? { elements: value } : { error: `element ${place} must be an object` };
+    return place < 0 ? { elements: value } : { error: `is not valid: element ${place} must be an object` };
   } catch (error) {
     return { error: `is not JSON: ${error instanceof Error ? error.message : ''}` };
   }
 }
 
-/** In seconds. `event`: the event sets the delay. `wrong`: the delay is no whole number of seconds. */
+/** The delay in seconds. `event` means that a variable sets the delay. `wrong` means that the delay is not a whole number. */
 export type Delay = number | 'event' | 'wrong';
 
 export function delayOf({ delayInSeconds = '' }: Fields): Delay {
@@ -101,7 +101,7 @@ export function delayOf({ delayInSeconds = '' }: Fields): Delay {
   return /^\d*$/.test(text) ? Number(text) : text.includes('${') ? 'event' : 'wrong';
 }
 
-/** The indexes of the cards by delay. Immediate actions come first, and unknown delays last. */
+/** Groups the indexes of the cards by delay. Immediate actions come first, and unknown delays come last. */
 export function railOf(cards: readonly Card[]): { delay: Delay; places: number[] }[] {
   const stops = new Map<Delay, number[]>();
   for (const [place, { fields }] of cards.entries()) {

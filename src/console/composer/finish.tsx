@@ -1,4 +1,4 @@
-/** The last part of the composer: the address, the token, the body to paste, and the first real event. */
+/** The last part of the composer: shows the address, the token and the body to paste, then waits for the first real event. */
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
@@ -18,7 +18,7 @@ interface FinishProps {
   elements: readonly Fields[];
   relayId: string;
   problems: number;
-  /** The reason why there is no body. */
+  /** Why there is no body to paste. Undefined if there is a body. */
   obstacle: string | undefined;
 }
 
@@ -29,30 +29,31 @@ export function Finish({ elements, relayId, problems, obstacle }: FinishProps) {
   const { body, lacksToken } = bodyOf(elements, relayId, token.value.trim());
   const copy = async () => {
     await navigator.clipboard.writeText(body);
-    announce(lacksToken ? `Copied without a token: replace ${tokenPlaceholder} before you save the webhook` : 'Copied');
+    announce(lacksToken ? `Copied without a token. Replace ${tokenPlaceholder} before you save the webhook.` : 'Copied');
   };
   return (
     <>
       {problems > 0 && <p class="note bad">The relay would refuse this chain. Fix {counted(problems, 'problem')} first.</p>}
       <ol>
         <li>
-          In the webhook's settings, set the address (POST) to <code>{location.origin + path`/co/${companyId}/relay`}</code> and
-          the header to <code>Content-Type: application/json</code>.
+          In the settings of the webhook, choose the method POST. Set the address to{' '}
+          <code>{location.origin + path`/co/${companyId}/relay`}</code> and the header to{' '}
+          <code>Content-Type: application/json</code>.
         </li>
         <li>
           <Entry
             label="The rule's token"
-            hint={`It replaces ${tokenPlaceholder} in the actions of this rule. It is not saved.`}
+            hint={`The token replaces ${tokenPlaceholder} in the actions of this rule. This page does not save the token.`}
             of={token}
             maxLength={512}
           />
-          A token is shown only once, when it is created.{' '}
+          The relay shows a token only once, when a person creates the token.{' '}
           {may('manage') ? (
             <>
-              Create a new one on <a href={pageOf.rule(companyId, relayId)}>the rule's page</a>. Your draft is kept.
+              Create a new token on <a href={pageOf.rule(companyId, relayId)}>the rule's page</a>. This page keeps your draft.
             </>
           ) : (
-            'A person with the role manage can create a new one on the page of the rule.'
+            'A person with the role manage can create a new token on the page of the rule.'
           )}
         </li>
         <li>
@@ -60,7 +61,7 @@ export function Finish({ elements, relayId, problems, obstacle }: FinishProps) {
             {(ids) => <textarea {...ids} class="json" rows={12} readOnly spellcheck={false} value={body} />}
           </Field>
           {lacksToken && (
-            <p class="note wait">A token is missing: the relay refuses this body until {tokenPlaceholder} is replaced.</p>
+            <p class="note wait">A token is missing. The relay refuses this body until you replace {tokenPlaceholder}.</p>
           )}
           {'clipboard' in navigator && (
             <p>
@@ -76,7 +77,7 @@ export function Finish({ elements, relayId, problems, obstacle }: FinishProps) {
       ) : (
         <p>
           <button type="button" onClick={() => (isPasted.value = true)}>
-            I have pasted it: wait for the first event
+            I have pasted the body. Wait for the first event.
           </button>
         </p>
       )}
@@ -86,12 +87,12 @@ export function Finish({ elements, relayId, problems, obstacle }: FinishProps) {
 
 const watchful = { shortestMs: 3_000, longestMs: 10_000 };
 
-/** The largest expected difference between the clocks of browser and server. */
+/** The largest expected difference between the clock of the browser and the clock of the server. */
 const clocksDifferMs = 120_000;
 
 function Waiting({ relayId }: { relayId: string }) {
   const { companyId } = useCompany();
-  // The list has open chains first. Without `since`, 200 open ones would hide a new chain that has closed.
+  // The list shows open chains first. Without `since`, 200 open chains would hide a new chain that has already closed.
   const { value: since } = useSignal(new Date(Date.now() - clocksDifferMs).toISOString());
   const chains = useResource<ChainList>(path`/co/${companyId}/chains` + query({ relayId, since, limit: '200' }), watchful);
   const refused = useResource<z.infer<typeof rejectedListSchema>>(path`/co/${companyId}/rejected?limit=10`, watchful);
@@ -102,7 +103,7 @@ function Waiting({ relayId }: { relayId: string }) {
   );
   useEffect(() => {
     if (chainId) announce('An event arrived');
-    else if (rejectedId) announce('An event arrived and was refused');
+    else if (rejectedId) announce('An event arrived, but the relay refused the event');
   }, [chainId, rejectedId]);
   return (
     <div class={chainId ? 'note' : 'note wait'}>
@@ -116,7 +117,7 @@ function Waiting({ relayId }: { relayId: string }) {
           Waiting for the next event of this rule…{' '}
           {newest && (
             <>
-              The last one came at{' '}
+              The last event arrived at{' '}
               <a href={pageOf.chain(companyId, newest.chainId)}>
                 <Time at={newest.receivedAt} />
               </a>
@@ -127,14 +128,14 @@ function Waiting({ relayId }: { relayId: string }) {
       )}
       {rejectedId && !chainId && (
         <p class="error">
-          An event arrived and was refused: <a href={pageOf.refusal(companyId, rejectedId)}>show why</a>
+          An event arrived, but the relay refused the event: <a href={pageOf.refusal(companyId, rejectedId)}>show why</a>
         </p>
       )}
     </div>
   );
 }
 
-/** The first id that was missing in the first answer. */
+/** The first id that was not in the first answer. */
 function useFirstNew(ids: readonly string[] | undefined): string | undefined {
   const known = useRef<readonly string[] | undefined>(undefined);
   known.current ??= ids;

@@ -1,4 +1,4 @@
-/** The test of a draft on the server, without effects: its assignment and its scenario. */
+/** Tests a draft on the server, without effects. The user chooses the assignment and the scenario. */
 
 import { useSignal } from '@preact/signals';
 import type { z } from 'zod';
@@ -19,8 +19,8 @@ import type { Fields } from './draft.js';
 export type ComposeRequest = z.input<typeof composeRequest>;
 
 const scenarioWords: Record<Scenario, string> = {
-  'nobody-found': 'Nobody is found: the assignment stays a draft',
-  'nobody-accepts': 'Nobody accepts: the assignment stays sent',
+  'nobody-found': 'No worker is found, so the assignment stays a draft',
+  'nobody-accepts': 'No worker accepts, so the assignment stays sent',
   'platform-down': 'The platform is down for 1 hour',
 };
 
@@ -49,7 +49,7 @@ export function Trial({ elements, relayId, variables, result, onTried }: TrialPr
     notFacts.value =
       source.value === 'facts' && !isObject(facts) ? 'This must be a JSON object, such as {"status": "draft"}' : '';
     if (notFacts.value) return;
-    // Names of variable fields begin with $: so they differ from the other fields.
+    // The names of the inputs for variables begin with $, so that they differ from the names of the other inputs.
     const given = Object.entries(named).map(([name, value]) => [name.slice(1), value] as const);
     const filled = Object.fromEntries(given.filter(([, value]) => value !== ''));
     const request: ComposeRequest = {
@@ -70,12 +70,12 @@ export function Trial({ elements, relayId, variables, result, onTried }: TrialPr
         <Choice label="Assignment" of={source} options={Object.entries(sourceWords)} />
         {source.value === 'id' && <Field label="Assignment number">{(ids) => <input {...ids} name="id" required />}</Field>}
         {source.value === 'chainId' && (
-          <Field label="Event" hint="Its variables are used. The assignment is read now.">
+          <Field label="Event" hint="The test uses the variables of this event. It reads the assignment from the platform now.">
             {(ids) => (
               <select {...ids} name="chainId" required>
                 {chains.data.value?.items.map(({ chainId, receivedAt, assignmentIds }) => (
                   <option key={chainId} value={chainId}>
-                    {timeText(receivedAt, timeZone, Date.now())}, assignment {assignmentIds.join(', ') || 'none'}
+                    {timeText(receivedAt, timeZone, Date.now())}, assignment: {assignmentIds.join(', ') || 'none'}
                   </option>
                 ))}
               </select>
@@ -85,12 +85,12 @@ export function Trial({ elements, relayId, variables, result, onTried }: TrialPr
         <Select
           label="Scenario"
           name="scenario"
-          of={[['', 'Run every step immediately'], ...Object.entries(scenarioWords)]}
+          of={[['', 'None: run every action immediately'], ...Object.entries(scenarioWords)]}
           first=""
         />
       </div>
       {source.value === 'facts' && (
-        <Field label="Invented assignment" hint="As JSON. The test checks conditions on it." problem={notFacts.value}>
+        <Field label="Assignment as JSON" hint="The test checks conditions with this assignment." problem={notFacts.value}>
           {(ids) => <textarea {...ids} name="facts" rows={2} defaultValue={'{"status": "draft"}'} spellcheck={false} />}
         </Field>
       )}
@@ -111,7 +111,7 @@ export function Trial({ elements, relayId, variables, result, onTried }: TrialPr
         <button type="submit" class="main" aria-disabled={deed.busy}>
           Run the test
         </button>
-        <span class="soft small">Nothing is sent. Each card shows its result.</span>
+        <span class="soft small">The test sends nothing. Each card shows the result of its action.</span>
       </p>
       {result && (
         <p class={result.remark ? 'note wait' : 'note'}>
@@ -131,7 +131,7 @@ function isObject(text: string): boolean {
   }
 }
 
-/** `4 actions: 3 run, 1 skipped.` */
+/** For example `4 actions: 3 run, 1 skipped.` */
 function summary({ actions, problems }: Composed): string {
   if (!actions) return `The relay would refuse this chain: ${counted(problems.length, 'problem')}.`;
   const outcomes = actions.map(({ outcome }) => outcome);

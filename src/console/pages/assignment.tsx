@@ -1,4 +1,4 @@
-/** The history of an assignment, and its next steps, from all its chains. */
+/** The past and future actions for an assignment, from all its chains. */
 
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
@@ -11,13 +11,13 @@ import { useCompany } from '../session.js';
 import { Verbs } from '../steer.js';
 import { titleOf, toneOf } from '../words.js';
 
-/** Loads at most this many chains: more would use up the key's requests per minute. */
+/** Loads at most this many chains, because more requests would reach the rate limit of the key. */
 const most = 20;
 
 interface Step {
   chain: ChainResource;
   action: ActionResource;
-  /** The time when it ran or will run, for sorting. */
+  /** When the action ran or will run. The page sorts the actions by this time. */
   at: string;
   onDone(): void;
 }
@@ -29,11 +29,11 @@ export function AssignmentPage({ assignmentId }: { assignmentId: string }) {
   const list = useResource<ChainList>(path`/co/${companyId}/chains` + query({ assignmentId, limit: String(most) }));
   const loaded = useSignal<Record<string, Loaded>>({});
   return (
-    <Page title={`Assignment ${assignmentId}`} about={`All its actions, the oldest first. Times are in ${timeZone}.`}>
+    <Page title={`Assignment ${assignmentId}`} about={`All actions, the oldest first. Times are in ${timeZone}.`}>
       <Known of={list}>
         {({ items, nextCursor }) =>
           items.length === 0 ? (
-            <p class="card">No chain for this assignment was found. Old chains are deleted.</p>
+            <p class="card">No chain for this assignment was found. The relay deletes old chains.</p>
           ) : (
             <>
               {items.map(({ chainId, closedAt }) => (
@@ -52,7 +52,7 @@ export function AssignmentPage({ assignmentId }: { assignmentId: string }) {
               />
               {nextCursor && (
                 <p>
-                  These are the newest {most} chains. <a href={pageOf.chains(companyId, { assignmentId })}>Show all chains</a>
+                  This page shows only {most} chains. <a href={pageOf.chains(companyId, { assignmentId })}>Show all chains</a>
                 </p>
               )}
             </>
@@ -64,7 +64,7 @@ export function AssignmentPage({ assignmentId }: { assignmentId: string }) {
   );
 }
 
-/** Loads one chain. Closed chains rarely change, so they are polled less often. */
+/** Loads one chain. A closed chain rarely changes, so it is polled less often. */
 function Load({ chainId, isOpen, onLoaded }: { chainId: string; isOpen: boolean; onLoaded(loaded: Loaded): void }) {
   const { companyId } = useCompany();
   const resource = useResource<ChainResource>(path`/co/${companyId}/chains/${chainId}`, isOpen ? undefined : seldom);
@@ -75,11 +75,11 @@ function Load({ chainId, isOpen, onLoaded }: { chainId: string; isOpen: boolean;
   return null;
 }
 
-/** The actions of the assignment by time. A pending action comes after its predecessor. */
+/** The actions of the assignment, sorted by time. A pending action comes after the action before it in the chain. */
 function stepsOf(loaded: readonly Loaded[], assignmentId: string): Step[] {
   return loaded
     .flatMap(({ chain, onDone }) => {
-      /** For each due time: actions with the same delay run one after the other. */
+      /** For each due time, the time of its last action so far. Actions with the same due time run one after the other. */
       const last = new Map<string | undefined, string>();
       return chain.actions.map((action) => {
         const { startedAt, endedAt, runAt } = action;
@@ -103,10 +103,10 @@ function Steps({ steps }: { steps: readonly Step[] }) {
               {titleOf(action)} <State of={action.state} result={action.result} />
             </h2>
             <p class="small">
-              {action.state === 'pending' ? 'Waits for the action before it' : <Time at={at} distance />},{' '}
+              {action.state === 'pending' ? 'Waits for the previous action' : <Time at={at} distance />},{' '}
               <a href={pageOf.chain(companyId, chain.chainId)}>chain {chain.chainId.slice(0, 8)}</a>
             </p>
-            {!!action.result?.recipients && <p class="small">Reached: {action.result.recipients}</p>}
+            {!!action.result?.recipients && <p class="small">Workers reached: {action.result.recipients}</p>}
             {action.reason && <Said look="reason" text={action.reason} />}
             {action.error && action.state !== 'done' && <Said look="error" text={action.error.message} />}
             <Verbs chain={chain} action={action} onDone={onDone} />

@@ -23,7 +23,7 @@ export function CausePage({ causeId }: { causeId: string }) {
           <>
             <CauseCard cause={known} isOpen onAsk={(verb) => (asked.value = verb)} onDone={cause.refresh} />
             <table>
-              <Head caption="The actions with this problem" columns={['Action', 'Assignment', 'Since', 'Fails at, or solved']} />
+              <Head caption="The actions with this problem" columns={['Action', 'Assignment', 'Since', 'Fails at / solved at']} />
               <tbody>
                 {known.items.map(({ chainId, index, assignmentId, since, heldUntil, endedAt }) => (
                   <tr key={`${chainId} ${index}`}>

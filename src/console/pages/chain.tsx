@@ -59,16 +59,16 @@ function Chain({ chain, resource }: { chain: ChainResource; resource: Resource<C
           </Fact>
         )}
       </dl>
-      {partial && <p class="note wait">No worker answered in time. The actions may have gone further than this page shows.</p>}
+      {partial && <p class="note wait">The relay could not read the newest states in time, so this page may be out of date.</p>}
       {historyFull && (
         <p class="note wait">
-          This chain was retried too often and cannot be retried again. Skip or cancel the actions that need attention, or let the
-          platform send the event again.
+          This chain was retried too often, so no more retries are possible. Skip or cancel the actions that need attention, or
+          let the platform send the event again.
         </p>
       )}
       {ignored.length > 0 && (
         <div class="note wait">
-          Requests without effect:
+          These decisions had no effect:
           <ul>
             {ignored.map((signal) => (
               <li key={signal}>
@@ -91,7 +91,7 @@ function Chain({ chain, resource }: { chain: ChainResource; resource: Resource<C
   );
 }
 
-/** Announces changes of state. */
+/** Announces each change of a state to screen readers. */
 function useAnnounced({ status, actions }: ChainResource): void {
   const before = useRef<ReadonlyMap<string, string> | undefined>(undefined);
   const states = new Map([['The chain', status as string], ...actions.map((action) => [titleOf(action), action.state] as const)]);
@@ -111,7 +111,7 @@ function Fact({ name, children }: { name: string; children: ComponentChildren })
   );
 }
 
-/** Shows nothing without a time. */
+/** Shows a time with a name. Shows nothing if there is no time. */
 function Moment({ name, at, distance }: { name: string; at: string | undefined; distance?: boolean }) {
   return at ? (
     <Fact name={name}>
@@ -137,7 +137,9 @@ function Action({ chain, action, onDone }: { chain: ChainResource; action: Actio
         <Moment name="Ended" at={endedAt} />
         {attempts > 0 && <Fact name="Attempts">{attempts}</Fact>}
         {result?.recipients !== undefined && (
-          <Fact name="Reached">{result.recipients === 0 ? <strong class="error">nobody</strong> : result.recipients}</Fact>
+          <Fact name="Workers reached">
+            {result.recipients === 0 ? <strong class="error">nobody</strong> : result.recipients}
+          </Fact>
         )}
         <Fact name="Rule">{ruleName(company, relayId)}</Fact>
         <Moment name="Paused since" at={pausedSince} />
@@ -148,7 +150,7 @@ function Action({ chain, action, onDone }: { chain: ChainResource; action: Actio
             distance
           />
         )}
-        {!hasEnded(state) && <Moment name="Fails without a decision" at={heldUntil} distance />}
+        {!hasEnded(state) && <Moment name="Fails if nobody decides" at={heldUntil} distance />}
       </dl>
       {reason && reason !== error?.message && <Said look="reason" text={reason} />}
       {error &&
@@ -194,7 +196,7 @@ function Action({ chain, action, onDone }: { chain: ChainResource; action: Actio
   );
 }
 
-/** Loads its content when it is opened. */
+/** A section that loads its content when the user opens the section. */
 function Asked<Body>({ summary, path, children }: { summary: string; path: string; children(body: Body): ComponentChildren }) {
   const isOpen = useSignal(false);
   const known = useResource<Body>(isOpen.value ? path : undefined, seldom);
@@ -233,7 +235,7 @@ function CancelChain({ chain, onDone }: { chain: ChainResource; onDone(): void }
   const close = () => (isAsked.value = false);
   const cancel = async () => {
     const cancelled = () => ask('POST', path`/co/${companyId}/chains/${chain.chainId}/cancel`);
-    if (!(await deed.run(cancelled, 'Cancelling the chain.'))) return;
+    if (!(await deed.run(cancelled, 'The chain is being cancelled.'))) return;
     close();
     onDone();
   };
@@ -252,7 +254,7 @@ function CancelChain({ chain, onDone }: { chain: ChainResource; onDone(): void }
           onClose={close}
           onConfirm={() => void cancel()}
         >
-          <p>{counted(left, 'action')} will not run. You cannot undo this. An action that is running finishes first.</p>
+          <p>The relay cancels {counted(left, 'action')}. You cannot undo this. A running action finishes first.</p>
         </Confirm>
       )}
     </p>

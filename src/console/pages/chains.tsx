@@ -1,4 +1,4 @@
-/** A filtered list of chains, and bulk decisions about selected chains or all of them. The address contains the filter. */
+/** A filtered list of chains. People decide about the selected chains, or about all. The address contains the filter. */
 
 import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso';
@@ -23,7 +23,7 @@ const sinces = { '1h': 'the last hour', '24h': 'the last day', '7d': 'the last 7
 export function ChainsPage() {
   const { query } = useLocation();
   const filter: Filter = Object.fromEntries(fields.flatMap((name) => (query[name] ? [[name, query[name]]] : [])));
-  // A new key drops the selection when the filter changes.
+  // When the filter changes, the new key clears the selection.
   return <Chains key={JSON.stringify(filter)} filter={filter} />;
 }
 
@@ -34,7 +34,7 @@ function Chains({ filter }: { filter: Filter }) {
   const chosen = useSignal<ReadonlySet<string>>(new Set());
   const dialog = useSignal<{ verb: BulkVerb; all: boolean } | undefined>(undefined);
   const isDecided = useSignal(false);
-  // Rounded to the minute: so repeated requests are the same. All pages of a list use the same time.
+  // Rounded to the minute, so that repeated requests have the same address. All pages of a list use the same time.
   const now = Date.parse(address.at ?? '') || Math.floor(Date.now() / 60_000) * 60_000;
   const since = filter.since && (sinceTime(filter.since, now) ?? filter.since);
   const asked: Filter = { ...filter, since };
@@ -50,7 +50,7 @@ function Chains({ filter }: { filter: Filter }) {
   const bulk = bulkFilterOf(asked);
   const isFiltered = Object.keys(filter).length > 0;
   return (
-    <Page title="Chains" about={`Open chains first, then the newest. Times are in ${timeZone}.`}>
+    <Page title="Chains" about={`Open chains come first, then closed chains. Times are in ${timeZone}.`}>
       <details open={isFiltered || matchMedia('(min-width: 40rem)').matches}>
         <summary>Filter</summary>
         <FilterForm filter={filter} onShow={show} />
@@ -104,7 +104,7 @@ function Chains({ filter }: { filter: Filter }) {
   );
 }
 
-/** The filter of a bulk request; undefined: no decision is possible for chains with this status. */
+/** The filter of a bulk request. Undefined if no decision is possible, because of this status or because `paused` is set. */
 function bulkFilterOf({ status, paused, ...rest }: Filter): BulkFilter | undefined {
   if (paused || (status !== undefined && !isSteerable(status))) return undefined;
   return { ...rest, status };
@@ -121,7 +121,7 @@ function FilterForm({ filter, onShow }: { filter: Filter; onShow(next: Filter): 
   const company = useCompany();
   const { status = '', assignmentId = '', relayId = '', reason = '', since = '', until, paused } = filter;
   const submit = (event: Event) => onShow({ paused, until, ...fieldsOf(event) });
-  // The address may contain a value that the list lacks.
+  // The address can contain a value that is not in the list.
   const relayIds = new Set([...company.rules.map((rule) => rule.relayId), ...(relayId ? [relayId] : [])]);
   const reasons = new Set([...failureTypes, ...(reason ? [reason] : [])]);
   const written = (time: string) => (sinceTime(time, 0) ? timeText(time, company.timeZone, Date.now()) : time);
@@ -180,7 +180,7 @@ function ChainTable({ chains, chosen, onChoose }: TableProps) {
     if (isChosen) next.add(chainId);
     else next.delete(chainId);
     onChoose(next);
-    announce(`${next.size} selected`);
+    announce(`${counted(next.size, 'chain')} selected`);
   };
   return (
     <table class="chains">
@@ -254,7 +254,7 @@ function Decisions({ chosen, filter, onAsk }: DecisionsProps) {
             {verbWords[verb]} all…
           </button>
         ))}
-        <span class="soft small">You see the number before you confirm.</span>
+        <span class="soft small">You see the number of chains before you confirm.</span>
       </p>
     </details>
   );

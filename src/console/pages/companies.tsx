@@ -16,7 +16,7 @@ export function CompaniesPage() {
           <>
             {known.length === 0 && (
               <p class="card">
-                There are no companies yet. Create one:{' '}
+                There are no companies yet. Create a company:{' '}
                 <code>npx relay companies set acme --name Acme --notify-email ops@acme.example</code>
               </p>
             )}

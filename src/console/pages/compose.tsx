@@ -1,4 +1,4 @@
-/** The composer: a chain as cards with a timeline or as JSON, its mistakes, a test without effects, and the body to paste. */
+/** The composer shows a chain as cards or as JSON, with its mistakes, a test without effects, and the body to paste. */
 
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
@@ -34,7 +34,7 @@ export function ComposePage() {
   const { companyId, rules } = useCompany();
   const composer = useResource<Composer>(path`/co/${companyId}/chains/compose`, seldom);
   return (
-    <Page title="Compose" about="Build your steps, test them safely, then copy them into your webhook.">
+    <Page title="Compose" about="Build a chain, test it safely, then copy it into your webhook.">
       {rules.length === 0 ? (
         <p class="card">
           A chain needs a rule. <a href={pageOf.rules(companyId)}>Create a rule</a> first.
@@ -54,14 +54,14 @@ function Composing({ composer }: { composer: Composer }) {
   const text = JSON.stringify(elements);
   const mistake = written.value === undefined ? undefined : readElements(written.value).error;
   const { checked, isOutdated, refused } = useChecked(elements, text);
-  /** The result of the last test; a change of the draft invalidates it. */
+  /** The result of the last test. It is not valid any more after a change of the draft. */
   const tried = useSignal<{ text: string; result: Composed } | undefined>(undefined);
   const result = tried.value?.text === text ? tried.value.result : undefined;
   const issues = result ?? checked;
   const problems = issues?.problems ?? [];
   const choose = (chosen: string) => {
     relayId.value = chosen;
-    // If the user comes back to this page, the address selects the rule again.
+    // When the user comes back to this page, the address selects the same rule again.
     if (query.relayId !== undefined) route(pageOf.compose(companyId, chosen), true);
   };
   const write = () => (written.value = JSON.stringify(elementsOf(cards.value, relayId.value), undefined, 2));
@@ -81,7 +81,7 @@ function Composing({ composer }: { composer: Composer }) {
   return (
     <>
       <div class="filter">
-        <Field label="Rule" hint="Decides who is alerted if it fails.">
+        <Field label="Rule" hint="The rule decides who gets a notice if the chain fails.">
           {(ids) => (
             <select
               {...ids}
@@ -113,7 +113,7 @@ function Composing({ composer }: { composer: Composer }) {
       </div>
       {!mistake && <OtherRules cards={cards.value} relayId={relayId.value} />}
       <ProblemNote refused={refused} />
-      <h2>Steps</h2>
+      <h2>Actions</h2>
       {written.value === undefined ? (
         <AsCards
           cards={cards}
@@ -126,7 +126,7 @@ function Composing({ composer }: { composer: Composer }) {
         <>
           <JsonField
             label="Chain as JSON"
-            hint="Without tokens. The cards follow your changes."
+            hint="The draft does not keep tokens. Your changes also appear on the cards."
             problem={mistake && `This ${mistake}. Fix it before you test or use the chain`}
             rows={24}
             text={written.value}
@@ -135,7 +135,7 @@ function Composing({ composer }: { composer: Composer }) {
           {mistake && (
             <p>
               <button type="button" onClick={() => (written.value = undefined)}>
-                Undo: back to the last valid JSON
+                Undo: go back to the last valid JSON
               </button>
             </p>
           )}
@@ -180,13 +180,13 @@ function OtherRules({ cards, relayId }: { cards: readonly Card[]; relayId: strin
   if (others.length === 0) return null;
   return (
     <div class="note wait" role="alert">
-      Actions of other rules:
+      Some actions belong to other rules:
       <ul>
         {others.map(([own, places]) => (
           <li key={own}>
             action {places.join(', ')}:{' '}
             {ruleOf({ rules }, own)
-              ? `rule ${ruleName({ rules }, own)}. Enter a token of that rule in the body by hand`
+              ? `rule ${ruleName({ rules }, own)}. Enter a token of that rule in the body that you paste`
               : `rule ${own} does not exist in this company`}
           </li>
         ))}
@@ -198,11 +198,11 @@ function OtherRules({ cards, relayId }: { cards: readonly Card[]; relayId: strin
 interface Draft {
   relayId: string;
   elements: Fields[];
-  /** The JSON as typed; absent: the page shows the cards. */
+  /** The JSON as the user typed it. Absent if the page shows the cards. */
   written?: string;
 }
 
-/** The browser tab keeps the draft: people leave the page to create a token, and come back. */
+/** Keeps the draft in the browser tab, because users leave the page to create a token, then come back. */
 function useDraft() {
   const { companyId, rules } = useCompany();
   const { query } = useLocation();
@@ -223,7 +223,7 @@ function useDraft() {
   return { relayId, cards, written };
 }
 
-/** Whether the server refused the draft itself. It may also refuse because of a rate limit. */
+/** Whether the server refused the draft because of its content, and not, for example, because of a rate limit. */
 const isOfDraft = (refused: Refused | undefined) => [400, 413].includes(refused?.problem.status ?? 0);
 
 const pauseMs = 500;
@@ -259,14 +259,14 @@ interface AsCardsProps {
   cards: Signal<Card[]>;
   composer: Composer;
   issues: Composed | undefined;
-  /** The issues are of an earlier draft. */
+  /** Whether the issues are from an earlier draft. */
   isOutdated: boolean;
   outcomes: Composed['actions'];
 }
 
 function AsCards({ cards, composer, issues, isOutdated, outcomes }: AsCardsProps) {
   const { value: written } = cards;
-  const focusOn = (card: Card | undefined) => setTimeout(() => document.getElementById(card ? cardId(card) : 'add')?.focus()); // after it is rendered
+  const focusOn = (card: Card | undefined) => setTimeout(() => document.getElementById(card ? cardId(card) : 'add')?.focus()); // waits for the render
   const add = (fields: Fields) => {
     const card = newCard(fields);
     cards.value = [...written, card];
@@ -355,10 +355,10 @@ function AsCards({ cards, composer, issues, isOutdated, outcomes }: AsCardsProps
 
 function delayWords(delay: Delay): string {
   if (typeof delay === 'number') return delay === 0 ? 'Immediately' : `After ${durationText(delay)}`;
-  return delay === 'event' ? 'Delay set by the event' : 'The delay is not valid';
+  return delay === 'event' ? 'The event sets the delay' : 'The delay is not valid';
 }
 
-/** Immediate actions in order, then delayed ones. */
+/** The timeline: the immediate actions in order, then the delayed actions. */
 function Rail({ cards, outcomes }: { cards: readonly Card[]; outcomes: Composed['actions'] }) {
   return (
     <nav aria-label="Timeline of the actions">
@@ -396,7 +396,7 @@ function remarksAt(issues: Composed['hints'] | undefined, place: number): Remark
 
 function timestampAt(issues: Composed | undefined, place: number): string | undefined {
   const { detail, written } = issues?.timestamps.find(({ pointer }) => pointer.startsWith(`/${place}/`)) ?? {};
-  return detail && (written ? `Example: ${detail}.` : `This does not work: ${detail}.`);
+  return detail && (written ? `Example: ${detail}.` : `This format does not work: ${detail}.`);
 }
 
 function Issues({ of: issues }: { of: Composed | undefined }) {

@@ -1,4 +1,4 @@
-/** The problems that wait for a decision: held chains by cause, and refused requests by reason. */
+/** Problems that wait for a decision: chains with held actions, by cause, and refused requests, by reason. */
 
 import { useSignal } from '@preact/signals';
 import type { z } from 'zod';
@@ -16,13 +16,13 @@ import { sinceTime } from '../when.js';
 import { aboutChain, counted, pausableWords, refusalWords } from '../words.js';
 import { Decided } from './refused.js';
 
-/** The most cards that load a chain. Each of these chains is polled. */
+/** At most this many cards load a chain at first, because the page polls each of these chains. */
 const mostOpen = 3;
 
 export function NowPage() {
   const { companyId, pauses, timeZone } = useCompany();
   const [causes, cursors] = usePages<z.infer<typeof causesResponse>>(path`/co/${companyId}/causes`);
-  /** Causes with a decision on this page. Their cards stay, to show the result. */
+  /** The causes about which the user decided on this page. Their cards stay, because they show the result. */
   const begun = useSignal<ReadonlySet<string>>(new Set());
   const asked = useSignal<{ verb: CauseVerb; causeId: string } | undefined>(undefined);
   return (
@@ -31,7 +31,7 @@ export function NowPage() {
         <p key={what} class="note wait">
           Paused: {pausableWords[what]}, since <Time at={since} />
           <Time before=", until " at={until} />
-          {reason && `: ${reason}`}. Its actions wait.
+          {reason && `: ${reason}`}. The affected actions wait until the pause ends.
         </p>
       ))}
       <Known of={causes}>
@@ -43,7 +43,7 @@ export function NowPage() {
           const figure = problems === 0 ? 'No problems.' : `${count} to solve.`;
           return (
             <>
-              <p class="figures">{cursors.value.length > 0 ? 'More problems to solve.' : figure}</p>
+              <p class="figures">{cursors.value.length > 0 ? 'This page continues the list of problems.' : figure}</p>
               {items
                 .filter((cause) => held.includes(cause) || begun.value.has(cause.causeId))
                 .map((cause, place) => (
@@ -61,7 +61,8 @@ export function NowPage() {
               ))}
               {held.length > 0 && may('manage') && (
                 <p>
-                  Is a system down? <a href={pageOf.settings(companyId)}>Pause it</a>: its actions wait without errors.
+                  Is a system down? <a href={pageOf.settings(companyId)}>Pause the system</a>. Then its actions wait without
+                  errors.
                 </p>
               )}
               <Pager cursors={cursors} next={hasMore ? nextCursor : undefined} />
@@ -90,7 +91,7 @@ export function NowPage() {
   );
 }
 
-/** Refused requests without a decision. Their own pages have the buttons. */
+/** A group of refused requests without a decision. The page of each request has the buttons. */
 function RefusedCard({ kind }: { kind: RefusedCause }) {
   const company = useCompany();
   const { companyId } = company;
@@ -101,9 +102,9 @@ function RefusedCard({ kind }: { kind: RefusedCause }) {
       <h2>{refusalWords[reason]}</h2>
       <p class="soft">
         {counted(requests, 'refused request')} of rule {ruleName(company, relayId)}, since <Time at={since} distance />
-        {isMany && <Time before=", the newest " at={lastAt} distance />}
+        {isMany && <Time before=", most recently at " at={lastAt} distance />}
         {repeats > 0 && `; repeated ${counted(repeats, 'time')}`}
-        {notKept > 0 && `; ${notKept} more were not kept: the storage is full`}
+        {notKept > 0 && `; ${notKept} more were not kept, because the storage was full`}
       </p>
       <Said look="error" text={message} />
       <p class="row">
@@ -117,7 +118,7 @@ function RefusedCard({ kind }: { kind: RefusedCause }) {
 /** Chains that failed in the last day, and the newest refused requests. */
 function Recent() {
   const { companyId } = useCompany();
-  // Rounded to the hour: so repeated requests are the same.
+  // Rounded to the hour, so that repeated requests have the same address.
   const since = sinceTime('24h', Math.floor(Date.now() / 3_600_000) * 3_600_000) ?? '';
   const failed = useResource<ChainList>(`${path`/co/${companyId}/chains`}?status=failed&limit=10&since=${since}`, seldom);
   const refused = useResource<z.infer<typeof rejectedListSchema>>(`${path`/co/${companyId}/rejected`}?limit=5`, seldom);

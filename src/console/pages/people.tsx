@@ -41,7 +41,7 @@ export function PeoplePage() {
     keys.refresh();
   };
   return (
-    <Page title="People and audit" about="People sign in with a key. Programs send one with each request.">
+    <Page title="People and audit" about="People sign in with a key. Programs send a key with each request.">
       <h2>Keys</h2>
       <p>
         <button type="button" class="main" onClick={() => (isAsked.value = true)}>
@@ -92,7 +92,7 @@ export function PeoplePage() {
             keys.refresh();
           }}
         >
-          <p>Send it to this person over a private channel.</p>
+          <p>Send this key to its owner over a private channel.</p>
         </ShownOnce>
       )}
       {ended.value && (

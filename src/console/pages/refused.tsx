@@ -1,4 +1,4 @@
-/** Refused requests with a valid token. People send each one again, or drop it. */
+/** Refused requests from senders that the relay knows. A person sends each request again, or drops the request. */
 
 import { type Signal, signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
@@ -82,7 +82,7 @@ function Repeated({ request: { repeats = 0, notKept = 0 } }: { request: ListedRe
   return (
     <>
       {repeats > 0 && `The same request came ${counted(repeats, 'more time')} within 10 minutes. `}
-      {notKept > 0 && `${counted(notKept, 'later request')} like this could not be kept: the storage was full.`}
+      {notKept > 0 && `The relay could not keep ${counted(notKept, 'later request')} like this, because the storage was full.`}
     </>
   );
 }
@@ -95,7 +95,7 @@ function Refusal({ request, onDecided }: { request: RejectedRequest; onDecided()
   const leftOut = useSignal(proposal.flatMap(({ authenticated }, index) => (authenticated ? [] : [index])));
   const isOpen = !chainId && !droppedAt;
   const { errors = [] } = problem;
-  /** Mistakes of one action. The others concern the whole request. */
+  /** The mistakes in one action. All other mistakes concern the whole request. */
   const ofElement = (index: number) =>
     errors.filter(({ pointer }) => pointer === `/${index}` || pointer.startsWith(`/${index}/`));
   const ofWhole = errors.filter(({ pointer, detail }) => !/^\/\d+(\/|$)/.test(pointer) && !problem.detail.includes(detail));
@@ -122,7 +122,7 @@ function Refusal({ request, onDecided }: { request: RejectedRequest; onDecided()
         {droppedAt && (
           <p>
             Dropped <Time at={droppedAt} />
-            {droppedBy && ` by ${droppedBy}`}. It cannot be sent again.
+            {droppedBy && ` by ${droppedBy}`}. The request cannot be sent again.
           </p>
         )}
         {isOpen && may('steer') && <Decide request={request} leftOut={leftOut} onDecided={onDecided} />}
@@ -161,7 +161,7 @@ function Body({ body: { text, bytes, cut, place } }: { body: KeptBody }) {
   const box = useRef<HTMLPreElement>(null);
   const mark = useRef<HTMLElement>(null);
   useEffect(() => {
-    // `scrollIntoView` would also scroll the page.
+    // `scrollIntoView` would scroll the whole page, too.
     if (box.current && mark.current) box.current.scrollTop = mark.current.offsetTop - box.current.clientHeight / 2;
   }, []);
   const { before, marked, after } = partsAt(text, place?.offset);
@@ -173,21 +173,21 @@ function Body({ body: { text, bytes, cut, place } }: { body: KeptBody }) {
           The mark is at line {place.line}, column {place.column}.
         </p>
       )}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users must be able to scroll this box */}
       <pre ref={box} class="body" tabIndex={0}>
         {before}
         {place && <mark ref={mark}>{marked}</mark>}
         {after}
       </pre>
       <p class="soft small">
-        {cut ? `Only the start is kept: the body had ${counted(bytes, 'byte')}.` : `${counted(bytes, 'byte')}.`} *** replaces a
-        token.
+        {cut ? `The relay kept only the start of the body, which had ${counted(bytes, 'byte')}.` : `${counted(bytes, 'byte')}.`}{' '}
+        Each *** hides a token.
       </p>
     </section>
   );
 }
 
-/** @param leftOut - indexes of omitted actions; undefined: read only. */
+/** @param leftOut - the indexes of the omitted actions. If undefined, the user cannot choose actions. */
 function Proposal({ of: actions, leftOut }: { of: readonly ProposedAction[]; leftOut: Signal<number[]> | undefined }) {
   return (
     <section aria-labelledby="proposal">
@@ -195,7 +195,7 @@ function Proposal({ of: actions, leftOut }: { of: readonly ProposedAction[]; lef
       {actions.length === 0 ? (
         <p>There is no proposal. Fix the webhook's template, then send the event from the platform again.</p>
       ) : (
-        <p>This is a guess. Read it before you send it: text from the event may have added parts.</p>
+        <p>This repair is a guess. Read it before you send it, because text from the event may have added unwanted parts.</p>
       )}
       <ol class="rail">
         {actions.map(({ element, authenticated }, index) => (
@@ -204,7 +204,9 @@ function Proposal({ of: actions, leftOut }: { of: readonly ProposedAction[]; lef
               {index} {String(element.action ?? '')}{' '}
               <span class={`badge ${authenticated ? 'good' : 'bad'}`}>{authenticated ? 'valid token' : 'no valid token'}</span>
             </h3>
-            {!authenticated && <p class="error">Not sent: the token of its rule is missing or wrong.</p>}
+            {!authenticated && (
+              <p class="error">This action cannot be sent, because the token of its rule is missing or wrong.</p>
+            )}
             {authenticated && leftOut && actions.length > 1 && (
               <label class="row">
                 <input
@@ -228,7 +230,7 @@ function Proposal({ of: actions, leftOut }: { of: readonly ProposedAction[]; lef
 
 interface DecideProps {
   request: RejectedRequest;
-  /** Indexes of proposed actions that are omitted. */
+  /** The indexes of the proposed actions that will not be sent. */
   leftOut: Signal<number[]>;
   onDecided(): void;
 }
@@ -268,7 +270,7 @@ function DropDialog({ request, onClose, onDecided }: Pick<DecideProps, 'request'
   };
   return (
     <Confirm {...deed} danger title="Drop the request?" verb="Drop" onClose={onClose} onConfirm={() => void drop()}>
-      <p>The request does not run and cannot be sent again. You can still read it for 30 days after it arrived.</p>
+      <p>The request will not run, and you cannot send it again. You can read the request for 30 days after its arrival.</p>
     </Confirm>
   );
 }
@@ -276,13 +278,13 @@ function DropDialog({ request, onClose, onDecided }: Pick<DecideProps, 'request'
 interface ResendProps {
   request: RejectedRequest;
   actions: readonly Fields[];
-  /** Indexes of the actions that are sent. */
+  /** The indexes of the actions to send. */
   places: readonly number[];
-  /** More buttons. */
+  /** Other buttons in the same row. */
   children: ComponentChildren;
 }
 
-/** If the token is expired or revoked, or the signature is wrong, people must first confirm every action. */
+/** If the token is expired or revoked, or the signature is wrong, the user must first read and confirm the actions. */
 function Resend({ request, actions, places, children }: ResendProps) {
   const { companyId } = useCompany();
   const { route } = useLocation();
@@ -309,7 +311,7 @@ function Resend({ request, actions, places, children }: ResendProps) {
         isDoubtful.value = true;
       }
     });
-  /** The actions with the edits. */
+  /** The actions to send, with the user's edits. */
   const meant = () => {
     const changed = isEditing.value ? changes() : {};
     return places.map((index) => mergeFields(actions[index] ?? {}, changed[String(index)] ?? {}));
@@ -331,7 +333,7 @@ function Resend({ request, actions, places, children }: ResendProps) {
           Edit and send…
         </button>
         {children}
-        <span class="soft small">Delays start now.</span>
+        <span class="soft small">The delays of the actions start when you send.</span>
       </p>
       {!isDoubtful.value && !isEditing.value && <ProblemNote refused={deed.refused} />}
       {isEditing.value && !isDoubtful.value && (
@@ -342,7 +344,7 @@ function Resend({ request, actions, places, children }: ResendProps) {
           onClose={() => (isEditing.value = false)}
           onConfirm={() => void send(false)}
         >
-          <p>This changes only this request, not the webhook. An empty field is removed.</p>
+          <p>You change only this request, not the webhook. If you empty a field, the relay removes the field.</p>
           {places.map((index) => {
             const [fields, written] = [actions[index], texts[index]];
             return (
@@ -360,13 +362,13 @@ function Resend({ request, actions, places, children }: ResendProps) {
         <Confirm
           {...deed}
           title="Send these actions?"
-          verb="Send all of them"
+          verb="Send these actions"
           onClose={() => (isDoubtful.value = false)}
           onConfirm={() => void send(true)}
         >
           <p>
-            The token of this request is not valid any more, or its signature is wrong. Somebody else may have written the
-            actions. Read them before you send them.
+            The token of this request is not valid any more, or the signature is wrong. Somebody else may have written these
+            actions. Read each action before you send it.
           </p>
           <ul>
             {meant().map((element, index) => (

@@ -1,4 +1,4 @@
-/** One rule: the last week, policy, contacts and tokens. */
+/** One rule: its chains of the last week, and its policy, contacts and tokens. */
 
 import { useSignal } from '@preact/signals';
 import type { z } from 'zod';
@@ -36,7 +36,8 @@ export function RulePage({ relayId }: { relayId: string }) {
       title={`Rule ${ruleName(company, relayId)}`}
       about={
         <>
-          <a href={pageOf.rules(companyId)}>All rules</a> · <a href={pageOf.chains(companyId, { relayId })}>Its chains</a> ·{' '}
+          <a href={pageOf.rules(companyId)}>All rules</a> ·{' '}
+          <a href={pageOf.chains(companyId, { relayId })}>Chains of this rule</a> ·{' '}
           <a href={pageOf.compose(companyId, relayId)}>Compose a chain</a>
         </>
       }
@@ -51,12 +52,12 @@ export function RulePage({ relayId }: { relayId: string }) {
 
 function Week({ relayId }: { relayId: string }) {
   const { companyId } = useCompany();
-  // Rounded to the hour: so repeated requests are the same.
+  // Rounded to the hour, so that repeated requests have the same address.
   const since = sinceTime('7d', Math.floor(Date.now() / 3_600_000) * 3_600_000);
   const counts = useResource<ChainCounts>(path`/co/${companyId}/chains/counts` + query({ relayId, since }), seldom);
   const chains = (since: string | undefined) => path`/co/${companyId}/chains` + query({ relayId, since, limit: '50' });
   const last = useResource<ChainList>(chains(since), seldom);
-  // The list has open chains first, so the second page may have newer closed ones.
+  // The list shows open chains first, so the second page can contain newer closed chains.
   const { items: first = [], nextCursor } = last.data.value ?? {};
   const later = useResource<ChainList>(nextCursor && chains(newestOf(first)?.receivedAt), seldom);
   const refused = useResource<z.infer<typeof rejectedListSchema>>(path`/co/${companyId}/rejected?limit=100`, seldom);
@@ -76,7 +77,7 @@ function Week({ relayId }: { relayId: string }) {
                   {known[status]} <State of={status} />
                 </a>
               ))}
-            {chainStatuses.every((status) => known[status] === 0) && 'No events.'}
+            {chainStatuses.every((status) => known[status] === 0) && 'No event arrived.'}
           </p>
         )}
       </Known>
@@ -102,13 +103,13 @@ function Policy({ rule, at, onSaved }: { rule: Rule; at: string; onSaved(rule: R
   const isAsked = useSignal(false);
   const change = (patch: object, words: string) => deed.run(async () => onSaved(await ask<Rule>('PATCH', at, patch)), words);
   const disable = async () => {
-    if (await change({ enabled: false }, 'Disabled')) isAsked.value = false;
+    if (await change({ enabled: false }, 'Rule disabled.')) isAsked.value = false;
   };
   const save = async (event: Event) => {
     const changed = changedIn(event.currentTarget);
     const { name, onFailure, onUnknown, ...contacts } = fieldsOf(event);
     const told = only(changed, notifyPatch(contacts));
-    // Sends no empty object: the rule would then have its own, empty contacts.
+    // An empty object would give the rule an empty list of contacts, in place of the company's contacts.
     const notify = Object.keys(told).length > 0 ? told : undefined;
     if (await change({ ...only(changed, { name, onFailure, onUnknown }), notify }, 'Saved')) form.saved();
   };
@@ -120,7 +121,7 @@ function Policy({ rule, at, onSaved }: { rule: Rule; at: string; onSaved(rule: R
         <Select label="If an action fails" name="onFailure" of={Object.entries(onFailureWords)} first={onFailure} />
         <Select
           label="If the outcome is unknown"
-          hint="Example: the connection to the mail server breaks before it confirms a message."
+          hint="For example, the connection breaks before the mail server confirms a message."
           name="onUnknown"
           of={Object.entries(onUnknownWords)}
           first={onUnknown}
@@ -136,12 +137,12 @@ function Policy({ rule, at, onSaved }: { rule: Rule; at: string; onSaved(rule: R
               Disable…
             </button>
           ) : (
-            <button type="button" aria-disabled={deed.busy} onClick={() => void change({ enabled: true }, 'Enabled')}>
+            <button type="button" aria-disabled={deed.busy} onClick={() => void change({ enabled: true }, 'Rule enabled.')}>
               Enable
             </button>
           )}
           <span class="soft small">
-            {enabled ? 'Enabled.' : 'Disabled: new requests are refused, and actions that become due are skipped.'}
+            {enabled ? 'Enabled.' : 'Disabled. The relay refuses new requests, and skips actions that become due.'}
           </span>
         </p>
       </form>
@@ -155,8 +156,8 @@ function Policy({ rule, at, onSaved }: { rule: Rule; at: string; onSaved(rule: R
           onConfirm={() => void disable()}
         >
           <p>
-            New requests are refused. They are kept, and you can send them later. Actions that become due are skipped; you cannot
-            undo this.
+            New requests are refused. The relay keeps these requests, and you can send them later. The relay skips actions that
+            become due. You cannot undo a skip.
           </p>
         </Confirm>
       )}
@@ -220,7 +221,7 @@ function Tokens({ tokens, at, onChanged }: { tokens: readonly Token[]; at: strin
         >
           <Choice
             label="Older tokens expire"
-            hint="Until then webhooks can use them."
+            hint="Webhooks can use the older tokens until then."
             of={grace}
             options={graces.map(([seconds, words]) => [String(seconds), words])}
           />
@@ -235,7 +236,7 @@ function Tokens({ tokens, at, onChanged }: { tokens: readonly Token[]; at: strin
           onClose={() => (revoked.value = undefined)}
           onConfirm={() => revoked.value && void revoke(revoked.value)}
         >
-          <p>Requests with this token are refused. They are kept, and you can send them later.</p>
+          <p>The relay will refuse requests with this token. It keeps these requests, and you can send them later.</p>
         </Confirm>
       )}
       {made.value && (
@@ -248,7 +249,7 @@ function Tokens({ tokens, at, onChanged }: { tokens: readonly Token[]; at: strin
           }}
         >
           <p>
-            Copy it into the webhooks of this rule, as <code>relayAccessToken</code>:
+            Copy this token into the webhooks of this rule, as the value of <code>relayAccessToken</code>:
           </p>
         </ShownOnce>
       )}

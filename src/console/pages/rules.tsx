@@ -15,7 +15,7 @@ type Rules = z.infer<typeof rulesResponse>;
 type CreatedRule = z.infer<typeof createdRuleResponse>;
 
 export const onFailureWords = { hold: 'wait for a decision', continue: 'run the next action' };
-export const onUnknownWords = { resend: 'retry with the same idempotency key', hold: 'wait for a decision' };
+export const onUnknownWords = { resend: 'try again automatically, with the same idempotency key', hold: 'wait for a decision' };
 
 export function RulesPage() {
   const company = useCompany();
@@ -28,7 +28,7 @@ export function RulesPage() {
     company.refresh();
   };
   return (
-    <Page title="Rules" about="A rule decides who is alerted if a chain fails, and what happens then.">
+    <Page title="Rules" about="A rule decides what happens if an action fails, and who gets a notice.">
       <p>
         <button type="button" class="main" onClick={() => (isAsked.value = true)}>
           Create a rule…
@@ -48,13 +48,13 @@ export function RulesPage() {
                     <code>{relayId}</code>
                   </p>
                   <p>If an action fails: {onFailureWords[onFailure]}.</p>
-                  <p class="soft small">Alerts {contactsText(notify) || "the company's contacts"}</p>
+                  <p class="soft small">Notices go to {contactsText(notify) || "the company's contacts"}.</p>
                 </li>
               ))}
             </ul>
             {nextCursor && (
               <p class="soft">
-                This list is not complete. <code>relay rules list {companyId}</code> shows all rules.
+                This list is not complete. The command <code>relay rules list {companyId}</code> shows all rules.
               </p>
             )}
           </>
@@ -72,7 +72,7 @@ export function RulesPage() {
       {made.value && (
         <ShownOnce title={`Token of ${made.value.name}`} secret={made.value.relayAccessToken} onClose={done}>
           <p>
-            Its <code>relayId</code> is <code>{made.value.relayId}</code>. This is its <code>relayAccessToken</code>:
+            The <code>relayId</code> of this rule is <code>{made.value.relayId}</code>. Its <code>relayAccessToken</code> is:
           </p>
         </ShownOnce>
       )}

@@ -42,7 +42,7 @@ export function SettingsPage() {
 }
 
 const pauseEnds: [seconds: string, words: string][] = [
-  ['0', 'when a person ends it'],
+  ['0', 'when a person ends the pause'],
   ['1800', 'in 30 minutes'],
   ['7200', 'in 2 hours'],
   ['28800', 'in 8 hours'],
@@ -87,10 +87,10 @@ function Pauses({ at }: { at: string }) {
           </button>
           <button
             type="button"
-            title="Overdue actions run at the same time, without the delays between them"
+            title="All overdue actions run at once, without the delays between them"
             onClick={() => void end(what, 'now')}
           >
-            End and run overdue now<span class="unseen">: the pause of {pausableWords[what]}</span>
+            End and run overdue actions now<span class="unseen">: the pause of {pausableWords[what]}</span>
           </button>
         </p>
       ))}
@@ -110,12 +110,12 @@ function Pauses({ at }: { at: string }) {
           onConfirm={() => void pause()}
         >
           <p>
-            The relay still accepts events. Actions that need the paused system wait. After the pause they run in order. The pause
-            does not use up their attempts.
+            The relay still accepts events. Actions that need the paused system wait. After the pause, these actions run in order.
+            The pause does not count as an attempt.
           </p>
           <Choice label="System" of={what} options={pausable.map((value) => [value, pausableWords[value]])} />
           <Choice label="Ends" of={seconds} options={pauseEnds} />
-          <Entry label="Reason" hint="Shown on every waiting action." of={reason} maxLength={500} />
+          <Entry label="Reason" hint="Every waiting action shows this reason." of={reason} maxLength={500} />
         </Confirm>
       )}
     </section>
@@ -150,7 +150,7 @@ function OwnSettings({ company, at, onSaved }: SettingsProps) {
       <p>
         <label class="row">
           <input type="checkbox" name="noticeLinks" defaultChecked={noticeLinks} />
-          Notices have links: a reader can retry or skip the action without a key
+          Notices have links. Everybody who reads a notice can retry or skip the action, without a key.
         </label>
       </p>
       <ProblemNote refused={deed.refused} />
@@ -190,7 +190,7 @@ function Check({ at }: { at: string }) {
   return (
     <form class="card" onSubmit={(event) => void check(event)} aria-labelledby="check">
       <h2 id="check">Settings check</h2>
-      <p class="soft">A worker connects to every system. It sends no message and changes nothing.</p>
+      <p class="soft">The relay connects to every system. The check sends no message and changes nothing.</p>
       <Entry label="Assignment" hint="The number of an existing assignment, if you know one." of={assignmentId} maxLength={256} />
       <p>
         <button type="submit" aria-disabled={deed.busy}>
@@ -247,7 +247,9 @@ function Connections({ company, at, onSaved }: SettingsProps) {
   return (
     <section class="card" aria-labelledby="connections">
       <h2 id="connections">Connections</h2>
-      <p class="soft">{isOperator() ? '' : 'Only the operator of the relay can change these. '}Secrets are never shown.</p>
+      <p class="soft">
+        {isOperator() ? '' : 'Only the operator of the relay can change the connections. '}This page never shows secrets.
+      </p>
       <dl class="facts tall">
         {Object.entries(shown).map(([name, value]) => (
           <div key={name}>
@@ -285,9 +287,9 @@ interface ConnectionsFormProps extends Omit<SettingsProps, 'company'> {
   sections: Sections;
 }
 
-/** Edits the JSON of the API. The API keeps a secret that stays `***`. */
+/** Edits the connections as the API's JSON. If a secret stays `***`, the API keeps the stored secret. */
 function ConnectionsForm({ sections, at, onSaved }: ConnectionsFormProps) {
-  /** The edited text, and the settings when editing began. */
+  /** The edited text, and the settings from before the edit. */
   const typed = useSignal<{ text: string; before: Sections } | undefined>(undefined);
   const mistake = useSignal('');
   const { text = JSON.stringify(sections, undefined, 2), before = sections } = typed.value ?? {};
@@ -309,7 +311,7 @@ function ConnectionsForm({ sections, at, onSaved }: ConnectionsFormProps) {
     <form onSubmit={(event) => void save(event)}>
       <JsonField
         label="Connections as JSON"
-        hint="platform, ticketing, mail, limits and webhookSecret, as in the API. A section that you delete is removed. *** keeps the stored secret."
+        hint="The sections are platform, ticketing, mail, limits and webhookSecret. To remove a section, delete it here. Leave *** to keep a stored secret."
         problem={mistake.value}
         rows={14}
         text={text}
@@ -336,7 +338,7 @@ function readObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** `auth.type`, `bearer`. */
+/** The path and the text of each field, for example `auth.type` and `bearer`. */
 function factsIn(value: unknown, at = ''): [field: string, text: string][] {
   if (typeof value !== 'object' || value === null) return [[at, String(value)]];
   return Object.entries(value).flatMap(([name, inner]) =>

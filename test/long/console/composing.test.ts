@@ -113,8 +113,8 @@ async function composing(): Promise<void> {
     await isAt(page, '2 platform_sendAssignment');
     await write(page, { delayInSeconds: '3600', sendRadius: '100' });
     await page.getByText('Add a reminder e-mail?').waitFor();
-    await page.getByRole('button', { name: 'Add it', disabled: false }).waitFor();
-    await press(page, 'Add it');
+    await page.getByRole('button', { name: 'Add the reminder e-mail', disabled: false }).waitFor();
+    await press(page, 'Add the reminder e-mail');
     await isAt(page, '3 sendEmails');
     await page.getByText('Add a reminder e-mail?').waitFor({ state: 'detached' });
     assert.equal(await page.locator('.error').count(), 0);
@@ -158,7 +158,7 @@ async function composing(): Promise<void> {
       body,
       wanted.map((element) => ({ ...element, ...placed })),
     );
-    await press(page, /^I have pasted it/);
+    await press(page, /^I have pasted the body/);
     await page.getByText(/^Waiting for the (first|next) event/).waitFor();
     await page.waitForResponse((response) => response.url().includes('/chains?'));
     const assignment = await stack.assignment();
@@ -180,8 +180,8 @@ async function composing(): Promise<void> {
     await page.getByRole('button', { name: /^Add: send the assignment/ }).click();
     const [first, reminder] = [page.getByRole('article').first(), page.getByRole('article').nth(1)];
     await first.getByLabel('delayInSeconds').fill('1800');
-    const addIt = page.getByRole('button', { name: 'Add it' });
-    await page.getByRole('button', { name: 'Add it', disabled: false }).waitFor();
+    const addIt = page.getByRole('button', { name: 'Add the reminder e-mail' });
+    await page.getByRole('button', { name: 'Add the reminder e-mail', disabled: false }).waitFor();
     let answer = () => {};
     const held = new Promise<void>((resolve) => (answer = resolve));
     await page.route('**/chains/compose', async (route) => {
@@ -276,9 +276,9 @@ async function composing(): Promise<void> {
       await show(page, 'JSON');
       await json(page).fill(JSON.stringify([{ ...mail, relayId: other }]));
       assert.equal(await rule(page).inputValue(), other);
-      assert.equal(await page.getByText('Actions of other rules').count(), 0);
+      assert.equal(await page.getByText('Some actions belong to other rules').count(), 0);
       await json(page).fill(JSON.stringify([other, relayId, '9999999'].map((relayId) => ({ ...mail, relayId }))));
-      const said = page.getByRole('alert').filter({ hasText: 'Actions of other rules' }).getByRole('listitem');
+      const said = page.getByRole('alert').filter({ hasText: 'Some actions belong to other rules' }).getByRole('listitem');
       await said.nth(1).waitFor();
       assert.match(
         (await said.nth(0).textContent()) ?? '',
@@ -320,7 +320,7 @@ async function composing(): Promise<void> {
       await page.reload();
       assert.equal(await json(page).inputValue(), broken);
       assert.deepEqual(await obstacles(page), []);
-      await page.getByRole('button', { name: 'Undo: back to the last valid JSON' }).click();
+      await page.getByRole('button', { name: 'Undo: go back to the last valid JSON' }).click();
       await page.getByRole('article').nth(0).waitFor();
       assert.equal((await elementsIn(page))[0]?.subject, 'S');
       await page.context().close();
@@ -351,7 +351,7 @@ async function composing(): Promise<void> {
       const page = await pageOf(`${home}/compose?relayId=${other}`);
       await page.getByRole('button', { name: /Send within a radius/ }).click();
       const answered = page.waitForResponse((response) => response.url().includes('/chains?'));
-      await page.getByRole('button', { name: 'I have pasted it' }).click();
+      await page.getByRole('button', { name: 'I have pasted the body' }).click();
       await answered;
       const { chainId } = await company.start([{ ...later, delayInSeconds: '0' }]);
       await company.ended(chainId);
@@ -395,6 +395,6 @@ async function composing(): Promise<void> {
 
 async function takePicture(page: Page, name: string): Promise<void> {
   if (!pictures) return;
-  await page.getByRole('heading', { name: 'Steps' }).scrollIntoViewIfNeeded();
+  await page.getByRole('heading', { name: 'Actions', exact: true }).scrollIntoViewIfNeeded();
   await page.screenshot({ path: fileURLToPath(new URL(`console-${name}.png`, pictures)) });
 }

@@ -203,10 +203,10 @@ async function lookAround(): Promise<void> {
   it('says who works on a problem of many chains, and counts the chains before it decides about them', async () => {
     await startHeldAt('404405', 3);
     const page = await pageOf(keys.steer);
-    await click(page, 'I am working on it');
-    await reads(page, 'key the one who may steer is working on it');
-    await click(page, 'Mute for 1 hour');
-    await reads(page, /muted it until/);
+    await click(page, 'I am working on this problem');
+    await reads(page, 'key the one who may steer is working on this problem');
+    await click(page, 'Mute notices for 1 hour');
+    await reads(page, /muted the notices until/);
     await page.getByRole('link', { name: 'Show all' }).click();
     await page.getByRole('heading', { name: 'Problem', level: 1 }).waitFor();
     await page.getByRole('cell', { name: '404405' }).nth(2).waitFor();
@@ -497,14 +497,14 @@ async function lookAround(): Promise<void> {
     await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    assert.equal(await card.getByText(/^Tried|It is now/).count(), 0, 'nothing was decided');
+    assert.equal(await card.getByText(/^Tried|is now/).count(), 0, 'nothing was decided');
     await card.getByRole('button', { name: /^Retry this one/ }).click();
-    await card.getByText(/It is now needs attention after 2 attempts/).waitFor();
+    await card.getByText(/is now needs attention after 2 attempts/).waitFor();
     const tried = card.locator('.sample a').first();
     const address = await tried.getAttribute('href');
     await stack.assignment({ id: '404412' });
     await card.getByRole('button', { name: /^Retry this one/ }).click();
-    await card.getByText(/It is now done/).waitFor();
+    await card.getByText(/is now done/).waitFor();
     assert.equal(await tried.getAttribute('href'), address);
     await card.getByRole('button', { name: 'Show the chain that waits longest' }).click();
     await card.getByRole('button', { name: /^Retry (this one )?action/ }).click();
@@ -745,7 +745,7 @@ async function lookAround(): Promise<void> {
       await page
         .getByRole('article')
         .nth(1)
-        .getByText(/Waits for the action before it/)
+        .getByText(/Waits for the previous action/)
         .waitFor();
       assert.deepEqual(await obstacles(page), []);
       await mine.steer(chainId, 'cancel', 2);

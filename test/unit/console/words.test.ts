@@ -29,8 +29,14 @@ describe('the title of a failure', () => {
   for (const [type, message, assignmentId, title, remedy] of [
     ['PlatformError', missing, '2001', 'Assignment 2001 does not exist', /^Fix the assignment number first/],
     ['PlatformError', missing, undefined, 'The assignment does not exist', /^Fix the assignment number first/],
-    ['PlatformError', 'answered 422: bad', '2001', 'The assignment platform refused or did not answer', /^Fix the cause first/],
-    ['TicketingError', 'answered 404', '2001', 'The ticket system refused or did not answer', /^Fix the cause first/],
+    [
+      'PlatformError',
+      'answered 422: bad',
+      '2001',
+      'The assignment platform refused the request or did not answer',
+      /^Fix the cause first/,
+    ],
+    ['TicketingError', 'answered 404', '2001', 'The ticket system refused the request or did not answer', /^Fix the cause first/],
     ['Other', 'x', undefined, 'Other', /^Fix the cause first/],
   ] as const)
     it(`${type} with "${message}" is ${title}`, () => {
@@ -62,7 +68,10 @@ describe('the progress of a bulk order', () => {
   for (const [more, words] of [
     [{ outcomes: { done: 2, 'needs-attention': 1 } }, '3 of 3 chains done. 3 actions retried: 1 failed again, 2 done.'],
     [{}, '3 of 3 chains done. 3 actions retried.'],
-    [{ unchanged: 1, refused: 2 }, '3 of 3 chains done. 3 actions retried. 1 chain unchanged. 2 actions refused.'],
+    [
+      { unchanged: 1, refused: 2 },
+      '3 of 3 chains done. 3 actions retried. There was nothing to do in 1 chain. The relay refused to change 2 actions.',
+    ],
     [{ failed: 1 }, '3 of 3 chains done. 3 actions retried. 1 chain did not answer.'],
   ] as const)
     it(words, () => assert.equal(progressWords({ count: 3, verb: 'retry', progress: { ...progress, ...more } }), words));
