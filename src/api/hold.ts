@@ -239,7 +239,7 @@ function facts({ name, timeZone }: Whose, { chainId, receivedAt, status }: Chain
     Assignment: assignmentId,
     Chain: `${chainId}, received ${shown(receivedAt)}`,
     'Next automatic retry': nextAttemptAt && shown(nextAttemptAt),
-    'Fails without a decision': heldUntil && shown(heldUntil),
+    'Fails if nobody decides': heldUntil && shown(heldUntil),
     'The action is': state,
     'The chain is': status,
   });
