@@ -52,8 +52,8 @@ describe('a chain that failed without a decision', { concurrency: true }, () => 
     const { chainId } = await company.start([send(assignment, { groupId: '501' }), udf('T')]);
     const first = await company.ended(chainId);
     await company.steer(chainId, 'retry', 0);
-    // On a busy machine the window can end before the test has seen the hold.
-    const isSecond = ({ closedAt, actions: [action] }: ChainResource) => closedAt !== undefined && action?.attempts === 2;
+    // On a busy machine the window can end before the test has seen the hold, and a try can be repeated.
+    const isSecond = ({ closedAt, actions: [action] }: ChainResource) => closedAt !== undefined && (action?.attempts ?? 0) >= 2;
     const second = await company.until(chainId, isSecond, 'its second end');
     assert.deepEqual([second.status, ...states(second)], ['failed', 'failed', 'not-run']);
     const [ended, before] = [second.actions[0]?.endedAt, first.closedAt].map((at = '') => Date.parse(at));
@@ -172,7 +172,7 @@ describe('a retry near the end of an attention window', () => {
           send(assignment, { groupId: '501', delayInSeconds: '1' }),
           udf('T', { delayInSeconds: '1' }),
         ]);
-        // On a busy machine the window can end before the test has seen the hold.
+        // On a busy machine the window can end before the test has seen the hold, and a try can be repeated.
         const isNoticed = ({ actions: [first] }: ChainResource) =>
           first?.state === 'needs-attention' || first?.state === 'failed';
         const [noticed] = (await company.until(chainId, isNoticed, 'action 0 to be held')).actions;
