@@ -36,7 +36,7 @@ export function mistake(type: 'DataMistake' | 'ConfigurationMistake', message: s
   return finalFailure(type, message, { attempt: activityInfo().attempt });
 }
 
-/** The failure if nothing was tried. The attempt does not count. docs/operating.md says what the workflow does for each type. */
+/** The failure if this attempt tried nothing. The attempt does not count. docs/operating.md says what the workflow does for each type. */
 export function notTried(
   type: 'Paused' | 'NotTried' | 'OutcomeUnknown' | 'UseOrdinary',
   message: string,

@@ -15,7 +15,7 @@ export interface Address {
   credential?: { bearer: string; from: string; kind: 'admin' | 'key' };
 }
 
-/** Uses the first of: `--url`, RELAY_URL, PORT, the data directory's relay, port 8080. @throws UsageError that omits the URL */
+/** Uses the first of: `--url`, RELAY_URL, PORT, the data directory's relay, port 8080. @throws UsageError, which omits the URL */
 export function readAddress(given: string | undefined, env: Terminal['env']): Address {
   const name = given === undefined ? 'RELAY_URL' : '--url';
   const running = runningRelay(env);
@@ -32,7 +32,7 @@ export function readAddress(given: string | undefined, env: Terminal['env']): Ad
   return { url: url.href.replace(/\/+$/, ''), loopback, ...(credential && { credential }) };
 }
 
-/** Reads the credential from the environment, or, if the request goes to the data directory's relay, from its admin token file. */
+/** Reads the credential from the environment. For the relay of the data directory, the file `admin-token` is the last choice. */
 function readCredential(env: Terminal['env'], isRunning: boolean): Address['credential'] {
   if (env.RELAY_ADMIN_TOKEN) return credentialOf(env.RELAY_ADMIN_TOKEN, 'RELAY_ADMIN_TOKEN', 'admin');
   if (env.RELAY_KEY) return credentialOf(env.RELAY_KEY, 'RELAY_KEY', 'key');
@@ -45,7 +45,7 @@ const inDataDir = (env: Terminal['env'], name: string) => join(env.RELAY_DATA_DI
 
 const runningSchema = z.object({ url: z.url(), pid: z.int() });
 
-/** The running relay of the data directory. Checks its process, because another program on the same port must not get the token. */
+/** The relay of the data directory, if its process still runs. Another program on the same port must not get the token. */
 function runningRelay(env: Terminal['env']): z.infer<typeof runningSchema> | undefined {
   const running = runningSchema.safeParse(parseJson(readIfThere(inDataDir(env, 'api.json')) ?? '')).data;
   if (running === undefined) return undefined;
@@ -120,9 +120,9 @@ export interface Question {
   query?: Record<string, unknown>;
   /** Whether to send the admin token or key. @default true */
   bearer?: boolean;
-  /** For this status, `ask` returns the answer instead of throwing an error. Without it, only 2xx statuses are answers. */
+  /** For this status, `ask` returns the answer, as for a 2xx status. For every other status, `ask` throws an error. */
   alsoAnswer?: number;
-  /** The next step to print after a refusal, if the command knows a better one than explain.ts. */
+  /** After a refusal, the command prints this next step instead of the step from explain.ts. */
   nextStep?: (problem: Problem) => string | undefined;
 }
 

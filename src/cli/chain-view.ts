@@ -27,7 +27,7 @@ export function stateCell(state: string): Painted {
   return { text: state, tone: (['good', 'warning', 'bad'] as const).find((tone) => tones[tone].includes(state)) };
 }
 
-/** The words after `The chain`. */
+/** The words after `The chain` in the last line of `--wait`. */
 const statusWords: Record<ChainResource['status'], string> = {
   running: 'is running',
   'needs-attention': 'needs attention',
@@ -105,9 +105,9 @@ function troubleLines(companyId: string, chain: ChainResource): Line[] {
             ]
           : []),
         ...(action.heldUntil ? [`  Held until ${momentFromNow(action.heldUntil)}`] : []),
-        ...(verbs.includes('retry') ? [steer('retry', 'retry it')] : []),
+        ...(verbs.includes('retry') ? [steer('retry', 'retry the action')] : []),
         ...(verbs.includes('mend') ? [steer('chains fields', 'show the fields that `chains mend` can edit')] : []),
-        ...(verbs.includes('skip') ? [steer('skip', ' skip it')] : []),
+        ...(verbs.includes('skip') ? [steer('skip', ' skip the action')] : []),
       ];
     });
 }
@@ -147,7 +147,7 @@ export async function showAccepted(session: Session, companyId: string, asked: P
     ...listed('Warnings:', issueLines(warnings)),
     '',
     ...(links.webUi ? [`Temporal Web UI: ${links.webUi}`] : []),
-    `Show it: npx relay chains show ${companyId} ${chainId}`,
+    `Show the chain: npx relay chains show ${companyId} ${chainId}`,
     ...(wait ? [''] : []),
   ]);
   if (!wait) return;
@@ -203,7 +203,7 @@ export function askChain({ api }: Session, companyId: string, chainId: string): 
 export function whereToLook(companyId: string, chainId: string) {
   return ({ status, detail }: Problem) => {
     if (status === 409 || (status === 404 && detail.startsWith('There is no action')))
-      return `Show its state: npx relay chains show ${companyId} ${chainId}`;
+      return `Show the state of the chain: npx relay chains show ${companyId} ${chainId}`;
     return status === 404 ? `List the chains: npx relay chains list ${companyId}` : undefined;
   };
 }

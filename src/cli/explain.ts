@@ -6,13 +6,13 @@ import type { Session } from './session.js';
 import { exitCodes, NotConfirmed, UsageError } from './terminal.js';
 import { aligned, type Line } from './text.js';
 
-/** @throws the same error if it is not an error of the command line or of the API. */
+/** @throws the given error, if the error comes neither from the command line nor from the API. */
 export function explain(error: unknown, session: Session): { exitCode: number; lines: Line[] } {
   if (error instanceof UsageError || error instanceof NotConfirmed)
     return { exitCode: exitCodes.usage, lines: [error.message.replace(/(?<!\?)$/, '.')] };
   if (error instanceof Unreachable) {
     const start = session.api.address.loopback
-      ? 'Start a relay here with `npm start`, or set its address'
+      ? 'Start a relay here with `npm start`, or set the address of a relay'
       : 'Set the address of the API';
     return { exitCode: exitCodes.unreachable, lines: [error.message, `${start} with --url or RELAY_URL.`] };
   }
@@ -57,6 +57,6 @@ function unauthorized({ url, credential }: Address, bearer: boolean): string {
   const { from, kind } = credential;
   if (kind === 'key')
     return `The relay refused the key in ${from}. A key is valid for its own company only; for everything else set RELAY_ADMIN_TOKEN.`;
-  const wrong = `The token in ${from} is not an admin token of the relay at ${url}. Set RELAY_ADMIN_TOKEN to a valid one.`;
+  const wrong = `The token in ${from} is not an admin token of the relay at ${url}. Set RELAY_ADMIN_TOKEN to a valid token.`;
   return `${wrong} For a relay on this machine, you can instead remove RELAY_ADMIN_TOKEN and set RELAY_DATA_DIR to the data directory.`;
 }

@@ -43,18 +43,18 @@ export function withFilter<Args extends unknown[], Options extends OptionValues>
 /** Adds the options for contacts, and for a file with settings. */
 export function withSettings<Args extends unknown[], Options extends OptionValues>(command: Command<Args, Options>) {
   const addresses = 'an e-mail address that gets notices; repeatable';
-  const format = 'the format of these requests: relay or slack; default: slack for hooks.slack.com, otherwise relay';
+  const format = 'the format of the requests to the webhook: relay or slack; default: slack for hooks.slack.com, otherwise relay';
   return command
     .option('--notify-email <address>', addresses, (address, before?: { notify: { emails: string[] } }) => ({
       notify: { emails: [...(before?.notify.emails ?? []), address] },
     }))
     .option('--notify-webhook <url>', 'the URL that receives notices by POST', (webhookUrl) => ({ notify: { webhookUrl } }))
-    .option('--notify-webhook-secret <whsec_…>', 'the secret that signs the requests to this URL', (webhookSecret) => ({
+    .option('--notify-webhook-secret <whsec_…>', 'the secret that signs the requests to the webhook', (webhookSecret) => ({
       notify: { webhookSecret },
     }))
     .option(
       '--notify-webhook-links <on|off>',
-      'whether notices to this URL have links; with a link, every reader can retry or skip an action',
+      'whether notices to the webhook have links; with a link, every reader can retry or skip an action',
       (text) => ({
         notify: { linksInWebhooks: readSwitch('--notify-webhook-links', text) },
       }),
@@ -80,7 +80,7 @@ export function withChanges<Args extends unknown[], Options extends OptionValues
 const isList = (field: string) =>
   actionDefinitions.some(({ fields }) => new Map<string, unknown>(Object.entries(fields)).get(field) instanceof z.ZodArray);
 
-/** The new values by field. Several `--set` of a list field make one list. `null` removes a field. @throws UsageError */
+/** The new value of each field. `null` removes a field. Several `--set` for one list field make one list. @throws UsageError */
 export function changesOf({ set = [], unset = [] }: { set?: string[]; unset?: string[] }): Settings {
   const changes: Settings = Object.fromEntries(unset.map((field) => [field, null]));
   for (const text of set) {

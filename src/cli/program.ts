@@ -1,4 +1,4 @@
-/** The `relay` program: its options, its commands, its help, and the errors of a wrong command line. It uses commander. */
+/** The `relay` program: its options, its commands, its help, and the errors of a wrong command line. Uses the library commander. */
 
 import { Command, CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { distance } from 'fastest-levenshtein';
@@ -78,7 +78,7 @@ export async function runCommandLine(commandLine: readonly string[], terminal: T
   }
 }
 
-/** A group without a verb runs `list`. @throws UsageError if an argument is missing, or the first one looks like a mistyped verb. */
+/** A group without a verb runs `list`. @throws UsageError if the argument is missing, or looks like a mistyped verb. */
 function requireList(group: CommandUnknownOpts, list: CommandUnknownOpts): void {
   const [word] = group.args;
   const needed = list.usage().includes('<');
@@ -118,17 +118,17 @@ const environmentAndExitCodes = `
 Environment:
   RELAY_URL             the address of the API
   PORT                  the port of a relay on this machine (8080), if RELAY_URL is not set
-  RELAY_ADMIN_TOKEN     the admin token: it allows every command
-  RELAY_KEY             the key of a company: it is valid for that company only
+  RELAY_ADMIN_TOKEN     the admin token, which allows every command
+  RELAY_KEY             the key of a company, which is valid for that company only
   RELAY_ACCESS_TOKEN    the rule's token for \`relay send\`, instead of --token
   RELAY_WEBHOOK_SECRET  the secret that signs requests of \`relay send\`, instead of --webhook-secret
-  RELAY_DATA_DIR        the data directory of a relay on this machine (.relay); it contains the admin token
+  RELAY_DATA_DIR        the data directory of a relay on this machine (.relay), with the admin token
 
 Exit codes:
   ${exitCodes.ok}  done
   ${exitCodes.refused}  the API refused the request, a check failed, or something is left to do
   ${exitCodes.usage}  the command line is wrong, or the command was not confirmed
   ${exitCodes.unreachable}  the API cannot be reached
-  ${exitCodes.trouble}  the chain failed, needs attention, or was cancelled or terminated (chains show, send --wait)
+  ${exitCodes.trouble}  a chain failed, needs attention, or was cancelled or terminated; or a bulk order had failures
 
 relay <command> --help shows the options of a command, and an example.`;

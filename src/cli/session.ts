@@ -15,7 +15,7 @@ interface ListRequest<Field extends string, Body extends ListBody<Field>> {
   columns: Columns<Body[Field][number]>;
   /** The text for an empty list. */
   none: string;
-  /** Makes the lines below the list from the first page. */
+  /** Makes the lines to print below the list. @param first - the first page of the list. */
   below?(first: Body): readonly Line[];
 }
 
@@ -28,7 +28,7 @@ export class Session {
 
   constructor(
     readonly terminal: Terminal,
-    /** Returns the global options. They are known only after the command line is parsed. */
+    /** Returns the global options. The options are known only after the command line is parsed. */
     private readonly options: () => { url?: string; json?: boolean },
   ) {}
 
@@ -50,7 +50,7 @@ export class Session {
     else this.print(lines(body));
   }
 
-  /** Prints a table. With `--json`, prints instead every page as the API sent it. */
+  /** Prints a table. With `--json`, prints the API's answers instead, one for each page. */
   async list<Field extends string, Body extends ListBody<Field>>(
     { limit: shown = 50, all }: { limit?: number; all?: true },
     { path, query, field, schema, columns, none, below }: ListRequest<Field, Body>,
@@ -71,7 +71,7 @@ export class Session {
 
     if (items.length > 0) this.print(this.table(items, columns));
     else this.note(none);
-    if (cursor !== undefined) this.note('There are more: use --limit <n> or --all.');
+    if (cursor !== undefined) this.note('There are more items: use --limit <n> or --all.');
     if (first && below) this.print(below(first));
   }
 
@@ -101,7 +101,7 @@ export class Session {
 
   /** Asks for confirmation, then deletes. @param what - names the deleted thing in the question. @throws UsageError, NotConfirmed */
   async delete(path: string, yes: boolean | undefined, what: string, verb: 'Delete' | 'Revoke' = 'Delete'): Promise<void> {
-    const { api } = this; // Throws here if the address is invalid, before the person must answer.
+    const { api } = this; // Throws an error for an invalid address before the person must answer.
     await this.confirm(yes, `${verb} ${what}?`);
     await api.ask('DELETE', path, z.unknown());
     this.print([`${verb}d: ${what}.`]);

@@ -103,7 +103,7 @@ function simpleText(value: unknown): string {
   return typeof value === 'string' ? momentText(value) : String(value);
 }
 
-/** Changes ISO 8601 in UTC to the terminal's time zone: `2026-11-21 15:16:07+01:00`. Other texts stay unchanged. */
+/** Converts an ISO 8601 time in UTC to the terminal's time zone: `2026-11-21 15:16:07+01:00`. Other texts stay unchanged. */
 export function momentText(text: string): string {
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(text)) return text;
   const time = new Date(text);

@@ -20,7 +20,7 @@ export class Refused extends Error {
   }
 }
 
-/** While this is true, pages do not poll until they get the focus. By then, the user may have signed in in another tab. */
+/** While this is true, a page polls only when the page gets the focus. The user may then have signed in in another tab. */
 export const sessionIsOver = signal(false);
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

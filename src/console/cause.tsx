@@ -17,7 +17,7 @@ export type CauseVerb = (typeof causeVerbs)[number];
 
 interface CauseProps {
   cause: CauseResource;
-  /** Whether the card loads the chain that waits longest. A page opens only a few cards, because each one sends requests. */
+  /** Whether the card loads the chain that waits longest. A page opens only a few cards, because each open card sends requests. */
   isOpen: boolean;
   /** Called before a decision about one chain. From then on, the page must keep the card, which shows the result. */
   onBegin?(): void;
@@ -41,10 +41,10 @@ export function CauseCard({ cause, isOpen, onAsk, ...sample }: CauseProps) {
           may('steer') &&
           causeVerbs.map((verb) => (
             <button key={verb} type="button" onClick={() => onAsk(verb)}>
-              {verbWords[verb]} all {chains}…
+              {verbWords[verb]} all {chains} chains…
             </button>
           ))}
-        {isMany && <a href={pageOf.cause(companyId, causeId)}>Show all</a>}
+        {isMany && <a href={pageOf.cause(companyId, causeId)}>Show all actions</a>}
       </p>
       {!endedAt && <Owner cause={cause} onDone={sample.onDone} />}
     </section>

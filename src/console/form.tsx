@@ -1,4 +1,4 @@
-/** Forms that edit stored data. They save only edited fields. The other fields show the changes of other users. */
+/** Forms that edit stored data. A form saves only the edited fields. The other fields show the changes of other users. */
 
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';

@@ -314,7 +314,7 @@ export function Choice({ label, hint, of, options }: EntryProps & { options: rea
   );
 }
 
-/** The head of a table. @param caption - only screen readers read it. */
+/** The head of a table. @param caption - only screen readers read the caption. */
 export function Head({ caption, columns }: { caption: string; columns: readonly ComponentChildren[] }) {
   return (
     <>

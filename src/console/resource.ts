@@ -11,7 +11,7 @@ import { listen } from './stream.js';
 export interface Resource<Body> {
   /** The last answer. Undefined before the first answer. */
   data: Signal<Body | undefined>;
-  /** Why the last request failed. Undefined if it succeeded. */
+  /** Why the last request failed. Undefined if the request succeeded. */
   refused: Signal<Refused | undefined>;
   /** The time of the last answer, in Unix milliseconds. */
   at: Signal<number | undefined>;

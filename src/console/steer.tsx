@@ -1,4 +1,4 @@
-/** Buttons that decide about one action, and dialogs that decide about many chains. A dialog first shows how many chains. */
+/** Buttons to decide about one action, and dialogs for many chains. A dialog first shows how many chains the decision affects. */
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
@@ -195,7 +195,7 @@ export function BulkDialog(props: BulkProps) {
 
 const ways = {
   replace: 'Replace text',
-  default: 'Fill in if empty',
+  default: 'Fill in the field if it is empty',
   trim: 'Remove spaces at the start and end',
 };
 
@@ -274,7 +274,7 @@ function MendLines({ field, mends }: MendLinesProps) {
               → <ins>{text(after)}</ins>
             </>
           )}
-          {after === undefined && !problem && <span class="soft">not changed, so not retried</span>}
+          {after === undefined && !problem && <span class="soft">The field stays the same, so the action is not retried.</span>}
           {problem && (
             <span class="error">
               <Said text={problem} />

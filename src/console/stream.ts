@@ -9,7 +9,7 @@ interface Listener {
 }
 
 const listeners = new Set<Listener>();
-/** The stream opens this long after the last resource has started or stopped, so that it opens once for the whole page. */
+/** The stream opens this long after the last resource has started or stopped, so that the page opens only one stream. */
 const gatherMs = 100;
 /** After an error, the stream stays closed for this long. In this time, each resource polls. */
 const troubleMs = 30_000;

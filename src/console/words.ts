@@ -225,7 +225,7 @@ export const fieldHints: Record<string, string> = {
 /** The console shows this question in place of the API's hint. */
 export const reminderWords = 'If no worker is found, nobody gets a message. Add a reminder e-mail?';
 
-/** The names of the values that an action would send. A test shows them. */
+/** The names of the values that an action would send. The result of a test shows these names. */
 export const effectWords: Record<string, string> = {
   groupIds: 'Groups',
   radiusMiles: 'Radius in miles',

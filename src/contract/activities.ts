@@ -1,4 +1,4 @@
-/** The activities that workflows call. Temporal's history contains their inputs and results, so these contain no secrets. */
+/** The activities that workflows call. Temporal's history contains the inputs and results, so they contain no secrets. */
 
 import type { ActionError, ActionStatus } from '../chain/action-status.js';
 import type { Chain, ChainAction, ChainRef, EmailContents } from '../chain/chain.js';
@@ -14,12 +14,12 @@ import type { ContactResult } from './notify.js';
 import type { Rule } from './rule.js';
 
 export interface ActionRef extends ChainRef, Pick<ChainAction, 'index' | 'relayId'> {
-  /** If a `Retry-After` is longer than this budget, the relay waits that long, but the action needs attention immediately. */
+  /** If a `Retry-After` is longer than this budget, the relay waits for that time, but the action needs attention immediately. */
   retryBudgetSeconds: number;
   dueAt?: string; // ISO 8601, UTC. Absent if an earlier version of the relay scheduled the activity.
   traceparent?: string;
   mends?: number; // the number of edits of the action; after each edit, the effect has another idempotency key
-  kept?: unknown; // `kept` of the previous result or failure with the same idempotency key
+  kept?: unknown; // the value of `kept` in the previous result or failure with the same idempotency key
 }
 
 export function refOf(chain: Chain, { index, relayId }: ChainAction, { runAt: dueAt, mends, kept }: ActionStatus): ActionRef {
@@ -44,15 +44,15 @@ export interface EffectResult extends Timed {
 /** `details[0]` of every failure of an activity. */
 export interface FailureDetails extends Omit<ActionError, 'type' | 'message'> {
   status?: number; // HTTP status or SMTP reply code
-  attempt: number; // the number of attempts so far, without this one if nothing was tried
+  attempt: number; // the number of attempts so far; does not count this call if nothing was tried
   tookMs?: number;
   kept?: unknown; // data for the next try with the same idempotency key; at most 10,000 characters of JSON
 }
 
-/** `skips`: why the actions of the rule are skipped: the rule is disabled or deleted. */
+/** `skips` says why the actions of the rule are skipped: the rule is disabled or deleted. */
 export type RulePolicy = Pick<Rule, 'onFailure' | 'onUnknown'> & { skips?: string };
 
-/** The activity of each action, except `sendEmails`: it has one `sendEmail` per recipient. Part of the replay contract. */
+/** The activity of each action, except `sendEmails`, which has one `sendEmail` per recipient. Part of the replay contract. */
 export const effectActivities = {
   platform_sendAssignment: 'sendAssignment',
   ticket_updateUDF: 'updateUdf',
@@ -66,7 +66,7 @@ export function effectInput(ref: ActionRef, { sent: _, ...action }: ChainAction)
   return { ...ref, action } as EffectInput;
 }
 
-/** `begun`: when the activity began, in milliseconds of `performance.now()`. Set if it has run other effects before. */
+/** `begun` is the start of the activity, in milliseconds of `performance.now()`. Set if the activity has already run effects. */
 export type EffectActivities = {
   [Name in keyof typeof effectActivities as (typeof effectActivities)[Name]]: (
     input: EffectInputs[Name],
@@ -91,7 +91,7 @@ export interface SettingsCheckInput {
 
 /**
  * All activities throw `ApplicationFailure` with `details: [FailureDetails]`. docs/operating.md lists the types. The
- * `effectActivities` and `checkCondition` can run as local activities. With the type `UseOrdinary`, they refuse to do so.
+ * `effectActivities` and `checkCondition` can run as local activities. The failure `UseOrdinary` demands an ordinary activity.
  */
 export interface Activities extends EffectActivities {
   /** Runs several effects in order, as one local activity. @returns the outcomes of the effects that were tried. */
@@ -100,7 +100,7 @@ export interface Activities extends EffectActivities {
   checkCondition(
     input: ActionRef & { assignmentId: string; condition: Condition; incomingValue?: string },
   ): Promise<Verdict & Timed>;
-  /** Long contents are not in the input, to keep the history small. The activity reads them from the workflow's own input. */
+  /** The input omits long contents, to keep the history small. The activity reads long contents from the workflow's own input. */
   sendEmail(input: ActionRef & { recipient: string } & Partial<EmailContents>): Promise<EffectResult>;
   /** This is a local activity, so that its input is not in the history. */
   mendAction(input: { action: ChainAction; changes: Fields }): Promise<Mended & Timed>;
@@ -111,7 +111,7 @@ export interface Activities extends EffectActivities {
     since: string;
     waiting?: { relayId: string; connector: Connector };
   }): Promise<Pauses & Timed>;
-  /** A recovery goes to the notifier of its failure. @returns the notifier; undefined if the notice went out without one. */
+  /** A recovery goes to the notifier of the failure. @returns the notifier; undefined if a notice went out without a notifier. */
   notifyFailure(input: { notice: ChainNotice; notifier?: string }): Promise<string | undefined>;
   /** A test notice has only one attempt. @returns the result for each contact. */
   deliverNotice(notice: Notice): Promise<ContactResult[]>;

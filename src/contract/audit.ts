@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { roles } from './credential.js';
 import { encrypted } from './secrets.js';
 
-/** Without a name, the admin token is RELAY_ADMIN_TOKEN. */
+/** If the name is absent, the caller used RELAY_ADMIN_TOKEN. */
 const adminActor = z.object({ kind: z.literal('admin'), adminTokenId: z.string().optional(), name: z.string().optional() });
 const keyActor = z.object({
   kind: z.literal('key'),

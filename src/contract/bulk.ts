@@ -9,14 +9,14 @@ import type { BulkProgress } from './chain-resource.js';
 /** Selects actions of a chain. An absent field allows every value. */
 export interface ActionFilter extends Partial<Pick<ActionStatus, 'assignmentId' | 'relayId'>> {
   reason?: string; // the failure type of held or failed actions
-  failed?: boolean; // selects failed actions instead of held ones
+  failed?: boolean; // selects failed actions instead of held actions
   chosen?: boolean; // chains were chosen by id: selects the failed actions of failed chains, and the held actions of open chains
   causeId?: string;
 }
 
 export interface BulkOrder {
   bulkId: string;
-  companyId?: string; // absent if the chains are of all companies
+  companyId?: string; // absent if the order selects chains of all companies
   verb: BulkVerb;
   actions: ActionFilter;
   correction?: Correction; // for `mend` only
@@ -24,10 +24,10 @@ export interface BulkOrder {
   recipientsPerDay?: number; // for `mend` only: the limit for companies without their own limit
 }
 
-/** The most attempts at one batch. After them, the order skips chains that still fail or crash the worker. */
+/** The maximum number of attempts at one batch. Then the order skips chains that still fail or crash the worker. */
 export const mostAttempts = 5;
 
-/** Selects actions. @param held - the indexes held for the cause. @returns `whole`: the order cancels the whole chain. */
+/** Selects actions. @param held - the actions held for the cause. @returns `whole` says that the order cancels the whole chain. */
 export function actionsMeant(
   verb: BulkVerb,
   filter: ActionFilter,
@@ -52,7 +52,7 @@ export function actionsMeant(
   };
 }
 
-/** Whether the order selects failed actions instead of held ones. @param hasFailed - whether the chain has failed. */
+/** Whether the order selects failed actions instead of held actions. @param hasFailed - whether the chain has failed. */
 export function meansFailed({ failed = false, chosen = false }: ActionFilter, hasFailed: boolean): boolean {
   return failed || (chosen && hasFailed);
 }

@@ -26,7 +26,7 @@ export const causeSchema = storedCauseSchema
   .extend({
     chains: z.int().describe('The number of chains that have an action held for this cause now.'),
     actions: z.int().describe('The number of actions that are held for this cause now.'),
-    relayIds: z.array(z.string()).describe('The rules of the held actions (at most 20).'),
+    relayIds: z.array(z.string()).describe('The rules of the held actions, at most 20 rules.'),
     chainId: z.string().optional().describe('The chain of the action that has been held longest for this cause.'),
     lastAt: z.iso.datetime().describe('When an action was last held for this cause.'),
     endedAt: z.iso.datetime().optional().describe('When the last hold for this cause ended. Absent while an action is held.'),
@@ -47,19 +47,19 @@ export const heldActionSchema = z
   .meta({ id: 'HeldAction' });
 export type HeldAction = z.infer<typeof heldActionSchema>;
 
-/** A group of refused requests without a decision. People cannot take or silence it. They send or drop each request. */
+/** A group of refused requests without a decision. People cannot take or silence the group. They send or drop each request. */
 export const refusedCauseSchema = rejectedSchema
   .pick({ reason: true })
   .extend({
     relayId: z.string().describe('The first rule that the requests name.'),
     mistake: z.string().optional().describe('The kind of mistake, if the body could not be read.'),
     message: z.string().describe('The mistake in the newest request.'),
-    rejectedId: z.string().describe('The id of the newest of these requests.'),
+    rejectedId: z.string().describe('The id of the newest request in the group.'),
     requests: z.int().describe('The number of stored requests that wait for a decision.'),
-    repeats: z.int().describe('How often a sender repeated one of these requests within ten minutes.'),
+    repeats: z.int().describe('How often a sender repeated a request of the group within ten minutes.'),
     notKept: z.int().describe('How many later requests were not stored, because their rule had reached its storage limit.'),
-    since: z.iso.datetime().describe('When the oldest of these requests arrived.'),
-    lastAt: z.iso.datetime().describe('When the newest of these requests arrived.'),
+    since: z.iso.datetime().describe('When the oldest request in the group arrived.'),
+    lastAt: z.iso.datetime().describe('When the newest request in the group arrived.'),
   })
   .meta({ id: 'RefusedCause' });
 export type RefusedCause = z.infer<typeof refusedCauseSchema>;

@@ -30,12 +30,12 @@ export const chainSchema = z
       .array(z.string())
       .optional()
       .describe(
-        'The ids of the tokens in the request (not all if there are very many). Absent if a person sent a refused request again.',
+        'The ids of the tokens in the request. A very long list is cut. Absent if a person sent a refused request again.',
       ),
     warnings: z
       .array(z.object({ pointer: z.string(), detail: z.string() }))
       .optional()
-      .describe('The warnings when the relay accepted the chain (not all if there are very many).'),
+      .describe('The warnings when the relay accepted the chain. A very long list is cut.'),
     actions: z.array(actionSchema),
     ignored: z.array(z.string()).optional().describe('The last signals that had no effect, each with the reason.'),
     historyFull: z
@@ -63,10 +63,10 @@ export const listedChainSchema = z
   .object({
     companyId: z.string(),
     ...chainFacts,
-    assignmentIds: z.array(z.string()).describe('The assignments of the actions in the chain (not all if there are very many).'),
+    assignmentIds: z.array(z.string()).describe('The assignments of the actions in the chain. A very long list is cut.'),
     relayIds: z.array(z.string()).describe('The rules of the actions in the chain.'),
     failureTypes: z.array(z.string()).optional().describe('The types of the failures in the chain, such as `PlatformError`.'),
-    paused: z.literal(true).optional().describe('`true`: an action of the chain waits for the end of a pause.'),
+    paused: z.literal(true).optional().describe('`true` if an action of the chain waits for the end of a pause.'),
     summary: z.string().optional(),
     links,
   })
@@ -90,7 +90,7 @@ export const acceptedSchema = z
     warnings: z.array(z.object({ pointer: z.string(), detail: z.string() })).describe('Mistakes that the relay tolerates.'),
     links: z.object({
       chain: z.url(),
-      webUi: z.url().optional().describe("The link to Temporal's Web UI. Only requests with an admin token get it."),
+      webUi: z.url().optional().describe("The link to Temporal's Web UI. Only requests with an admin token get this link."),
     }),
   })
   .meta({ id: 'Accepted' });
@@ -98,7 +98,7 @@ export type Accepted = z.infer<typeof acceptedSchema>;
 
 export const correctionSchema = z
   .strictObject({
-    field: z.string().min(1).max(100).describe('The name of the field. If the field is a list, every text in it is edited.'),
+    field: z.string().min(1).max(100).describe('The name of the field. In a list field, the relay edits every text.'),
     replace: z
       .strictObject({ from: z.string().min(1).max(1000), to: z.string().max(1000) })
       .optional()
@@ -110,7 +110,7 @@ export const correctionSchema = z
 
 export const bulkPreviewSchema = z.object({
   verb: z.enum(bulkVerbs),
-  count: z.int().describe('The number of chains. To run the order, send it again with this number as `confirm`.'),
+  count: z.int().describe('The number of chains. To run the order, send the order again with this number as `confirm`.'),
   first: z.array(listedChainSchema).describe('The first ten chains.'),
   mends: z
     .array(

@@ -39,7 +39,7 @@ const httpConnection = z.strictObject({
   allowPlainText: z
     .boolean()
     .optional()
-    .describe('`true` allows the relay to send `auth` over plain `http`. Everybody on the network path can read it.'),
+    .describe('`true` allows the relay to send `auth` over plain `http`. Then everybody on the network path can read `auth`.'),
 });
 
 /** Whether the relay would send credentials without TLS, although the settings do not allow this. */
@@ -57,8 +57,8 @@ const mostCount = 1_000_000_000;
 const limitsSchema = z
   .strictObject({
     actionsPerDay: z.int().min(0).max(mostCount).optional(),
-    recipientsPerDay: z.int().min(0).max(mostCount).optional().describe('The limit of e-mail recipients per day (UTC).'),
-    openChains: z.int().min(0).max(mostCount).optional().describe('The limit of chains that are open at the same time.'),
+    recipientsPerDay: z.int().min(0).max(mostCount).optional().describe('The maximum number of e-mail recipients per day (UTC).'),
+    openChains: z.int().min(0).max(mostCount).optional().describe('The maximum number of chains that are open at the same time.'),
   })
   .meta({ id: 'CompanyLimits' });
 export type CompanyLimits = z.infer<typeof limitsSchema>;
@@ -91,7 +91,8 @@ function shownSmtpUrl(smtpUrl: string): string {
   return `${protocol}//${username === '' && password === '' ? '' : `${mask}@`}${host}`;
 }
 
-const signatures = "The secret that signs the company's webhooks (Standard Webhooks). If set, unsigned requests are refused.";
+const signatures =
+  "The secret that signs the company's webhooks (Standard Webhooks). If this secret is set, the relay refuses unsigned requests.";
 const secretRule = 'must be whsec_ followed by 24 to 64 bytes in base64, as the sender of the webhooks shows it';
 
 const noticeLinks =
@@ -126,18 +127,18 @@ export type Company = Omit<StoredCompany, 'createdAt' | 'updatedAt'>;
 
 export const remainsSchema = z
   .object({
-    open: z.int().describe('The number of open runs (chains being cancelled, and their notices). They end by themselves.'),
+    open: z.int().describe('The number of open runs: chains that are being cancelled, and notices. Open runs end by themselves.'),
     closed: z.int().describe('The number of closed runs whose histories Temporal still keeps.'),
-    retentionDays: z.number().describe('How many days Temporal keeps a closed run (the retention of the namespace).'),
-    until: z.iso.datetime().describe('At this time, Temporal has deleted all runs that are closed now.'),
+    retentionDays: z.number().describe('How many days Temporal keeps a closed run. This is the retention of the namespace.'),
+    until: z.iso.datetime().describe('By this time, Temporal will have deleted all runs that are closed now.'),
   })
   .meta({ id: 'Remains', description: 'The data of the company that is still in Temporal. The numbers are about a second old.' });
 export type Remains = z.infer<typeof remainsSchema>;
 
-const whereRemains = remainsSchema.optional().describe('The data that is still in Temporal. Absent if there is none.');
+const whereRemains = remainsSchema.optional().describe('The data that is still in Temporal. Absent if no data is left.');
 export const madeCompanyResponse = companySchema
   .extend({
-    remains: whereRemains.describe('The data of the deleted company that is still in Temporal. Absent if there is none.'),
+    remains: whereRemains.describe('The data of the deleted company that is still in Temporal. Absent if no data is left.'),
   })
   .meta({ id: 'MadeCompany' });
 export const deletedCompanyResponse = z.object({
@@ -163,7 +164,7 @@ function checkBaseUrl({ value, issues }: z.core.ParsePayload<{ baseUrl: string }
 const mailbox = z.string().refine(isEmailAddress, 'is no e-mail address').optional();
 const mailRequest = mailSettingsSchema.extend({ from: mailbox, replyTo: mailbox });
 
-/** The body of PUT. `null` removes a field, or sets the `timeZone` to UTC. A replaced section keeps its secrets (secrets.ts). */
+/** The body of PUT. `null` removes a field, or sets the `timeZone` to UTC. Replaced sections keep their secrets (secrets.ts). */
 export const companyRequest = companySettings
   .extend({
     name: label,

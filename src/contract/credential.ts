@@ -29,7 +29,7 @@ export const rotationRequest = z
       .max(maxDelaySeconds)
       .nullable()
       .default(0)
-      .describe('How long the older tokens stay valid, in seconds. With `null`, the rotation does not change their end.'),
+      .describe('How long the older tokens stay valid, in seconds. With `null`, the older tokens expire as before.'),
   })
   .meta({ id: 'Rotation' });
 export const rotatedTokenResponse = z
@@ -41,7 +41,7 @@ export const roles = ['read', 'steer', 'manage'] as const;
 export type Role = (typeof roles)[number];
 const role = z
   .enum(roles)
-  .describe('`read` reads chains and refused requests. `steer` also steers and resends them. `manage` also changes settings.');
+  .describe('`read` reads chains and refused requests. `steer` also steers and resends. `manage` also changes settings.');
 
 export const keySchema = z
   .object({
@@ -67,7 +67,7 @@ const expiry = z.object({
 export const newKeyRequest = z.strictObject({ name: label, role: role.default('steer'), ...expiry.shape }).meta({ id: 'NewKey' });
 export type NewKey = z.infer<typeof newKeyRequest>;
 
-/** An admin token allows as much as RELAY_ADMIN_TOKEN, but has the name of an operator. */
+/** An admin token has the same permissions as RELAY_ADMIN_TOKEN, and the name of an operator. */
 export const adminTokenSchema = keySchema
   .omit({ keyId: true, role: true })
   .extend({ adminTokenId: z.string() })
@@ -87,7 +87,7 @@ const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const secretLength = 30; // digits of base 62, which are 178 bits
 const checksumLength = 6; // digits of base 62, which are enough for 32 bits
 
-/** The limits of a company. They are needed because every process keeps all rules and their tokens in memory. */
+/** The maximum numbers for a company. Limits are needed because every process keeps all rules and their tokens in memory. */
 export const mostRules = 1000;
 export const mostKeys = 100;
 
@@ -107,7 +107,7 @@ export function loggableId(id: string | undefined): string | undefined {
 /** Whether the token comes from an earlier system. Such a token does not have the prefix of the relay. */
 export const isTakenOver = (token: string): boolean => !token.startsWith('rlt_');
 
-/** Whether a text has our prefix, but a wrong checksum or length. A text without it may be a token of an earlier system. */
+/** Whether a text has our prefix, but a wrong checksum or length. A text without the prefix may be an older system's token. */
 export function isMistyped(text: string): boolean {
   if (!ourPrefix.test(text)) return false;
   const secret = text.slice(0, -checksumLength);

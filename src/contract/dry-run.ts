@@ -20,12 +20,12 @@ export const dryRunSchema = z
       acceptedSchema.shape.actions.element.extend({
         comment: z.string().optional(),
         assignmentId: z.string().optional(),
-        runAt: z.iso.datetime().describe('When the action would be due. Without a delay, it runs after the actions before it.'),
+        runAt: z.iso.datetime().describe('When the action would be due. Without a delay, it runs after the earlier actions.'),
         outcome: z
           .enum(forecastOutcomes)
           .describe(
-            'The result if the action were due now. `needs-attention`: it would be held until a person decides. ' +
-              '`failed`: it would fail, and its rule says `onFailure: "continue"`. `held`: an action before it would need ' +
+            'The result if the action were due now. `needs-attention`: the action would be held until a person decides. ' +
+              '`failed`: the action would fail, and its rule says `onFailure: "continue"`. `held`: an earlier action would need ' +
               'attention. `unknown`: the platform did not answer.',
           ),
         reason: z.string().optional().describe('Why the action would not run.'),
@@ -33,7 +33,7 @@ export const dryRunSchema = z
         condition: z
           .object({
             text: z.string(),
-            holds: z.boolean().optional().describe('Whether the condition holds now. Absent if it could not be evaluated.'),
+            holds: z.boolean().optional().describe('Whether the condition holds now. Absent if the relay could not evaluate it.'),
             reason: z
               .string()
               .optional()
@@ -70,7 +70,7 @@ export const composeRequest = z
       .union([
         z
           .strictObject({ id: z.string().max(256) })
-          .describe('An assignment in its current state on the platform. Its id is also the value of `${assignment_id}`.'),
+          .describe('An assignment in its current state on the platform. The id is also the value of `${assignment_id}`.'),
         z.strictObject({ facts: anyObject }).describe('An invented assignment, as the platform would return it.'),
         z.strictObject({ chainId: z.string().max(128) }).describe('The assignment and the variable values of a past chain.'),
       ])
@@ -90,8 +90,8 @@ const seconds = z.number().describe('Seconds after the event.').optional();
 
 export const composedSchema = z
   .object({
-    problems: issues.describe('Mistakes for which the request would be refused.'),
-    warnings: issues.describe('Mistakes that would cause only a warning.'),
+    problems: issues.describe('The mistakes for which the relay would refuse the request.'),
+    warnings: issues.describe('The mistakes that would cause only a warning.'),
     hints: z
       .array(issuesSchema.extend({ add: anyObject.optional().describe('An action to append, which corrects the mistake.') }))
       .describe('Probable mistakes, such as an action that can never run, or a send without an e-mail if nobody accepts.'),
@@ -102,7 +102,7 @@ export const composedSchema = z
     actions: z
       .array(
         dryRunSchema.shape.actions.element.extend({
-          afterSeconds: seconds.describe('In a scenario: the seconds until the action ends. Absent if it waits for a decision.'),
+          afterSeconds: seconds.describe('In a scenario: the seconds until the action ends. Absent for a held action.'),
           attempts: z.int().optional().describe('In a scenario: the number of attempts at the action.'),
           toldAfterSeconds: seconds.describe('In a scenario: the seconds until people get the notice about this action.'),
         }),

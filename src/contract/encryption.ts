@@ -25,7 +25,7 @@ export class Keyring {
   readonly #derived = new Map<string, Buffer>(); // by key id and company
   readonly currentId: string;
 
-  /** @param text - `id:base64,id:base64`, with keys of 32 bytes. @throws Error that names the wrong entry, but not its key. */
+  /** @param text - `id:base64,id:base64`, with keys of 32 bytes. @throws Error that names the wrong entry without the key. */
   constructor(text: string) {
     const entries = text.split(',').map((entry, index) => {
       const [, id = '', key = ''] = /^([\w-]{1,40}):([\w+/-]+=*)$/.exec(entry.trim()) ?? [];

@@ -13,7 +13,7 @@ export const longestLocalMs = 2000;
 export interface FailedAttempt {
   attempts: number;
   failure: ActionError;
-  /** The duration that the activity reports. Without a report, the time limit of a local activity. */
+  /** The duration that the activity reports. If the activity reports none, this is the time limit of a local activity. */
   tookMs: number;
   kept?: unknown;
 }
@@ -52,7 +52,7 @@ export function actionsFailed(type: string, chain: Chain, actions: ActionStatus[
   return failure;
 }
 
-/** `how`: how the workflow closed, if it did not return the statuses of all its actions. */
+/** `how` says how the workflow closed, if the workflow did not return the statuses of all its actions. */
 export interface ChildEnd {
   actions: ActionStatus[];
   how?: string;
@@ -60,7 +60,7 @@ export interface ChildEnd {
 
 export const runsAlready = 'runs already';
 
-/** Reads the end of a `DelayedAction` that did not complete. The statuses are in its failure, or came earlier by signal. */
+/** Reads the end of a `DelayedAction` that did not complete. The failure or earlier signals contain the statuses. */
 export function readEnd(error: unknown): ChildEnd {
   if (error instanceof WorkflowExecutionAlreadyStartedError) return { actions: [], how: runsAlready };
   const cause = error instanceof ChildWorkflowFailure || error instanceof ActivityFailure ? error.cause : error;

@@ -24,7 +24,7 @@ export function contactMark(contact: string): string {
 export class HoldLinks {
   readonly #keys: readonly Buffer[];
 
-  /** @param secret - RELAY_SECRET: secrets separated by commas. The first one signs. Without a secret, there are no links. */
+  /** @param secret - RELAY_SECRET: secrets separated by commas. The first secret signs. Without a secret, there are no links. */
   constructor(secret: string | undefined) {
     this.#keys = (secret?.split(',') ?? []).map((secret) => deriveKey(secret, 'notice link'));
   }

@@ -1,8 +1,8 @@
 /**
- * The signals and queries of a chain. A signal from a person has one JSON argument, because tctl sends only one. The argument is
- * an index, `[index]` or `{"index": 1}`. For `reschedule`, it is `[index, seconds from now]` or `{"index": 1, "seconds": 60}`.
- * For `mend`, it is `[index, {field: value}, {confirmUnknown?, allActions?, by?}]` or `{"index": 1, "fields": {…}}` with the same
- * options. How these arguments are read is part of the replay contract.
+ * The signals and queries of a chain. tctl can send only one JSON argument, so a signal from a person has only one argument:
+ * an index, `[index]` or `{"index": 1}`. `reschedule` has `[index, seconds from now]` or `{"index": 1, "seconds": 60}`.
+ * `mend` has `[index, {field: value}, {confirmUnknown?, allActions?, by?}]` or `{"index": 1, "fields": {…}}` with the same
+ * options. The way to read these arguments is part of the replay contract.
  */
 
 import { defineQuery, defineSignal } from '@temporalio/workflow';
@@ -43,7 +43,7 @@ export function verbOf(name: SteeringName): SteeringVerb {
   return name === 'cancelAction' ? 'cancel' : name;
 }
 
-/** Tells workflows that wait for the end of a pause to check it again. With `overdue`, overdue actions run immediately. */
+/** Tells workflows that wait for the end of a pause to check the pause again. With `overdue`, overdue actions run immediately. */
 export const resumeSignal = defineSignal<[{ overdue?: 'now' }?]>('resume');
 
 /** Tells a chain to cancel its remaining actions. */
@@ -68,7 +68,7 @@ export const progressQuery = defineQuery<BulkProgress>('progress');
 
 type ReportedNotice = Pick<ChainNotice, 'kind' | 'index'>;
 
-/** What a `DelayedAction` reports to its chain: the states of its actions, and new notices about them. */
+/** What a `DelayedAction` reports to its chain: the states of its actions, and new notices about the actions. */
 export interface Report {
   actions: ActionStatus[];
   notices?: ReportedNotice[];
@@ -93,7 +93,7 @@ export function readReport(argument: unknown, hasAction: (index: number) => bool
   return ignored === undefined || isText(ignored) ? { actions, notices, ignored: ignored && cutShort(ignored, 500) } : undefined;
 }
 
-/** In UTF-16 units of JSON. Real statuses are shorter. The limit keeps the chain's result with all statuses small enough. */
+/** The maximum length of a status in UTF-16 units of JSON. Real statuses are shorter. Limits the size of the chain's result. */
 const mostStatusLength = 40_000;
 
 type Delivery = NonNullable<ActionStatus['deliveries']>[number];
@@ -151,7 +151,7 @@ function isText(value: unknown): value is string {
   return typeof value === 'string';
 }
 
-/** Whether the value has at most this many levels. Recursive functions such as JSON.stringify then have enough stack. */
+/** Whether the value has no more than this number of levels. Then recursive functions such as JSON.stringify have enough stack. */
 export function isShallow(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
   return levels > 0 && Object.values(value).every((part) => isShallow(part, levels - 1));
@@ -163,7 +163,7 @@ export function fieldsOf(value: unknown): Record<string, unknown> {
 
 export interface Steering {
   index: number;
-  seconds?: number; // from now; for `reschedule` only
+  seconds?: number; // counted from now; only for `reschedule`
   by?: string; // the name of the person, if it is known
   reason?: string; // the reason for a cancellation
   /** Whether an edit or skip also counts if it arrives before the action is held. */
@@ -177,7 +177,7 @@ export interface Mend extends Steering {
   confirmUnknown?: boolean;
   /** Also edits the other open actions with the same assignment. Only for an edit of `platformAssignmentId` alone. */
   allActions?: boolean;
-  /** The number of the edit. The chain sets it. */
+  /** The number of the edit. The chain sets this number. */
   number?: number;
 }
 
@@ -204,7 +204,7 @@ export function readSteering(argument: unknown): Steering | undefined {
   };
 }
 
-/** @returns the signal, or a text that says why it cannot be used. */
+/** @returns the signal, or a text that says why the signal cannot be used. */
 export function readSignal(
   name: SteeringName,
   argument: unknown,
@@ -238,7 +238,7 @@ export function together(before: Decision | undefined, decision: Decision): Deci
   return decision.verb === 'skip' || mends.length === 0 ? decision : (before ?? decision);
 }
 
-/** In UTF-16 units of JSON. The API accepts only smaller edits, but a signal from Temporal's tools can be larger. */
+/** The maximum length of an edit in UTF-16 units of JSON. The API's own limit is lower, but Temporal's tools can send more. */
 const mostMendLength = 300_000;
 
 /** Whether the edit changes only the assignment. Only such an edit can apply to all actions of a chain. */
@@ -283,7 +283,7 @@ export function isNews(argument: unknown): argument is News {
   );
 }
 
-/** In UTF-16 units of JSON. The input of a notifier's next run has at most ten members. */
+/** The maximum length of a member in UTF-16 units of JSON. The input of a notifier's next run has up to ten members. */
 const mostMemberLength = 5_000;
 
 export function isOver(argument: unknown): argument is Over {
@@ -293,7 +293,7 @@ export function isOver(argument: unknown): argument is Over {
   return areTexts([chainId]) && actionStates.some((known) => known === state) && typeof index === 'number' && areTimes;
 }
 
-/** @param mostBytes - the limit of each text. The default is a fifth of Temporal's limit for a workflow id. */
+/** @param mostBytes - the maximum size of each text. The default is a fifth of Temporal's limit for a workflow id. */
 function areTexts(values: unknown[], mostBytes = 200): values is string[] {
   return values.every((value) => typeof value === 'string' && jsonBytes(value) <= mostBytes);
 }

@@ -29,7 +29,7 @@ interface AboutRule {
   at: string; // time of the event, or time of a notice about several actions; ISO 8601, UTC
 }
 
-/** A notice about one action. A repetition of it has the same chain, index, kind and `at`. */
+/** A notice about one action. A repeated notice has the same chain, index, kind and `at`. */
 export interface ChainNotice extends AboutRule {
   kind: NoticeKind;
   chainId: string;
@@ -54,7 +54,7 @@ export function noticeAbout(statuses: Statuses, kind: NoticeKind, index: number,
 export interface Cause {
   id: string; // unique within the company
   companyId: string;
-  relayId: string; // one of the rules; its contacts get the notices
+  relayId: string; // one of the rules of the failed actions; the contacts of this rule get the notices
   kind: FailureKind;
   reason: Pick<ActionError, 'type' | 'message'>; // the message of the first failure
 }
@@ -132,7 +132,7 @@ export interface Joined extends JoinedFacts {
   count: number;
 }
 
-/** The activity that delivers a digest creates it. Workflows never see a digest. */
+/** The activity that delivers a digest also creates the digest. Workflows never see a digest. */
 export interface DigestNotice {
   kind: 'digest';
   companyId: string;
@@ -153,7 +153,7 @@ export function deliveryId({ companyId, chainId, index, kind, at }: ChainNotice)
   return `relay-notice:${companyId}:${chainId}:${index}:${kind}:${at}`;
 }
 
-/** Retries for about a day: 8 attempts in 20 minutes, then one every 15 minutes. Time without workers does not count. */
+/** Retries for about a day: 8 attempts in 20 minutes, then one attempt every 15 minutes. Time without workers does not count. */
 export const dayOfAttempts = {
   initialInterval: '5 seconds',
   backoffCoefficient: 2,

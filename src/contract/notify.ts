@@ -25,7 +25,7 @@ const shownWebhook = (url: string) => `${new URL(url).origin}/${mask}`;
 
 export const notifySchema = z.strictObject({
   emails: encrypted(z.array(emailText).max(20)).optional(),
-  /** The path is secret, because everybody who knows it can send messages to the webhook. */
+  /** The path is secret, because everybody who knows the path can send messages to the webhook. */
   webhookUrl: secret(httpUrl, shownWebhook).optional(),
   webhookSecret: secret(secretText).optional().describe(signs),
   webhookFormat: z.enum(['relay', 'slack'], 'must be relay or slack').optional().describe(formats),
@@ -47,7 +47,7 @@ export function webhookContact({ href, origin }: URL): string {
   return `webhook ${hash('sha256', href).slice(0, 8)} at ${origin}`;
 }
 
-/** The contacts that get links for decisions. A webhook gets them only on request, because many people may read its notices. */
+/** The contacts that get links for decisions. A webhook gets links only on request, because many people may read its notices. */
 export function decidersOf(notify: Notify): string[] {
   return contactsOf(notify.linksInWebhooks ? notify : { emails: notify.emails });
 }
@@ -117,7 +117,7 @@ export const contactsResponse = z.object({
         confirmed: z
           .boolean()
           .describe(
-            '`false`: the contact has not confirmed with the link in a notice. Until then, it gets only the first notice of each cause, at most ten a day.',
+            '`false`: the contact has not confirmed with the link in a notice. Until then, the contact gets only the first notice of each cause, and at most ten notices a day.',
           ),
       })
       .meta({ id: 'Contact' }),

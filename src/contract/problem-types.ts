@@ -19,8 +19,8 @@ export const problemTypes = {
     'The URL must not contain a NUL character.',
   ]),
   'malformed-json': type(400, 'Malformed body', [
-    'The body is not JSON, or two programs could read it differently, because a field occurs twice, or because of a NUL or ' +
-      'half a character. A mistake with only one possible meaning (a raw line break, an extra comma) causes only a warning. ' +
+    'The body is not JSON, or two programs could read it differently, because a field occurs twice, or because the body ' +
+      'contains a NUL or half a character. A mistake with only one meaning, such as an extra comma, causes only a warning. ' +
       'If a token in the body is right, the relay stores the request, and the company can send it again.',
     'Correct the place that `detail` names. In the template of the webhook, use a variable that contains no free text, or ' +
       'let the platform escape the variable as JSON.',
@@ -34,7 +34,7 @@ export const problemTypes = {
   ]),
   'invalid-chain': type(400, 'Invalid chain', [
     'The tokens are right, but an action is invalid. The relay then refuses the whole request. Nothing has run.',
-    'Correct every place in `errors` (`/1/delayInSeconds` is a field of the second action). Test it with `?dryRun=true`.',
+    'Correct every place in `errors` (`/1/delayInSeconds` is a field of the second action). Test the chain with `?dryRun=true`.',
     'Nothing has run. /1/delayInSeconds must be a whole number of seconds, such as "1800"',
     [{ pointer: '/1/delayInSeconds', detail: 'must be a whole number of seconds, such as "1800"' }],
   ]),
@@ -69,7 +69,7 @@ export const problemTypes = {
       'webhook signed if the company asks for it.',
   ]),
   forbidden: type(403, 'Not allowed', [
-    'The key is right, but its role does not allow this. Nothing was done.',
+    'The key is right, but its role does not allow this request. Nothing was done.',
     'Use a key with the role that `detail` names, or ask the operator. Managers of the company create keys: `npx relay keys' +
       ' create <companyId> --name <name> --role <role>`.',
     'The key dashboard has the role read: this needs a key with the role steer, or an admin token.',
@@ -102,7 +102,7 @@ export const problemTypes = {
     'This has no effect any more: action 2 is done.',
   ]),
   'not-steerable': type(409, 'Not possible now', [
-    'This is not possible in the current state of the action. Nothing was changed.',
+    'The decision is not possible in the current state of the action. Nothing was changed.',
     '`retry` and `mend` need an action that needs attention or has failed. `skip` needs an action that needs attention. ' +
       '`runNow` and `reschedule` need a scheduled action. Read the chain again.',
     'Action 1 is running; this is for actions that are scheduled.',
@@ -114,7 +114,7 @@ export const problemTypes = {
   ]),
   'bulk-running': type(409, 'Many chains are being steered', [
     'Another bulk order of the company is still running. Nothing was changed.',
-    'Wait until it has ended (see `GET /co/{companyId}/chains/bulk/{bulkId}`), then confirm again.',
+    'Wait until that order has ended (see `GET /co/{companyId}/chains/bulk/{bulkId}`), then confirm again.',
     'Company acme has a bulk order that is still running. Wait until it has ended.',
   ]),
   'relay-id-taken': type(409, 'Rule id taken', [
@@ -131,13 +131,13 @@ export const problemTypes = {
   'company-in-use': type(409, 'Company in use', [
     'The company still has open chains, which need the company. Or you tried to erase a company before its deletion. ' +
       'Nothing was deleted.',
-    'Wait until its chains have ended, or cancel them with the same request: `?cancelChains=true` ' +
+    'Wait until the chains have ended, or cancel the chains with the same request: `?cancelChains=true` ' +
       '(`--cancel-chains`). Delete a company before you erase its data in Temporal.',
     'Company acme has 3 open chains. Wait until they have ended, or cancel them with ?cancelChains=true (--cancel-chains).',
   ]),
   'key-name-taken': type(409, 'Key name taken', [
     'The company already has a key with this name. Nothing was changed.',
-    'Choose another name, or delete the key that has it.',
+    'Choose another name, or delete the key with this name.',
     'Company acme already has a key "dashboard".',
   ]),
   'limit-reached': type(409, 'Limit reached', [
@@ -167,14 +167,14 @@ export const problemTypes = {
   ]),
   'already-dropped': type(409, 'Already dropped', [
     'A person has dropped this refused request: it will not run. Nothing was started.',
-    'Let the sender send it again, or send a new chain.',
+    'Let the sender send the request again, or send a new chain.',
     'This request was dropped at 2026-03-02T09:12:44.120Z by key dashboard.',
   ]),
   'only-proposed': type(409, 'Only a proposal can be sent', [
     'The body of the refused request could not be read as actions. There may be a `proposal`: the actions that it probably ' +
       'means. Nothing has run.',
     'Read the `proposal`. If it is right, send `{"proposed": true}`, with `actions` to change actions and `leaveOut` to ' +
-      'omit some. Otherwise drop the request.',
+      'omit actions. Otherwise drop the request.',
     'The body of this request could not be read as actions. Read its proposal; to send it, use {"proposed": true}.',
   ]),
   'not-authenticated': type(409, 'Not authenticated', [
@@ -190,8 +190,8 @@ export const problemTypes = {
     'Nothing has run: rule 4711 is disabled.',
   ]),
   'body-too-large': type(413, 'Body too large', [
-    'The body is too large. Nothing was done. If a token in a chain is right, the relay stores its first 256 KiB for you to read.',
-    'Shorten it. The usual reason is the HTML of an e-mail: link to images instead of embedding them.',
+    'The body is too large. Nothing was done. If a token in a chain is right, the relay stores the first 256 KiB.',
+    'Shorten the body. The usual reason is the HTML of an e-mail: link to images instead of embedding them.',
     'A body may have at most 256 KiB.',
   ]),
   'unsupported-media-type': type(415, 'Unsupported media type', [

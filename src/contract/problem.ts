@@ -26,7 +26,7 @@ export interface Refusal {
   relayId?: string;
 }
 
-/** A handler throws this error to answer with the problem. The caller can read the detail, so it must contain no secrets. */
+/** A handler throws this error to answer with the problem. The caller can read `detail`, so `detail` contains no secrets. */
 export class Problem extends Error {
   override readonly name = 'Problem';
 
@@ -120,7 +120,7 @@ export const rejectedSchema = z
     rejectedId: z.string(),
     receivedAt: z.iso.datetime(),
     reason: z.enum(rejectionReasons),
-    problem: encrypted(problemSchema).describe('The problem in the answer. For a 401, it has more details than the answer.'),
+    problem: encrypted(problemSchema).describe('The problem in the answer. For a 401, it has details that the answer omits.'),
     signature: z.enum(signatureVerdicts).optional().describe("Whether the company's `webhookSecret` signed the request."),
     relayIds: z.array(z.string()).describe('The rules that the actions of the request name.'),
     idempotencyKey: encrypted(z.string()).optional(),
@@ -130,7 +130,7 @@ export const rejectedSchema = z
     notKept: z
       .int()
       .optional()
-      .describe('How many later requests of the same rule were not stored, because its storage limit was reached.'),
+      .describe('How many later requests of the same rule were not stored, because the rule had reached its storage limit.'),
     droppedAt: z.iso.datetime().optional().describe('When a person dropped the request.'),
     droppedBy: z.string().optional().describe('Who dropped the request: `admin`, `admin <name>` or `key <name>`.'),
   })
@@ -185,7 +185,7 @@ export type KeptBody = z.infer<typeof keptBody>;
 
 const proposedAction = z.object({
   element: z.record(z.string(), z.unknown()).describe('The action that the sender probably meant, without its token.'),
-  authenticated: z.boolean().describe('Whether the action had the right token of its rule. Otherwise, it cannot be sent.'),
+  authenticated: z.boolean().describe('Whether the action had the right token of its rule. The relay sends only such actions.'),
 });
 export type ProposedAction = z.infer<typeof proposedAction>;
 
@@ -194,6 +194,6 @@ export const wholeRejectedSchema = rejectedSchema.extend({
     'The received actions, without tokens. Empty if the body could not be read.',
   ),
   body: encrypted(keptBody).optional().describe('The received body, if it could not be read as actions.'),
-  proposal: encrypted(z.array(proposedAction)).optional().describe('The probable actions of an unreadable body. People decide.'),
+  proposal: encrypted(z.array(proposedAction)).optional().describe('The actions that an unreadable body probably means.'),
 });
 export type RejectedRequest = z.infer<typeof wholeRejectedSchema>;

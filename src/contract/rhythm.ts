@@ -1,4 +1,4 @@
-/** The intervals of polling. They are short after a change, and grow while nothing changes or requests fail. */
+/** The intervals of polling. The intervals are short after a change, and grow while nothing changes or requests fail. */
 
 export interface Rhythm {
   shortestMs: number;

@@ -54,5 +54,5 @@ export const newRuleRequest = settings
   })
   .meta({ id: 'NewRule' });
 
-/** A new `notify` replaces the old one in the same way as in the PUT of a company. */
+/** A new `notify` replaces the old `notify` in the same way as in the PUT of a company. */
 export const ruleChange = settings.partial().meta({ id: 'RuleChange' });

@@ -1,4 +1,4 @@
-/** The search attributes of chains. Operators find chains by them. Temporal stores them without encryption. */
+/** The search attributes of chains. Operators use search attributes to find chains. Temporal does not encrypt search attributes. */
 
 import { defineSearchAttributeKey, type SearchAttributePair, type SearchAttributeUpdatePair } from '@temporalio/common';
 import type { ActionStatus } from '../chain/action-status.js';

@@ -1,5 +1,5 @@
 /**
- * Secrets in settings are write-only. The schema marks their fields. An answer shows `***` instead of a secret, or an address
+ * Secrets in settings are write-only. The schema marks secret fields. An answer shows `***` instead of a secret, or an address
  * that contains `***`. If a request omits a secret, or sends the shown text, the relay keeps the stored secret. If the address of
  * the system changes too, the relay refuses the request, so that no secret goes to another host. `null` removes a secret.
  */
@@ -128,7 +128,7 @@ function merge(root: z.ZodType, given: unknown, stored: unknown, patch: boolean)
       kept += 1;
       return stored;
     }
-    // No secret is stored. A required secret then counts as missing. An optional one fails the check of its field.
+    // No secret is stored. A required secret then counts as missing. An optional secret fails the check of its field.
     if (given === mask && !shown) return schema === base(schema) ? undefined : given;
     if (shown && typeof given === 'string' && given.includes(mask)) {
       const detail = `hides a secret (${mask}) of another address: send it in full, or null to remove it`;
@@ -137,7 +137,7 @@ function merge(root: z.ZodType, given: unknown, stored: unknown, patch: boolean)
     return given;
   };
 
-  /** Compares names of headers without case. Keeps the headers that the request omits. */
+  /** Ignores upper and lower case in the names of headers. Keeps the headers that the request omits. */
   const ofRecord = (type: z.ZodRecord, given: Fields, stored: Fields, at: string): Fields => {
     const before = new Map(Object.entries(stored).map(([name, value]) => [name.toLowerCase(), value]));
     const named = new Set(Object.keys(given).map((name) => name.toLowerCase()));

@@ -1,4 +1,4 @@
-/** `relay bulk`: one decision about many chains. It counts the chains, shows them, and asks before it changes them. */
+/** `relay bulk`: one decision about many chains. The command counts and shows the chains, and asks before it changes the chains. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, Option, type OptionValues } from '@commander-js/extra-typings';
@@ -13,14 +13,14 @@ import { type Commands, command, readCount, settingsOf, withFilter, yesOption } 
 import { exitCodes, UsageError } from '../terminal.js';
 import { type Line, line, momentText } from '../text.js';
 
-/** The help text for each verb of the API, and the filter in its example. */
+/** For each verb of the API: the help text, and the options in the example. */
 const verbs: Record<BulkVerb, [meaning: string, example: string]> = {
   retry: [
-    'retry all actions that need attention (with --status failed: all failed actions)',
+    'retry all actions that need attention, or with --status failed, all failed actions',
     '--reason PlatformError --since 2h',
   ],
   mend: [
-    'edit the same field of all actions that need attention (with --status failed: of all failed actions), and retry them',
+    'edit the same field of all actions that need attention, or with --status failed, of all failed actions; then retry them',
     '--reason MailError --field emails --replace exampel.com=example.com',
   ],
   skip: ['skip all actions that need attention', '--rule 4711'],
@@ -62,7 +62,7 @@ export const bulk: Commands = (relay, session) => {
 
   const example = '0f5c1d7e-1b2c-4d3e-8f90-a1b2c3d4e5f6 acme';
   command(bulk, 'show <bulkId> [companyId]', example, 'show the progress of a bulk order')
-    .description("With a company's key, name the company too.")
+    .description('If you use the key of a company, also give the companyId.')
     .action((bulkId, companyId) => session.show(look(bulkId, companyId), bulkLines));
 
   /** Shows the chains and asks for confirmation. @returns the number of chains. */
@@ -115,7 +115,7 @@ function withCorrection<Args extends unknown[], Options extends OptionValues>(co
       return corrects({ replace: { from, to } });
     })
     .addOption(new Option('--trim', 'after --replace, remove white space at both ends').preset(corrects({ trim: true })))
-    .option('--default <value>', 'the value for a field that is then blank, missing or not substituted', (value) =>
+    .option('--default <value>', 'after --trim, the value for a field that is blank, missing or not substituted', (value) =>
       corrects({ default: value }),
     );
 }

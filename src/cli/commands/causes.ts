@@ -65,7 +65,7 @@ export const causes: Commands = (relay, session) => {
   command(causes, 'silence <companyId> <causeId> <time>', `${example} 4h`, 'stop notices about a cause for a while')
     .description(
       'The time is a duration from now, such as 30m or 4h; the maximum is 24h. 0 ends the silence. If nobody decides about an action ' +
-        'in time, it fails, and this notice is still sent.',
+        'in time, the action fails, and the relay still sends the notice about this failure.',
     )
     .action((companyId, causeId, time) => {
       const seconds = readDuration(time);
@@ -88,7 +88,7 @@ export const causes: Commands = (relay, session) => {
       NEWEST: 'rejectedId',
       WHAT: 'message',
     });
-    const next = `Show the newest: npx relay rejected show ${companyId} ${newest.rejectedId}`;
+    const next = `Show the newest request: npx relay rejected show ${companyId} ${newest.rejectedId}`;
     return ['Refused requests that wait for a decision:', ...table, '', next];
   }
 

@@ -1,4 +1,4 @@
-/** `relay chains`, `retry`, `chains mend`, `skip`, `run-now`, `reschedule`, `cancel`: one chain and decisions about it. */
+/** `relay chains`, `retry`, `chains mend`, `skip`, `run-now`, `reschedule`, `cancel`: one chain and decisions about the chain. */
 
 import { z } from 'zod';
 import { chainStatuses } from '../../chain/outcome.js';
@@ -67,12 +67,12 @@ export const chains: Commands = (relay, session) => {
       ...fields(now),
       ...(sent ? ['', 'The fields as they were sent:', ...fields(sent, '  ')] : []),
       ...(sameAssignment.length > 0
-        ? ['', `The same assignment is in ${actionsText(sameAssignment)}: \`--all-actions\` edits them too.`]
+        ? ['', `The same assignment is in ${actionsText(sameAssignment)}: \`--all-actions\` edits these actions, too.`]
         : []),
     ]),
   );
 
-  const mend = 'edit fields of an action that needs attention or failed, and retry it';
+  const mend = 'edit fields of an action that needs attention or failed, and retry the action';
   withChanges(
     command(chains, 'mend <companyId> <chainId> <index>', `acme ${exampleId} 1 --set externalSystemTicketId=T-42`, mend),
   )
@@ -107,7 +107,7 @@ export const chains: Commands = (relay, session) => {
       return decide('reschedule', what, { seconds })(companyId, chainId, index);
     });
 
-  const cancel = 'cancel an action that has not ended; without an index, the whole chain';
+  const cancel = 'cancel an action that has not ended; without an index, cancel the whole chain';
   command(relay, 'cancel <companyId> <chainId> [index]', `acme ${exampleId} 2`, cancel)
     .description('An action that is running ends first. Completed actions stay completed.')
     .action(decide('cancel', 'will be cancelled'));
@@ -124,7 +124,7 @@ export const chains: Commands = (relay, session) => {
       return session.show(asked, (answer) => [
         `${subject} ${what}.`,
         ...(answer?.sameAssignment ? [`The assignment of ${actionsText(answer.sameAssignment)} is unchanged.`] : []),
-        `See it: npx relay chains show ${companyId} ${chainId}`,
+        `Show the chain: npx relay chains show ${companyId} ${chainId}`,
       ]);
     };
   }

@@ -44,7 +44,7 @@ export const companies: Commands = (relay, session) => {
 
   command(companies, 'check <companyId>', 'acme --assignment 1001', 'check whether the settings of a company work')
     .description(
-      'A worker checks the settings. It sends no message and changes nothing. The exit code is 1 if one does not work.',
+      'A worker checks the settings. The check sends and changes nothing. The exit code is 1 if a setting does not work.',
     )
     .option('--assignment <assignmentId>', 'an assignment that exists on the platform')
     .action(async (companyId, { assignment }) => {
@@ -58,12 +58,12 @@ export const companies: Commands = (relay, session) => {
       );
     });
 
-  const signed = 'the secret that signs requests of the company; if it is set, the relay refuses unsigned requests';
+  const signed = 'the secret that signs requests of the company; with this secret, the relay refuses unsigned requests';
   const example = 'acme --name "Acme Field Services" --notify-email office@acme.example';
   withSettings(command(companies, 'set <companyId>', example, 'create a company, or change its settings'))
     .description(
-      'Other settings stay the same. --notify-email replaces all addresses. A null in --file removes a setting. ' +
-        'Other users of this machine can see secrets in options: use --file - to hide them.',
+      'Omitted settings stay the same. --notify-email replaces all addresses. A null in --file removes a setting. ' +
+        'Other users of this machine can see the options of a command: use --file - to hide secrets.',
     )
     .option('--name <name>', 'the name of the company; required for a new company', (name) => ({ name }))
     .option('--time-zone <zone>', 'the time zone of the company, such as Europe/Berlin or +02:00', (timeZone) => ({ timeZone }))
@@ -97,7 +97,7 @@ export const companies: Commands = (relay, session) => {
     });
 
   command(companies, 'delete <companyId>', 'acme --yes', 'delete a company with all its stored data')
-    .description('If the company has open chains, use --cancel-chains. The answer says what Temporal still has of the company.')
+    .description('If the company has open chains, use --cancel-chains. The answer says which data Temporal still has.')
     .option('--cancel-chains', 'also cancel the open chains of the company')
     .addOption(yesOption)
     .action(async (companyId, { cancelChains, yes }) => {
@@ -109,7 +109,7 @@ export const companies: Commands = (relay, session) => {
       if (!body) return session.print([`Deleted: ${what}.`]);
       await session.show({ ...answer, body }, ({ remains, bulkId }) => [
         `Deleted: ${what}.`,
-        ...(bulkId === undefined ? [] : [`Its chains are being cancelled: npx relay bulk show ${bulkId}`]),
+        ...(bulkId === undefined ? [] : [`The chains of the company are being cancelled: npx relay bulk show ${bulkId}`]),
         ...remainsLines(remains),
         `Erase the closed runs: npx relay companies erase ${companyId}`,
       ]);
@@ -154,6 +154,6 @@ export const companies: Commands = (relay, session) => {
 function remainsLines({ open, closed, retentionDays, until }: Remains): string[] {
   const days = retentionDays === 1 ? '1 day' : `${retentionDays} days`;
   return [
-    `Temporal still has ${closed} closed and ${open} open runs of the company. It deletes a closed run after ${days}, the last one by ${momentText(until)}.`,
+    `Temporal still has ${closed} closed and ${open} open runs of the company. It deletes a closed run after ${days}, the last run by ${momentText(until)}.`,
   ];
 }

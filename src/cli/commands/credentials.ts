@@ -1,4 +1,4 @@
-/** `relay tokens` for the tokens of a rule, `keys` for those of a company, `admin-tokens` for those of operators. */
+/** `relay tokens`: the tokens of rules. `relay keys`: the keys of a company. `relay admin-tokens`: the tokens of operators. */
 
 import { Option } from '@commander-js/extra-typings';
 import {
@@ -19,7 +19,7 @@ import { fields, momentText, readDuration, readMoment } from '../text.js';
 const expiresOption = new Option('--expires <time>', 'the time of expiry: 2026-07-01T12:00:00Z, or 90d from now').argParser(
   (text) => readMoment(text, 'ahead'),
 );
-/** The words between `you can` and `company acme`. */
+/** The words between `you can` and `company acme` in the output of `relay keys create`. */
 const may: Record<Role, string> = {
   read: 'read the chains of',
   steer: 'read and steer the chains of',

@@ -1,4 +1,4 @@
-/** `relay pause`, `unpause`, `pauses`, `notices`, `audit`, `encryption`, `health`: for operators and the managers of a company. */
+/** Commands for operators and company managers: `relay pause`, `unpause`, `pauses`, `notices`, `audit`, `encryption`, `health`. */
 
 import { Option } from '@commander-js/extra-typings';
 import { z } from 'zod';
@@ -33,7 +33,7 @@ export const operations: Commands = (relay, session) => {
   command(relay, 'unpause <companyId>', 'acme', 'end a pause; without --what, end all pauses')
     .description('Delayed actions that became due during the pause keep the original intervals between them.')
     .addOption(whatOption)
-    .option('--run-overdue-now', 'run overdue actions immediately, without these intervals')
+    .option('--run-overdue-now', 'run overdue actions immediately, without the intervals between them')
     .action((companyId, { what, runOverdueNow }) => {
       const asked = session.api.ask('DELETE', pauseOf(companyId), endedPausesResponse, {
         query: { what, overdue: runOverdueNow && 'now' },
@@ -47,7 +47,7 @@ export const operations: Commands = (relay, session) => {
   );
 
   const notices = relay.command('notices').summary('who gets notices, and whether the notices arrive');
-  command(notices, 'contacts <companyId>', 'acme', 'list the contacts; mark those that have not confirmed yet')
+  command(notices, 'contacts <companyId>', 'acme', 'list the contacts, and mark the contacts that have not confirmed yet')
     .description('A contact that has not confirmed gets only the first notice of each cause, with a link to confirm.')
     .action(async (companyId) => {
       const answer = await session.api.ask('GET', path`/admin/companies/${companyId}/contacts`, contactsResponse);
@@ -59,8 +59,8 @@ export const operations: Commands = (relay, session) => {
       );
     });
 
-  command(notices, 'test <companyId>', 'acme --rule 4711', 'send a test notice to every contact, and show where it arrived')
-    .description('A worker sends the test like a real notice. The exit code is 1 if a contact did not get it.')
+  command(notices, 'test <companyId>', 'acme --rule 4711', 'send a test notice to every contact, and show who got the notice')
+    .description('A worker sends the test like a real notice. The exit code is 1 if a contact did not get the test.')
     .option('--rule <relayId>', 'also send the test to the contacts of this rule')
     .action(async (companyId, { rule }) => {
       const answer = await session.api.ask('POST', path`/admin/companies/${companyId}/notices/test`, noticeTestResponse, {
@@ -124,13 +124,13 @@ export const operations: Commands = (relay, session) => {
           continue;
         }
         if (left > 0) session.exitCode = exitCodes.refused;
-        const advice = left > 0 && unreadable.length === 0 ? ['More rows were written meanwhile: run it again.'] : unreadable;
+        const advice = left > 0 && unreadable.length === 0 ? ['More rows were written: run the command again.'] : unreadable;
         return session.show(answer, (status) => [`${total} rows encrypted, ${left} left.`, ...advice, '', ...rowsOf(status)]);
       }
     });
 
   command(relay, 'health', '', 'check whether the relay reaches Temporal and its database')
-    .description('The exit code is 1 if one of them cannot be reached.')
+    .description('The exit code is 1 if the relay cannot reach Temporal or its database.')
     .action(async () => {
       const { api } = session;
       const answer = await api.ask('GET', '/readyz', z.looseObject({ status: z.string() }), { bearer: false, alsoAnswer: 503 });

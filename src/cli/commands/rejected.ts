@@ -38,7 +38,7 @@ export const rejected: Commands = (relay, session) => {
   );
 
   command(rejected, 'show <companyId> <rejectedId>', 'acme Xk2vQ9sLm4Tz', 'show the mistakes of a request, and its actions')
-    .description('Tokens are not stored.')
+    .description('The relay does not store the tokens of the request.')
     .action((companyId, rejectedId) => {
       const asked = session.api.ask('GET', path`/co/${companyId}/rejected/${rejectedId}`, wholeRejectedSchema);
       return session.show(asked, ({ problem, elements, body, proposal, ...rest }) => [
@@ -71,9 +71,9 @@ export const rejected: Commands = (relay, session) => {
   );
   withChanges(resend, 'index.')
     .description(
-      '--set and --unset edit the request first: 1.subject is the subject of the second action. Delays start now. If the request ' +
-        'came with a revoked or rotated token, or without a valid signature, the command shows the actions and asks first. In a ' +
-        'script, use --yes.',
+      '--set and --unset edit the request first: 1.subject is the subject of the second action. The delays start now. If ' +
+        'the request came with a revoked or rotated token, or without a valid signature, the command shows the actions and asks ' +
+        'first. In a script, use --yes.',
     )
     .option('--proposed', 'for a body that could not be read: send the proposed actions')
     .option('--leave-out <indexes>', 'do not send the proposed actions with these indexes: 1,2')
@@ -91,7 +91,7 @@ export const rejected: Commands = (relay, session) => {
         if (!(error instanceof Refused && error.problem.type === '/problems/not-confirmed')) throw error;
         session.note('Somebody else may have written these actions:');
         for (const { detail } of error.problem.errors ?? []) session.note(detail);
-        await session.confirm(yes, 'Send all of them?');
+        await session.confirm(yes, 'Send all these actions?');
         return resend(true);
       });
       return showAccepted(session, companyId, answer, wait);

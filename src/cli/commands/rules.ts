@@ -55,7 +55,7 @@ export const rules: Commands = (relay, session) => {
     .action(async (companyId, options) => {
       const { api, terminal } = session;
       const body = await readSettings(terminal, options);
-      // Reads the company before it creates the rule, because nothing may fail between the creation and the output of the token.
+      // Reads the company before it creates the rule, because no request may fail between the creation and the output of the token.
       const { body: company } = await api.ask('GET', path`/admin/companies/${companyId}`, companySchema);
       const url = `${api.address.url}${path`/co/${companyId}/relay`}`;
       const made = api.ask('POST', path`/admin/companies/${companyId}/rules`, createdRuleResponse, { body });
@@ -79,7 +79,7 @@ export const rules: Commands = (relay, session) => {
     });
 
   withRule(command(rules, 'set <companyId> <relayId>', 'acme 4711 --on-failure continue', 'change a rule'))
-    .description('Other settings stay the same. With "notify": null in --file, only the contacts of the company get notices.')
+    .description('Omitted settings stay the same. With "notify": null in --file, only the contacts of the company get notices.')
     .action(async (companyId, relayId, options) => {
       const body = await readSettings(session.terminal, options);
       if (Object.keys(body).length === 0) throw new UsageError('Say what to change: see --help');

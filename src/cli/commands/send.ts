@@ -19,10 +19,10 @@ export const send: Commands = (relay, session) => {
     .description('With --rule and --token, actions of other rules keep their own tokens.')
     .option('--idempotency-key <key>', 'a second request with the same key and chain runs nothing')
     .option('--dry-run', 'show what each action would do, and do nothing')
-    .option('--rule <relayId>', 'the relayId for actions that have none, or only a <placeholder>')
+    .option('--rule <relayId>', 'the relayId for actions without a relayId, or with only a <placeholder>')
     .option(
       '--token <token>',
-      'the relayAccessToken for actions that have none, or only a <placeholder>; default: RELAY_ACCESS_TOKEN',
+      'the relayAccessToken for actions without a token, or with only a <placeholder>; default: RELAY_ACCESS_TOKEN',
     )
     .option(
       '--webhook-secret <whsec_…>',
@@ -48,8 +48,8 @@ export const send: Commands = (relay, session) => {
 
       // Sends no admin token: this endpoint authenticates by the tokens in the actions.
       const accepted = api.ask('POST', target, acceptedSchema, { ...question, bearer: false }).catch((error: unknown) => {
-        const look = 'check with `relay chains list` before you send it again';
-        const again = key === undefined ? look : 'you can safely send it again with the same key';
+        const look = 'check with `relay chains list` before you send the chain again';
+        const again = key === undefined ? look : 'you can safely send the chain again with the same key';
         if (error instanceof Unreachable && error.mayHaveArrived)
           session.note(`It is not known whether the chain was accepted: ${again}.`);
         throw error;
@@ -75,7 +75,7 @@ export function signatureHeaders(secret: string, id: string, body: Uint8Array): 
 
 const actionsSchema = z.array(z.record(z.string(), z.unknown()));
 
-/** Adds the rule and the token to actions that have none. Changes only an array of objects; the API reports other mistakes. */
+/** Adds the rule and the token to actions without them. Changes only an array of objects. The API reports other mistakes. */
 export function fillIn(bytes: Uint8Array, { rule, token }: { rule: string | undefined; token: string | undefined }): Uint8Array {
   const actions = actionsSchema.safeParse(parseJson(bytes));
   if (!actions.success || (rule === undefined && token === undefined)) return bytes;

@@ -10,7 +10,7 @@ import { type Card, delayOf, type Fields, fieldText } from './draft.js';
 
 type Definition = Composer['actions'][number];
 type Outcome = NonNullable<Composed['actions']>[number];
-/** A problem, warning or hint about a field. `field` is '' if it is about the whole action. */
+/** A problem, warning or hint about a field. `field` is '' if the remark is about the whole action. */
 export interface Remark {
   field: string;
   detail: string;

@@ -79,7 +79,7 @@ function Load({ chainId, isOpen, onLoaded }: { chainId: string; isOpen: boolean;
 function stepsOf(loaded: readonly Loaded[], assignmentId: string): Step[] {
   return loaded
     .flatMap(({ chain, onDone }) => {
-      /** For each due time, the time of its last action so far. Actions with the same due time run one after the other. */
+      /** For each due time, the time of the latest action so far. Actions with the same due time run one after the other. */
       const last = new Map<string | undefined, string>();
       return chain.actions.map((action) => {
         const { startedAt, endedAt, runAt } = action;
@@ -103,11 +103,15 @@ function Steps({ steps }: { steps: readonly Step[] }) {
               {titleOf(action)} <State of={action.state} result={action.result} />
             </h2>
             <p class="small">
-              {action.state === 'pending' ? 'Waits for the previous action' : <Time at={at} distance />},{' '}
-              <a href={pageOf.chain(companyId, chain.chainId)}>chain {chain.chainId.slice(0, 8)}</a>
+              {action.state === 'pending' ? (
+                <Said text={action.reason ?? 'Waits for the previous action'} />
+              ) : (
+                <Time at={at} distance />
+              )}
+              , <a href={pageOf.chain(companyId, chain.chainId)}>chain {chain.chainId.slice(0, 8)}</a>
             </p>
             {!!action.result?.recipients && <p class="small">Workers reached: {action.result.recipients}</p>}
-            {action.reason && <Said look="reason" text={action.reason} />}
+            {action.reason && action.state !== 'pending' && <Said look="reason" text={action.reason} />}
             {action.error && action.state !== 'done' && <Said look="error" text={action.error.message} />}
             <Verbs chain={chain} action={action} onDone={onDone} />
           </article>

@@ -1,4 +1,4 @@
-/** A filtered list of chains. People decide about the selected chains, or about all. The address contains the filter. */
+/** A filtered list of chains. People decide about the selected chains, or about all listed chains. The address has the filter. */
 
 import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso';
@@ -104,7 +104,7 @@ function Chains({ filter }: { filter: Filter }) {
   );
 }
 
-/** The filter of a bulk request. Undefined if no decision is possible, because of this status or because `paused` is set. */
+/** The filter of a bulk request. Undefined if this status or `paused` makes decisions impossible. */
 function bulkFilterOf({ status, paused, ...rest }: Filter): BulkFilter | undefined {
   if (paused || (status !== undefined && !isSteerable(status))) return undefined;
   return { ...rest, status };
@@ -251,7 +251,7 @@ function Decisions({ chosen, filter, onAsk }: DecisionsProps) {
       <p class="row">
         {bulkVerbsFor(filter.status).map((verb) => (
           <button key={verb} type="button" onClick={() => onAsk({ verb, all: true })}>
-            {verbWords[verb]} all…
+            {verbWords[verb]} all chains…
           </button>
         ))}
         <span class="soft small">You see the number of chains before you confirm.</span>

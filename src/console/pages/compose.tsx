@@ -54,7 +54,7 @@ function Composing({ composer }: { composer: Composer }) {
   const text = JSON.stringify(elements);
   const mistake = written.value === undefined ? undefined : readElements(written.value).error;
   const { checked, isOutdated, refused } = useChecked(elements, text);
-  /** The result of the last test. It is not valid any more after a change of the draft. */
+  /** The result of the last test. After a change of the draft, the result is not valid any more. */
   const tried = useSignal<{ text: string; result: Composed } | undefined>(undefined);
   const result = tried.value?.text === text ? tried.value.result : undefined;
   const issues = result ?? checked;
@@ -127,7 +127,7 @@ function Composing({ composer }: { composer: Composer }) {
           <JsonField
             label="Chain as JSON"
             hint="The draft does not keep tokens. Your changes also appear on the cards."
-            problem={mistake && `This ${mistake}. Fix it before you test or use the chain`}
+            problem={mistake && `This ${mistake}. Fix the JSON before you test or use the chain`}
             rows={24}
             text={written.value}
             onText={change}

@@ -16,13 +16,13 @@ import { sinceTime } from '../when.js';
 import { aboutChain, counted, pausableWords, refusalWords } from '../words.js';
 import { Decided } from './refused.js';
 
-/** At most this many cards load a chain at first, because the page polls each of these chains. */
+/** The maximum number of cards that load a chain at first. The page polls each loaded chain. */
 const mostOpen = 3;
 
 export function NowPage() {
   const { companyId, pauses, timeZone } = useCompany();
   const [causes, cursors] = usePages<z.infer<typeof causesResponse>>(path`/co/${companyId}/causes`);
-  /** The causes about which the user decided on this page. Their cards stay, because they show the result. */
+  /** The causes about which the user decided on this page. The cards of these causes stay, because they show the result. */
   const begun = useSignal<ReadonlySet<string>>(new Set());
   const asked = useSignal<{ verb: CauseVerb; causeId: string } | undefined>(undefined);
   return (
@@ -104,11 +104,11 @@ function RefusedCard({ kind }: { kind: RefusedCause }) {
         {counted(requests, 'refused request')} of rule {ruleName(company, relayId)}, since <Time at={since} distance />
         {isMany && <Time before=", most recently at " at={lastAt} distance />}
         {repeats > 0 && `; repeated ${counted(repeats, 'time')}`}
-        {notKept > 0 && `; ${notKept} more were not kept, because the storage was full`}
+        {notKept > 0 && `; ${notKept} more requests were not kept, because the storage was full`}
       </p>
       <Said look="error" text={message} />
       <p class="row">
-        <a href={pageOf.refusal(companyId, rejectedId)}>{isMany ? 'Show the newest' : 'Show'}</a>
+        <a href={pageOf.refusal(companyId, rejectedId)}>{isMany ? 'Show the newest request' : 'Show the request'}</a>
         {isMany && <a href={pageOf.refused(companyId)}>All refused requests</a>}
       </p>
     </section>

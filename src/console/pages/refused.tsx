@@ -195,7 +195,7 @@ function Proposal({ of: actions, leftOut }: { of: readonly ProposedAction[]; lef
       {actions.length === 0 ? (
         <p>There is no proposal. Fix the webhook's template, then send the event from the platform again.</p>
       ) : (
-        <p>This repair is a guess. Read it before you send it, because text from the event may have added unwanted parts.</p>
+        <p>This repair is a guess. Read it carefully before you send it: text from the event may have added unwanted parts.</p>
       )}
       <ol class="rail">
         {actions.map(({ element, authenticated }, index) => (
@@ -333,7 +333,7 @@ function Resend({ request, actions, places, children }: ResendProps) {
           Edit and send…
         </button>
         {children}
-        <span class="soft small">The delays of the actions start when you send.</span>
+        <span class="soft small">The delays of the actions start when you send the request.</span>
       </p>
       {!isDoubtful.value && !isEditing.value && <ProblemNote refused={deed.refused} />}
       {isEditing.value && !isDoubtful.value && (

@@ -83,14 +83,14 @@ function Pauses({ at }: { at: string }) {
             {reason && `: ${reason}`}
           </span>
           <button type="button" onClick={() => void end(what)}>
-            End<span class="unseen"> the pause of {pausableWords[what]}</span>
+            End the pause<span class="unseen"> of {pausableWords[what]}</span>
           </button>
           <button
             type="button"
-            title="All overdue actions run at once, without the delays between them"
+            title="All overdue actions run immediately, without the delays between these actions"
             onClick={() => void end(what, 'now')}
           >
-            End and run overdue actions now<span class="unseen">: the pause of {pausableWords[what]}</span>
+            End the pause<span class="unseen"> of {pausableWords[what]}</span> and run overdue actions now
           </button>
         </p>
       ))}
@@ -273,7 +273,7 @@ function Connections({ company, at, onSaved }: SettingsProps) {
       </dl>
       {isOperator() && (
         <details>
-          <summary>Edit</summary>
+          <summary>Edit the connections</summary>
           <ConnectionsForm sections={shown} at={at} onSaved={onSaved} />
         </details>
       )}

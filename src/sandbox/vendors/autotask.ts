@@ -55,7 +55,7 @@ export interface AutotaskState extends VendorState {
   requestsOfOthers: number; // the requests of other integrations in the last hour
 }
 
-/** The credentials of a connector. The user name also finds the zone. */
+/** The credentials of a connector. A connector also sends the user name to look up its zone. */
 export const autotaskCredentials = { userName: 'relay@example.com', secret: 'autotask-secret', integrationCode: 'RELAY123' };
 
 const api = '/:zone{webservices\\d+}/atservicesrest/v1.0';

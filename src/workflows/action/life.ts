@@ -13,7 +13,7 @@ import { tryAction } from './tries.js';
 /** @returns the new due time if the action must wait, or undefined if the action has ended. */
 export async function live(act: Act): Promise<Later | undefined> {
   const { states, engine } = act;
-  let made = 0; // attempts of the retry budget that were used before a wait without a try
+  let made = 0; // attempts already used from the retry budget, before the action had to wait because nothing was tried
   let waits = 0; // consecutive waits without a try
   /** The current hold. After a person's decision, the next failure begins a new hold. */
   let hold: Hold | undefined;

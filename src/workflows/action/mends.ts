@@ -21,7 +21,7 @@ export class Mends {
     private readonly engine: Engine,
   ) {}
 
-  /** Stores a mend until it is applied. The chain gives it a number, and a delayed action gets it with this number. */
+  /** Stores a mend until it is applied. The chain numbers each mend. A delayed action receives the mend with its number. */
   hear(mend: Mend, number = ++this.#numbers): NumberedMend {
     const numbered = { ...mend, number };
     this.#heard.set(mend.index, [...(this.#heard.get(mend.index) ?? []), numbered]);

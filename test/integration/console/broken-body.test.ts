@@ -108,7 +108,7 @@ async function onThePage(): Promise<void> {
     await page.getByText(/^2 refused requests of rule /).waitFor();
     assert.deepEqual(await obstacles(page), []);
     for (const at of [newest, first]) {
-      await page.getByRole('link', { name: /^Show( the newest)?$/ }).click();
+      await page.getByRole('link', { name: /^Show the (newest )?request$/ }).click();
       await page.waitForURL(served.url + at);
       await page.getByRole('button', { name: 'Drop' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Drop' }).click();

@@ -74,9 +74,9 @@ describe('deleting a company', () => {
     assert.equal(deleted.exitCode, 0, deleted.err);
     assert.match(
       deleted.out,
-      /^Deleted: .*\nIts chains are being cancelled: npx relay bulk show \S+\nTemporal still has \d+ closed and \d+ open/,
+      /^Deleted: .*\nThe chains of the company are being cancelled: npx relay bulk show \S+\nTemporal still has \d+ closed and \d+ open/,
     );
-    assert.match(deleted.out, /after 1 day, the last one by [^\n]+\.\nErase the closed runs: npx relay companies erase c-/);
+    assert.match(deleted.out, /after 1 day, the last run by [^\n]+\.\nErase the closed runs: npx relay companies erase c-/);
     for (const chainId of [held, scheduled]) assert.equal((await company.ended(chainId)).status, 'cancelled');
 
     await eventually('everything to have closed', async () => {

@@ -165,7 +165,9 @@ describe('chains that fail for the same reason', { concurrency: true }, () => {
     for (const chainId of late) await company.steer(chainId, 'skip', 0);
     for (const chainId of late) await company.ended(chainId);
     await closed(company);
-    const recovered = (await headlines(company.admin)).flatMap((line) => /^(?:Recovered|No longer held): (\d+)/.exec(line)?.[1] ?? []);
+    const recovered = (await headlines(company.admin)).flatMap(
+      (line) => /^(?:Recovered|No longer held): (\d+)/.exec(line)?.[1] ?? [],
+    );
     assert.equal(
       recovered.reduce((sum, count) => sum + Number(count), 0),
       5,

@@ -312,7 +312,7 @@ async function composing(): Promise<void> {
       assert.match(await page.evaluate<string>('navigator.clipboard.readText()'), /"relayAccessToken": "token"/);
       const broken = '[{"action": "sendEmails",}, ]';
       await json(page).fill(broken);
-      await page.getByText(/^This is not JSON.*Fix it before you test or use the chain/).waitFor();
+      await page.getByText(/^This is not JSON.*Fix the JSON before you test or use the chain/).waitFor();
       await page.getByText('Then the body to paste is shown here').waitFor();
       await show(page, 'Cards');
       await status(page, 'Fix the JSON first, then show the cards');

@@ -207,7 +207,7 @@ async function lookAround(): Promise<void> {
     await reads(page, 'key the one who may steer is working on this problem');
     await click(page, 'Mute notices for 1 hour');
     await reads(page, /muted the notices until/);
-    await page.getByRole('link', { name: 'Show all' }).click();
+    await page.getByRole('link', { name: 'Show all actions' }).click();
     await page.getByRole('heading', { name: 'Problem', level: 1 }).waitFor();
     await page.getByRole('cell', { name: '404405' }).nth(2).waitFor();
     assert.deepEqual(await obstacles(page), []);
@@ -292,7 +292,7 @@ async function lookAround(): Promise<void> {
 
   it("changes connections in the API's words, for operators, and shows no secret", async () => {
     const page = await pageOf(adminToken, `${home}/settings`);
-    await page.getByText('Edit', { exact: true }).click();
+    await page.getByText('Edit the connections', { exact: true }).click();
     const json = page.getByLabel('Connections as JSON');
     const before = JSON.parse(await json.inputValue());
     await json.fill('{');
@@ -670,7 +670,7 @@ async function lookAround(): Promise<void> {
       await page.clock.fastForward(60_000);
       await becomes(page, 'E-mail addresses', 'three@demo.example');
 
-      await page.getByText('Edit', { exact: true }).click();
+      await page.getByText('Edit the connections', { exact: true }).click();
       const json = page.getByLabel('Connections as JSON');
       const written = JSON.stringify({ ...JSON.parse(await json.inputValue()), limits: { openChains: 77 } });
       await json.fill(written);

@@ -205,7 +205,7 @@ describe('a command line', () => {
     assert.equal(
       err,
       `The relay's API cannot be reached at ${gone.url}: no process listens there.\nStart a relay here with \`npm ` +
-        `start\`, or set its address with --url or RELAY_URL.\n`,
+        `start\`, or set the address of a relay with --url or RELAY_URL.\n`,
     );
     answer = () => ({ body: 'hello' });
     assert.equal((await relay(['companies'], at())).exitCode, 3);
@@ -239,7 +239,7 @@ describe('a command line', () => {
     ] as const) {
       const { out, err } = await relay(['chains', 'acme', ...options], at());
       assert.equal(out.trimEnd().split('\n').length, lines + 1);
-      assert.equal(err, more ? 'There are more: use --limit <n> or --all.\n' : '');
+      assert.equal(err, more ? 'There are more items: use --limit <n> or --all.\n' : '');
     }
     const parts = (await relay(['chains', 'acme', '--all', '--json'], at())).out.trimEnd().split('\n');
     assert.deepEqual(

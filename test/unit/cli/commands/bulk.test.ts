@@ -184,7 +184,7 @@ describe('relay companies erase', () => {
       'stops with exit code 1 if something is still open',
       [{ erased: 5, remains: remains(0, 2) }],
       1,
-      /^5 runs erased\.\nTemporal still has 0 closed and 2 open runs of the company\.[^\n]* after 30 days, the last one by \S+ \S+\.\nRun the command again/,
+      /^5 runs erased\.\nTemporal still has 0 closed and 2 open runs of the company\.[^\n]* after 30 days, the last run by \S+ \S+\.\nRun the command again/,
     ],
     [
       'stops where nothing more is done, with 1',
