@@ -24,15 +24,15 @@ export interface Deps extends DeliveryDeps {
   connectors: Connectors;
   inFlight: InFlight;
   tracing?: Tracing; // absent if tracing is off
-  /** After a failure, further ones with the same reason within this time share one notice. With 0, each has its own notice. */
+  /** After a failure, failures with the same reason within this time share one notice. With 0, each failure has its own notice. */
   noticeDigestSeconds: number;
 }
 
 /**
- * Creates the activity of an effect. The activity throws the ApplicationFailures of `readActionContext`, `InFlight.run` and
- * `effectFailure`, and `Paused`. With `onUnknown: "hold"`, the activity also throws `UseOrdinary`, and `OutcomeUnknown` if an
+ * Creates the activity of an effect. The activity throws `Paused`, and the errors of `readActionContext`, `InFlight.run` and
+ * `effectFailure`. With `onUnknown: "hold"`, the activity also throws `UseOrdinary`, and `OutcomeUnknown` if an
  * earlier attempt was lost.
- * @param act - makes one call of the connector. It may also throw an ApplicationFailure.
+ * @param act - makes one call of the connector. The function may also throw an ApplicationFailure.
  */
 export function effectActivity<Input extends ActionRef>(
   deps: Pick<Deps, 'store' | 'inFlight' | 'log' | 'client'>,
@@ -48,7 +48,7 @@ export function effectActivity<Input extends ActionRef>(
     if ('skipped' in context) return { ...result(), skipped: context.skipped };
     const { company, rule, pauses } = context;
     const once = rule.onUnknown === 'hold';
-    // A second attempt means that the first one was lost, so a person must check its result. This comes before the pause check,
+    // A second attempt means that the first attempt was lost, so a person must check the result. Check this before the pause,
     // because `Paused` says that nothing was tried.
     if (once && attempt > 1) {
       const lost = 'the effect may have happened: its worker was lost; check the other system before you retry';
@@ -66,7 +66,7 @@ export function effectActivity<Input extends ActionRef>(
   };
 }
 
-/** With this limit, reading and one call fit into the activity's 30 seconds. A slow database must not look like a lost effect. */
+/** The time limit for reading, so that one call still fits into 30 seconds. A slow database must not look like a lost effect. */
 const longestReadMs = 8_000;
 
 /** @throws ApplicationFailure: `ConfigurationMistake` if the company is gone, `NotTried` if the settings cannot be read. */
@@ -78,7 +78,7 @@ export async function readActionContext(
   const read = async () => {
     const settings = await store.settings.of(companyId);
     if (settings?.rules.get(relayId)?.enabled && settings.pauses.length === 0) return { settings };
-    // Another process may have just enabled the rule or ended the pause, so read the changes of other processes.
+    // Another process may have just enabled the rule or ended the pause, so read all changes.
     await store.settings.refresh();
     const now = await store.settings.of(companyId);
     return { settings: now, skipped: now && (await skipReason(store, { companyId, relayId }, now.rules.get(relayId))) };
@@ -109,7 +109,7 @@ export async function readActionContext(
   throw mistake('ConfigurationMistake', `${lost} Create the rule again with this id and its token, then retry`);
 }
 
-/** @returns why the action is skipped: its rule is disabled or deleted. If the database has lost the rule, returns undefined. */
+/** @returns the reason to skip the action: its rule is disabled or deleted. Undefined if the database has lost the rule. */
 export async function skipReason(
   { rules }: Pick<Deps['store'], 'rules'>,
   { companyId, relayId }: Pick<ActionRef, 'companyId' | 'relayId'>,
@@ -124,7 +124,7 @@ export function assertNotPaused(pauses: readonly Pause[], connector: Connector, 
   if (pause) throw notTried('Paused', pauseText(pause, timesIn(timeZone)), { paused: connector });
 }
 
-/** Milliseconds for one call: the activity's remaining time, minus 300 ms to answer; at most 20 seconds. */
+/** Returns the time limit of one call: the activity's remaining time, minus 300 ms for the answer. At most 20 seconds. */
 export function callTimeoutMs(begun = performance.now()): number {
   return Math.min(begun + activityInfo().startToCloseTimeoutMs - 300 - performance.now(), 20_000);
 }

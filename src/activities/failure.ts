@@ -20,7 +20,7 @@ export function effectFailure(
   const unknown = kind === 'unknown' || (once && unanswered === true);
   const retryable = kind !== 'permanent' && !(unknown && once);
   const details: FailureDetails = { retryable, unknown: unknown || undefined, status, retryAfterSeconds, attempt };
-  // This is an estimate: it assumes that every attempt so far waited this long.
+  // This sum is an estimate, which assumes that every attempt so far waited for the same time.
   const waitedSeconds = attempt * (retryAfterSeconds ?? 0);
   return ApplicationFailure.create({
     type: unknown ? 'OutcomeUnknown' : failureTypes[connector],
@@ -36,7 +36,7 @@ export function mistake(type: 'DataMistake' | 'ConfigurationMistake', message: s
   return finalFailure(type, message, { attempt: activityInfo().attempt });
 }
 
-/** The failure if this attempt tried nothing. The attempt does not count. docs/operating.md says what the workflow does for each type. */
+/** The failure of an attempt that tried nothing, and does not count. docs/operating.md explains what follows for each type. */
 export function notTried(
   type: 'Paused' | 'NotTried' | 'OutcomeUnknown' | 'UseOrdinary',
   message: string,
@@ -45,7 +45,7 @@ export function notTried(
   return finalFailure(type, message, { ...facts, attempt: activityInfo().attempt - 1 });
 }
 
-/** Asks for an ordinary activity instead of this local one. `retryable`: the ordinary one may retry within the budget. */
+/** Asks for an ordinary activity instead of this local activity. `retryable`: the ordinary activity may retry in the budget. */
 export function useOrdinary(why: string, retryable: boolean): ApplicationFailure {
   return notTried('UseOrdinary', `not tried as a local activity: ${why}`, { retryable });
 }

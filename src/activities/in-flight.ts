@@ -8,16 +8,16 @@ import type { Log, Metrics } from '../service/telemetry.js';
 import { notTried, useOrdinary } from './failure.js';
 
 const mostOfCompany = 100; // calls of one company in one worker: a quarter of the worker's slots
-const mostLocal = 50; // local tries among these calls; each local try also uses a workflow task slot
+const mostLocal = 50; // local tries among these calls: fewer, because each local try also uses a workflow task slot
 const mostNotices = 20; // notices of one company in one worker; they are counted separately from its effects
-const silentMs = 30_000; // after a time-out, a system gets no local tries for this long
+const silentMs = 30_000; // after a time-out, the relay makes no local tries to the system for this time
 
-const saidEveryMs = 60_000; // at most one log line a minute for a company at its limit
+const saidEveryMs = 60_000; // a company at its limit gets at most one log line a minute
 
 export class InFlight {
   readonly #said = new Shares(1, saidEveryMs);
   readonly #companies = new Map<string, { all: number; local: number }>();
-  /** When local tries are allowed again, for each company and connector, in milliseconds of `performance.now()`. */
+  /** For each company and connector: the time of `performance.now()` when local tries are allowed again. */
   readonly #silentUntil = new Map<string, number>();
 
   constructor(private readonly told: { log: Log; metrics: Pick<Metrics, 'boundsMet'> }) {}
@@ -29,7 +29,7 @@ export class InFlight {
     const company = this.#companies.get(share) ?? { all: 0, local: 0 };
     if (company.all >= most) {
       this.#tell(companyId);
-      const why = `${most} ${connector === 'notices' ? connector : 'calls'} of the company are under way, the most allowed at once`;
+      const why = `${most} ${connector === 'notices' ? connector : 'calls'} of the company are under way, which is the limit`;
       throw connector === 'notices' ? ApplicationFailure.retryable(why, 'NotTried') : notTried('NotTried', why);
     }
     const system = `${companyId}/${connector}`;

@@ -9,7 +9,7 @@ import { useOrdinary } from './failure.js';
 const surelyFirstMs = 8_000;
 const answerMs = 500;
 
-/** The workflow cannot check this itself, because a replay sees no lost attempts. @throws ApplicationFailure `UseOrdinary` */
+/** Workflow code cannot check for lost attempts, because a replay does not show them. @throws ApplicationFailure `UseOrdinary` */
 export async function assertFirstAttempt(
   { client }: { client: Client },
   { dueAt = '' }: Pick<ActionRef, 'dueAt'>,

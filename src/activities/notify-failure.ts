@@ -9,7 +9,7 @@ import { deliver } from '../notices/deliver.js';
 import { handToNotifier, type NewsOf, newsOf } from '../notices/start.js';
 import type { Deps } from './effect.js';
 
-/** The most attempts to reach the notifier, in about 20 minutes. The last one delivers the notice without the notifier. */
+/** The maximum number of attempts to reach the notifier, in 20 minutes. The last attempt delivers the notice without a notifier. */
 const handOverAttempts = 9;
 
 /** Whether Temporal is overloaded. A separate delivery for each chain would then increase the load. */
@@ -41,7 +41,7 @@ export function notifyFailure(deps: Deps): Activities['notifyFailure'] {
 
 const keepingMs = 2_000;
 
-/** Stores why the action is held, or that its hold has ended. Never rejects, because temporal/causes.ts corrects the store. */
+/** Stores why the action is held, or that its hold has ended. Ignores errors, because temporal/causes.ts corrects the store. */
 async function keepCause({ store, log }: Deps, { kind, at }: ChainNotice, { cause, member }: NewsOf): Promise<void> {
   const { id: causeId, companyId, reason } = cause;
   const keep = async () => {

@@ -9,7 +9,7 @@ import { stopwatch } from './stopwatch.js';
 type Observers = Pick<Deps, 'log' | 'metrics' | 'tracing'>;
 type Run = (...input: unknown[]) => Promise<unknown>;
 
-/** Counts every attempt, and adds its duration to a failure. @param tell - is called with the result of each attempt. */
+/** Counts every attempt, and adds the duration to a failure. @param tell - gets the result of each attempt. */
 export function observed<Activities extends object>(
   { metrics }: Pick<Observers, 'metrics'>,
   activities: Activities,

@@ -21,7 +21,7 @@ export function readPolicy({ store }: Deps): Activities['readPolicy'] {
   };
 }
 
-/** A workflow waits for the end of the pauses, or subtracts their time from the attention window. */
+/** Reads pauses. A workflow waits for the end of the pauses, or does not count their time in the attention window. */
 export function readPauses({ store, client, log }: Deps): Activities['readPauses'] {
   const notices = ruleNotices(client, log);
   return async ({ companyId, since, waiting }) => {

@@ -25,7 +25,7 @@ export function sendEmail(deps: Deps): Activities['sendEmail'] {
   });
 }
 
-const mostInputs = 10; // the size of a cache; it helps because one e-mail goes to many recipients
+const mostInputs = 10; // the size of the cache of inputs, which helps because one e-mail may go to many recipients
 const answerTimeoutMs = 5_000;
 
 /** Reads an e-mail from the input of its workflow. If the e-mail was edited, also queries the workflow for the changes. */

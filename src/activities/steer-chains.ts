@@ -31,12 +31,12 @@ interface SteeringDeps extends Pick<Deps, 'client' | 'log'> {
   };
 }
 
-const answerTimeoutMs = 10_000; // how long to wait until a chain is not busy: its workflow task may try an effect first
+const answerTimeoutMs = 10_000; // how long to wait for a busy chain, because its workflow task may try an effect first
 /** The limit for all calls about one chain. It is shorter than the heartbeat timeout in workflows/bulk-steering.ts. */
 const chainTimeoutMs = 20_000;
 /** How long to wait until the steered actions end or fail. A local try takes at most 2 seconds. */
 const outcomeTimeoutMs = 3_000;
-const mostRefusals = 10; // the most reasons in the report of one chain
+const mostRefusals = 10; // the maximum number of reasons in the report of one chain
 
 /** The result for one chain: the numbers of steered and refused actions, the first reasons, and the states a moment later. */
 const outcomeSchema = z.object({
@@ -55,7 +55,7 @@ export function steerChains({ client, log, store }: SteeringDeps): Activities['s
     const { bulkId, verb } = order;
     const heldOf = await heldForCause(store, order.companyId, order.actions);
     const outcomes = outcomesSchema.safeParse(heartbeatDetails).data ?? {};
-    // If the database does not answer, the limits use the counts of this process.
+    // Ignore an error: if the database does not answer, the limits use the counts of this process.
     if (order.correction) await store.usage.settle(workflowIds.map(companyOf)).catch(() => {});
     const settled = await Promise.allSettled(
       workflowIds.map(async (workflowId) => {
@@ -105,7 +105,7 @@ async function steer(
   if (isBusy(description)) throw new Error(`${workflowId} was busy with a workflow task`);
   try {
     const view = await handle.query(statusQuery);
-    // An earlier attempt may have steered this chain, although no heartbeat says so: the last heartbeat can be lost.
+    // An earlier attempt may have steered this chain without a stored heartbeat, because the last heartbeat can be lost.
     const bulk = `${by} (bulk ${bulkId})`;
     const isSteered = ({ steered }: ActionStatus) => steered?.some(({ by }) => by === bulk) ?? false;
     const done = view.actions.filter(isSteered).length;

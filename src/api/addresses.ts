@@ -41,6 +41,6 @@ function addressIn(settings: Record<string, unknown>, section: AddressSection): 
 function assertPublic(section: AddressSection, address: string): void {
   const { hostname } = new URL(address);
   if (!isLoopback(hostname) && guardOf(false).allows(hostname)) return;
-  const detail = 'must be a public address, because a key of the company sets it: only the operator can set an internal one';
+  const detail = 'must be a public address, because a key of the company sets it: only the operator can set an internal address';
   throw invalid([{ pointer: `/${section}/${addressFields[section]}`, detail }]);
 }

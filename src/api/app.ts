@@ -83,7 +83,7 @@ export function apiRoutes(options: ApiOptions, callers = new Callers(options), a
   const asked = [
     relayRoute(options, rejections, quotas, dry, callerOf),
     ...rejectedRoutes(options, rejections, quotas),
-    ...composeRoutes(options), // These come before the chains. Otherwise `compose` would match as a chain id.
+    ...composeRoutes(options), // These come first. Otherwise the chain routes would read `compose` as an id.
     ...chainRoutes(options, quotas),
     ...causeRoutes(options, rejections),
     ...adminRoutes(options),

@@ -19,8 +19,8 @@ import type { Store } from '../store/store.js';
 /** The environment of Hono handlers behind a guard: `c.get('actor')`. */
 export interface Authenticated {
   /**
-   * `trustedOrigin`: pages of this origin may also make changes with a session. `signInAt`: the address of the sign-in page that a
-   * 401 shows (default: `/sign-in`). `traceparent`: see service/tracing.ts.
+   * `trustedOrigin`: pages of this origin may also make changes with a session. `signInAt`: the sign-in address in the answer
+   * 401 (default: `/sign-in`). `traceparent`: see service/tracing.ts.
    */
   Variables: { actor: Caller; trustedOrigin?: string; signInAt?: string; traceparent?: string };
 }
@@ -67,11 +67,11 @@ export interface CallersOptions {
   secret?: string;
   store: Pick<Store, 'keys' | 'adminTokens' | 'sessions'>;
   links: Pick<Links, 'api'>;
-  /** Resolves to an object if the client's address has failed too often. */
+  /** `failing` resolves to an object if too many authentications from the client's address have failed. */
   limits?: { failing(c: Context): Promise<object | undefined> };
 }
 
-/** The limit of parallel lookups for addresses that have failed too often. */
+/** The maximum number of parallel lookups of credentials, for addresses with too many failed authentications. */
 const mostLookedUp = 4;
 
 /** Whether a text may be a key or an admin token. For any other text, no query is needed. */
@@ -82,13 +82,13 @@ function isLookedUp(credential: string): boolean {
 export class Callers {
   readonly #store: CallersOptions['store'];
   readonly #adminHash: Buffer;
-  /** Part of the signing key: a new RELAY_ADMIN_TOKEN, or a new first RELAY_SECRET, ends every session. */
+  /** A part of the signing key. A new RELAY_ADMIN_TOKEN, or a new first secret in RELAY_SECRET, therefore ends every session. */
   readonly #endsSessions: string;
   #signing: Promise<Uint8Array<ArrayBuffer>> | undefined;
   /** Browsers accept a cookie with this prefix only from this host, over https. */
   readonly #prefix: 'host' | undefined;
   readonly #limits: CallersOptions['limits'];
-  /** For addresses that have failed too often: the number of running lookups, and the queue of waiting lookups. */
+  /** The running lookups and the queue of waiting lookups, for addresses with too many failed authentications. */
   #lookingUp = 0;
   readonly #waiting: (() => void)[] = [];
 
@@ -121,7 +121,7 @@ export class Callers {
     return key && { kind: 'key', ...key };
   }
 
-  /** Finds the owner of a token or key. Limits parallel lookups for addresses that have failed too often. */
+  /** Finds the owner of a token or key. Limits parallel lookups for addresses with too many failures. */
   async holding(c: Context<Authenticated>, credential: string): Promise<Caller | undefined> {
     if (this.#isAdmin(credential) || !isLookedUp(credential) || !(await this.#limits?.failing(c))) return this.#find(credential);
     if (this.#lookingUp < mostLookedUp) this.#lookingUp += 1;
@@ -167,7 +167,7 @@ export class Callers {
     return getSignedCookie(c, await this.#signingKey(), sessionCookie, this.#prefix);
   }
 
-  /** Contains a random key from the database. Otherwise an attacker could test guesses of the admin token with a cookie. */
+  /** The signing key contains a random key. Otherwise an attacker could test guesses of the admin token against a cookie. */
   #signingKey(): Promise<Uint8Array<ArrayBuffer>> {
     this.#signing ??= this.#store.sessions.signingKey().then(
       (stored) => new Uint8Array(deriveKey(`${stored}\n${this.#endsSessions}`, 'session')),
@@ -180,7 +180,7 @@ export class Callers {
   }
 }
 
-/** Refuses changes from pages of other sites. Such a page can send the cookie, but the browser adds one of these two headers. */
+/** Refuses changes from pages of other sites. The browser names the other site in one of these two headers. */
 export function assertOwnPage(c: Context<Authenticated>): void {
   const origin = c.req.header('Origin');
   if (origin !== undefined && origin === c.get('trustedOrigin')) return;
@@ -201,7 +201,7 @@ export function unauthorized(needed: string, c: Context<Authenticated>): Problem
   return new Problem('unauthorized', detail, { headers, refusal });
 }
 
-/** Keys get no link to Temporal's Web UI, because the relay decodes payloads for operators only. */
+/** Removes the link to Temporal's Web UI for callers with a key, because the relay decodes payloads for operators only. */
 export function linksFor(actor: Caller | undefined, { api, webUi }: Links): Links {
   return actor?.kind === 'admin' ? { api, webUi } : { api };
 }

@@ -1,4 +1,4 @@
-/** `/co/{companyId}/causes`: why chains need attention. A person can take a cause, release it, or silence its notices. */
+/** `/co/{companyId}/causes`: the reasons why chains need attention. A person can take, release or silence a cause. */
 
 import { type CauseResource, causeSchema, causesResponse, silenceRequest, wholeCauseResponse } from '../contract/causes.js';
 import { Problem } from '../contract/problem.js';
@@ -45,7 +45,7 @@ export function causeRoutes(options: ApiOptions, rejections: Rejections): Route[
     }),
     route.company('POST /co/:companyId/causes/:causeId/take', 'takeCause', 'Take a cause', {
       use: 'steering',
-      description: 'Shows that you work on the cause, until somebody releases it, or until it has been over for an hour.',
+      description: 'Shows that you work on the cause, until somebody releases the cause, or until an hour after its end.',
       answers: { 200: ['The cause.', causeSchema] },
       problems: ['already-taken'],
       async handle(c, { companyId, causeId, actor }) {
@@ -67,7 +67,7 @@ export function causeRoutes(options: ApiOptions, rejections: Rejections): Route[
     route.company('POST /co/:companyId/causes/:causeId/silence', 'silenceCause', 'Silence a cause for a while', {
       use: 'steering',
       description:
-        'For this time, the relay sends no notice about further actions that are held for this cause. It still sends a notice when ' +
+        'For this time, the relay sends no notice about further actions that are held for this cause. But it sends a notice when ' +
         'an action fails because nobody decided, and when no action is held any more.',
       body: silenceRequest,
       answers: { 200: ['The cause.', causeSchema] },

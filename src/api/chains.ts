@@ -1,4 +1,4 @@
-/** Routes that list, read and steer chains, one or many at once. */
+/** Routes that list chains, read a chain, and steer one chain or many chains. */
 
 import { z } from 'zod';
 import { bulkVerbs, steeringVerbs } from '../chain/allowed-verbs.js';
@@ -104,13 +104,13 @@ const bulkRequest = z
       .enum(bulkVerbs)
       .describe(
         '`retry`, `mend` and `skip` affect actions that need attention. With `status: "failed"`, `retry` and `mend` affect failed ' +
-          'actions and open their chains again. `runNow` affects scheduled actions. `cancel` affects actions that have not ended. If ' +
-          'these are all remaining actions of a chain, `cancel` cancels the chain.',
+          'actions and open their chains again. `runNow` affects scheduled actions. `cancel` affects actions that have not ended. ' +
+          'If a chain has no other remaining actions, `cancel` cancels the chain.',
       ),
     filter: filterSchema
       .default({})
       .describe('Selects the chains. `assignmentId`, `relayId` and `reason` also select actions in these chains.'),
-    correction: correctionSchema.optional().describe('The edit of each action. Only for `mend`, which requires it.'),
+    correction: correctionSchema.optional().describe('The edit of each action. Required for `mend`, forbidden for other verbs.'),
     confirm: z.int().min(1).optional().describe('The `count` of the preview. Omit `confirm` to get a preview.'),
   })
   .meta({ id: 'BulkRequest' });
@@ -138,14 +138,14 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
     return listChains(client, linksFor(actor, links), { filter, companyId, more, limit, cursor });
   };
   return [
-    // Keep these routes first. Otherwise `bulk` would match as a chain id.
+    // Keep the bulk routes first. Otherwise the other routes would read `bulk` as a chain id.
     ...bulkRoutesAt('/co/:companyId', options, quotas),
     ...bulkRoutesAt('', options, quotas),
     route.company('GET /co/:companyId/chains', 'listChains', 'List the chains of a company', {
       use: 'lists',
       description:
         'Open chains come first, the newest first. Then come closed chains, the last to close first. The list needs no running worker. ' +
-        'A change appears in it after about a second.',
+        'A change appears in the list after about a second.',
       query: listQuery,
       answers: { 200: ['The chains. Each appears once.', chainListSchema] },
       problems: ['temporal-unavailable'],
@@ -235,7 +235,7 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
       use: 'steering',
       description:
         '`retry` also works in a closed chain, for an action that failed or partly failed. The chain opens again. After the retried ' +
-        'action, the actions run that did not run because of the failure.',
+        'action, the relay runs the actions that did not run because of the failure.',
       rawBody: rescheduleSchema.optional(),
       answers: { 202: ['The decision is sent to the chain.', steeredAnswer] },
       problems: ['invalid-body', 'already-ended', 'not-steerable', 'temporal-unavailable'],
@@ -293,14 +293,14 @@ function bulkRoutesAt(base: '/co/:companyId' | '', options: ApiOptions, quotas: 
         const first = chains.slice(0, 10);
         if (confirm === undefined)
           return c.json(bulkPreviewSchema.parse({ verb, count, first, mends: await previewMends(options, request, first) }));
-        // This limit does not apply to admins. Two requests at the same moment may both pass.
+        // Admins may start several bulk orders. Two requests with keys at the same moment may also both pass this check.
         if (actor.kind === 'key' && (await isSteeringMany(options, actor.companyId))) {
           const running = `Company ${companyId} has a bulk order that is still running. Wait until it has ended.`;
           throw new Problem('bulk-running', running, { headers: { 'Retry-After': '10' }, bound: 'bulk' });
         }
         const changed = `The number of chains is now ${count}, not ${confirm}. Check them again, then confirm with ${count}.`;
         if (confirm !== count) throw new Problem('count-changed', changed);
-        // Only checks that the company may add a recipient today. Later, each edit counts its new recipients.
+        // Only checks that the company may add recipients today. The edit of each chain counts its new recipients later.
         if (companyId !== undefined && correction?.field === 'emails') await quotas.assertRecipientsLeft(companyId, 1);
         const { recipientsPerDay } = quotas;
         const bulkId = await steerChains({ ...options, recipientsPerDay }, request, chains, actor);

@@ -1,6 +1,6 @@
 /**
  * A codec server: it decodes and encodes payloads for Temporal's Web UI and command line, which have no keys. Only operators can
- * use it. Of all web pages, only pages of the Web UI's origin can call it.
+ * use the codec server. Only web pages of the Web UI's origin can call the codec server.
  */
 
 import type { PayloadCodec } from '@temporalio/common';
@@ -18,7 +18,7 @@ const payload = z.object({ metadata: z.record(z.string(), z.base64()).optional()
 const payloadsSchema = z
   .object({ payloads: z.array(payload).max(1000, 'must have at most 1000 elements').default([]) })
   .meta({ id: 'Payloads', description: "Payloads in Temporal's JSON form, with bytes in base64." });
-/** Temporal's limit for payloads is 2 MiB. Base64 makes them longer. */
+/** Temporal's limit for payloads is 2 MiB. Base64 makes payloads longer. */
 const maxBodyBytes = 4 * 1024 * 1024;
 
 export function codecRoutes({ keyring }: Pick<ApiOptions, 'keyring'>): Route[] {

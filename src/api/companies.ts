@@ -43,7 +43,7 @@ export function companyRoutes(options: CompanyOptions): Route[] {
     const { notify } = settings;
     const leaking = (['platform', 'ticketing'] as const).filter((name) => {
       const system = settings[name];
-      // A stored setting that leaks `auth` stays valid if it does not change.
+      // If a stored system leaks `auth`, the system stays valid as long as nobody changes it.
       return system && leaksAuth(system) && !isDeepStrictEqual(system, stored?.[name]);
     });
     const leaks = 'must be https, since auth is sent there (or set allowPlainText to true)';
@@ -145,7 +145,7 @@ export function companyRoutes(options: CompanyOptions): Route[] {
     }),
     route.admin('DELETE /admin/companies/:companyId', 'deleteCompany', 'Delete a company with all its stored data', {
       description:
-        'Deletes its settings, secrets, rules, tokens, keys, sessions, pauses, refused requests, causes and counts. The audit log stays. ' +
+        'Deletes settings, secrets, rules, tokens, keys, sessions, pauses, refused requests, causes and counts. The audit log stays. ' +
         'To delete a company with open chains, use `cancelChains`, which cancels them in the background.',
       query: z.object({ cancelChains: z.literal('true').optional().describe('Cancels the open chains of the company.') }),
       answers: {
@@ -169,7 +169,7 @@ export function companyRoutes(options: CompanyOptions): Route[] {
       answers: { 200: ['The number of erased histories, and the data that is left.', erasedResponse] },
       problems: ['company-in-use', 'temporal-unavailable'],
       async handle(c, { companyId, actor }) {
-        const exists = `Company ${companyId} exists: delete it first, then erase what Temporal keeps of it.`;
+        const exists = `Company ${companyId} exists: delete the company first, then erase its data in Temporal.`;
         if (await companies.get(companyId)) throw new Problem('company-in-use', exists);
         found(await companies.wasDeleted(companyId), `company ${companyId}, and none was deleted`);
         const erased = await eraseClosed(client, companyId);
@@ -208,24 +208,24 @@ function shown(company: StoredCompany): StoredCompany {
   return redact(companySchema, company);
 }
 
-/** Refuses a used id, also if only upper and lower case differ: some visibility stores ignore case. @throws Problem 409 */
+/** Refuses an id that was used before, in any case: some visibility stores ignore case. @throws Problem 409 */
 function assertUnused(companyId: string, { by, deletedAt }: UsedId, reuse: boolean): void {
   const similar = `A company ${by} exists, and ids must differ in more than upper and lower case: choose another id.`;
   if (by !== undefined) throw new Problem('company-id-used', similar);
   if (deletedAt === undefined || reuse) return;
-  const detail = `A company ${companyId} was deleted at ${deletedAt}, and the new one could see its chains: choose another id`;
+  const detail = `A company ${companyId} was deleted at ${deletedAt}, and a new company could see the old chains: choose another id`;
   const same = 'use ?reuseId=true (--reuse-id) if it is the same company';
   throw new Problem('company-id-used', `${detail}, or ${same}. relay companies erase ${companyId} deletes these chains.`);
 }
 
-/** Returns only the optional settings. */
+/** Returns the settings without id, name and times. */
 function settingsOf({ companyId, name, setByCompany, createdAt, updatedAt, ...settings }: StoredCompany): object {
   return settings;
 }
 
 /**
- * Reads a body with settings. Its meaning depends on the stored settings, because a masked secret (`***`) keeps its stored value.
- * @returns a function that makes the new settings from the stored ones. The function throws a Problem 400 with all mistakes.
+ * Reads a body with settings. A masked secret (`***`) in the body keeps its stored value.
+ * @returns a function that makes the new settings from the stored settings. The function throws a Problem 400 with all mistakes.
  */
 export async function readSettings<Schema extends z.ZodType>(
   c: Context,

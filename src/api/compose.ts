@@ -21,7 +21,7 @@ import { type ApiOptions, type Route, route } from './route.js';
 
 type Asked = z.infer<typeof composeRequest>;
 
-/** Puts a variable in place of the example's assignment, and makes short delays longer, as in a real webhook. */
+/** Replaces the example's assignment with a variable, and makes short delays longer, as in a real webhook. */
 function forEveryEvent(element: Fields & { platformAssignmentId?: string; delayInSeconds?: string }): Fields {
   const { platformAssignmentId: id, delayInSeconds: delay } = element;
   const general: Fields = id === undefined ? element : JSON.parse(JSON.stringify(element).replaceAll(id, '${assignment_id}'));
@@ -116,7 +116,7 @@ async function compose(options: ApiOptions, { company, rules }: CompanySettings,
       return played;
     },
   });
-  // Leave out the current results of the conditions, because a scenario has its own results.
+  // Leave out the current results of the conditions, because the scenario has its own results for the conditions.
   const results = told.actions.map(({ condition: _, ...action }, place) => ({ ...action, ...played[place] }));
   return { problems: [], warnings, ...ofAll, actions: results, remark };
 }

@@ -17,7 +17,7 @@ const idPattern = /^[\w-]{32}$/;
 export function contactRoutes({ store, limits }: ApiOptions): Route[] {
   const { settings, contacts, companies } = store;
 
-  /** Finds the contact of the link with a database query. @throws Problem rate-limited if the address has failed too often */
+  /** Finds the contact of the link with a database query. @throws Problem rate-limited after too many failures of the address */
   const asked = async (c: Context<Authenticated>) => {
     await limits.refuseFailing(c, async () => false);
     const link = c.req.param('link') ?? '';
@@ -28,7 +28,7 @@ export function contactRoutes({ store, limits }: ApiOptions): Route[] {
 
   return [
     route.manager('GET /admin/companies/:companyId/contacts', 'listContacts', 'List the contacts for notices', {
-      answers: { 200: ['The contacts of the company, then those of its rules.', contactsResponse] },
+      answers: { 200: ['First the contacts of the company, then the contacts of its rules.', contactsResponse] },
       async handle(c, { companyId }) {
         const { company, rules } = found(await settings.of(companyId), `company ${companyId}`);
         const unconfirmed = await contacts.unconfirmed(companyId);

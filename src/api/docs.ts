@@ -177,7 +177,7 @@ function alternativesOf({ anyOf = [], oneOf = [] }: Schema): Schema[] {
   return [...anyOf, ...oneOf].map(asSchema);
 }
 
-/** JSON Schema also allows `true` as a schema, and an array of schemas as `items`. zod writes neither of them. */
+/** JSON Schema also allows `true` as a schema, and an array of schemas as `items`. zod writes neither form. */
 function asSchema(schema: Schema['items'] | Schema['not']): Schema {
   return typeof schema === 'object' && !Array.isArray(schema) ? schema : {};
 }

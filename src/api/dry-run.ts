@@ -1,6 +1,6 @@
 /**
  * The dry run predicts the result of each action, without any effect. Only callers who may read the company's chains see the
- * platform's answers. Senders see whether a condition holds, because the effects of a real chain would show this, too.
+ * platform's answers. Senders see whether a condition holds, because the effects of a real chain would show the result, too.
  */
 
 import { actionDefinitions } from '../chain/actions.js';
@@ -31,7 +31,7 @@ interface DryRunRequest {
   forecast?: (actions: readonly ChainAction[], facts: readonly Facts[]) => Forecast[];
 }
 
-/** time limit for reading all assignments */
+/** The time limit for reading all assignments of a dry run. */
 const platformTimeMs = 15_000;
 
 /** @throws Problem not-found */
@@ -109,11 +109,11 @@ async function evaluate(action: ChainAction, assignmentOf: AssignmentReader, val
   if (!answer) return undefined;
   if ('error' in answer) return valuesShown ? answer : { ...answer, error: hiddenError };
   const { holds, reason } = evaluateCondition(condition, answer.assignment);
-  // The sender knows the values of its own request.
+  // Senders may see the values of their own request.
   return valuesShown || ofRequest ? { holds, reason } : { holds };
 }
 
-/** The obstacle, if the action needs an assignment that is missing. An outage is no obstacle, because the relay would retry. */
+/** Returns an obstacle if the platform does not have the assignment. An outage is no obstacle, because the relay would retry. */
 async function missingAssignment(
   { action: name, assignmentId }: ChainAction,
   condition: Facts['condition'],
@@ -127,7 +127,7 @@ async function missingAssignment(
   return valuesShown ? answer.error : hiddenError;
 }
 
-/** @returns the effect of the action; `obstacle`: why it could not start, such as a missing system in the settings */
+/** @returns the effect of the action. `obstacle`: why the effect is not possible, such as a missing system in the settings */
 function previewOf(
   action: ChainAction,
   company: Company,
@@ -146,7 +146,7 @@ function previewOf(
   }
 }
 
-/** The current pause of the action's system. */
+/** Returns the current pause of the system that the action calls. */
 function pauseFor(action: ChainAction, pauses: readonly Pause[]): Pause | undefined {
   return connectorsOf(action).flatMap((connector) => pauseOf(pauses, connector) ?? [])[0];
 }

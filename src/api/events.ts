@@ -1,5 +1,5 @@
 /**
- * `/co/{companyId}/events`: a stream of server-sent events. It sends the answers of other paths after every change. All watchers of a
+ * `/co/{companyId}/events`: a stream of server-sent events. It sends the answer of a path after every change. All watchers of a
  * path with the same role share one poll. Each poll uses the credentials of one watcher.
  */
 
@@ -16,17 +16,17 @@ import { type Route, route } from './route.js';
 export type Ask = (request: Request, env: Context['env']) => Response | Promise<Response>;
 
 const rhythm: Rhythm = { shortestMs: 2_000, longestMs: 10_000 };
-/** How long a stream lasts: less than `answerTimeoutMs` in service/server.ts. Then the client opens another stream. */
+/** The duration of a stream. Must be shorter than `answerTimeoutMs` in service/server.ts. The client then opens another stream. */
 const streamMs = 45_000;
 const aliveMs = 15_000;
 const mostPaths = 10;
 const mostLetters = 2000;
-/** the most open streams of a company in this process */
+/** The maximum number of open streams for a company in this process. */
 const mostStreams = 100;
 
 interface Looker {
   ask(): Promise<Response>;
-  /** @param body - JSON */
+  /** @param body - the answer of the path, as JSON text */
   tell(body: string): void;
   end(): void;
 }
@@ -65,9 +65,9 @@ class View {
   }
 }
 
-/** Sends events to a client. If the client is slow, a newer body of a path replaces an older body that still waits. */
+/** Sends events to a client. If the client is slow, the newest body of a path replaces the waiting body of this path. */
 class Outbox {
-  /** Bodies by path. The path `undefined` means an `alive` event. */
+  /** The waiting bodies by path. The path `undefined` means an `alive` event. */
   readonly #waiting = new Map<string | undefined, string>();
   #isSending = false;
 
@@ -90,7 +90,7 @@ class Outbox {
   }
 }
 
-/** Matches GET paths with JSON answers. Captures the company. Allows no percent-encoding, which could hide another path. */
+/** Matches the GET paths that have JSON answers, and captures the company. Matches no `%`, which could hide another path. */
 function pathsTold(routes: readonly Route[]): RegExp {
   const root = '/co/:companyId';
   const isTold = ({ method, path, answers }: Route) =>
@@ -99,7 +99,7 @@ function pathsTold(routes: readonly Route[]): RegExp {
   return new RegExp(`^/co/([\\w-]+)(?:${ends.join('|')})(?:\\?[^#\\s]*)?$`);
 }
 
-/** @param routes - the paths that can be watched. @param stop - ends all streams. */
+/** @param routes - the routes that clients can watch. @param stop - if aborted, ends all streams. */
 export function eventRoutes(ask: Ask, routes: readonly Route[], stop?: AbortSignal): Route[] {
   const told = pathsTold(routes);
   const views = new Map<string, View>();
@@ -129,7 +129,7 @@ export function eventRoutes(ask: Ask, routes: readonly Route[], stop?: AbortSign
           .string()
           .max(mostLetters)
           .describe(
-            `A GET path of the company that answers with JSON, with its query. Repeat \`path\` for up to ${mostPaths} paths.`,
+            `A GET path of the company, with its query. The answer must be JSON. Repeat \`path\` for up to ${mostPaths} paths.`,
           ),
       }),
       answers: { 200: ['The events.', 'text/event-stream'] },
@@ -140,7 +140,7 @@ export function eventRoutes(ask: Ask, routes: readonly Route[], stop?: AbortSign
         if (paths.length > mostPaths) throw new Problem('invalid-query', `path must be given at most ${mostPaths} times.`);
         if (!paths.every(isTold)) {
           const example = `such as /co/${companyId}/chains?limit=20`;
-          throw new Problem('invalid-query', `path must be a GET path of the company that answers with JSON, ${example}.`);
+          throw new Problem('invalid-query', `path must be a GET path of the company with a JSON answer, ${example}.`);
         }
         const open = (by: number) => streams.set(companyId, (streams.get(companyId) ?? 0) + by);
         if ((streams.get(companyId) ?? 0) >= mostStreams) {

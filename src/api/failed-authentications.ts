@@ -1,4 +1,4 @@
-/** Counts failed authentications by reason, and logs the first ones of each address in a minute. */
+/** Counts failed authentications by reason, and logs the first failures of each address in a minute. */
 
 import type { MiddlewareHandler } from 'hono';
 import { companyIdPattern, relayIdPattern } from '../chain/chain.js';
@@ -7,9 +7,9 @@ import { Problem, type Refusal } from '../contract/problem.js';
 import { addressGroup, clientAddress } from '../service/client-address.js';
 import type { Log, Metrics } from '../service/telemetry.js';
 
-/** the most log lines a minute for one address */
+/** The maximum number of log lines a minute for one address. */
 const mostLines = 5;
-/** the most addresses a minute that get their own log lines; all other addresses together count as one address */
+/** The maximum number of addresses a minute with their own log lines. All other addresses together count as one address. */
 const mostAddresses = 1000;
 
 export function reportFailures({

@@ -1,6 +1,6 @@
 /**
  * Slows down somebody who guesses the token of a rule, even from many addresses: after many wrong tokens, the 401 comes late. Right
- * tokens never wait, so nobody can lock a sender out. Unknown rules count, too, so a delay does not show which rules exist.
+ * tokens never wait, so nobody can lock a sender out. Unknown rules get the same delay, so a delay does not show which rules exist.
  */
 
 import { setTimeout } from 'node:timers/promises';
@@ -10,10 +10,10 @@ import { Shares } from '../service/shares.js';
 import type { Log } from '../service/telemetry.js';
 import type { Credentials } from '../store/credentials.js';
 
-const atOnce = 120; // wrong tokens of a rule that get no delay; then one more in each `everyMs`
+const atOnce = 120; // this many wrong tokens of a rule get no delay; then one wrong token in each `everyMs` gets no delay
 const everyMs = 1000;
 const longestMs = 5000;
-const mostWaiting = 500; // the most delayed answers at a time; further ones are not delayed
+const mostWaiting = 500; // the maximum number of delayed answers at a time; further answers are not delayed
 const saidEveryMs = 3_600_000; // at most one log line an hour for a rule
 
 export class Guesses {
@@ -35,12 +35,12 @@ export class Guesses {
     await this.#wait(companyId, new Set(guesses.map(({ relayId }) => relayId)));
   }
 
-  /** No more answers can be delayed. Then do not compare tokens from addresses that have failed too often. */
+  /** True if no more answers can be delayed. Then do not compare tokens from addresses with too many failures. */
   get isFull(): boolean {
     return this.#waiting >= mostWaiting;
   }
 
-  /** For a wrong token of an unknown rule, because the relay has not read the actions of the body. */
+  /** Delays the answer to a wrong token if the rule is not known, because the relay could not read the body's actions. */
   async slowDownAny(companyId: string): Promise<void> {
     await this.#wait(companyId, ['any']);
   }

@@ -1,6 +1,6 @@
 /**
  * `/hold`: somebody with the link of a notice decides about one held action, without a key. A GET of the link decides nothing,
- * because mail scanners open links, too. It sets a cookie for this action, and redirects to an address without the link.
+ * because mail scanners open links, too. The GET sets a cookie for this action, and redirects to an address without the link.
  */
 
 import type { Context, MiddlewareHandler } from 'hono';
@@ -38,7 +38,7 @@ type Asked = z.infer<typeof askedQuery>;
 
 type Whose = Pick<Company, 'name' | 'timeZone'>;
 
-/** The content of the page: the held action, or the reason why no decision is possible. */
+/** What the page shows: the held action, or the reason why no decision is possible. */
 type Standing =
   | { company: Whose; contact: string; chain: ChainResource; action: ActionResource; last?: Steered; over?: undefined }
   | { company?: Whose; over: string; status: 200 | 401 | 410 | 503; chain?: ChainResource; action?: ActionResource };
@@ -48,7 +48,7 @@ const foreign = {
   status: 401,
 } as const;
 const without = {
-  over: 'This page opens only with the link of a notice, and only for one hour after that. Open the link again.',
+  over: 'This page opens only for one hour after you opened the link of a notice. Open the link again.',
   status: 401,
 } as const;
 const expired = { over: 'This link has expired.', status: 410 } as const;
@@ -101,7 +101,7 @@ export function holdRoutes(options: ApiOptions): Route[] {
   return [
     route.anyone('GET /hold/:link', 'openHold', 'Open the link of a notice', {
       onPage: true,
-      description: 'This request decides nothing. It sets a cookie for the page of the action, and redirects to this page.',
+      description: 'This request decides nothing. It sets a cookie for the page of the action, and redirects to that page.',
       answers: {
         303: ['A redirect to the page of the action.'],
         401: ['This is not the link of a notice.', 'text/html'],
@@ -186,7 +186,7 @@ export const sayOnPage: MiddlewareHandler = async (c, next) => {
 function howItEnded({ state, reason }: ActionResource, last: Steered | undefined, { timeZone }: Whose): string | undefined {
   if (state === 'needs-attention') return undefined;
   const now = hasEnded(state) ? `It is ${state}${reason ? `: ${reason}` : ''}.` : 'It is being tried now.';
-  return `${last ? decided(last, timeZone) : 'It is not held any more.'} ${now}`;
+  return `${last ? decided(last, timeZone) : 'The action is not held any more.'} ${now}`;
 }
 
 function decided({ verb, by, at }: Steered, timeZone: string): string {
@@ -249,7 +249,8 @@ function facts({ name, timeZone }: Whose, { chainId, receivedAt, status }: Chain
 export function decisionForm(chain: ChainResource, action: ActionResource): Html {
   const { error } = action;
   const behind = chain.actions.filter((other) => isHeldBehind(action, other)).map(actionTitle);
-  const follows = behind.length > 0 ? `These actions wait for it: ${behind.join('; ')}.` : 'No other action waits for it.';
+  const follows =
+    behind.length > 0 ? `These actions wait for this action: ${behind.join('; ')}.` : 'No other action waits for this action.';
   const unknown = error?.unknown && 'The outcome of the last attempt is unknown: check the other system before you retry.';
   const unmended =
     error?.type === 'DataMistake' && 'A retry uses the same data: the action fails again unless a setting was fixed.';

@@ -1,6 +1,6 @@
 /**
- * Rate limits. Requests with right tokens count for their company. Failed authentications count for the client address: after too
- * many, it gets 429 instead of 401. Right tokens still work from this address, because companies may share it (a platform, a proxy).
+ * Rate limits. Requests with right tokens count for their company. Failed authentications count for the client address. After too
+ * many failures, the address gets 429 instead of 401. Right tokens still work, because companies may share the address of a proxy.
  */
 
 import type { Context, MiddlewareHandler } from 'hono';
@@ -16,26 +16,26 @@ import type { Metrics } from '../service/telemetry.js';
 import type { Parameter, Queries } from '../store/database.js';
 import type { Authenticated } from './bearer-authentication.js';
 
-/** The most failed authentications of an address. A further failure gets 429 instead of 401. */
+/** The maximum number of failed authentications for an address. A further failure gets 429 instead of 401. */
 export const failuresPerMinute = 60;
 
-/** The most failed sign-ins of an address. A failed sign-in counts towards `failuresPerMinute`, too. */
+/** The maximum number of failed sign-ins for an address. A failed sign-in counts towards `failuresPerMinute`, too. */
 export const wrongSignInsPerMinute = 5;
 const signInPaths = ['/session', '/sign-in'];
 
 interface RateLimit {
   exceeded: boolean;
-  /** The `RateLimit-…` headers. If the limit is exceeded, `Retry-After` is one of them. */
+  /** The `RateLimit-…` headers. If the request exceeds the limit, also `Retry-After`. */
   headers: Readonly<Record<string, string>>;
 }
 
 const uncounted: RateLimit = { exceeded: false, headers: {} };
 
-/** Each use of a key has its own limit. A list queries Temporal's visibility store. Reading a chain queries all its workflows. */
+/** Each kind of use has its own limit. A list queries Temporal's visibility store. Reading a chain queries its workflows. */
 export type Use = 'lists' | 'reads' | 'steering' | 'sign-ins';
 
 const signInsPerMinute = 10;
-/** All keys of a company together have this many times the limit of one key. */
+/** The limit of all keys of a company together is this many times the limit of one key. */
 export const busyKeys = 5;
 
 export function limitsOf(config: Config): { perMinute: number; uses: Record<Use, number> } {
@@ -49,11 +49,11 @@ const windowMs = 60_000;
 const notedAgainMs = 60_000;
 
 interface LimitsOptions {
-  /** The most requests of a company. */
+  /** The maximum number of requests for a company. */
   perMinute: number;
-  /** The most uses of a key, counted in each process. */
+  /** The maximum number of uses for a key. Each process counts separately. */
   uses?: Partial<Record<Use, number>>;
-  /** The database for counts that several API processes share. Without it, a process counts in memory. */
+  /** The database for counts that several API processes share. Without a database, a process counts in memory. */
   shared?: Queries;
   log: Logger;
 }
@@ -66,9 +66,9 @@ export class Limits {
   readonly #signIns: RateLimiterMemory;
   readonly #uses: Record<Use, { key: RateLimiterMemory; company: RateLimiterMemory }>;
   readonly #log: Logger;
-  /** A process reserves this many requests of a company with one query. */
+  /** The lot: a process reserves this many requests for a company with one query. */
   #lot = 1;
-  /** By company. `left`: reserved requests that are not used yet. `beyond`: requests that no process has reserved yet. */
+  /** The lots by company. `left`: reserved requests, not used yet. `beyond`: requests that no process has reserved yet. */
   readonly #lots = new Map<string, { left: number; beyond: number; until: number }>();
   readonly #taking = new Map<string, Promise<RateLimit>>();
   readonly #failureLogged = new Shares(1, notedAgainMs);
@@ -88,7 +88,7 @@ export class Limits {
   /** Never throws: if the database cannot count, no limit applies. */
   async ofCompany(companyId: string): Promise<RateLimit> {
     if (this.#lot === 1) return this.#take(this.#companies, companyId);
-    // One request reserves a lot. The other requests of the company wait for this reservation.
+    // One request reserves a lot. Meanwhile, the other requests of the company wait.
     for (let taking = this.#taking.get(companyId); taking; taking = this.#taking.get(companyId))
       if ((await taking) === uncounted) return uncounted;
     const lot = this.#lots.get(companyId);
@@ -113,19 +113,19 @@ export class Limits {
   async ofUse(use: Use, keyId: string, companyId?: string): Promise<RateLimit & { together?: boolean }> {
     const { key, company } = this.#uses[use];
     const ofKey = await this.#take(key, keyId);
-    // Requests of a key over its limit do not count for the company, so they do not block the other keys.
+    // A request over the limit of its key does not count for the company. So one key cannot block the other keys.
     if (ofKey.exceeded || companyId === undefined) return ofKey;
     const ofCompany = await this.#take(company, companyId);
     return ofCompany.exceeded ? { ...ofCompany, together: true } : ofKey;
   }
 
-  /** @throws Problem 429 if the address has failed too often this minute, and `unless` returns false */
+  /** @throws Problem 429 if the address has too many failures in this minute, and `unless` returns false */
   async refuseFailing(c: Context, unless: () => Promise<boolean>): Promise<void> {
     const failing = await this.failing(c);
     if (failing && !(await unless())) throw tooManyFailures(failing.headers);
   }
 
-  /** @returns undefined if the address has not failed too often this minute */
+  /** @returns the exceeded limit if the address has too many failures in this minute, otherwise undefined */
   async failing(c: Context): Promise<RateLimit | undefined> {
     const failed = await this.#addresses.get(addressGroup(clientAddress(c)));
     if (!failed || failed.consumedPoints <= failuresPerMinute) return undefined;
@@ -140,7 +140,7 @@ export class Limits {
     } catch (error) {
       const isLimited = error instanceof RateLimiterRes;
       if (isLimited && error.msBeforeNext <= windowMs) return rateLimitOf(limiter, 0, Date.now() + error.msBeforeNext, true);
-      // The clock was set back, so the window would end much later: restart the count.
+      // Somebody has set the clock back, so the window would end much later: restart the count.
       if (isLimited) await limiter.delete(key).catch(() => {});
       else if (this.#failureLogged.take())
         this.#log.error({ err: error }, 'requests cannot be counted: no rate limits apply now');
@@ -161,7 +161,7 @@ function limiter(keyPrefix: string, points: number, shared?: Queries): Limiter {
     storeType: 'client',
     tableName: 'rate_limits',
     tableCreated: true,
-    // Over the limit, the process refuses requests without a query.
+    // If a company is over the limit, the process refuses its requests without a query.
     inMemoryBlockOnConsumed: points + 1,
   });
 }
@@ -208,7 +208,7 @@ export function limitFailures(limits: Limits): MiddlewareHandler {
     const signingIn = c.req.method === 'POST' && signInPaths.includes(c.req.path);
     const { exceeded, headers } = await limits.ofAddress(clientAddress(c), { signingIn });
     if (!exceeded) return;
-    // Remove the old response first. Otherwise Hono copies its headers to the new one.
+    // Remove the old response first. Otherwise Hono copies the headers of the old response to the new response.
     c.res = undefined;
     c.error = tooManyFailures(headers);
     c.res = problemResponse(tooManyFailures(headers));
@@ -221,7 +221,7 @@ function tooManyFailures(headers: RateLimit['headers']): Problem {
   return new Problem('rate-limited', detail, { headers, bound: 'failed-authentications' });
 }
 
-/** Counts requests with a key. Requests of admins are not limited. */
+/** Counts requests with a key. Does not limit requests of admins. */
 export function limitUse(limits: Limits, use: Use): MiddlewareHandler<Authenticated> {
   return async (c, next) => {
     await countUse(c, limits, use, c.get('actor'));
@@ -251,7 +251,7 @@ export function noteBounds(metrics: Pick<Metrics, 'boundsMet'>, log: Logger): Mi
     const bound = error.more.bound ?? (error.status === 429 && error instanceof Rejection ? error.reason : undefined);
     if (bound === undefined) return;
     metrics.boundsMet.inc({ bound });
-    // Do not log the company of a stranger, who could fill the log with a new company in each path.
+    // Do not log the company id that a stranger asks for: with a new id in each path, a stranger could fill the log.
     const isStranger = bound === 'failed-authentications';
     const companyId = isStranger ? undefined : loggableId(/^\/co\/([\w-]{1,64})\//.exec(c.req.path)?.[1]);
     if (!noted.take(`${bound} ${companyId}`)) return;

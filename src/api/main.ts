@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** `npm run api`: the API without a worker. The state is in PostgreSQL and Temporal. */
+/** `npm run api` starts the API without a worker. All state is in PostgreSQL and Temporal. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -37,7 +37,7 @@ await runProcess(async (closers, stop) => {
   const limits = new Limits({ ...limitsOf(config), shared: database, log });
   server.serve(createApi({ ...parts, closers, limits, quotas: quotasOf(config), adminToken: RELAY_ADMIN_TOKEN, eager: false }));
   closers.add('the API', server.close);
-  // Load balancers need this time to stop sending requests.
+  // Load balancers need this time until they send no more requests to this process.
   closers.add('the balancers', () => sleep(config.RELAY_DRAIN_SECONDS * 1000));
   log.info({ version: packageJson.version, host, port }, 'the API listens');
 

@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document, made from the routes and the zod schemas that validate their requests. */
+/** Makes the OpenAPI 3.1 document from the routes and from the zod schemas that validate the requests. */
 
 import { z } from 'zod';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -72,7 +72,7 @@ const pathParameters: Record<string, z.ZodType> = {
   verb: z
     .enum(steeringVerbs.filter((verb) => verb !== 'mend'))
     .describe(
-      '`retry`: for an action that needs attention, failed or partly failed. `skip`: for an action that needs attention. `runNow`, ' +
+      '`retry`: for an action that needs attention, has failed, or has partly failed. `skip`: for an action that needs attention. `runNow`, ' +
         '`reschedule`: for a scheduled action. `cancel`: for an action that has not ended.',
     ),
   bulkId: z.string().describe('The `bulkId` of the bulk order.'),
@@ -118,7 +118,7 @@ export function pathOf({ path }: Route): string {
   return path.replaceAll(/:(\w+)/g, '{$1}');
 }
 
-/** The possible credentials for each kind of access. `{}` means: no credentials. */
+/** The possible credentials for each kind of access. `{}` means that the route needs no credentials. */
 const securities: Record<Access, Record<string, []>[]> = {
   public: [],
   'relay tokens': [{}, { adminToken: [] }, { companyKey: [] }, { session: [] }],
@@ -139,18 +139,18 @@ export const everywhere: readonly ProblemSlug[] = [
   'internal',
 ];
 
-/** The problems of this route, without those that all endpoints have. */
+/** The problems of this route, without the problems that every endpoint can have. */
 export function problemsOf(route: Route): ProblemSlug[] {
   const { problems = [], path, access, query, body, rawBody, answers } = route;
   const slugs: ProblemSlug[] = [...problems];
-  // An id in the path must exist, unless a PUT creates it. Senders of chains get no 404.
+  // A path with an unknown id gets 404, unless a PUT creates this id. Senders of chains get no 404.
   const makes = route.method === 'put' && 201 in answers;
   if (path.includes(':') && access !== 'relay tokens' && !makes) slugs.push('not-found');
   if (body) slugs.push('invalid-body');
   if (body || rawBody) slugs.push('malformed-json', 'body-too-large', 'unsupported-media-type');
   if (query) slugs.push('invalid-query');
   if (access !== 'public') slugs.push('unauthorized', 'rate-limited');
-  if (401 in answers || slugs.includes('unauthorized')) slugs.push('rate-limited'); // 429 after too many 401s for one address.
+  if (401 in answers || slugs.includes('unauthorized')) slugs.push('rate-limited'); // After too many 401, an address gets 429.
   if (access.startsWith('admin') && path.includes(':companyId')) slugs.push('forbidden');
   if (access.startsWith('admin') && route.method !== 'get') slugs.push('foreign-page');
   return problemTypeList.map(({ slug }) => slug).filter((slug) => slugs.includes(slug) && !everywhere.includes(slug));
@@ -210,7 +210,7 @@ const problemHeaders: Record<number, DescribedAnswer['headers']> = {
   503: { 'Retry-After': header('Seconds to wait.') },
 };
 
-/** The answers for these problems, by status. */
+/** Returns the answers for the given problems, by status. */
 function problemAnswers(slugs: ProblemSlug[], schemas: Schemas, onPage = false): Record<string, DescribedAnswer> {
   const schema = schemaOf(problemSchema, schemas);
   const answers: Record<string, DescribedAnswer> = {};
@@ -231,12 +231,12 @@ export function problemExample({ slug, title, status, example }: (typeof problem
 
 /** Adds a schema with an id to `schemas`, and returns a reference to the schema. */
 function schemaOf(schema: z.core.$ZodType, schemas: Schemas): Schema {
-  // A schema with an id becomes a reference only inside another schema, such as an array.
+  // zod makes a reference from a schema with an id only inside another schema, such as an array.
   const { items = {}, $defs = {} } = z.toJSONSchema(z.array(schema), {
-    // Describe a schema as a caller sees it: fields with a default are optional, and answers may have more fields.
+    // Describe each schema as a caller sees it: fields with a default are optional, and answers may have more fields.
     io: 'input',
     override: ({ jsonSchema }) => {
-      // zod adds these limits by itself.
+      // Remove the limits that zod adds to every integer.
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;

@@ -23,11 +23,11 @@ import { numberCursor, pageQuery } from './input.js';
 import { found, notFound } from './problems.js';
 import { type ApiOptions, type Route, route } from './route.js';
 
-/** Test notices are limited: each goes to every contact, from the operator's address. */
-const testsAtOnce = 10; // for the keys of a company together; then one more in each `testEveryMs`
+/** Test notices have a limit, because each test sends a notice to every contact from the operator's address. */
+const testsAtOnce = 10; // all keys of a company share this number; each `testEveryMs` gives back one test
 const testEveryMs = 360_000;
-/** Checks are limited: for each, a worker calls all systems of the company. */
-const checksAtOnce = 20; // for the keys of a company together; then one more in each `checkEveryMs`
+/** Checks have a limit, because a worker calls all systems of the company for each check. */
+const checksAtOnce = 20; // all keys of a company share this number; each `checkEveryMs` gives back one check
 const checkEveryMs = 10_000;
 
 export function operatingRoutes({ store, client, taskQueue, log }: ApiOptions): Route[] {
@@ -72,17 +72,17 @@ export function operatingRoutes({ store, client, taskQueue, log }: ApiOptions): 
     }),
     route.manager('DELETE /admin/companies/:companyId/pause', 'endPause', 'End a pause', {
       description:
-        'If delayed actions of a chain were due during the pause, the first one runs when the pause ends. The others follow at their ' +
+        'If delayed actions of a chain were due during the pause, the first one runs when the pause ends. The other actions follow at their ' +
         'original intervals.',
       query: z.object({
         what: pausableSchema.optional().describe('The pause to end. Default: all pauses.'),
-        overdue: z.literal('now').optional().describe('Overdue actions run immediately, without these intervals.'),
+        overdue: z.literal('now').optional().describe('With `now`, all overdue actions run immediately.'),
       }),
       answers: { 200: ['The ended pauses.', endedPausesResponse] },
       async handle(c, { companyId, actor, query: { what, overdue } }) {
         const ended = found(await store.pauses.end(companyId, what, actor), `company ${companyId}`);
         if (ended.length === 0) throw notFound(`pause of ${what === undefined ? '' : `${what} of `}company ${companyId}`);
-        // Do not wait for the signals: a chain that misses its signal checks the pause again within minutes.
+        // Do not wait for the signals. If a signal does not reach a chain, the chain still checks the pause within minutes.
         const missed = 'chains that wait for a pause could not be signalled; they check the pause again within minutes';
         void resumeChains(client, companyId, overdue).catch((err: unknown) => log.warn({ err, companyId }, missed));
         return c.json({ ended });
@@ -107,7 +107,7 @@ export function operatingRoutes({ store, client, taskQueue, log }: ApiOptions): 
     route.manager('POST /admin/companies/:companyId/check', 'checkCompany', 'Check whether the settings of a company work', {
       description:
         'A worker checks whether the platform, the ticket system and the mail server answer and accept the credentials. It also checks ' +
-        'who would get notices. It sends no message and changes nothing.',
+        'who would get notices. The check sends no message and changes nothing.',
       body: checkRequest,
       answers: { 200: ['The result for each system.', checkResponse] },
       problems: ['temporal-unavailable'],
@@ -122,13 +122,13 @@ export function operatingRoutes({ store, client, taskQueue, log }: ApiOptions): 
   ];
 }
 
-/** The most rows of one request, so that a request takes only seconds. */
+/** The maximum number of rows for one request, so that a request takes only seconds. */
 const rotatedAtOnce = 200;
 
 export function encryptionRoutes({ encryption }: Store): Route[] {
   return [
     route.admin('GET /admin/encryption', 'getEncryption', 'Read how many rows are encrypted with each key', {
-      answers: { 200: ['The ids of the keys, and the number of rows of each.', encryptionStatusSchema] },
+      answers: { 200: ['The ids of the keys, and the number of rows for each key.', encryptionStatusSchema] },
       handle: async (c) => c.json(await encryption.status()),
     }),
     route.admin('POST /admin/encryption/rotate', 'rotateEncryption', 'Encrypt the database with the current key', {

@@ -10,7 +10,7 @@ interface Page {
   title: string;
   header?: Html;
   main: Html;
-  /** The page has forms, which the browser may send only to the relay. */
+  /** Whether the page has forms. The browser may send these forms only to the relay. */
   forms?: boolean;
 }
 
@@ -53,7 +53,7 @@ export function json(value: unknown): Html {
   return html`<pre>${JSON.stringify(value, undefined, 2)}</pre>`;
 }
 
-/** The style of all pages here, and of the sandbox's pages. */
+/** The style of all pages of the API and of the sandbox. */
 export const sharedStyle = `
 :root { color-scheme: light dark;
   --line: light-dark(#dfe3e8, #353b43); --soft: light-dark(#5d6875, #9aa5b1); --card: light-dark(#fff, #1d2126);

@@ -8,7 +8,7 @@ import { DecryptionError } from '../contract/encryption.js';
 import { Problem, problemResponse } from '../contract/problem.js';
 import { AwayError } from '../service/config.js';
 
-/** Call this function before you add routes. @param report - gets unexpected errors. The client gets 500 or 503 for them. */
+/** Call this function before you add routes. @param report - gets unexpected errors. The client gets 500 or 503. */
 export function answerProblems<E extends Env>(app: Hono<E>, report: (error: Error) => void): Hono<E> {
   const onMethodNotAllowed = (c: Context, methods: string[]) => {
     const headers = { Allow: methods.join(', ') };
@@ -32,12 +32,12 @@ export function problemOf(error: Error): { problem: Problem; isExpected: boolean
   if (error instanceof Problem) return expected(error);
   if (error instanceof HTTPException && error.status < 500)
     return expected(new Problem('bad-request', error.message || 'The request was refused.'));
-  // The connection ended inside the body. The answer reaches no client, but the metrics count it.
+  // The connection ended before the end of the body. The answer reaches no client, but the metrics count this answer.
   if (error.message === 'aborted' && 'code' in error && error.code === 'ECONNRESET')
     return expected(new Problem('bad-request', 'The request did not arrive in full.'));
   if (error instanceof AwayError) {
     const away = 'The database of the relay does not answer at the moment. Send the request again';
-    return expected(new Problem('database-unavailable', `${away}; if it makes a change, check first whether it was made.`));
+    return expected(new Problem('database-unavailable', `${away}; before you repeat a change, check whether it was made.`));
   }
   if (error instanceof DecryptionError)
     return unexpected(new Problem('unreadable', `Stored data cannot be read: ${error.message}.`));
@@ -46,13 +46,13 @@ export function problemOf(error: Error): { problem: Problem; isExpected: boolean
   return unexpected(new Problem('internal', 'The relay had an unexpected error; the operator finds it in the log.'));
 }
 
-/** PostgreSQL refuses texts with a NUL character. */
+/** Refuses paths and queries with a NUL character, because PostgreSQL refuses texts with a NUL character. */
 const refuseNul: MiddlewareHandler = async (c, next) => {
   if (c.req.url.includes('%00')) throw new Problem('malformed-url', 'The URL must not contain a NUL character.');
   await next();
 };
 
-/** Use it only for authenticated callers: strangers must not learn which ids exist. @param what - for example `rule 4711`. */
+/** Only for authenticated callers: strangers must not learn which ids exist. @param what - for example `rule 4711`. */
 export function notFound(what: string): Problem {
   return new Problem('not-found', `There is no ${what}.`);
 }

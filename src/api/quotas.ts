@@ -21,14 +21,14 @@ export function quotasOf(config: Config): Required<CompanyLimits> {
   return { actionsPerDay, recipientsPerDay, openChains: config.RELAY_OPEN_CHAINS };
 }
 
-/** The shortest time between two counts of a company's open chains. */
+/** The minimum time between two counts of a company's open chains. */
 const countEveryMs = 10_000;
 const countTimeoutMs = 10_000;
-/** The shortest time between two log lines about a failed count. */
+/** The minimum time between two log lines about a failed count. */
 const saidEveryMs = 60_000;
 
 interface OpenChains {
-  /** The number at the last count. Undefined before the first count. */
+  /** The number of open chains at the last count. Undefined before the first count. */
   counted?: number;
   /** The number of chains that this process has accepted since the last count. */
   since: number;
@@ -51,7 +51,7 @@ export class Quotas {
 
   readonly #standard = quotasOf(readConfig({}));
 
-  /** Starts a chain and counts it. @throws Rejection 429 if the company has reached a limit */
+  /** Starts a chain and counts its usage. @throws Rejection 429 if the company has reached a limit */
   async within(companyId: string, actions: readonly ChainAction[], start: () => Promise<StartedChain>): Promise<StartedChain> {
     const { store, metrics } = this.options;
     const { limits } = await this.#boundsOf(companyId);
@@ -114,7 +114,7 @@ export class Quotas {
     throw new Rejection('invalid-chain', 'invalid-chain', detail, { errors });
   }
 
-  /** Counts open chains in the background, and again when a tenth of the remaining quota is used: other processes use it, too. */
+  /** Counts open chains in the background. Counts again after a tenth of the free quota: other processes also start chains. */
   #openOf(companyId: string, most: number): OpenChains {
     const open = this.#open.get(companyId) ?? { since: 0, askedAt: Number.NEGATIVE_INFINITY };
     this.#open.set(companyId, open);

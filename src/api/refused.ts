@@ -30,13 +30,13 @@ export interface Asked {
 
 type Options = Pick<ApiOptions, 'store' | 'log'> & { guesses: Guesses; rejections: Rejections };
 
-const maxMistakes = 100; // the most stored mistakes of a request
-/** In characters. The relay tries to make a proposal for every shorter body, which takes some milliseconds. */
+const maxMistakes = 100; // the maximum number of stored mistakes for a request
+/** A length in characters. The relay makes a proposal for every body up to this length, which takes some milliseconds. */
 const smallLength = 4 * 1024;
-/** Limits the proposals for longer bodies of a company, because such a proposal takes up to half a second. */
+/** Limits how often the relay makes a proposal for a longer body of a company. Such a proposal takes up to half a second. */
 const proposals = new Shares(20, 2000);
 
-/** Stores the request if its sender is known. @throws Problem 503 if the sender cannot be looked up, or the request not stored */
+/** Stores the request if its sender is known. @throws Problem 503 if the lookup of the sender or the storing fails */
 export async function keepRefused(options: Options, problem: Problem, asked: Asked): Promise<void> {
   const { rejections } = options;
   if (!(problem instanceof Rejection)) return keepBroken(options, problem, asked);
@@ -84,7 +84,7 @@ async function keepBroken({ store, log, guesses, rejections }: Options, problem:
   asked.tokens ??= tokensIn(reading.text);
   const { candidates } = asked.tokens;
   if (candidates.length === 0) return;
-  const isUnauthorized = problem.slug === 'unauthorized'; // then authentication has just read the tokens, and delayed the answer
+  const isUnauthorized = problem.slug === 'unauthorized'; // if so, authentication has just read the tokens and delayed the answer
   const lookUp = async (fresh: boolean) => {
     const tokens = await store.tokens.recognizer(companyId, fresh).catch((error) => throwUnknown(error, companyId, log));
     return { tokens, found: candidates.flatMap((candidate) => tokens.of(candidate)) };
@@ -94,7 +94,7 @@ async function keepBroken({ store, log, guesses, rejections }: Options, problem:
   if (!isUnauthorized && found.length === 0 && candidates.some(isTakenOver)) await guesses.slowDownAny(companyId);
   const signature = verdictOn(tokens.webhookSecret, headers, received.bytes);
   const live = found.filter(isLive);
-  // A stranger's chain is not stored if none of its tokens is valid now.
+  // Do not store a body without tokens of the company. Do not store a stranger's request without a valid token.
   if (found.length === 0 || (live.length === 0 && !(problem instanceof Rejection) && isUnauthorized)) return;
 
   const flaw = reading.ok ? reading.looseness() : reading.flaw;
@@ -125,7 +125,7 @@ function reasonOf(flaw: Flaw | undefined): RejectionReason {
   return flaw ? (reasons[flaw.kind] ?? 'malformed-body') : 'wrong-token';
 }
 
-/** Chooses the reason that needs the most care before a person sends the request again. */
+/** Chooses the most serious reason: a person must check this reason before sending the request again. */
 function deadReason(found: readonly KnownToken[], signature: RefusedRequest['signature']): RejectionReason {
   if (found.some(({ state }) => state === 'revoked')) return 'token-revoked';
   if (signature === 'wrong') return 'signature';
@@ -149,11 +149,11 @@ function wrongTokens({ received }: Asked, { masked }: TokensIn): { body: KeptBod
   return {
     body: { text: storable(masked), bytes: received.bytes.byteLength, cut: false },
     detail:
-      'Some actions have a relayId and a token that belong together, others do not. One such mistake refuses the whole request.',
+      'Some actions have a relayId and a token that belong together, but other actions do not. The whole request was refused.',
   };
 }
 
-/** The probable actions of the body. Undefined if there are none, the body is incomplete, or too many large bodies came. */
+/** The probable actions of the body. Undefined if it has none, if it is incomplete, or after too many long bodies. */
 function proposed({ companyId, reading }: Asked, tokens: Recognizer, hidden?: TokensIn): ProposedAction[] | undefined {
   const isWhole = reading.ok || !['too-large', 'charset', 'content-encoding'].includes(reading.flaw.kind);
   if (!isWhole || (reading.text.length > smallLength && !proposals.take(companyId))) return undefined;
@@ -168,7 +168,7 @@ function proposed({ companyId, reading }: Asked, tokens: Recognizer, hidden?: To
 
 const record = (value: unknown): Record<string, unknown> => (typeof value === 'object' && value !== null ? { ...value } : {});
 
-/** Removes each field with the name `relayAccessToken`, or with a name that looks like a misspelling of it. */
+/** Removes each field with the name `relayAccessToken`, or with a likely misspelling of this name. */
 function withoutTokens(value: unknown, shown = (text: string) => text): unknown {
   if (typeof value === 'string') return shown(value);
   if (Array.isArray(value)) return value.map((inner) => withoutTokens(inner, shown));

@@ -1,4 +1,4 @@
-/** `/co/{companyId}/rejected`: refused requests of known senders. People send them again, or drop them. */
+/** `/co/{companyId}/rejected`: refused requests of known senders. People send these requests again, or drop them. */
 
 import { mergeFields } from '../chain/fields.js';
 import { jsonPointer } from '../chain/request.js';
@@ -87,7 +87,7 @@ export function rejectedRoutes(options: ApiOptions, rejections: Rejections, quot
           // The schema requires a token, but a resent request has none.
           const elements = changed.map((element) => ({ ...element, relayAccessToken: '' }));
           const { actions, warnings } = readActions(elements);
-          // Hash the original actions: if the sender repeats the request, it then counts as the same request.
+          // Hash the actions without edits. If the sender repeats the request, the relay then recognizes the repetition.
           const hash = hashRequest(sent.map(({ came }) => came));
           const traceparent = c.get('traceparent');
           await quotas.checkRecipients(companyId, actions);
@@ -121,7 +121,7 @@ export function rejectedRoutes(options: ApiOptions, rejections: Rejections, quot
   ];
 }
 
-/** The problem shows the actions, because a stranger may have written them. */
+/** The problem asks for `confirm` and shows the actions, because a stranger may have written the request. */
 function notConfirmed({ reason, signature, elements }: RejectedRequest): Problem {
   const ended = reason === 'token-revoked' ? 'revoked' : 'rotated';
   const why = reason === 'signature' ? 'without the signature of the company' : `with a token that was ${ended}`;
@@ -139,7 +139,7 @@ function assertUndecided({ chainId, resentAt, droppedAt, droppedBy }: RejectedRe
 }
 
 /**
- * @returns the actions to send, before and after edits. If the body is unreadable, these are the actions of its proposal.
+ * @returns the actions to send, before and after edits. If the body is unreadable, returns the actions of the proposal.
  * @throws Problem only-proposed, not-authenticated, invalid-body
  */
 function sentOf(request: RejectedRequest, { proposed, leaveOut, actions: changes }: Resend) {
@@ -180,7 +180,7 @@ function mended(elements: RejectedRequest['elements'], changes: Resend['actions'
   return elements.map((came, index) => ({ came, element: mergeFields(came, changes[index] ?? {}) }));
 }
 
-/** The pointers of changed fields, such as `/1/delayInSeconds`. Undefined if nothing changes. */
+/** Returns the pointers of changed fields, such as `/1/delayInSeconds`. Undefined if no field changes. */
 function placesOf(changes: Resend['actions']): string[] | undefined {
   const places = Object.entries(changes).flatMap(([index, fields]) =>
     Object.keys(fields).map((name) => jsonPointer([index, name])),
@@ -188,9 +188,9 @@ function placesOf(changes: Resend['actions']): string[] | undefined {
   return places.length > 0 ? places : undefined;
 }
 
-/** Uses the sender's key, so that a repetition by the sender starts no second chain. Otherwise all resends share one key. */
+/** Returns the sender's key, so that a repetition by the sender starts no second chain. Otherwise returns a key of this request. */
 function keyOf({ rejectedId, reason, idempotencyKey }: RejectedRequest): string {
-  // Senders cannot use this key: no header contains a line break.
+  // Senders cannot use this key, because a header cannot contain a line break.
   const own = `rejected\n${rejectedId}`;
   return reason === 'idempotency-key-reused' ? own : (idempotencyKey ?? own);
 }

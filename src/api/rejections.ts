@@ -10,7 +10,7 @@ import type { Keeping, NewRejectedRequest } from '../store/rejected.js';
 import type { Store } from '../store/store.js';
 import type { ApiOptions } from './route.js';
 
-/** `mistakes`: at least one. The pointer of a mistake names an action. The notice goes to the contacts of this action's rule. */
+/** `mistakes` is not empty. The pointer of a mistake names an action. The contacts of this action's rule get the notice. */
 export type RefusedRequest = Omit<NewRejectedRequest, 'receivedAt'> & {
   mistakes: readonly Issue[];
   ruleOf(index: number): string;
@@ -22,29 +22,29 @@ interface RejectionsOptions extends Pick<ApiOptions, 'taskQueue' | 'log'> {
   metrics: Pick<Metrics, 'refused'>;
 }
 
-const maxWaiting = 200; // the most waiting requests of all companies; one request of each company may always wait
-const keptAtOnce = 100; // the most requests that need `confirm`, by company and reason; then one more in each `keptEveryMs`
+const maxWaiting = 200; // the maximum number of waiting requests in all queues; one request of each company may always wait
+const keptAtOnce = 100; // requests that need `confirm`, for each company and reason; then one more request in each `keptEveryMs`
 const keptEveryMs = 36_000;
-const saidEveryMs = 3_600_000; // at most one log line an hour for a company and reason
-const answerMs = 50; // delay before storing, so that the answer goes out first
-const fullMs = 10_000; // after this time, asks the store again whether it has room
-const maxRules = 5; // the most rules that get a notice of one request
+const saidEveryMs = 3_600_000; // a company and reason get at most one log line an hour
+const answerMs = 50; // the delay before the relay stores a request, so that the answer goes out first
+const fullMs = 10_000; // if the store has no room, the relay tries to store again after this time
+const maxRules = 5; // the maximum number of rules that get a notice of one request
 
 export class Rejections {
   readonly #shares = new Shares(keptAtOnce, keptEveryMs);
   readonly #said = new Shares(1, saidEveryMs);
   /** Each company has two queues: one for requests stored before their answer, one for requests stored after it. */
   readonly #queues = new Map<string, { waiting: number; last: Promise<unknown> }>();
-  /** Keys (company, rule, reason) for which the store has no room. `notKept`: requests dropped since the last call of the store. */
+  /** Keys (company, rule, reason) for which the store has no room. `notKept`: the number of requests dropped since then. */
   readonly #full = new Map<string, { until: number; notKept: number }>();
 
   constructor(private readonly options: RejectionsOptions) {}
 
-  /** Stores the request before its answer, or only counts it if there is no room. @throws Problem 503 if the store fails */
+  /** Stores the request before its answer. If there is no room, only counts the request. @throws Problem 503 if storing fails */
   async keepFirst(request: RefusedRequest): Promise<void> {
     const { log } = this.options;
     const { companyId, reason } = request;
-    // This queue needs no limit: the number of connections is limited.
+    // This queue needs no limit, because the server limits its connections.
     await this.#enqueue(request, 'first', async () => {}).catch((error: unknown) => {
       log.error({ err: error, companyId, reason }, 'a refused request could not be stored');
       const lost = 'The request was refused and cannot be stored at the moment. Nothing has run. Send it again.';

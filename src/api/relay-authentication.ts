@@ -1,4 +1,4 @@
-/** Authenticates the sender of a chain. Every token must be right. If the company requires a signature, it must be right, too. */
+/** Authenticates the sender of a chain. Every token must be right, and the signature too, if the company requires a signature. */
 
 import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
@@ -29,7 +29,7 @@ export async function authenticateRequest(
   // If the chain is too long, its first actions are enough to identify the sender.
   const credentials = elements.slice(0, maxActions).map((element) => ({
     relayId: textOf(element.relayId),
-    relayAccessToken: textOf(element.relayAccessToken).slice(0, maxTokenLength + 1), // Limits the text that the store hashes.
+    relayAccessToken: textOf(element.relayAccessToken).slice(0, maxTokenLength + 1), // limits the text that the store hashes
   }));
   const authentication = await store.tokens
     .authenticate(companyId, credentials)
@@ -37,7 +37,7 @@ export async function authenticateRequest(
   const { ok, webhookSecret } = authentication;
   const tokenIds = ok ? authentication.tokenIds : [];
   if (ok && webhookSecret === undefined) return { signature: 'not required', tokenIds };
-  // Check a signature even if the company requires none. Otherwise the duration of a refusal would show whether it does.
+  // Check a signature even if the company requires none. Otherwise the time of a refusal would show whether one is required.
   const mistake = wrongSignature(webhookSecret ?? noSecret, headers, bytes);
   const forged = webhookSecret === undefined ? undefined : mistake;
   if (ok && !forged) return { signature: 'right', tokenIds };
@@ -50,7 +50,7 @@ export async function authenticateRequest(
   throw refused(refusals, credentials, { signature, forged });
 }
 
-/** Call this if the settings cannot be read. @throws Problem 503 */
+/** Call this function if the settings cannot be read. @throws Problem 503 */
 export function throwUnknown(error: unknown, companyId: string, log: ApiOptions['log']): never {
   if (said.take(companyId))
     log.error({ err: error, companyId }, 'authentication failed: the settings of the company cannot be read');
@@ -94,11 +94,11 @@ function firstToken(bytes: ArrayBuffer): string | undefined {
 }
 
 const unauthorized =
-  'Company, relayId and relayAccessToken of every action must belong together, the rule must be enabled, and the webhook ' +
-  'signed if the company asks for it.';
+  'Company, relayId and relayAccessToken of every action must belong together, the rule must be enabled, and the webhook must be ' +
+  'signed if the company requires a signature.';
 const challenge = { 'WWW-Authenticate': 'relayAccessToken' };
 
-/** Refusals of known senders: their credentials belong to a rule, but are not valid now. */
+/** Refusals of known senders. The credentials of a known sender belong to a rule, but are not valid now. */
 const known: Partial<Record<Refusal, { reason: RejectionReason; field: string; says(rule: string): string }>> = {
   expired: {
     reason: 'token-expired',
@@ -122,7 +122,7 @@ function refused(
     return [{ reason: mistake.reason, mistake: { pointer: `/${index}/${mistake.field}`, detail } }];
   });
   if (forged) found.push({ reason: 'signature', mistake: forged });
-  // Choose the reason that needs the most care before a person sends the request again.
+  // Choose the most serious reason: a person must check this reason before sending the request again.
   const of = (wanted: RejectionReason) => found.find(({ reason }) => reason === wanted);
   const { reason } = of('token-revoked') ?? of('signature') ?? of('token-expired') ?? found[0] ?? {};
   const stranger = refusals.findIndex((refusal) => refusal && !known[refusal]);
@@ -142,7 +142,7 @@ function refused(
   });
 }
 
-/** Takes the same time with and without a secret. */
+/** Checks the signature. The check takes the same time with and without a secret. */
 export function verdictOn(secret: string | undefined, headers: Headers, bytes: ArrayBuffer): SignatureVerdict {
   const mistake = wrongSignature(secret ?? noSecret, headers, bytes);
   return secret === undefined ? 'not required' : mistake ? 'wrong' : 'right';

@@ -14,7 +14,7 @@ import { flawAdvice, flawWords } from '../door/flaw.js';
 import type { Reading } from '../door/read.js';
 import type { TokensIn } from '../door/tokens.js';
 
-/** The most mistakes in an answer, and the most warnings. */
+/** The maximum number of mistakes in an answer, and of warnings. */
 const maxErrors = 1000;
 
 /** One schema for each action: the common fields and the fields of this action. */
@@ -27,7 +27,7 @@ export const actionRequests = actionDefinitions.map(({ name, description, needsA
   return z.object({ ...commonFields, action, platformAssignmentId: assignment, ...fields }).meta({ id: name, description });
 });
 
-/** Only for the OpenAPI document. chain/request.ts validates requests, with better messages. */
+/** This schema is only for the OpenAPI document. chain/request.ts validates requests, with better messages. */
 const rawBody = z
   .array(z.union(actionRequests))
   .min(1)
@@ -71,7 +71,7 @@ const query = z.object({
 
 export const chainRequest = { query, headers, rawBody, examples };
 
-/** @throws Problem 400, also if the name `dryRun` is misspelt: otherwise the relay would run the chain */
+/** @throws Problem 400, also for a misspelt `dryRun`: otherwise the relay would run the chain */
 export function asksDryRun(c: Context): boolean {
   const other = Object.keys(c.req.query()).find((name) => name !== 'dryRun' && /^dry[_-]?run$/i.test(name));
   if (other !== undefined) throw new Problem('invalid-query', `${other} is not a parameter; did you mean dryRun?`);
@@ -93,7 +93,7 @@ export function readIdempotencyKey(c: Context): { idempotencyKey?: string; mista
   return { idempotencyKey: key };
 }
 
-/** Reads the body, but at most `mostBytes` of it. */
+/** Reads the body. Stops after `mostBytes` bytes. */
 export async function receive(c: Context): Promise<Received> {
   const headers = { contentType: c.req.header('Content-Type'), contentEncoding: c.req.header('Content-Encoding') };
   const isShort = Number(c.req.header('Content-Length') ?? Number.NaN) <= mostBytes;
@@ -113,7 +113,7 @@ export async function receive(c: Context): Promise<Received> {
   return { ...headers, bytes: new Uint8Array(Buffer.concat(chunks).subarray(0, mostBytes)).buffer, whole: size <= mostBytes };
 }
 
-/** The answer to a body that is not a list of actions. Senders without a valid token get this answer, too. */
+/** Makes the answer to a body that is not a list of actions. Senders without a valid token get this answer, too. */
 export function refusal(
   reading: Extract<Reading, { ok: false }>,
   { contentType, whole }: Received,
@@ -133,7 +133,7 @@ export function refusal(
   const mistakes = errors?.length ? { errors } : {};
   return new Problem(
     'not-an-array',
-    'The body must be a JSON array of actions, also for a single one: [{"action": …}].',
+    'The body must be a JSON array of actions, also for a single action: [{"action": …}].',
     mistakes,
   );
 }

@@ -1,4 +1,4 @@
-/** `POST /co/{companyId}/relay`: starts a chain, or answers with its mistakes. */
+/** `POST /co/{companyId}/relay`: starts a chain, or answers with the mistakes in the request. */
 
 import type { Context } from 'hono';
 import { z } from 'zod';
@@ -84,7 +84,7 @@ export function relayRoute(
         const { bytes } = received;
         const { signature, tokenIds } = await authenticateRequest(known, companyId, elements, { bytes, headers: asked.headers });
         asked.signature = signature;
-        assertStrict(asked); // Strangers were refused before this line.
+        assertStrict(asked); // The lines before have refused strangers.
         return await withinLimit(c, limits, companyId, async () => {
           if (mistake !== undefined) throw new Rejection('idempotency-key', 'idempotency-key', mistake);
           const { actions, warnings: found } = readActions(elements);
@@ -121,7 +121,7 @@ function assertStrict(asked: Asked): void {
   throw refusal({ ok: false, flaw, text: reading.text, cut: false }, received, asked.tokens);
 }
 
-/** Answers 202 for a new chain, or 200 with the first answer again. */
+/** Answers 202 for a new chain. For a repeated request, answers 200 with the first answer. */
 export function answerStarted(c: Context, { chain, replayed }: StartedChain, warnings: Issue[], links: Links): Response {
   c.header('Location', chainUrl('', chain));
   if (replayed) c.header('Idempotency-Replayed', 'true');

@@ -9,10 +9,10 @@ import type { Tracing } from '../service/tracing.js';
 /** Monitoring calls these paths every few seconds. */
 const watched = ['/healthz', '/readyz', '/metrics'];
 
-/** The relay logs these statuses at `debug`: strangers could fill the log. Failed authentications and limits have other log lines. */
+/** The relay logs these statuses at `debug`, because strangers could fill the log. Failures and limits have other log lines. */
 const detail = [401, 404, 405, 408, 413, 415, 429];
 
-/** Logs ids and the route, but no path or query, which may contain a secret. If a chain is accepted, it also logs the chain's id. */
+/** Logs the route and ids, and the id of an accepted chain. Logs no path and no query, because they may contain a secret. */
 export function logRequests(log: Log): MiddlewareHandler {
   return async (c, next) => {
     const begun = performance.now();

@@ -23,8 +23,8 @@ import { type Limits, limitUse, type Use } from './limits.js';
 export interface ApiOptions extends StartOptions, CallersOptions {
   store: Store;
   connectors: Pick<Connectors, 'platformOf' | 'ticketingOf'>;
-  keyring?: Keyring; // encrypts Temporal's payloads; without it, they are not encrypted
-  /** Gets the notices of companies without contacts. Without this address, every company needs a contact. */
+  keyring?: Keyring; // encrypts Temporal's payloads; without a keyring, the payloads are not encrypted
+  /** The address that gets the notices of companies without contacts. Without this address, every company needs a contact. */
   operatorEmail?: string;
   limits: Limits;
   /** The limits of a company without its own limits. Default: the defaults of the environment variables. */
@@ -33,14 +33,14 @@ export interface ApiOptions extends StartOptions, CallersOptions {
   /** The address of Temporal's Web UI. `/web-ui` opens it. Its pages may call `/codec` with a session. */
   webUi?: string;
   metrics: Metrics;
-  metricsToken?: string; // with this bearer token, other machines may read `/metrics`
-  tracing?: Tracing; // without it, nothing is traced
-  stop?: AbortSignal; // aborts when the process stops
-  /** When the process stops, it calls these functions after the last request. */
+  metricsToken?: string; // other machines may read `/metrics` with this bearer token
+  tracing?: Tracing; // absent if tracing is off
+  stop?: AbortSignal; // the process aborts this signal when it stops
+  /** When the process stops, it calls the added functions after the last request. */
   closers?: { add(name: string, close: () => unknown): void };
 }
 
-/** The second element is the schema of a JSON body, or the media type of another body. The third one describes headers by name. */
+/** The second element is the schema of a JSON body, or the media type of another body. The third element describes headers. */
 export type Answer = readonly [
   description: string,
   body?: z.ZodType | 'text/html' | 'text/plain' | 'text/event-stream',
@@ -61,11 +61,11 @@ interface Description<Path, Who, Query, Body> {
   examples?: Record<string, { summary: string; value: unknown }>;
   /** The rate limit for keys. Default for `manager` routes: `reads` for GET, otherwise `steering`. */
   use?: Use;
-  /** By HTTP status. */
+  /** The answers by HTTP status. */
   answers: Record<number, Answer>;
   /** The route shows errors as HTML pages. */
   onPage?: boolean;
-  /** Only the problems that do not follow from path, access, `query` and `body`. */
+  /** The problems that do not follow from path, access, `query` and `body`. Leave out the others. */
   problems?: readonly ProblemSlug[];
   /** @param asked - the path's parameters by name, the actor, the validated query and body */
   handle(
@@ -82,7 +82,7 @@ type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 export interface Route extends Omit<Description<string, Access, z.ZodObject, z.ZodType>, 'handle'> {
   method: Method;
-  /** In Hono's form: `/co/:companyId/chains`. openapi.ts describes the parameters. */
+  /** A path in Hono's form: `/co/:companyId/chains`. openapi.ts describes the parameters. */
   path: string;
   /** The `operationId` in OpenAPI, which generated clients use as a name. */
   id: string;
@@ -94,7 +94,7 @@ export interface Route extends Omit<Description<string, Access, z.ZodObject, z.Z
 /** These paths need credentials even if no route matches. Strangers therefore do not learn which routes exist. */
 const guarded = {
   '/admin/companies/:companyId/*': 'admin or manage key',
-  // This path names no company. A key passes this guard only if the guard before has accepted the key.
+  // This path names no company, so this guard accepts a key only after the guard before has accepted the key.
   '/admin/*': 'admin or manage key',
   '/chains/*': 'admin',
   '/codec/*': 'admin',
@@ -103,7 +103,7 @@ const guarded = {
   '/co/:companyId/rejected/*': 'admin or company key',
 } as const;
 
-/** One function for each kind of access. It makes a route. */
+/** Functions that make a route. Each kind of access has its own function. */
 export const route = {
   anyone: routeFor('public'),
   sender: routeFor('relay tokens'),

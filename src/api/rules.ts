@@ -1,4 +1,4 @@
-/** `/admin/companies/{companyId}/rules`: the rules of a company and their tokens. A token is shown only once. */
+/** `/admin/companies/{companyId}/rules`: the rules of a company and their tokens. The API shows each token only once. */
 
 import { mostRules, rotatedTokenResponse, rotationRequest, tokensResponse } from '../contract/credential.js';
 import { Problem } from '../contract/problem.js';
@@ -83,8 +83,8 @@ export function ruleRoutes({ companies, rules, tokens }: Store): Route[] {
     }),
     route.manager('POST /admin/companies/:companyId/rules/:relayId/tokens', 'rotateToken', 'Rotate the token', {
       description:
-        'Creates a new token, which only this answer shows. The older tokens expire after `graceSeconds`, by default immediately. If it is ' +
-        '`null`, their expiry does not change.',
+        'Creates a new token, which only this answer shows. The older tokens expire after `graceSeconds`, by default immediately. If ' +
+        '`graceSeconds` is `null`, their expiry does not change.',
       body: rotationRequest,
       answers: { 201: ['The new token.', rotatedTokenResponse] },
       async handle(c, { companyId, relayId, actor, body: { graceSeconds } }) {

@@ -1,4 +1,4 @@
-/** Sign-in with a browser: the page, and the session that starts there. */
+/** Sign-in with a browser: the sign-in page, and the session that begins after the sign-in. */
 
 import type { Context, MiddlewareHandler } from 'hono';
 import { html } from 'hono/html';
@@ -32,7 +32,7 @@ const sessionSchema = z
   })
   .meta({ id: 'Session' });
 
-/** @param limits - without them, the number of sign-ins with a key is not limited */
+/** @param limits - without `limits`, the number of sign-ins with a key is not limited */
 export function sessionRoutes(callers: Callers, limits?: Limits): Route[] {
   const begin = async (c: Context<Authenticated>, { credential }: z.infer<typeof credentials>): Promise<Caller> => {
     const actor = await callers.holding(c, credential.trim());
@@ -82,8 +82,8 @@ export function sessionRoutes(callers: Callers, limits?: Limits): Route[] {
     route.anyone('POST /session', 'beginSession', 'Sign in', {
       description:
         'Send an admin token or a key of a company. The answer sets a cookie with the same permissions. The session ends an hour after ' +
-        'its last use, after twelve hours, or when the key or token ends. A key has at most fifty sessions: one more ends the ' +
-        'least recently used one. Only pages of the relay can make changes with the cookie.',
+        'its last use, after twelve hours, or when the key or token ends. A key has at most fifty sessions: a further session ends ' +
+        'the least recently used session. Only pages of the relay can make changes with the cookie.',
       rawBody: credentials,
       answers: { 201: ['Who is signed in.', sessionSchema, { 'Set-Cookie': 'The session.' }] },
       problems: ['invalid-body', 'unauthorized', 'rate-limited'],
@@ -124,14 +124,14 @@ export const sayOnSignInPage: MiddlewareHandler = async (c, next) => {
   await next();
   if (!c.error) return;
   const { problem } = problemOf(c.error);
-  // After other problems, do not read the form: they may come from a body that cannot be read.
+  // After other problems, do not read the form, because the reason of the problem may be an unreadable body.
   const { to } = problem.slug === 'rate-limited' ? await c.req.parseBody() : {};
   const retryAfter = c.res.headers.get('Retry-After');
   const wrong = `${problem.detail}${retryAfter === null ? '' : ` Try again in ${retryAfter} seconds.`}`;
   c.res = await signInPage(c, { wrong, to: typeof to === 'string' ? to : undefined }, problem.status as StatusCode);
 };
 
-const wrong = 'This is not a valid admin token or key. It may be deleted or expired.';
+const wrong = 'This is not a valid admin token or key. The token or key may be deleted or expired.';
 
 export function signInPage(
   c: Context,

@@ -22,7 +22,7 @@ export const sendAssignment = defineAction({
   },
   verbatim: { sendRadius: 'radiusMiles' },
   effect: z.object({
-    /** Without duplicates or blanks. */
+    /** The list contains no duplicates and no blank ids. */
     groupIds: z.array(z.string()).optional().describe('If absent, the platform decides.'),
     radiusMiles: z.number().optional(),
   }),
@@ -46,8 +46,8 @@ export const sendAssignment = defineAction({
   },
 });
 
-export const maxRecipients = 50; // per action
-const maxEntries = 1000; // including blank and invalid addresses
+export const maxRecipients = 50; // the maximum for each action
+const maxEntries = 1000; // the maximum for each action, including blank and invalid addresses
 const maxCharacters = 50_000;
 
 export const sendEmails = defineAction({

@@ -6,10 +6,10 @@ const local = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(\.[\p{L}\p{M}\p{N}!#$%&'*+
 const domainLabel = /[\p{L}\p{N}]([\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?/u.source;
 const domain = new RegExp(`^(?=.{1,253}$)(${domainLabel}\\.)*${domainLabel}$`, 'u');
 const withName = /^(?<name>[^<>]*)<(?<address>[^<>]*)>$/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must not pass.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: this pattern finds control characters, which are not allowed.
 const control = /[\u0000-\u001f\u007f\u2028\u2029]/;
 
-/** `ada@example.com` for `Ada <ada@example.com>` and for `ada@example.com`. Undefined if it is not an address. */
+/** `ada@example.com` for `Ada <ada@example.com>` and for `ada@example.com`. Undefined if the text is not an address. */
 export function bareAddress(text: string): string | undefined {
   if (text.length > 320 || control.test(text)) return undefined;
   const bare = (withName.exec(text.trim())?.groups?.address ?? text).trim();
@@ -37,7 +37,7 @@ function splitList(text: string): string[] {
   return (text.match(/(?:(?<![^\s,])"(?:\\.|[^"\\]){0,320}"|<[^<>]{0,320}>|[^,])+/g) ?? []).map((part) => part.trim());
 }
 
-/** An element may be a list with commas. @returns `recipients` as written, each once, and the invalid addresses as `dropped`. */
+/** An element may be a list with commas. @returns each recipient once, as written, and the invalid addresses as `dropped`. */
 export function readRecipients(emails: readonly string[]): { recipients: string[]; dropped: string[] } {
   const recipients = new Map<string, string>();
   const dropped: string[] = [];

@@ -1,8 +1,8 @@
-/** Decides whether a verb (retry, mend, skip, …) is allowed for an action in its state, and gives the reason if it is refused. */
+/** Decides whether a verb (retry, mend, skip, …) is allowed for an action in its state, and gives the reason for a refusal. */
 
 import { type ActionState, actionStates, type ChainStatus, hasEnded, isToRedo } from './outcome.js';
 
-/** In the order of the buttons in the console. */
+/** The verbs, in the order of the buttons in the console. */
 export const steeringVerbs = ['retry', 'mend', 'skip', 'runNow', 'reschedule', 'cancel'] as const;
 export type SteeringVerb = (typeof steeringVerbs)[number];
 
@@ -13,7 +13,7 @@ export type BulkVerb = (typeof bulkVerbs)[number];
 interface Verb {
   /** The action states in which the verb has an effect. */
   states: readonly ActionState[];
-  /** The verb runs an action again. It also reopens a chain that is completed or failed. */
+  /** The verb runs an action again, and reopens a chain that is completed or failed. */
   again?: true;
   /** A person can repeat the verb without limit, so a chain with a full history refuses it. */
   usesRoom?: true;
@@ -40,7 +40,7 @@ export function isOpenTo(verb: SteeringVerb, state: ActionState): boolean {
 }
 
 /**
- * The effect of a signal: `decide` for a held action, `redo` for a failed one, `move` for a scheduled one, or `cancel`.
+ * The effect of a signal: `decide` for a held action, `redo` for a failed action, `move` for a scheduled action, or `cancel`.
  * Undefined if the signal has no effect. @param waits - whether an edit or a skip may come before the action is held.
  */
 export function effectOf(verb: SteeringVerb, state: ActionState, waits = false) {

@@ -1,8 +1,8 @@
-/** The waits before retries of a failed effect (within the retry budget) or a held action. Part of the replay contract. */
+/** The waits before retries: of a failed effect within the retry budget, or of a held action. Part of the replay contract. */
 
 const longestBackoff = 60; // in seconds
 
-/** The seconds before a retry: 1 before the first, then 2, 4, … at most 60. */
+/** The seconds before a retry: 1 before the first retry, then 2, 4, … up to 60. */
 export function backoffSeconds(retry: number): number {
   return Math.min(2 ** (retry - 1), longestBackoff);
 }
@@ -24,7 +24,7 @@ export function attemptsWithin(budgetSeconds: number): number {
   return attempts;
 }
 
-/** The seconds before an automatic retry of a held action: 30 before the first, then 60, 120, … at most 1800. */
+/** The seconds before an automatic retry of a held action: 30 before the first retry, then 60, 120, … up to 1800. */
 export function automaticRetrySeconds(retry: number): number {
   return Math.min(30 * 2 ** (retry - 1), 1800);
 }

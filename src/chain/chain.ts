@@ -26,7 +26,7 @@ export type ChainAction = ActionEffect & {
   cannotSchedule?: string;
   invalidData?: string; // A data mistake in the effect. The action needs attention if its condition holds.
   /**
-   * The fields as sent, except fields that the action contains unchanged (sent.ts). Absent if an old version of the relay
+   * The fields as sent, except fields that the action contains unchanged, see sent.ts. Absent if an old version of the relay
    * accepted the request.
    */
   sent?: Record<string, unknown>;
@@ -41,7 +41,7 @@ export interface ChainRef {
 }
 
 export interface Chain extends ChainRef {
-  receivedAt: string; // When the request arrived; its delays begin then. ISO 8601, UTC.
+  receivedAt: string; // The time when the request arrived. All delays begin at this time. ISO 8601, UTC.
   actions: ChainAction[];
   retryBudgetSeconds: number; // how long an effect is tried before its action needs attention
   attentionWindowSeconds: number; // how long a held action waits for a decision
@@ -90,7 +90,7 @@ export function causePage(apiUrl: string, companyId: string, causeId: string): s
 /** Base URLs without a slash at the end. */
 export interface Links {
   api: string; // https://relay.example.com
-  /** Temporal's Web UI, for operators. If the Web UI needs a sign-in, this is the API's `/web-ui`, which asks for it. */
+  /** Temporal's Web UI, for operators. If the Web UI needs a sign-in, the URL is the API's `/web-ui`, which asks for a sign-in. */
   webUi?: string;
 }
 
@@ -118,7 +118,7 @@ export function idempotencyKey(chain: ChainRef, index: number, mends = 0): strin
   return `${chainWorkflowId(chain)}/${index}${mends > 0 ? `/m${mends}` : ''}`;
 }
 
-const longestStartMs = 60_000; // a start takes less time; a larger difference means that a clock is wrong
+const longestStartMs = 60_000; // a workflow starts in less time; a larger difference means that a clock is wrong
 
 /**
  * If the API's clock is wrong, `receivedAt` becomes the workflow's start time, because timers use Temporal's clock. Part of the
@@ -134,7 +134,7 @@ export function dueAt(chain: Pick<Chain, 'receivedAt'>, action: Pick<ChainAction
   return action.dueAt === undefined ? Date.parse(chain.receivedAt) + delayOf(action) * 1000 : Date.parse(action.dueAt);
 }
 
-/** One entry for each due time. Part of the replay contract. */
+/** The due times of all actions in the chain. Actions with the same due time share one entry. Part of the replay contract. */
 export function dueTimes(chain: Chain): Due[] {
   const { immediate, delayed } = planChain(chain.actions);
   return [immediate, ...delayed].flatMap((actions) =>
@@ -169,7 +169,7 @@ export function planChain(actions: readonly ChainAction[]): { immediate: ChainAc
   return { immediate, delayed };
 }
 
-/** Returns the same value for actions with the same due time, and 0 for immediate ones. */
+/** Returns the same value for actions with the same due time, and 0 for immediate actions. */
 function groupOf(action: Pick<ChainAction, 'delaySeconds' | 'dueAt'>): number | string {
   return action.dueAt ?? delayOf(action);
 }
@@ -179,7 +179,7 @@ export function delayOf({ delaySeconds = 0 }: Pick<ChainAction, 'delaySeconds'>)
   return delaySeconds;
 }
 
-/** The failed action, and the actions that did not run because of it. Part of the replay contract. */
+/** The failed action, and the actions that did not run because of this failure. Part of the replay contract. */
 export function toRedo(
   actions: readonly ChainAction[],
   statuses: readonly Pick<ActionStatus, 'index' | 'state'>[],

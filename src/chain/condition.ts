@@ -1,4 +1,4 @@
-/** The relay parses `actionCondition` with the request, and evaluates it before the action. Upper and lower case differ. */
+/** The relay parses a condition with the request, and evaluates the condition before the action. Conditions are case-sensitive. */
 
 import { cutShort, type Parsed } from './text.js';
 
@@ -12,7 +12,7 @@ export interface Condition {
 export interface Verdict {
   holds: boolean;
   reason: string; // for people: `status was "sent"`, `location.zipp: no such property`
-  missing: boolean; // The property does not exist. This is usually a mistake.
+  missing: boolean; // the property does not exist, which is usually a mistake
 }
 
 const supported =

@@ -15,7 +15,7 @@ export function shortText(most: number) {
   return text.max(most, `must have at most ${most} characters`);
 }
 
-/** @param wrong - describes a mistake in a text. It is not called for a text over `most` characters, or with a `${variable}`. */
+/** @param wrong - describes a mistake in a text. Not called if the text has over `most` characters or a `${variable}`. */
 export function ruledText(most: number, wrong: (text: string) => string | undefined) {
   return text.superRefine((value, context) => {
     const tooLong = value.length > most ? `must have at most ${most} characters` : undefined;
@@ -26,7 +26,7 @@ export function ruledText(most: number, wrong: (text: string) => string | undefi
 
 /** Collects problems and warnings about an action. `field` is the field's name, or `name/0` for an element of an array. */
 export interface Issues {
-  /** A mistake in the rule. The relay rejects the request (400). Mistakes in a single field belong in its schema instead. */
+  /** A mistake in the rule. The relay rejects the request (400). Mistakes in a single field belong in that field's schema. */
   problem(field: string, detail: string): void;
   /** A mistake in the event's data. The action will need attention. If `detail` is undefined, there is no mistake. */
   mistake(field: string, detail: string | undefined): void;
@@ -40,11 +40,11 @@ type Preview<Shown = Record<string, unknown>> = { effect: Shown } | { obstacle: 
 export interface ActionDefinition<Effect = unknown> {
   name: string;
   description: string; // one line, for the docs
-  needsAssignment: boolean; // `platformAssignmentId` is required
+  needsAssignment: boolean; // whether `platformAssignmentId` is required
   fields: z.ZodRawShape; // the fields of this action alone, without `commonFields`
   /** Fields that the effect contains unchanged, and their names in the effect. The relay stores these fields only once. */
   verbatim?: Readonly<Record<string, string>>;
-  effect: z.ZodObject; // the effect as a dry run shows it
+  effect: z.ZodObject; // the schema of the effect in a dry run
   preview(effect: Effect, timeZone: string): Preview;
   /** @returns undefined if a field is missing or has the wrong type. */
   parse(fields: Record<string, unknown>, issues: Issues): Effect | undefined;

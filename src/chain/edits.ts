@@ -13,13 +13,13 @@ interface Edit {
   confirmUnknown?: boolean;
 }
 
-/** Merges the changes of all accepted edits. @param last - one more edit. */
+/** Merges the changes of all accepted edits. @param last - a further edit, which is not accepted yet. */
 export function changesOf(edits: readonly Edit[], { mends = [] }: ActionStatus, last?: Edit): Fields {
   const taken = edits.filter(({ number }) => mends.includes(number));
   return Object.assign({}, ...taken.map(({ fields }) => fields), last?.fields);
 }
 
-/** Why the edit is refused; undefined if it is allowed. After an unknown outcome, another try could be a second effect. */
+/** The reason why the edit is refused, if it is. After an unknown outcome, another try could cause a second effect. */
 export function editRefusal({ number, confirmUnknown }: Edit, status: ActionStatus): string | undefined {
   if (status.mends?.includes(number)) return 'this edit has already been applied';
   return isUnknown(status) && !confirmUnknown
@@ -27,10 +27,10 @@ export function editRefusal({ number, confirmUnknown }: Edit, status: ActionStat
     : undefined;
 }
 
-/** @param action - the edited action. */
+/** The change of the status after an edit. @param action - the edited action. */
 export function afterEdit({ mends = [], deliveries }: ActionStatus, { number }: Edit, action: ChainAction): Change {
   const { comment, assignmentId } = action;
-  // A recipient who has a copy gets no second one, even if an edit removed the address.
+  // A recipient who has a copy gets no second copy, even if an edit removed the address.
   const sent = deliveries?.filter(({ sent }) => sent);
   // An edited action has another idempotency key, so `kept` is no longer valid.
   return { comment, assignmentId, mends: [...mends, number], kept: undefined, deliveries: sent };

@@ -1,4 +1,4 @@
-/** For a dry run: predicts the outcome of each action if it were due now. Checks in the same order as the workflows. */
+/** For a dry run, predicts the outcome of each action as if the action were due now. Checks in the same order as the workflows. */
 
 import { type ChainAction, delayOf } from './chain.js';
 
@@ -23,9 +23,9 @@ export interface Facts {
   obstacle?: string;
 }
 
-/** @param facts - one per action, in the same order. */
+/** @param facts - the facts about each action, in the order of the actions. */
 export function forecastChain(actions: readonly ChainAction[], facts: readonly Facts[]): Forecast[] {
-  const holding = new Map<number, number>(); // by delay: the action that blocks the rest of its sequence
+  const holding = new Map<number, number>(); // the key is a delay; the value is the index of the action that blocks the rest
   return actions.map((action, place) => {
     const before = holding.get(delayOf(action));
     if (before !== undefined) return { outcome: 'held', reason: `action ${before} before it needs attention` };

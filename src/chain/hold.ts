@@ -4,10 +4,10 @@ import type { ActionError } from './action-status.js';
 import { automaticRetrySeconds } from './backoff.js';
 import { wasTried } from './outcome.js';
 
-/** The longest timer. If a timer fires late, no worker was running. */
+/** The maximum duration of a timer. A timer that fires late shows that no worker was running. */
 const longestWaitMs = 6 * 3600 * 1000;
 
-/** If workers are only busy, a timer is late by less than this. */
+/** If workers are only busy, a timer is late by less than this time. */
 const busyMs = 60_000;
 
 /** Whether the relay itself tries a held action again. */

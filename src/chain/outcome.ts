@@ -7,9 +7,9 @@ export const actionStates = [
   'retrying', // failed; the relay tries again within the retry budget
   'needs-attention', // held until a person decides or the attention window ends
   'done',
-  'skipped', // the condition did not hold, the rule was disabled, or a person skipped it
+  'skipped', // the condition did not hold, the rule was disabled, or a person skipped the action
   'failed',
-  'partly-failed', // an e-mail that reached some recipients, but not all
+  'partly-failed', // the e-mail reached some recipients, but not all
   'not-run', // an earlier action of its sequence failed
   'cancelled',
 ] as const;
@@ -17,7 +17,7 @@ export type ActionState = (typeof actionStates)[number];
 
 export type Outcomes = Partial<Record<ActionState, number>>;
 
-/** Describes the states of steered actions a moment later, for example `2 done, 1 failed again`. */
+/** Describes the states that steered actions have a moment after the signal, for example `2 done, 1 failed again`. */
 export function outcomesText(outcomes: Outcomes): string {
   const words: Partial<Record<ActionState, string>> = {
     'needs-attention': 'failed again',
@@ -49,7 +49,7 @@ export function isToRedo(state: ActionState): boolean {
   return state === 'failed' || state === 'partly-failed';
 }
 
-/** Whether nobody knows if the last try took effect. Recipients who have the e-mail do not count. */
+/** Whether nobody knows if the last try took effect. Ignores recipients who have the e-mail. */
 export function isUnknown({ error, deliveries = [] }: Tried): boolean {
   return Boolean(error?.unknown || deliveries.some(({ sent, unknown }) => !sent && unknown));
 }
@@ -77,7 +77,7 @@ export const perhapsTried = {
   unknown: true,
 };
 
-/** The status of a chain, from the states of its actions. A cancelled or terminated chain has that status instead. */
+/** The status of a chain that is not cancelled or terminated. The states of its actions determine this status. */
 export function chainStatus(actions: readonly { state: ActionState }[]): Exclude<ChainStatus, 'cancelled' | 'terminated'> {
   if (actions.some(({ state }) => state === 'needs-attention')) return 'needs-attention';
   if (actions.some(({ state }) => !hasEnded(state))) return 'running';

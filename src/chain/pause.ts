@@ -19,11 +19,11 @@ export interface Pause {
 
 export interface Pauses {
   current: Pause[];
-  seconds: number; // the length of all pauses since the requested time
+  seconds: number; // the total length of all pauses since the requested time
   ended?: string; // when the last pause of the requested connector ended; absent if none has ended
 }
 
-/** @param time - Unix milliseconds. */
+/** Whether the pause is on at this time. @param time - Unix milliseconds. */
 export function isOn({ until }: Pause, time: number): boolean {
   return until === undefined || Date.parse(until) > time;
 }
@@ -35,7 +35,7 @@ export function pauseOf(pauses: readonly Pause[], connector: Connector): Pause |
   return longest;
 }
 
-/** `paused: the platform, since 2026-07-01 07:00:00 CDT: new version`. @param shown - formats a time. */
+/** For example `paused: the platform, since 2026-07-01 07:00:00 CDT: new version`. @param shown - formats a time. */
 export function pauseText({ what, since, until, reason, text }: Pause, shown = (iso: string) => iso): string {
   if (text !== undefined) return text;
   const named = { all: 'everything of the company', platform: 'the platform', ticketing: 'the ticket system', mail: 'mail' };
@@ -70,7 +70,7 @@ export interface Due {
   needs: Connector[];
 }
 
-/** Times of a pause that is over. */
+/** A pause that is over, with its start and end. */
 export type EndedPause = Required<Pick<Pause, 'what' | 'since' | 'until'>>;
 
 /**

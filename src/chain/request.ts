@@ -9,7 +9,7 @@ import { type ActionDefinition, type Issues, parseFields, ruledText, shortText, 
 import { sentFields } from './sent.js';
 import { blankness, cutShort, leftover } from './text.js';
 
-/** `pointer` is a JSON pointer (RFC 6901): `/1/delayInSeconds`. */
+/** `pointer` is a JSON pointer (RFC 6901), for example `/1/delayInSeconds`. */
 export interface Issue {
   pointer: string;
   detail: string;
@@ -19,12 +19,12 @@ export function jsonPointer(path: readonly PropertyKey[]): string {
   return path.map((segment) => `/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
-/** The limit of a request's body, and of all fields of an edited action. */
+/** The maximum size of a request's body, and of all fields of an edited action together, in bytes. */
 export const mostBytes = 256 * 1024;
 export const maxActions = 100;
 export const maxTokenLength = 512; // in characters
 const maxConditionLength = 1000; // in characters
-const maxCommentLength = 1000; // A longer comment is cut.
+const maxCommentLength = 1000; // in characters; a longer comment is cut
 
 const actionNames = actionDefinitions.map(({ name }) => name);
 
@@ -152,7 +152,7 @@ function withTexts(element: Record<string, unknown>): Record<string, unknown> {
   );
 }
 
-/** The field names of an action. Without `definition`, the names of all actions. */
+/** The field names of an action. Without `definition`, returns the field names of all actions. */
 export function fieldNames(definition: Pick<ActionDefinition, 'fields'> | undefined): string[] {
   const own = (definition ? [definition] : actionDefinitions).flatMap(({ fields }) => Object.keys(fields));
   return [...Object.keys(commonFields), ...own];
@@ -171,7 +171,7 @@ function checkNames(fields: Record<string, unknown>, definition: ActionDefinitio
 
 /** Whether `name` is probably a misspelled `known`. Ignores case and separators. One letter in four may differ, at most three. */
 export function isNearMiss(name: string, known: string): boolean {
-  if (name.length > 100) return false; // all known names have less than half of this length
+  if (name.length > 100) return false; // all known names have fewer than 50 characters
   const [one, other] = [folded(name), folded(known)];
   const allowed = Math.min(3, Math.floor(other.length / 4));
   return Math.abs(one.length - other.length) <= allowed && distance(one, other) <= allowed;

@@ -1,4 +1,4 @@
-/** Limits the history: Temporal terminates a workflow at 51,200 events or 50 MiB. Part of the replay contract. */
+/** Limits a workflow's history, because Temporal ends the workflow at 51,200 events or 50 MiB. Part of the replay contract. */
 
 import type { ChainAction, EmailContents } from './chain.js';
 
@@ -9,7 +9,7 @@ export interface History {
 
 /** The limit of the history, including the space that open actions still need. The rest is reserved for people's signals. */
 const most: History = { events: 42_000, bytes: 40_000_000 };
-/** The limit for the relay's own retries. The larger part is reserved for people's retries. */
+/** The limit for the relay's own retries. The larger part of the history is reserved for people's retries. */
 const mostOfOwn: History = { events: 20_000, bytes: 20_000_000 };
 
 /** The limit for e-mail contents in the inputs of activities. Activities read larger contents from the workflow's input. */
@@ -38,7 +38,7 @@ export function isInline({ subject, body, bodyHtml }: EmailContents, recipients:
   return 3 * (subject.length + body.length + bodyHtml.length) * recipients <= mostInlineBytes;
 }
 
-/** The most that one action with a notice needs. An e-mail needs an activity and up to one workflow task per recipient. */
+/** The maximum history of one action and its notice. An e-mail needs an activity and up to one workflow task per recipient. */
 function needOf(action: ChainAction): History {
   if (action.action !== 'sendEmails') return { events: 30, bytes: 50_000 };
   const { length } = action.recipients;

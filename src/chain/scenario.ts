@@ -12,7 +12,7 @@ const downSeconds = 3600; // in `platform-down`, the platform does not answer fo
 
 /** Times are in seconds after the event. */
 export interface Played extends Forecast {
-  afterSeconds?: number; // When the action is done, skipped or failed. Absent if it waits for a person.
+  afterSeconds?: number; // when the action is done, skipped or failed; absent if the action waits for a person
   attempts?: number;
   toldAfterSeconds?: number; // the time of the notice, if the action needs attention or failed
 }
@@ -23,7 +23,7 @@ interface World {
   retryBudgetSeconds: number;
 }
 
-/** @param facts - one per action, in the same order. The scenario itself decides the results of conditions. */
+/** @param facts - the facts about each action, in action order. The scenario itself decides the results of conditions. */
 export function playThrough(
   actions: readonly ChainAction[],
   facts: readonly Pick<Facts, 'rule' | 'obstacle'>[],
@@ -34,7 +34,7 @@ export function playThrough(
   const sequences = [immediate, ...delayed].map((left) => ({ left: [...left], clock: delayOf(left[0] ?? {}) }));
   let sentAfter = Number.POSITIVE_INFINITY;
   for (;;) {
-    // Runs the earliest sequence next, because later steps of other sequences see its effect.
+    // Runs the earliest sequence next, because its effects can change later steps of other sequences.
     const [sequence] = sequences.filter(({ left }) => left.length > 0).sort((one, other) => one.clock - other.clock);
     const action = sequence?.left.shift();
     if (!sequence || !action) return actions.map(({ index }) => played.get(index) ?? { outcome: 'unknown' });

@@ -16,7 +16,7 @@ const ofEveryAction = {
 export function sentFields(action: ChainAction, fields: Fields, names: readonly string[]): Fields {
   const held = heldFields(action);
   const isKept = (name: string) =>
-    // A long comment is cut, and the relay does not store its rest.
+    // A long comment is cut, and the relay does not store the rest of the comment.
     name !== 'comment' && !fixedFields.includes(name) && fields[name] !== undefined && !isSame(fields[name], held[name]);
   return Object.fromEntries(names.filter(isKept).map((name) => [name, fields[name]]));
 }

@@ -76,7 +76,7 @@ export class Statuses {
     this.version += 1;
   }
 
-  /** Adds a person's decision. The last twenty are kept. */
+  /** Adds a person's decision. Keeps only the last twenty decisions. */
   steer(index: number, by: string, verb: SteeringVerb, fields?: string[]): void {
     const steered = { at: this.time(), by, verb, ...(fields && { fields }) };
     this.update(index, { steered: [...(this.of(index).steered ?? []), steered].slice(-20) });

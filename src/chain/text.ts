@@ -11,7 +11,7 @@ export function cutShort(text: string, length = 200): string {
   return `${text.slice(0, end)}…`;
 }
 
-/** The size as a JSON string in UTF-8, with quotes. Temporal counts payloads in this way. */
+/** The size of the text in bytes, as a JSON string in UTF-8 with quotes. Temporal counts payloads in this way. */
 export function jsonBytes(text: string): number {
   return new TextEncoder().encode(JSON.stringify(text)).length;
 }
@@ -29,14 +29,14 @@ export function fitBytes(text: string, bytes: number): string {
   return `${kept}…`;
 }
 
-/** Faster than `TextEncoder`. This matters, because each workflow task shortens a hundred texts. */
+/** Faster than `TextEncoder`. The speed matters, because each workflow task shortens a hundred texts. */
 function characterBytes(character: string): number {
   const code = character.codePointAt(0) ?? 0;
   if (code < 0x20) return '\b\t\n\f\r'.includes(character) ? 2 : 6;
   if (code < 0x80) return character === '"' || character === '\\' ? 2 : 1;
   if (code < 0x800) return 2;
   if (code > 0xffff) return 4;
-  return code >= 0xd800 && code <= 0xdfff ? 6 : 3; // JSON escapes half a surrogate pair
+  return code >= 0xd800 && code <= 0xdfff ? 6 : 3; // in JSON, half a surrogate pair is escaped: \udXXX, 6 bytes
 }
 
 /** Removes control characters and marks that change the direction of writing; white space becomes single spaces. */

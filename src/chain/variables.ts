@@ -46,7 +46,7 @@ export function variablesIn(text: string): string[] {
   return [...new Set([...text.matchAll(variablePattern)].map(([, name = '']) => name))];
 }
 
-/** Fills in variables as the webhook does. A variable stays if `filling` returns undefined. */
+/** Fills in variables as the webhook does. If `filling` returns undefined, the variable stays in the text. */
 export function fillIn(elements: readonly Fields[], filling: (name: string) => string | undefined): Fields[] {
   let room = mostBytes; // the limit of all inserted values together, in UTF-16 units
   const filled = (value: unknown): unknown => {
@@ -62,7 +62,7 @@ export function fillIn(elements: readonly Fields[], filling: (name: string) => s
   return elements.map((element) => Object.fromEntries(Object.entries(element).map(([field, value]) => [field, filled(value)])));
 }
 
-/** Finds the values that the webhook filled in. Uses only fields with one variable whose other text is unchanged. */
+/** Finds the values that the webhook filled in. Uses only fields that have one variable and otherwise unchanged text. */
 export function valuesFrom(elements: readonly Fields[], sent: readonly Fields[]): Record<string, string> {
   const pairs = elements.flatMap((element, place) =>
     Object.entries(element).flatMap(([field, written]) => textPairs(written, sent[place]?.[field])),

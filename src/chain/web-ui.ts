@@ -16,7 +16,7 @@ const labelBytes = 80; // the limit for each action, because the Web UI's timeli
 
 type Titled = Pick<ActionStatus, 'index' | 'action' | 'comment'>;
 
-/** For example `2 sendEmails: tell the manager`. Short enough to leave room in a summary. */
+/** For example `2 sendEmails: tell the manager`. The title is short enough to leave space in a summary. */
 export function actionTitle(action: Titled): string {
   return fitBytes(`${action.index} ${named(action)}`, summaryBytes - 50);
 }
@@ -29,7 +29,7 @@ function label({ action, comment = '' }: Omit<Titled, 'index'>): string {
   return fitBytes(oneLine(comment) || action, labelBytes);
 }
 
-/** `2 tell the manager: held until …`. @param doing - for example `held until …`. */
+/** For example `2 tell the manager: held until …`. @param doing - the part after the colon. */
 export function summaryOf(actions: readonly Titled[], doing = ''): string {
   const words = doing && `: ${oneLine(doing)}`;
   const labels = actions.map((action) => `${action.index} ${label(action)}`).join(', ');
@@ -58,7 +58,7 @@ function unmarked(summary: string): string {
   return fitBytes(summary.replace(/[\\`*<>[\]{}$~|]|:(?=\/\/)/g, ''), summaryBytes);
 }
 
-/** `2026-07-01 09:30:00 UTC`, from ISO 8601. */
+/** Writes an ISO 8601 time as `2026-07-01 09:30:00 UTC`. */
 export function shownTime(iso: string): string {
   return `${iso.slice(0, 19).replace('T', ' ')} UTC`;
 }
@@ -99,7 +99,7 @@ export function chainDetails(chain: ChainRef & Pick<Chain, 'receivedAt'>, action
   return withTable(head, ['#', 'Action', 'When', 'With'], rows);
 }
 
-/** The current states. @param ignored - signals that had no effect. */
+/** The current states of the actions. @param ignored - signals that had no effect. */
 export function currentDetails(chain: ChainRef, actions: readonly ActionStatus[], ignored: readonly string[] = []): string {
   const noted = actions.filter(({ state }) => state === 'needs-attention' || state === 'failed').slice(0, notedActions);
   const rows = actions.map((action) => [
@@ -168,7 +168,7 @@ function escapeMarkdown(text: string): string {
   return oneLine(text).replace(/[\\`*_{}[\]<>#|~$&]|:(?=\/\/)/g, '\\$&');
 }
 
-/** With more rows, cells are shorter, so that all rows fit. The last line is blank, because the Web UI cuts it off. */
+/** With more rows, cells are shorter, so that all rows fit. The last line is blank, because the Web UI cuts off the last line. */
 function withTable(head: string, titles: string[], rows: string[][]): string {
   const room = (detailsBytes - jsonBytes(head) - 200) / rows.length;
   const cellBytes = Math.min(600, (room - rowBytes) / (titles.length - 1));

@@ -60,7 +60,10 @@ export function withSettings<Args extends unknown[], Options extends OptionValue
       }),
     )
     .option('--notify-webhook-format <format>', format, (webhookFormat) => ({ notify: { webhookFormat } }))
-    .option('--file <file>', 'a JSON file with fields of the API; - reads standard input; options override the file');
+    .option(
+      '--file <file>',
+      'a JSON file with fields of the API, or - for standard input; options override the fields of the file',
+    );
 }
 
 /** @throws UsageError */

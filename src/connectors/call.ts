@@ -3,20 +3,20 @@
 import { cutShort } from '../chain/text.js';
 
 export interface Call {
-  /** Sent as `Idempotency-Key`, if the protocol has one. Every attempt at one effect has the same key. */
+  /** HTTP calls send this key as `Idempotency-Key`. Every attempt at one effect has the same key. */
   idempotencyKey?: string;
   timeoutMs: number; // for the whole call, including the body
 }
 
-/** The only error that connectors throw on purpose. Its message contains no secret, because everybody can see it. */
+/** The only error that connectors throw on purpose. The message contains no secret, because many people can see the message. */
 export class ConnectorError extends Error {
   override readonly name = 'ConnectorError';
 
   constructor(
     readonly kind:
       | 'permanent' // a repetition cannot help: 4xx, SMTP 5yz, wrong settings
-      | 'retryable' // nothing happened, or repeating under the same key is safe: network, time-out, 5xx, SMTP 4yz
-      | 'unknown', // the effect may have happened, and a repetition would disturb people: the body of an e-mail was sent
+      | 'retryable' // nothing happened, or a repetition with the same key is safe: network, time-out, 5xx, SMTP 4yz
+      | 'unknown', // the effect may have happened, and a repetition would disturb people: an e-mail whose body was sent
     /** The message names the call, the answer, and the next step: `POST http://…/send answered 404: no such assignment`. */
     message: string,
     readonly facts: {
@@ -39,7 +39,7 @@ export async function withDeadline<T>(timeoutMs: number, run: (signal: AbortSign
   return run(deadline.signal).finally(() => clearTimeout(timer));
 }
 
-/** Cuts the text to `max` characters on one line. Replaces every secret (plain, percent-encoded or JSON-escaped) by `***`. */
+/** Shortens the text to one line of `max` characters. Replaces secrets by `***`, also percent-encoded or JSON-escaped secrets. */
 export function excerpt(text: string, secrets: string[] = [], max = 200): string {
   const forms = secrets.flatMap((secret) => [
     secret,
@@ -56,7 +56,7 @@ export function authIn({ username, password }: URL) {
   return { type: 'basic' as const, username: percentDecoded(username), password: percentDecoded(password) };
 }
 
-/** Returns the text unchanged if a bare `%` makes it impossible to decode. */
+/** Decodes percent-encoding. If the text contains a bare `%`, returns the text unchanged. */
 export function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);

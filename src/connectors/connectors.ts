@@ -53,7 +53,7 @@ export function createConnectors({ allowPrivateNetworks, smtpUrl, mailFrom }: Co
   /** Uses the operator's mail server if there is one, because the company's own server may be the reason for the notice. */
   function noticeMailOf(company: Company): { mailer: Pick<Mailer, 'send'>; from: string } {
     if (operatorMailer) return { mailer: operatorMailer, from: mailFrom };
-    // Looks up the mail server only when it sends. Without a mail server, notices to a webhook must still work.
+    // Look for the mail server only when an e-mail is sent. Without a mail server, notices to a webhook must still work.
     return { mailer: { send: async (message, call) => mailerOf(company).send(message, call) }, from: senderOf(company).from };
   }
 

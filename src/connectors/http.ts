@@ -1,4 +1,4 @@
-/** The HTTP client for outside systems. It calls no internal address, limits time and size, and follows no redirect. */
+/** The HTTP client for outside systems. The client calls no internal address, limits time and size, and follows no redirect. */
 
 import { Agent, type Dispatcher, request as undici } from 'undici';
 import { z } from 'zod';
@@ -32,7 +32,7 @@ export function createHttpClient({ allowPrivateNetworks }: { allowPrivateNetwork
   const agent = new Agent({
     connect: { lookup: guard.lookup },
     maxResponseSize: 1024 * 1024,
-    // The deadline of the call covers both.
+    // Turn off undici's timeouts, because the whole call has a deadline.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -127,13 +127,13 @@ async function jsonOf({ label, secrets }: Asked, status: number, body: Dispatche
   }
 }
 
-/** Real answers have fewer levels. Recursive functions are still safe (`JSON.stringify` fails at about 200,000 levels). */
+/** The maximum number of nested levels in an answer. Real answers have fewer levels, and recursive functions are still safe. */
 const mostLevels = 100;
 
 /** Parses JSON without its `__proto__` keys. @throws SyntaxError also for text that is nested too deep. */
 export function parseJson(text: string): unknown {
   if (isNestedDeeper(text, mostLevels)) throw new SyntaxError(`nested deeper than ${mostLevels} levels`);
-  // A reviver is several times slower, so use it only if the key may occur, plain or with \u escapes.
+  // A reviver makes parsing several times slower, so use a reviver only if the key may occur, plain or with \u escapes.
   if (!/__proto__|\\u00[5-7]/i.test(text)) return JSON.parse(text);
   return JSON.parse(text, (key, value: unknown) => (key === '__proto__' ? undefined : value));
 }
@@ -145,7 +145,7 @@ const said = z
   .catch(undefined);
 const problemSchema = z.object({ detail: said, message: said, error: said, title: said });
 
-/** The reason in the answer: a usual field of a JSON body, or else the body without HTML tags. */
+/** Finds the reason in an answer: a field of a JSON body with a usual name, or else the body without HTML tags. */
 function explanationIn(body: string): string {
   const withoutTags = body.replace(/<[^<>]*>/g, ' ');
   try {
@@ -165,10 +165,10 @@ function advice({ what, url, secretPath }: Asked, status: number, location: unkn
   return `, a redirect${target}; redirects are not followed: put the final address into ${what}`;
 }
 
-/** Reads a `Retry-After` header: a number or an HTTP date. @returns seconds; undefined if it is unreadable or past. */
+/** Reads a `Retry-After` header: a number or an HTTP date. @returns seconds; undefined for an unreadable or past value. */
 function retryAfter(header: unknown): number | undefined {
   const value = String(header).trim();
-  // The asctime form is in GMT, but does not say so.
+  // The date format of asctime is in GMT, but does not contain `GMT`.
   const date = Date.parse(value.endsWith('GMT') ? value : `${value} GMT`);
   const seconds = /^\d+$/.test(value) ? Number(value) : Math.ceil((date - Date.now()) / 1000);
   return seconds > 0 ? Math.min(seconds, 3600) : undefined;

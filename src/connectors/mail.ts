@@ -23,7 +23,7 @@ export interface Message {
 
 export type Mailer = ReturnType<typeof createMailer>;
 
-/** Without TLS, sends a password only to this machine, or if the URL says `?requireTLS=false`. */
+/** Without TLS, sends a password only to this machine. With `?requireTLS=false` in the URL, also sends it to other machines. */
 export function createMailer(smtpUrl: string, { allowPrivateNetworks = false }: { allowPrivateNetworks?: PrivateNetworks } = {}) {
   const { host, port, secure, auth, requireTLS } = parseSmtpUrl(smtpUrl);
   const guard = guardOf(allowPrivateNetworks);
@@ -39,7 +39,7 @@ export function createMailer(smtpUrl: string, { allowPrivateNetworks = false }: 
 
   /** Opens a connection and calls `use`. All errors become ConnectorErrors. */
   async function connected(timeoutMs: number, signal: AbortSignal, use: (transport: Transporter) => Promise<unknown>) {
-    const timeout = Math.ceil(timeoutMs * 0.9); // The timeout of one step comes before the deadline: its error is more exact.
+    const timeout = Math.ceil(timeoutMs * 0.9); // The timeout of a step ends before the deadline, because its error is more exact.
     let connection: Socket | undefined;
     let bodyLeft = false;
     try {
@@ -95,7 +95,7 @@ export function createMailer(smtpUrl: string, { allowPrivateNetworks = false }: 
 
 function parseSmtpUrl(smtpUrl: string) {
   const url = URL.canParse(smtpUrl) ? new URL(smtpUrl) : undefined;
-  // For smtp URLs, the class URL keeps Unicode percent-encoded and IPv6 in brackets.
+  // For smtp URLs, the class URL does not decode percent-encoded Unicode, and keeps the brackets around IPv6.
   const host = domainToASCII(percentDecoded(url?.hostname ?? '')).replace(/^\[(.*)\]$/, '$1');
   if (url === undefined || !/^smtps?:$/.test(url.protocol) || host === '') {
     throw new ConnectorError(
@@ -119,7 +119,7 @@ export function parseEmailAddress(text: string): { name: string; address: string
   return { name: quoted?.replace(/\\(.)/g, '$1') ?? name, address };
 }
 
-/** User and password in all forms that SMTP uses: plain, AUTH LOGIN and AUTH PLAIN. */
+/** Returns user and password in all forms that SMTP uses: plain, AUTH LOGIN and AUTH PLAIN. */
 function secretsOf({ username, password }: { username: string; password: string }): string[] {
   const base64 = (text: string) => Buffer.from(text).toString('base64');
   return [username, password, base64(username), base64(password), base64(`\0${username}\0${password}`)];

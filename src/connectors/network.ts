@@ -24,7 +24,7 @@ const INTERNAL_V4: [network: string, prefix: number][] = [
   ['240.0.0.0', 4], // reserved, broadcast
 ];
 
-/** Public IPv6 addresses are in one of these: global unicast, and NAT64 of IPv4. `INTERNAL` excludes some of them. */
+/** Every public IPv6 address is in one of two networks: global unicast, or NAT64 of IPv4. `INTERNAL` excludes some addresses. */
 const GLOBAL_V6 = new BlockList();
 GLOBAL_V6.addSubnet('2000::', 3, 'ipv6');
 GLOBAL_V6.addSubnet('64:ff9b::', 96, 'ipv6');
@@ -43,12 +43,12 @@ export function isPublicAddress(address: string): boolean {
   return (isIP(address) === 4 || GLOBAL_V6.check(address, 'ipv6')) && !holds(INTERNAL, address);
 }
 
-/** IPv4 within IPv6 (`::ffff:10.0.0.1`) counts as IPv4. */
+/** Whether a network contains the address. An IPv4 address within IPv6 (`::ffff:10.0.0.1`) counts as IPv4. */
 function holds(networks: BlockList, address: string): boolean {
   return networks.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** Cloud services that give a machine its credentials. The relay never calls them, even if the operator allows the address. */
+/** Cloud services that give a machine its credentials. The relay never calls these services, even if the operator allows them. */
 const METADATA = new BlockList();
 const METADATA_NAMES = ['metadata.google.internal', 'metadata.goog'];
 for (const [network, prefix] of [
@@ -66,20 +66,20 @@ METADATA.addAddress('fd20:ce::254', 'ipv6'); // Google
 METADATA.addAddress('fd00:42::42', 'ipv6'); // Scaleway
 METADATA.addAddress('fd00:c1::a9fe:a9fe', 'ipv6'); // Oracle
 
-/** The relay made no connection. The message does not contain the resolved address, because strangers must not learn it. */
+/** The relay made no connection. The message does not contain the resolved address, which strangers must not learn. */
 export class InternalAddressError extends Error {
   override readonly name = 'InternalAddressError';
 
   constructor(host: string) {
     super(
       `not connected, because ${host} leads to a private, loopback or otherwise internal address; ` +
-        'use a public one, or ask the operator to allow it in RELAY_ALLOW_PRIVATE_NETWORKS and to set the address, ' +
+        'use a public address, or ask the operator to allow it in RELAY_ALLOW_PRIVATE_NETWORKS and to set the address, ' +
         'because an address that a key of the company sets must be public',
     );
   }
 }
 
-/** Allows public addresses, and the private ones that the operator allows. */
+/** Makes a guard that allows public addresses, and the private addresses that the operator allows. */
 export function guardOf(allowed: PrivateNetworks) {
   const entries = typeof allowed === 'boolean' ? [] : allowed;
   const networks = new BlockList();
@@ -93,7 +93,7 @@ export function guardOf(allowed: PrivateNetworks) {
     (!holds(METADATA, address) && (allowed === true || entries.includes(host) || holds(networks, address)));
   const nameOf = (host: string) => host.toLowerCase().replace(/^\[(.*)\]$|\.$/g, '$1');
 
-  /** Checks a host that is an address, because Node makes no DNS lookup for it. Brackets around IPv6 are allowed. */
+  /** Checks a host that is an IP address, because Node makes no DNS lookup for an IP address. IPv6 may have brackets. */
   function allows(host: string): boolean {
     const name = nameOf(host);
     return !METADATA_NAMES.includes(name) && (isIP(name) === 0 || isAllowed(name, name));
@@ -143,7 +143,7 @@ const CERTIFICATE = /CERT|ISSUER|LEAF_SIGNATURE|HOSTNAME_MISMATCH|^INVALID_(CA|P
 /** After these errors, the request may have arrived: the connection broke later, or the answer was not HTTP. */
 const UNANSWERED = /^(ECONNRESET|EPIPE|UND_ERR_SOCKET|HTTPParserError)$/;
 
-/** @throws the error itself if it has no code, because it is then a bug and not a network error. */
+/** @throws the given error if it has no code. Such an error is a bug and not a network error. */
 export function networkFailure(error: unknown, signal: AbortSignal): Pick<ConnectorError, 'kind' | 'message' | 'facts'> {
   if (signal.aborted) return { kind: 'retryable', message: signal.reason.message, facts: { unanswered: true } };
   if (error instanceof InternalAddressError) return { kind: 'permanent', message: error.message, facts: {} };

@@ -1,4 +1,4 @@
-/** Connectors for outside systems of kind `http`. These implement the relay's own API (docs/connecting-systems.md). */
+/** Connectors for systems of kind `http`. Such a system implements the API that docs/connecting-systems.md describes. */
 
 import { z } from 'zod';
 import type { PlatformSettings, TicketingSettings } from '../contract/company.js';
@@ -18,7 +18,7 @@ const count = z
 const sentSchema = z.object({ recipients: count, recipientCount: count }).catch({});
 
 const unknownId = 'relay-check'; // an id that no system has, for checks
-/** If the answer for `unknownId` has one of these statuses, the system works and accepts the credentials. */
+/** If the answer to a request with `unknownId` has one of these statuses, the system works and accepts the credentials. */
 const isThere = [200, 204, 400, 404, 405, 410, 422];
 
 async function assertThere(look: Promise<unknown>): Promise<void> {
@@ -27,7 +27,7 @@ async function assertThere(look: Promise<unknown>): Promise<void> {
   });
 }
 
-/** The platform has the assignments and sends them to workers. The functions throw only ConnectorErrors. */
+/** The platform has the assignments and sends them to workers. Every function throws only ConnectorErrors. */
 export function createHttpPlatform(
   { baseUrl, auth, allowPlainText }: Extract<PlatformSettings, { kind: 'http' }>,
   http: HttpClient,
@@ -45,7 +45,7 @@ export function createHttpPlatform(
       );
     },
 
-    /** Only reads. @param assignmentId - one that exists, if known. @returns a description. @throws ConnectorError */
+    /** Only reads. @param assignmentId - an existing assignment, if known. @returns a description. @throws ConnectorError */
     async check(call: Call, assignmentId?: string): Promise<string> {
       if (assignmentId !== undefined) {
         await this.getAssignment(assignmentId, call);
@@ -55,7 +55,7 @@ export function createHttpPlatform(
       return 'answers and accepts the credentials; give the id of an assignment to check the path too';
     },
 
-    /** Sends to the workers of these groups within the radius. Without groups, the platform chooses. It may find no worker. */
+    /** Sends the assignment to workers of these groups in the radius. Without groups, the platform chooses. It may find nobody. */
     async sendAssignment(
       assignmentId: string,
       body: { groupIds: string[]; radiusMiles?: number },

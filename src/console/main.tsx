@@ -88,7 +88,7 @@ function Framed({ companyId, name, webUi, children }: Partial<CompanyFacts> & { 
         ...(isOperator() ? [[pageOf.companies(), 'All companies'] as const] : []),
       ]
     : [];
-  /** A chain's page also marks the link Chains. Now and All companies need an exact match: other addresses begin with theirs. */
+  /** A chain's page also marks the link `Chains`. The links `Now` and `All companies` need an exact match: other addresses begin with theirs. */
   const isHere = (href: string) => here === href || (href.split('/').length > 3 && here.startsWith(`${href}/`));
   return (
     <>

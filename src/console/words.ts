@@ -124,7 +124,7 @@ export const refusalWords: Record<RejectionReason, string> = {
   'not-actions': 'The request body is not a list of actions',
   'body-too-large': 'The request body is too large',
   'unsupported-body': 'The encoding of the request body is not supported',
-  'wrong-token': 'A relayId and its token do not belong together',
+  'wrong-token': 'An action has a relayId and a token that do not belong together',
 };
 
 export const verbWords: Record<SteeringVerb, string> = {

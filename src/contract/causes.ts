@@ -28,7 +28,7 @@ export const causeSchema = storedCauseSchema
     actions: z.int().describe('The number of actions that are held for this cause now.'),
     relayIds: z.array(z.string()).describe('The rules of the held actions, at most 20 rules.'),
     chainId: z.string().optional().describe('The chain of the action that has been held longest for this cause.'),
-    lastAt: z.iso.datetime().describe('When an action was last held for this cause.'),
+    lastAt: z.iso.datetime().describe('When the newest hold for this cause began.'),
     endedAt: z.iso.datetime().optional().describe('When the last hold for this cause ended. Absent while an action is held.'),
   })
   .meta({ id: 'Cause' });

@@ -104,7 +104,13 @@ export const correctionSchema = z
       .optional()
       .describe('Step 1: replaces every occurrence of `from` with `to`.'),
     trim: z.boolean().optional().describe('Step 2: removes white space at both ends.'),
-    default: z.string().max(10_000).optional().describe('Step 3: the new value of a blank, missing or unsubstituted field.'),
+    default: z
+      .string()
+      .max(10_000)
+      .optional()
+      .describe(
+        'Step 3: gives the field this value if the field is blank or missing, or still contains a variable such as `${name}`.',
+      ),
   })
   .meta({ id: 'Correction' }) satisfies z.ZodType<Correction>;
 

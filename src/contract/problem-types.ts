@@ -24,7 +24,7 @@ export const problemTypes = {
       'If a token in the body is right, the relay stores the request, and the company can send it again.',
     'Correct the place that `detail` names. In the template of the webhook, use a variable that contains no free text, or ' +
       'let the platform escape the variable as JSON.',
-    'The body cannot be read: line 1, column 205: there is a single quotation mark; JSON needs a double one.',
+    'The body cannot be read: line 1, column 205: there is a single quotation mark; JSON needs a double quotation mark.',
   ]),
   'not-an-array': type(400, 'Not an array of actions', [
     'The body is JSON, but not an array of objects. Nothing has run.',
@@ -66,7 +66,7 @@ export const problemTypes = {
       'whether the token was rotated or revoked, or the rule disabled. For other requests: send the admin token, or a key of ' +
       'this company if the endpoint accepts it, as `Authorization: Bearer …`.',
     'Company, relayId and relayAccessToken of every action must belong together, the rule must be enabled, and the ' +
-      'webhook signed if the company asks for it.',
+      'webhook must be signed if the company requires a signature.',
   ]),
   forbidden: type(403, 'Not allowed', [
     'The key is right, but its role does not allow this request. Nothing was done.',

@@ -149,7 +149,7 @@ export const resendRequest = z
       .record(z.string().regex(/^\d{1,3}$/, 'must be the place of an action'), z.record(z.string(), z.unknown()))
       .default({})
       .describe(
-        'Edits before sending: for the place of each edited action, the new values of its fields. `null` removes a field. `relayId` cannot be edited.',
+        'The edits before the request is sent again. Each key is the place of an action, and each value has the new values of its fields. `null` removes a field. `relayId` cannot be edited.',
       ),
     proposed: z
       .boolean()

@@ -23,7 +23,7 @@ export function secret<Field extends z.ZodType<string>>(schema: Field, shown?: S
   return marked;
 }
 
-/** Marks a field that the store encrypts and answers show: people's addresses, and texts that may describe people. */
+/** Marks a field that the store encrypts, but that the API's answers show: people's addresses, and texts that may describe people. */
 export function encrypted<Field extends z.ZodType>(schema: Field): Field {
   const marked = schema.clone();
   personal.add(marked, { personal: true });

@@ -1,4 +1,4 @@
-/** Makes text from the bytes of a request: decompresses them, takes the text out of a form, and decodes the charset. */
+/** Makes text from the bytes of a request: decompresses the bytes, decodes the charset, and takes the text out of a form. */
 
 import { isUtf8 } from 'node:buffer';
 import type { Transform } from 'node:stream';
@@ -13,7 +13,7 @@ export interface Received {
   whole: boolean;
 }
 
-/** `unread`: why the text is not what the sender wrote. */
+/** `unread`: why the decoded text is not the text that the sender wrote. */
 export interface Decoded {
   text: string;
   warnings: Issue[];
@@ -90,7 +90,7 @@ function unpackerOf(encoding: string, [first = 0, second = 0]: Uint8Array): Tran
   return (first & 0x0f) === 8 && (first * 256 + second) % 31 === 0 ? createInflate() : createInflateRaw();
 }
 
-/** Stops after `mostBytes`, against decompression bombs. */
+/** Decompresses the bytes. Stops after `mostBytes`, as a protection against decompression bombs. */
 async function pour(unpacker: Transform, bytes: Uint8Array) {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -128,7 +128,7 @@ const notLikeAscii = /^(utf-16|iso-2022|utf-32|ucs)/i; // charsets in which byte
 /** A UTF-8 sequence of two to four bytes, read as Latin-1. Overlong sequences match, too. */
 const utf8Character = /[\u00c0-\u00df][\u0080-\u00bf]|[\u00e0-\u00ef][\u0080-\u00bf]{2}|[\u00f0-\u00f7][\u0080-\u00bf]{3}/;
 
-/** @param strict - whether the bytes are complete. If not, the last character may be cut. */
+/** @param strict - whether the bytes are complete. If the bytes are incomplete, the last character may be cut. */
 function readCharset(
   bytes: Uint8Array,
   contentType: string | undefined,
@@ -161,13 +161,13 @@ function readCharset(
   return isMixed || !bytes.every(printable1252) ? latin1 : (said('windows-1252') ?? latin1);
 }
 
-/** The only field of a form, if it looks like JSON. */
+/** Returns the value of a form's only field, if the value looks like JSON. */
 async function formField(contentType: string | undefined, bytes: Uint8Array, text: string): Promise<string | undefined> {
   const isForm = /^application\/x-www-form-urlencoded *(;|$)/i.test(contentType ?? '');
   const isMultipart = /^multipart\/form-data *;/i.test(contentType ?? '');
   if (!isForm && !isMultipart) return undefined;
   const begins = (field: string) => /^\s*[[{]/.test(field);
-  if (begins(text)) return undefined; // many programs declare a form by default, but send JSON
+  if (begins(text)) return undefined; // many programs send JSON, but declare the type of a form by default
   const fields = isForm ? [...new URLSearchParams(text)] : await multipart(contentType, bytes);
   const [field] = fields;
   if (!field || fields.length > 1) return undefined;

@@ -1,4 +1,4 @@
-/** Describes the mistake in an unreadable body: its place, what is wrong, and how to correct the webhook's template. */
+/** Describes the mistake in an unreadable body: where it is, what is wrong, and how to correct the webhook's template. */
 
 import { mostBytes } from '../chain/request.js';
 import type { BreakKind } from './repair.js';
@@ -13,7 +13,7 @@ export type FlawKind =
   | 'charset'
   | 'content-encoding';
 
-/** `offset`: the place in the text. Without it, the flaw is in the whole text. `error`: replaces the standard words. */
+/** `offset`: the place in the text. Without `offset`, the flaw is in the whole text. `error`: replaces the standard words. */
 export interface Flaw {
   kind: FlawKind;
   offset?: number | undefined;
@@ -31,7 +31,7 @@ const words: Record<FlawKind, { says(field: string, at: string): string; advice:
   },
   backslash: { says: (field, at) => `there is a backslash before ${at} in the text of ${field}`, advice: inTemplate },
   'single-quotes': {
-    says: () => 'there is a single quotation mark; JSON needs a double one',
+    says: () => 'there is a single quotation mark; JSON needs a double quotation mark',
     advice: 'Write names and texts between double quotation marks (") in the template of the webhook.',
   },
   comment: {
@@ -89,7 +89,7 @@ const words: Record<FlawKind, { says(field: string, at: string): string; advice:
   },
 };
 
-/** For example `line 1, column 205: the text of …`. @param shown - the text after the place, without tokens. */
+/** Describes a flaw, such as `line 1, column 205: the text of …`. @param shown - the text after the place, without tokens. */
 export function flawWords({ kind, offset, field, error }: Flaw, text: string, shown: string): string {
   const about = field === undefined || field === '' ? 'a field' : `\`${field.slice(0, 40)}\``;
   const behind = kind === 'quotation-mark' || kind === 'backslash' ? shown.slice(1) : shown;

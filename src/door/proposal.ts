@@ -1,13 +1,13 @@
-/** Guesses the actions of a broken body. They run only if a person decides so, because a value may be forged. */
+/** Guesses the actions of a broken body. The actions run only if a person decides so, because a value may be forged. */
 
 import { jsonrepair } from 'jsonrepair';
 import { isObject } from '../chain/fields.js';
 import { maxActions } from '../chain/request.js';
 import { parseText } from './strict-json.js';
 
-const mostLength = 32 * 1024; // repairing 256 KiB of quotation marks takes 18 seconds, 32 KiB at most half a second
+const mostLength = 32 * 1024; // the repair of 32 KiB takes at most half a second; the repair of 256 KiB takes up to 18 seconds
 
-/** @returns the probable actions of the text, at most `maxActions`. Undefined if there are none. */
+/** @returns the probable actions of the text, at most `maxActions`. Undefined if the text contains no actions. */
 export function proposalOf(text: string): Record<string, unknown>[] | undefined {
   if (text.length > mostLength) return undefined;
   const value = repaired(text);

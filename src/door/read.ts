@@ -1,4 +1,4 @@
-/** Reads a request's body as actions. If it is not strict JSON but has only one meaning, the relay accepts it with warnings. */
+/** Reads a request's body as actions. If the body is not strict JSON but has only one meaning, accepts it with warnings. */
 
 import { type Fields, isObject } from '../chain/fields.js';
 import { type Issue, maxActions } from '../chain/request.js';
@@ -7,7 +7,7 @@ import type { Flaw } from './flaw.js';
 import { walk } from './repair.js';
 import { looseness, parseText, placeIn, readJsonText } from './strict-json.js';
 
-/** `looseness` finds ambiguities in valid JSON. This function is slow. */
+/** The slow function `looseness` finds ambiguities in valid JSON. */
 export type Reading =
   | { ok: true; text: string; elements: Fields[]; warnings: Issue[]; looseness(): Flaw | undefined }
   | ({ ok: false; flaw: Flaw } & Unread);
@@ -19,7 +19,7 @@ export interface Unread {
   errors?: Issue[];
 }
 
-/** The fast path for plain JSON. If it returns undefined, `readClosely` must read the body. */
+/** The fast path for plain JSON. If this function returns undefined, `readClosely` must read the body. */
 export function readPlain({ contentType, contentEncoding, bytes, whole }: Received): Reading | undefined {
   if (!whole || contentEncoding !== undefined || !isPlainJsonType(contentType)) return undefined;
   const body = readJsonText(bytes);
@@ -61,7 +61,7 @@ function asActions(text: string, value: unknown, warnings: Issue[]): Reading {
   const body = { text, looseness: () => asFlaw(looseness({ text, value })) };
   if (!isObject(value)) return Array.isArray(value) ? listed(value, body, warnings) : notActions(text);
   if (looksLikeAction(value)) {
-    const detail = 'is a single action and was read as a list of one; send an array, also for a single action';
+    const detail = 'is a single action and was read as a list with one action; send an array, also for a single action';
     return { ok: true, ...body, elements: [value], warnings: [...warnings, { pointer: '', detail }] };
   }
   const [[name = '', inner] = [], ...others] = Object.entries(value);

@@ -3,7 +3,7 @@
 import { maxDepth } from './strict-json.js';
 
 export const breakKinds = [
-  'quotation-mark', // a quotation mark in a text seems to end it
+  'quotation-mark', // a quotation mark inside a text seems to end the text
   'backslash', // a backslash before a character that JSON cannot escape, or before the closing quotation mark
   'single-quotes',
   'comment',
@@ -32,7 +32,7 @@ type Expected = 'value' | 'element or end' | 'name' | 'name or end' | 'colon' | 
 const space = /[ \t\n\r]*/y;
 const literal = /(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)(?=[\s,\]}]|$)/y;
 const escaped = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: this pattern looks for control characters
 const special = /["\\\u0000-\u001f]/g;
 
 export function walk(text: string): Walk {
@@ -43,7 +43,7 @@ export function walk(text: string): Walk {
   let expected: Expected = 'value';
   let comma = -1; // the place of the comma just before, or -1
   let string = { from: 0, to: 0 }; // the last string
-  let value = string; // the last string in the place of a value
+  let value = string; // the last string that is a value, not a name
   let isAfterString = false; // the last token was a string value, maybe with a comma after it
 
   const broken = (kind: BreakKind, offset: number): Walk => ({ ok: false, broken: { kind, offset, field: open.at(-1)?.field } });
@@ -150,7 +150,7 @@ function readLiteral(text: string, at: number): number | undefined {
   return literal.test(text) ? literal.lastIndex : undefined;
 }
 
-/** Returns the name without quotation marks, unescaped if possible. */
+/** Returns the name without quotation marks. Decodes its escapes if possible. */
 function nameOf(quoted: string): string {
   try {
     return JSON.parse(quoted);

@@ -9,7 +9,7 @@ interface ParsedText {
   value: unknown;
 }
 
-/** The most levels of nested arrays and objects. */
+/** The maximum number of levels of nested arrays and objects. */
 export const maxDepth = 32;
 
 /** Refuses ambiguous JSON, and bytes that are not UTF-8. */
@@ -20,7 +20,7 @@ export function readStrictJson(bytes: ArrayBuffer): Parsed<{ value: unknown }> {
   return error === undefined ? { ok: true, value: body.value } : { ok: false, error };
 }
 
-/** Does not search for ambiguities, because `looseness` takes ten times as long as this function. */
+/** Reads JSON, but does not search for ambiguities: `looseness` takes ten times as long as this function. */
 export function readJsonText(bytes: ArrayBuffer): Parsed<ParsedText> {
   if (!isUtf8(bytes)) return { ok: false, error: 'is not UTF-8' };
   return parseText(new TextDecoder().decode(bytes));
@@ -48,7 +48,7 @@ export function looseness({ text, value }: ParsedText): Looseness | undefined {
   return nameError(text) ?? textError(text, value);
 }
 
-/** Takes only the place or the character from the parser's error, because the excerpt in the error may contain a token. */
+/** Takes only the place or the character from the parser's error. The rest of the error may contain a token. */
 function place(error: unknown, text: string): string {
   const message = error instanceof Error ? error.message : '';
   if (text.trim() === '') return ': it is empty';
@@ -74,7 +74,7 @@ function nameError(text: string): Looseness | undefined {
   let offset = 0;
   for (const { 0: token, index } of text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:]/gs)) {
     if (token === '{' || token === '[')
-      open.push(undefined); // becomes a set at the first name
+      open.push(undefined); // the first name replaces this entry with a set
     else if (token === '}' || token === ']') open.pop();
     else if (token === ':') {
       const name: string = JSON.parse(last);
@@ -93,7 +93,7 @@ function nameError(text: string): Looseness | undefined {
   return undefined;
 }
 
-/** Finds texts that PostgreSQL and e-mail cannot store. Only a `\u` escape can produce such a text. */
+/** Finds texts that PostgreSQL or e-mail cannot represent. Only a `\u` escape can produce such a text. */
 function textError(json: string, value: unknown): Looseness | undefined {
   if (!/\\u(0000|d[89a-f])/i.test(json)) return undefined;
   const [text = '', path = []] = textsIn(value).find(([text]) => text.includes('\0') || /\p{Cs}/u.test(text)) ?? [];

@@ -1,11 +1,11 @@
-/** Finds possible tokens (candidates) in an unreadable text. The relay looks them up, and removes them from the stored text. */
+/** Finds possible tokens (candidates) in an unreadable text. The relay looks these up, and masks them in the stored text. */
 
 import { isNearMiss, maxActions, maxTokenLength } from '../chain/request.js';
 import { isMistyped } from '../contract/credential.js';
 
 const mask = '***';
 const madeLength = 40; // the length of a token that the relay made
-const shortest = 16; // a shorter text is no secret: a token of an earlier system has at least 16 characters
+const shortest = 16; // a shorter text cannot be a token, because tokens of an earlier system have at least 16 characters
 const mostCandidates = maxActions; // a longer list would make the search slow
 const scanMs = 100;
 
@@ -14,7 +14,7 @@ interface Found {
   ranges: [from: number, to: number][]; // places to mask: tokens of the relay, and values of token fields
 }
 
-/** The characters around the `:` or `=` after a field's name, also if they are escaped twice or percent-encoded. */
+/** The characters around the `:` or `=` after a field's name, also characters that are escaped twice or percent-encoded. */
 const filler = String.raw`(?:["'\s\\]|%22|%20|%5C|&quot;)*`;
 const named = new RegExp(`([A-Za-z][\\w-]{11,20})${filler}(?:[:=]|%3A|%3D)${filler}`, 'gi');
 const made = /rl[tka]_[0-9A-Za-z]{8,}/g;
@@ -65,7 +65,7 @@ function unescaped(text: string): string {
 /** `hide` replaces the tokens in another text by `***`. */
 export interface TokensIn {
   candidates: string[];
-  masked: string; // the text with asterisks in place of the tokens; offsets in both texts are the same
+  masked: string; // the text with asterisks in place of the tokens; the masked text has the same offsets as the original
   hide(text: string): string;
 }
 

@@ -20,7 +20,7 @@ import {
 } from '../contract/notices.js';
 import { chainPlaces, lineText, type NoticeContext, relay, type Words } from './frame.js';
 
-/** `one` follows the name of an action. `many` follows a number of chains. */
+/** The notice writes `one` after the name of an action, and `many` after a number of chains. */
 const wordsOf: Record<NoticeKind, [headline: string, one: string, many: string]> = {
   'needs-attention': ['Needs attention', 'failed and is held: it needs your decision.', 'held for the same reason.'],
   failed: [
@@ -35,8 +35,8 @@ const wordsOf: Record<NoticeKind, [headline: string, one: string, many: string]>
   ],
   'gave-up': [
     'Given up',
-    'was held, and nobody decided in time. It failed.',
-    'failed: they were held for the same reason, and nobody decided in time.',
+    'was held, and failed because nobody decided in time.',
+    'failed, because they were held for the same reason and nobody decided in time.',
   ],
   recovered: ['Recovered', 'succeeded after all. The chain continues.', 'that failed for the same reason'],
 };
@@ -45,17 +45,17 @@ const fix = 'Fix the problem, then retry';
 const sendAgain = 'Send the e-mail to the recipients that did not get it. This also works after the chain has closed:';
 const fixFailed: [few: string, many: string] = [
   `${fix}. This also works after the chain has closed. The retry also runs the actions that did not run because of the failure:`,
-  `${fix} the closed chains (the command first counts them, and asks). The retry also runs the actions that did not run:`,
+  `${fix} the closed chains (the command first counts the chains, and asks you to confirm). The retry also runs the actions that did not run:`,
 ];
-/** The text above the commands. After `few`, each command retries one action. After `many`, one command retries all actions. */
+/** The text above the commands. Below `few`, each command retries one action. Below `many`, one command retries all actions. */
 const remedies: Record<FailureKind, [few: string, many: string]> = {
-  'needs-attention': [`${fix}:`, `${fix} all actions (the command first counts the chains, and asks):`],
+  'needs-attention': [`${fix}:`, `${fix} all actions (the command first counts the chains, and asks you to confirm):`],
   failed: fixFailed,
   'partly-failed': [sendAgain, sendAgain],
   'gave-up': fixFailed,
 };
 
-/** @param chain - the current state of the chain; if absent, the notice shows the state that it contains. */
+/** @param chain - the current state of the chain. If `chain` is absent, the text shows the state from the notice. */
 export function chainWords(notice: ChainNotice, context: NoticeContext, chain?: ChainFacts): Words {
   const { kind, chainId, receivedAt, index, actions } = notice;
   const action = actionOf(notice);
@@ -126,12 +126,12 @@ export function standingWords(
   return { headline, sentence, sections: shown.map(([title, lines]) => ({ title, lines: lines.map(lineText) })) };
 }
 
-/** The error as `message (Type)`. Without an error, the reason of the action. */
+/** Returns the error as `message (Type)`. If there is no error, returns the reason of the action. */
 export function whatWasWrong({ error, reason }: Pick<ActionStatus, 'error' | 'reason'>): string | undefined {
   return error ? `${error.message} (${error.type})` : reason;
 }
 
-/** Whether an action waits for the held action: actions with the same due time run in one sequence. */
+/** Whether an action waits for the held action, because actions with the same due time run one after the other. */
 export function isHeldBehind(held: ActionStatus, { state, runAt, index }: ActionStatus): boolean {
   return held.state === 'needs-attention' && state === 'pending' && runAt === held.runAt && index > held.index;
 }
@@ -140,8 +140,8 @@ function whatHappens({ nextAttemptAt, heldUntil, reason }: ActionStatus, shown: 
   const tries = reason
     ? `${reason}.`
     : nextAttemptAt
-      ? `The relay retries it automatically, next at ${shown(nextAttemptAt)}. You get a notice when it succeeds.`
-      : 'The relay does not retry it automatically: fix the problem first.';
+      ? `The relay retries the action automatically, next at ${shown(nextAttemptAt)}. You get a notice when it succeeds.`
+      : 'The relay does not retry the action automatically: fix the problem first.';
   if (!heldUntil) return [tries];
   const end = 'If nobody decides by then, it fails, and the actions that wait for it do not run.';
   return [tries, `The action is held until ${shown(heldUntil)}. ${end}`];
@@ -171,7 +171,7 @@ function remedy(
   return [...first, steer('retry'), signal('retry'), 'Or skip it:', ...skip, ...(context.links.webUi ? [inWebUi] : [])];
 }
 
-const withoutKey = 'Retry or skip it in a browser, without a key';
+const withoutKey = 'Retry or skip the action in a browser, without a key';
 export const oneWithoutKey = 'Retry or skip an action in a browser, without a key';
 
 /** If a notice is about at most this many actions, it shows one command for each action. */

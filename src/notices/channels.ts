@@ -13,7 +13,7 @@ export interface NoticeChannel {
   kind: 'mail' | 'webhook';
   /** The contact as `contactsOf` writes it. */
   contact: string;
-  /** Whether notices on this channel have links for decisions without a key. */
+  /** Whether notices on this channel have links for decisions without a company key. */
   decides: boolean;
   /** For e-mail, the idempotency key is also the Message-ID. @throws ConnectorError */
   deliver(notice: RenderedNotice, call: Call & { idempotencyKey: string }): Promise<void>;
@@ -21,7 +21,7 @@ export interface NoticeChannel {
 
 type Ways = Pick<Connectors, 'noticeMailOf' | 'httpOf'>;
 
-/** @param whose - the company or rule that has `notify`. */
+/** @param whose - the company or rule that `notify` belongs to. */
 export function channelsOf(
   { noticeMailOf, httpOf }: Ways,
   company: Company,
@@ -66,7 +66,7 @@ function webhookChannel(url: URL, notify: Notify, http: HttpClient): NoticeChann
   };
 }
 
-/** The headers of Standard Webhooks. The signature is for the same JSON text that the HTTP client sends. */
+/** The headers of Standard Webhooks. Signs the same JSON text that the HTTP client sends. */
 function headersOf(key: string, body: unknown, secret: string | undefined): Record<string, string> {
   // The signature joins its parts with dots, so the id must not contain a dot.
   const [id = ''] = key.split('@');

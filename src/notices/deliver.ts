@@ -1,4 +1,4 @@
-/** Delivers a notice to the contacts of the rule and the company, or to the operator if none can be reached. */
+/** Delivers a notice to the contacts of the rule and the company. If it reaches no contact, delivers it to the operator. */
 
 import { hash } from 'node:crypto';
 import { ApplicationFailure, activityInfo, Context } from '@temporalio/activity';
@@ -31,7 +31,7 @@ export interface DeliveryDeps {
   inFlight: { run<Result>(companyId: string, what: 'notices', work: () => Promise<Result>): Promise<Result> };
   noticeBudget: NoticeBudget;
   links: Links;
-  /** RELAY_SECRET, which signs links. If it is absent, notices have no links. */
+  /** RELAY_SECRET, which signs links. Without this secret, notices have no links for decisions. */
   secret?: string;
   /** The address that gets the notices that reach no contact. */
   operatorEmail?: string;
@@ -39,16 +39,16 @@ export interface DeliveryDeps {
   metrics: Metrics;
 }
 
-/** A pause, or time without workers, makes a hold longer than its notice says. So a link stays valid longer by this time. */
+/** A pause, or time without workers, makes a hold longer than the notice says. So a link stays valid for this additional time. */
 const linkGraceMs = 24 * 3600 * 1000;
 
-/** From this attempt on, about five minutes after the first, the operator also gets a notice that reached nobody. */
+/** If no contact got the notice, the operator gets it from this attempt on, about five minutes after the first attempt. */
 const lastAttemptAlone = 7;
 
 /**
  * Makes one attempt to deliver a notice, within an activity.
- * @param key - the same for every attempt at this notice.
- * @throws ApplicationFailure `NoticeNotDelivered` if a contact has not got the notice and may still get it, or nobody got it;
+ * @param key - the idempotency key: every attempt at this notice has the same key.
+ * @throws ApplicationFailure `NoticeNotDelivered` if a contact may still get the notice later, or if nobody got the notice;
  *   `NoticeWaits` if the notice waits for a digest. A test throws neither.
  */
 export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): Promise<ContactResult[]> {
@@ -79,7 +79,7 @@ export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): 
   const entries: readonly Joined[] = turn.told === 'digest' ? turn.joined : [{ ...own, count: 1 }];
 
   const signing = new HoldLinks(found && found.noticeLinks !== false ? deps.secret : undefined);
-  /** The links are made only here, for each contact, so that no history and no log contains them. */
+  /** Writes the notice for a contact. The links are made only here, so that no history and no log contains the links. */
   const renderedFor = ({ contact, decides }: NoticeChannel, told: Joined[], contactId?: string) => {
     const holdLink: NoticeContext['holdLink'] = ({ companyId, chainId, index, at, heldUntil = at }) => {
       if (!decides) return undefined;
@@ -96,7 +96,7 @@ export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): 
     return renderNotice(words, { ...forReader, holdLink, confirmLink });
   };
 
-  // Contacts that have the notice, or failed permanently. The next attempt gets this list as heartbeat details.
+  // Contacts that got the notice, or whose delivery failed permanently. The next attempt gets this list as heartbeat details.
   const settled: ContactResult[] = noticeTestResponse.shape.contacts.safeParse(heartbeatDetails).data ?? [];
   const open: ContactResult[] = [];
   const addressees = await addresseesOf(deps, company, entries, key);
@@ -107,7 +107,7 @@ export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): 
         const { contact } = channel;
         if (told.length === 0) return { contact, delivered: false, error: unconfirmed };
         const failure = await tryOnce(channel, renderedFor(channel, told, contactId), key);
-        // The log does not contain the address and the answer, because they are personal. The workflow's result contains both.
+        // The log does not contain the address and the error message, because both are personal. The workflow's result has both.
         if (failure)
           log.warn(
             { channel: channel.kind, workflowId: key, kind, failure: failure.kind, status: failure.facts.status },
@@ -161,7 +161,7 @@ export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): 
 interface Addressee {
   channel: NoticeChannel;
   told: Joined[];
-  /** Set if the contact has not confirmed. */
+  /** The id of a contact that has not confirmed yet. */
   contactId?: string | undefined;
 }
 
@@ -192,7 +192,7 @@ async function addresseesOf({ store, connectors }: DeliveryDeps, company: Compan
   return addressees;
 }
 
-/** The id of the notice's cause. An unconfirmed contact gets only the first notice of each cause. */
+/** Returns an id for the cause of the notice. An unconfirmed contact gets only the first notice with this id. */
 function toldUnder(notice: Notice, rule: Rule | undefined): string {
   switch (notice.kind) {
     case 'many':
@@ -214,7 +214,7 @@ function toldUnder(notice: Notice, rule: Rule | undefined): string {
   }
 }
 
-/** The next attempt comes when a digest is due. Until then, another digest may include this notice. If not, it becomes a digest. */
+/** The next attempt comes when a digest is due. If no other digest has included the notice by then, the notice becomes a digest. */
 function joined({ notices, seconds }: NoticeBudget, waitMs: number, attempt: number): ApplicationFailure {
   const details: FailureDetails = { retryable: true, attempt };
   return ApplicationFailure.create({

@@ -14,9 +14,9 @@ export interface NoticeContext {
   links: Links;
   /** The Temporal namespace, for commands of the Temporal CLI. */
   namespace: string;
-  /** The page where a contact confirms that it wants notices; undefined if it has confirmed. */
+  /** The page where a contact confirms that it wants notices. Undefined if the contact has confirmed. */
   confirmLink?: string;
-  /** Returns the page where a reader without a key decides about a hold, or undefined if there is no page. */
+  /** Returns the address of the page where a reader without a key decides about a hold. Undefined if there is no page. */
   holdLink?(held: Pick<HoldRef, 'companyId' | 'chainId' | 'index' | 'at'> & { heldUntil?: string }): string | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface Words {
   facts?: object;
 }
 
-/** A text, or a link such as `Temporal Web UI: https://…`. */
+/** A line is a text, or a link such as `Temporal Web UI: https://…`. */
 export type Line = string | { label: string; url: string };
 type Section = [title: string, lines: Line[]];
 

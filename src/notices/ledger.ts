@@ -12,14 +12,14 @@ export interface LedgerState extends Counts {
 }
 
 interface Counts extends Pick<ThroughNotice, 'ended' | 'through'>, Pick<ManyNotice, 'first' | 'since'> {
-  /** The number of members. The first member, which had its own notice, counts too. */
+  /** The number of members, including the first member, which had its own notice. */
   members: number;
-  /** The number of members that are not in `open`, because it is full, and that no notice has reported yet. */
+  /** The number of members that did not fit in `open` and that no notice has reported yet. */
   beyond: number;
   expired: number;
 }
 
-/** `at` is the start of the hold. `until` is how long the ledger waits for the end of the hold, in Unix milliseconds. */
+/** `at` is the start of the hold. The ledger waits for the end of the hold until the time `until`, in Unix milliseconds. */
 interface Open {
   at: string;
   until: number;
@@ -35,11 +35,11 @@ interface Gone {
 const shown = 10;
 /** `open` has at most this many members, because a workflow's input has at most 2 MB. The ledger only counts the others. */
 const mostOpen = 8_000;
-/** A signal is repeated within minutes, so the ledger does not need older members. */
+/** The maximum number of members in `gone`. Signals are repeated only within minutes, so the ledger needs no older members. */
 const mostGone = 1_000;
 /** The longest timer. The end of a hold may be the latest possible date, which is too far away for a timer. */
 const mostStretchMs = 30 * 24 * 3600 * 1000;
-/** If nobody reports the end of a hold, the ledger waits until this long after the planned end. */
+/** If nobody reports the end of a hold, the ledger waits for this additional time after the planned end. */
 const graceMs = 24 * 3600 * 1000;
 
 type Finding<Notice> = Omit<Notice, 'cause' | 'companyId' | 'relayId' | 'at'>;
@@ -136,7 +136,7 @@ export class Ledger {
     if (isLast && (member.state === 'done' || member.state === 'skipped')) this.#counts.through += 1;
   }
 
-  /** @returns whether this recovery gets its own notice. If several members were held, one notice reports all ends. */
+  /** @returns whether this recovery gets its own notice. If several members were held, one notice reports all recoveries. */
   recovered(member: Member): boolean {
     const key = memberKey(member);
     if (this.members > 1) this.over(member);
@@ -150,12 +150,12 @@ export class Ledger {
     return Math.min(first - now, mostStretchMs);
   }
 
-  /** If a timer fires late, no worker was running. Holds last longer by this time, so the ledger waits longer too. */
+  /** If a timer fires late, no worker was running. Holds become longer by `lateMs`, so the ledger also waits longer. */
   extend(lateMs: number): void {
     if (lateMs > 60_000) for (const member of this.#open.values()) member.until += lateMs;
   }
 
-  /** The notice to send now if no more members come. If there is no notice, and `waits` is false, the notifier ends. */
+  /** Returns the notice to send now if no more members come. If there is no notice, and `waits` is false, the notifier ends. */
   next(now: number): Finding<ManyNotice> | Finding<ThroughNotice> | undefined {
     for (const [key, { until, at }] of this.#open)
       if (until <= now) {

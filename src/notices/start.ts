@@ -36,7 +36,7 @@ export async function newsOf({ rules }: Pick<Store, 'rules'>, notice: ChainNotic
 }
 
 /**
- * Signals the notifier of the cause, and starts it if it does not run. @returns the workflow id of the notifier.
+ * Signals the notifier of the cause, and starts the notifier if necessary. @returns the workflow id of the notifier.
  * @param notifier - for a recovery, the workflow id of the notifier that got the failure.
  */
 export async function handToNotifier(
@@ -64,7 +64,7 @@ export async function handToNotifier(
   return workflowId;
 }
 
-/** One process reports at most this many different mistakes of a rule in an hour or a day. More would flood an inbox. */
+/** One process reports at most this many different mistakes of a rule in an hour or a day, to protect the inbox. */
 const distinctMistakes = 20;
 
 export type RuleNotices = ReturnType<typeof ruleNotices>;
@@ -74,7 +74,7 @@ export function ruleNotices(client: Client, log: Logger) {
   // The mistakes that were reported in this hour or day, by rule and kind. A repeated mistake then needs no call to Temporal.
   const told = new Map<string, { period: string; mistakes: Set<string> }>();
 
-  /** Returns immediately. A failure is only logged. */
+  /** Starts the delivery of a notice. Returns immediately, and only logs a failure. */
   function start(notice: RuleNotice, taskQueue: string): void {
     const { companyId, relayId, kind, at } = notice;
     const ofCompany = notice.kind === 'rejected' && isQuota(notice.reason);
@@ -100,11 +100,11 @@ export function ruleNotices(client: Client, log: Logger) {
   return { start };
 }
 
-/** The texts that identify a mistake. Quoted texts and numbers are removed, because they differ from event to event. */
+/** Returns texts that identify the mistake, without quoted texts and numbers, because these differ from event to event. */
 function mistakeOf(notice: RuleNotice): string[] {
   switch (notice.kind) {
     case 'rejected':
-      // The sender may not own the rule, and can vary the rest of the request.
+      // Use only the reason: the sender may be a stranger, who could put a different mistake into each request.
       if (needsConfirmation(notice)) return [notice.reason];
       if (notice.notKept !== undefined) return ['not kept', notice.reason];
       if (notice.mistake !== undefined) return [notice.reason, notice.mistake];

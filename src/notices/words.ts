@@ -53,7 +53,7 @@ function digestWords({ companyId, joined }: DigestNotice, context: NoticeContext
     headline: `${counted(count, 'notice')} about ${counted(joined.length, 'cause')}`,
     about: context.companyName,
     sentence:
-      'There were too many notices to send each one separately. For each cause, this message has the first of the others.',
+      'There were too many notices to send each one separately. For each cause, this message shows the first of the other notices.',
     sections: {
       ...linesOf(oneWithoutKey),
       ...linesOf('Held: needs a decision'),
@@ -102,12 +102,12 @@ function wordsOf(notice: Notice, context: NoticeContext): Words {
   }
 }
 
-/** A notice shows this many mistakes. It only counts the others. */
+/** A notice shows at most this many mistakes, and only the number of the others. */
 const shownMistakes = 20;
 
 const newestToken = 'Put the newest token of the rule into the settings of the webhook.';
 
-const moreLimits = 'Find out why there are so many. If you need all of them, ask the operator for a higher limit.';
+const moreLimits = 'Find out why the limit is reached. If you need more, ask the operator for a higher limit.';
 
 const refusals: Record<RejectionReason, { why: string; remedy: string }> = {
   'invalid-chain': { why: 'the chain is invalid', remedy: 'Fix the actions in the settings of the webhook.' },
@@ -155,7 +155,7 @@ const refusals: Record<RejectionReason, { why: string; remedy: string }> = {
   },
   'unsupported-body': { why: 'the encoding of the body is unknown', remedy: 'Make the webhook send JSON in UTF-8.' },
   'wrong-token': {
-    why: 'an action has a relayId and a token that do not belong together, and another action has the right ones',
+    why: 'an action has a relayId and a token that do not belong together, but another action has a right token',
     remedy:
       'Compare relayId and relayAccessToken of each action with its rule. If both are right in the template of the webhook, a value ' +
       'that the platform inserted has added an action.',

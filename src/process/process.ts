@@ -21,7 +21,7 @@ export class Closers {
     this.#closers.push([name, close]);
   }
 
-  /** Calls all closers, the last one first, even if one fails. */
+  /** Calls all closers, in reverse order. If a closer fails, still calls the others. */
   async close(report: (name: string, error: unknown) => void): Promise<void> {
     for (const [name, close] of this.#closers.splice(0).reverse())
       await Promise.resolve()
@@ -125,7 +125,7 @@ export function apiUrl({ RELAY_PUBLIC_URL, HOST, PORT }: Config): string {
   return (RELAY_PUBLIC_URL ?? `http://${authority(HOST, PORT)}`).replace(/\/+$/, '');
 }
 
-/** `links` are for people. `webUi` is set if the Web UI needs an API session to decrypt data. */
+/** `links` are URLs for people. `webUi` is set if the Web UI needs an API session to decrypt data. */
 function webUiOf(config: Config, { namespace, uiUrl = config.TEMPORAL_UI_URL, decodes }: TemporalAddress) {
   const api = apiUrl(config);
   const webUi = uiUrl && `${uiUrl.replace(/\/+$/, '')}/namespaces/${encodeURIComponent(namespace)}`;

@@ -1,6 +1,6 @@
 /**
- * The data directory of an all-in-one relay. Only one process can use it. A process makes a file (its claim), whose name has the
- * process's pid and start time. The claim is valid if no other running process has a claim.
+ * The data directory of an all-in-one relay. Only one process can use it. To claim the directory, a process makes a file
+ * whose name has the process's pid and start time. The claim is valid if no other running process has a claim.
  */
 
 import { chmodSync, existsSync, mkdirSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -10,12 +10,12 @@ import { StartError } from '../service/config.js';
 import { isRunning, startOf } from './processes.js';
 
 /**
- * Creates the directory for its owner only, and claims it for this process. Cannot detect processes in other containers.
+ * Creates the directory for its owner only, and claims the directory for this process. Cannot detect processes in other containers.
  * @returns the real path of the directory, and `release`, which removes the claim
  * @throws StartError if the directory cannot be written, or another process uses it
  */
 export async function openDataDirectory(path: string): Promise<{ path: string; release(): void }> {
-  // If two processes start at the same time, each sees the other and retries; the first retry wins.
+  // If two processes start at the same time, each process sees the other and retries. The first retry wins.
   for (let attempt = 1; ; attempt++) {
     const { claim, holder } = stakeClaim(path);
     if (holder === undefined) return { path: dirname(claim), release: () => rmSync(claim, { force: true }) };
@@ -25,7 +25,7 @@ export async function openDataDirectory(path: string): Promise<{ path: string; r
   }
 }
 
-/** Makes a claim. Removes it again if another running process has a claim; `holder` is the pid of that process. */
+/** Makes a claim. If another running process has a claim, removes the new claim; `holder` is then the pid of that process. */
 function stakeClaim(path: string): { claim: string; holder?: number } {
   try {
     makeDirectory(path);
@@ -59,12 +59,12 @@ export function makeDirectory(path: string): void {
   try {
     mkdirSync(absolute, { mode: 0o700 });
   } catch (error) {
-    // Another process may have created it meanwhile.
+    // Another process may have created the directory meanwhile.
     if (!existsSync(absolute)) throw error;
   }
 }
 
-/** Makes the directory private to its owner if it is empty or belongs to a relay. Any other directory may be a home directory. */
+/** Makes an empty directory, or the directory of a relay, private to its owner. Any other directory may be a home directory. */
 function makePrivate(directory: string): void {
   const { mode, uid } = statSync(directory);
   const names = readdirSync(directory);

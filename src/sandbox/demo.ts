@@ -37,7 +37,7 @@ export async function ensureDemo(store: Store, platformUrl: string, dataDir: str
   if (!existsSync(tokenFile)) return undefined;
 
   const relayAccessToken = readFileSync(tokenFile, 'utf8').trim();
-  // Unlike `authenticate`, this does not count as a use of the token.
+  // Unlike `authenticate`, this check does not count as a use of the token.
   const tokens = (await store.tokens.recognizer(companyId, true)).of(relayAccessToken);
   if (!tokens.some((token) => token.relayId === relayId && token.state === 'active' && token.enabled)) return undefined;
   const examples = join(dataDir, 'examples');

@@ -1,4 +1,4 @@
-/** The failure of a sandbox server. `PUT /control/fail` sets it. It ends after a `DELETE`, `times` failures, or a restart. */
+/** The failure of a sandbox server. `PUT /control/fail` sets the failure. A `DELETE`, `times` failures or a restart end it. */
 
 import { Hono } from 'hono';
 import { html } from 'hono/html';
@@ -56,7 +56,7 @@ export const mailFailureSchema = z
     code: z.int().min(400).max(599).optional(),
     /** Keeps the message, then breaks the connection before the reply, so the sender cannot know the outcome. */
     dropAfterBody: z.boolean().optional(),
-    /** The failure applies only to recipients that contain this text; ignores case. */
+    /** The failure applies only to recipients that contain this text, in upper or lower case. */
     to: z.string().optional(),
     times: z.int().min(1).optional(),
   })

@@ -51,7 +51,7 @@ export function jsonBody(c: Context): Promise<unknown> {
   return c.req.json().catch(() => undefined);
 }
 
-/** Makes a handler for a button. It calls `act` with the form and the path's parameters, then redirects to the page. */
+/** Makes a handler for a button. The handler calls `act` with the form and the path's parameters, then redirects to the page. */
 export function button(act: (form: Record<string, unknown>) => void) {
   return async (c: Context) => {
     act({ ...(await c.req.parseBody()), ...c.req.param() });

@@ -14,7 +14,7 @@ interface RunningProcess {
 
 const hasProc = existsSync('/proc/self/stat');
 
-/** The start time of the process as letters and digits. Undefined if there is no such process, or it is a zombie. */
+/** The start time of the process as letters and digits. Undefined if there is no such process, or the process is a zombie. */
 export function startOf(pid: number): string | undefined {
   if (!hasProc) {
     const [state = '', ...started] = ps(pid, 'stat=,lstart=').split(/\s+/);
@@ -36,7 +36,7 @@ export function commandLine(pid: number): string {
   return hasProc ? (read(`/proc/${pid}/cmdline`) ?? '').replaceAll('\0', ' ') : ps(pid, 'command=');
 }
 
-/** Sends SIGTERM, and SIGKILL after `graceMs`. Resolves when the process has ended. */
+/** Sends SIGTERM, and SIGKILL after `graceMs`. The promise resolves when the process has ended. */
 export async function endProcess(target: RunningProcess, graceMs = 10_000): Promise<void> {
   const deadline = Date.now() + graceMs;
   for (let signal: NodeJS.Signals | undefined = 'SIGTERM'; isRunning(target); await sleep(50)) {
@@ -46,8 +46,8 @@ export async function endProcess(target: RunningProcess, graceMs = 10_000): Prom
 }
 
 /**
- * Waits for a child that was spawned `detached`. Ends its whole process group if `signal` aborts or this process exits.
- * @returns its exit code, and its last line on stderr, without credentials
+ * Waits for a child that was spawned `detached`. Ends the child's whole process group if `signal` aborts or this process exits.
+ * @returns the child's exit code, and the child's last line on stderr, without credentials
  */
 export async function superviseChild(child: ChildProcess, signal?: AbortSignal) {
   const end = () => child.pid !== undefined && sendSignal(-child.pid, 'SIGTERM');

@@ -31,7 +31,7 @@ import { startWebUi } from './web-ui.js';
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const loopback = '127.0.0.1';
-process.umask(0o077); // All files in the data directory, including Temporal's, are for their owner only.
+process.umask(0o077); // Only the owner can read the files in the data directory, including Temporal's files.
 
 await runProcess(async (closers, stop) => {
   // Connectors may call this machine, because the pretend platform runs here.
@@ -126,7 +126,7 @@ async function temporalServer(
   return { connection: { address: server.address }, namespace, uiUrl: TEMPORAL_UI_URL ?? webUi.url, decodes };
 }
 
-/** Returns RELAY_ADMIN_TOKEN or, if it is not set, the token in the file. Creates the file once. */
+/** Returns RELAY_ADMIN_TOKEN or, if the variable is not set, the token in the file. Creates the file once. */
 function adminToken({ RELAY_ADMIN_TOKEN }: Config, file: string): { token: string; where: string } {
   if (RELAY_ADMIN_TOKEN) return { token: RELAY_ADMIN_TOKEN, where: 'RELAY_ADMIN_TOKEN' };
   return { token: kept(file, () => randomBytes(24).toString('hex')), where: `in ${file}` };
@@ -138,7 +138,7 @@ function kept(file: string, make: () => string): string {
   return readFileSync(file, 'utf8').trim();
 }
 
-/** Why there is no demo company. Its token is in a file, so others could use the token to send e-mails to real people. */
+/** The reason why no demo company exists. Its token is in a file, so others could use the token to send e-mails to real people. */
 function demoRefusal({ DATABASE_URL, HOST, SMTP_URL }: Config): string | undefined {
   if (DATABASE_URL) return 'DATABASE_URL is set';
   if (!isLoopback(HOST)) return 'HOST is not a loopback address';

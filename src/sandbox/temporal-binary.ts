@@ -115,7 +115,7 @@ async function runs(program: string): Promise<boolean> {
   }
 }
 
-/** Removes the client settings of the Temporal CLI, because they are for another server. */
+/** Removes the client settings of the Temporal CLI, because these settings are for another server. */
 export function withoutTemporal(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('TEMPORAL_')));
 }

@@ -1,4 +1,4 @@
-/** A child process that downloads the Temporal dev server into a folder. The SDK downloads the server only when it starts it. */
+/** A child process that downloads the Temporal dev server into a folder. The SDK can download only by starting a server. */
 
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 

@@ -1,6 +1,6 @@
 /**
  * The Temporal dev server of an all-in-one relay: a separate process with its database in the data directory. If the relay is
- * killed, the server keeps running, and the next relay finds it by its pid file.
+ * killed, the server keeps running, and the next relay finds the server by its pid file.
  */
 
 import { spawn } from 'node:child_process';
@@ -65,8 +65,8 @@ export async function keepTemporal(options: Options) {
 }
 
 /**
- * The reason why the server is broken; undefined if it works, or is only slow. In the CLI before 1.9, one cancelled query makes
- * every later SQLite request fail with `interrupted`.
+ * The reason why the server is broken. Undefined if the server works, or is only slow. In the CLI before 1.9, one cancelled query
+ * makes every later SQLite request fail with `interrupted`.
  * @param signal - ends the check
  */
 export async function troubleOf(run: Run, signal?: AbortSignal): Promise<string | undefined> {
@@ -86,7 +86,7 @@ export async function troubleOf(run: Run, signal?: AbortSignal): Promise<string 
 
 /**
  * @param options.port and `uiPort`: 0 means any free port
- * @param options.signal stops the search, download, build or wait for the server, and ends all processes that they started
+ * @param options.signal stops the search, download, build or wait for the server, and ends the processes of these steps
  * @throws StartError if a port is in use, no program is found, or the server does not start
  */
 export async function startTemporal(options: Options) {
@@ -122,7 +122,7 @@ export async function startTemporal(options: Options) {
 const pidFile = (dataDir: string) => join(dataDir, 'temporal.pid');
 const databaseFile = (dataDir: string) => join(dataDir, 'temporal.db');
 
-/** The server that an earlier relay started, if it still runs and uses this database. */
+/** The server that an earlier relay started, if that server still runs and uses this database. */
 function leftBehind(dataDir: string): Run | undefined {
   try {
     const run = runSchema.parse(JSON.parse(readFileSync(pidFile(dataDir), 'utf8')));
@@ -156,7 +156,7 @@ function launch(program: string, at: At, dataDir: string, logFile: string, { dyn
   return run;
 }
 
-/** Whether the server answers within `ms`. Returns false immediately if its process ends or `signal` aborts. */
+/** Whether the server answers within `ms`. Returns false immediately if the server's process ends or `signal` aborts. */
 async function untilReady(run: Run, ms: number, signal?: AbortSignal): Promise<boolean> {
   const connection = connect(run);
   const ask = () =>

@@ -1,6 +1,6 @@
 /**
- * Serves Temporal's Web UI with a codec, because `temporal server start-dev` cannot configure a codec. It is the relay's codec,
- * which needs a session cookie, or a codec in this process, which needs no sign-in and answers only pages of this Web UI.
+ * Serves Temporal's Web UI with a codec, because `temporal server start-dev` cannot configure a codec. The relay's codec
+ * needs a session cookie. A codec in this process needs no sign-in, and answers only pages of this Web UI.
  */
 
 import { type Context, Hono } from 'hono';
@@ -53,7 +53,7 @@ async function* untilClosed(body: ReadableStream<Uint8Array>, page: AbortSignal)
 /** The Web UI's origin, with the host that the browser uses: `localhost` or `127.0.0.1`. `serveHttp` refuses every other host. */
 const originOf = (c: Context) => `http://${c.req.header('Host')}`;
 
-/** Browsers send `Origin` with every POST, and no page can forge it. A request through a proxy does not count as local. */
+/** Browsers send `Origin` with every POST, and no page can forge this header. A request through a proxy does not count as local. */
 const ownPages: Guard = () => async (c, next) => {
   if (c.req.header('Origin') === originOf(c) && isLocal(c)) return next();
   throw new Problem(

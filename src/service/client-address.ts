@@ -28,7 +28,7 @@ export function addressGroup(address: string): string {
     .join(':');
 }
 
-/** Proxies add these headers. With one of them, the address of the socket is the proxy's, not the client's. */
+/** Proxies add these headers. If a request has such a header, the socket has the address of the proxy, not of the client. */
 const forwarding = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip'];
 
 /** Whether the request comes from this machine, without a proxy. */

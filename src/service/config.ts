@@ -85,7 +85,7 @@ export const environment = z.object({
   RELAY_ADMIN_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
   /** `id:base64,id:base64`. The first key encrypts, and all keys decrypt. If unset, the all-in-one process makes a key. */
   RELAY_ENCRYPTION_KEYS: keyring.optional(),
-  /** Comma-separated. The first secret makes hashes and signatures; all are valid. If unset, the all-in-one process makes one. */
+  /** A list with commas. The first secret makes hashes and signatures. All are valid. If unset, the all-in-one makes a secret. */
   RELAY_SECRET: z
     .string()
     .refine((text) => text.split(',').every((secret) => secret.trim() === secret && secret.length >= 32), {
@@ -103,9 +103,9 @@ export const environment = z.object({
   /** How long an effect is retried before its action needs attention. Time without workers does not count. */
   RELAY_RETRY_BUDGET_SECONDS: seconds(600),
   RELAY_ATTENTION_WINDOW_SECONDS: seconds(259_200),
-  /** After the first notice, actions that fail in the same way within this time share one notice. With 0, each has its own. */
+  /** After the first notice, actions that fail in the same way within this time share one notice. With 0, none share. */
   RELAY_NOTICE_DIGEST_SECONDS: seconds(60),
-  /** The limit of notices for each company. Further notices become digests. */
+  /** The maximum number of notices for each company in ten minutes. Further notices become digests. */
   RELAY_NOTICES_PER_TEN_MINUTES: count(20),
   // The limits of docs/limits.md.
   RELAY_RATE_LIMIT_PER_MINUTE: count(600),
@@ -142,7 +142,7 @@ const secrets = {
   RELAY_ENCRYPTION_KEYS: `secrets and texts would not be encrypted; make one with: echo "first:$(openssl rand -base64 32)" (${unlessPlain})`,
 };
 
-/** Also requires the secrets, unless plain storage is allowed. @param names - required variables with reasons. @throws StartError */
+/** Also requires the secrets, unless plain storage is allowed. @param names - required variables and why. @throws StartError */
 export function needed<Name extends keyof Config>(config: Config, names: Record<Name, string>) {
   const all: [string, string][] = Object.entries({ ...names, ...(!config.RELAY_ALLOW_PLAIN_STORAGE && secrets) });
   const missing = all.filter(([name]) => config[name as Name] === undefined);

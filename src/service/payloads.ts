@@ -16,7 +16,7 @@ const textOf = (bytes: Uint8Array | null | undefined) => Buffer.from(bytes ?? []
 /** All payloads have the same encryption context, because a result may become the input of another workflow. */
 const context = 'temporal payload';
 
-/** For every client and worker. Without a keyring, it encrypts nothing and refuses encrypted payloads. */
+/** The converter of every client and worker. Without a keyring, the converter encrypts nothing and refuses encrypted payloads. */
 export function dataConverterOf(keyring: Keyring | undefined): DataConverter {
   const path = fileURLToPath(new URL('../contract/converters.js', import.meta.url));
   return { payloadCodecs: [payloadCodec(keyring)], ...(keyring && { failureConverterPath: path }) };
@@ -43,7 +43,7 @@ function encrypt(keyring: Keyring, payload: Payload, companyId: string | undefin
   return { metadata: { ...metadata, ...(companyId !== undefined && { [companyName]: Buffer.from(companyId) }) }, data };
 }
 
-/** @param reader - the company of the workflow with the payload; undefined if none is known. @throws DecryptionError */
+/** @param reader - the company of the workflow with the payload; undefined if unknown. @throws DecryptionError */
 function decrypt(keyring: Keyring | undefined, { metadata, data }: Payload, reader: string | undefined): Payload {
   const keyId = textOf(metadata?.[keyIdName]);
   if (keyId === '') throw new DecryptionError('it is not a payload of this relay: it names no key');

@@ -48,7 +48,7 @@ export async function serveHttp(
     const refusal = refusalOf(env.incoming, host) ?? (isKnown(host) ? undefined : misdirected(host));
     const response = refusal ? problemResponse(refusal) : await app.fetch(request, env);
     const hasBody = Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined;
-    // If the body was not read, the connection is not usable any more. The client must know this before its next request.
+    // If the body was not read, the connection is not usable any more. This header tells the client before its next request.
     if (hasBody && !env.incoming.readableEnded) response.headers.set('Connection', 'close');
     return response;
   };
@@ -56,10 +56,10 @@ export async function serveHttp(
   const settings = {
     requestTimeout: requestTimeoutMs,
     headersTimeout: Math.min(requestTimeoutMs, 10_000),
-    // How often Node checks for slow requests. Node's default, every 30 seconds, is too rare.
+    // How often Node checks for slow requests. Node's default interval of 30 seconds is too long.
     connectionsCheckingInterval: requestTimeoutMs / 3,
     keepAliveTimeout: 65_000,
-    requireHostHeader: false, // the request listener requires the header, and answers with a problem document
+    requireHostHeader: false, // the request listener checks the header, and answers with a problem document if it is absent
   };
   const server = createServer(settings, getRequestListener(answer, { errorHandler }));
   server.on('clientError', (error, socket) => void answerBroken(error, socket));

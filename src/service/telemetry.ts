@@ -32,7 +32,7 @@ export function createLog(level: string, destination?: pino.DestinationStream): 
 /** The values of these fields are never logged, at the top level or one level below. */
 const secretFacts = new Set(['authorization', 'cookie', 'password', 'secret', 'token', 'relayAccessToken']);
 
-/** This is faster than pino's `redact`, which takes seven times as long as the rest of a line. */
+/** This function is faster than pino's `redact`, which takes seven times as long as the rest of a line. */
 function withoutSecrets(facts: object, shown: (value: unknown) => unknown): Record<string, unknown> {
   return Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, secretFacts.has(name) ? '…' : shown(value)]));
 }
@@ -63,7 +63,7 @@ function shownInLog(value: unknown): unknown {
   };
 }
 
-/** Metrics for Prometheus; see docs/telemetry.md. Labels come from our code, never from a company. This limits their number. */
+/** Metrics for Prometheus; see docs/telemetry.md. Labels come from our code, never from a company, so they are few. */
 export class Metrics {
   readonly registry = new Registry();
   readonly #requests = this.#histogram(
@@ -92,7 +92,7 @@ export class Metrics {
     'Attempts at activities by result: ok, skipped, or the type of the failure.',
     ['activity', 'result'],
   );
-  /** Buckets up to three days, the default attention window. */
+  /** Has buckets up to three days, which is the default attention window. */
   readonly effectDelay = this.#histogram(
     'relay_effect_delay_seconds',
     'Time from the due time of an action to the end of its effect, with all waits, retries and holds.',

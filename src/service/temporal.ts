@@ -18,7 +18,7 @@ export interface TemporalAddress {
   namespace: string;
   /** The address of the Web UI; default: TEMPORAL_UI_URL. */
   uiUrl?: string;
-  /** Whether that Web UI decrypts payloads without a session of the API. */
+  /** Whether the Web UI decrypts payloads without a session of the API. */
   decodes?: boolean;
 }
 
@@ -32,7 +32,7 @@ export function temporalAddress(): TemporalAddress {
   }
 }
 
-/** Connects at the first call. With the defaults, gRPC would reconnect every two minutes, and the SDK wait up to 5 s too long. */
+/** Connects at the first call. By default, gRPC would reconnect every two minutes, and the SDK would wait up to 5 s too long. */
 export function lazyConnection({ connection }: TemporalAddress): Connection {
   const { retryableDecider } = defaultGrpcRetryOptions();
   const delayFunction = (attempt: number) => Math.min(100 * 1.7 ** attempt, 1000) * (0.8 + 0.4 * Math.random());
@@ -70,7 +70,7 @@ const types = {
 /** Retries do not help after INVALID_ARGUMENT, PERMISSION_DENIED, FAILED_PRECONDITION, UNIMPLEMENTED, UNAUTHENTICATED (gRPC). */
 const refusals = new Set([3, 7, 9, 12, 16]);
 
-/** Registers missing attributes, and waits until they are usable. @throws StartError with a command to run, if this is refused. */
+/** Registers missing attributes, and waits until they are usable. @throws StartError with a command to run, if Temporal refuses. */
 export async function registerSearchAttributes(client: Client): Promise<void> {
   const { namespace } = client.options;
   const { operatorService } = client.connection;

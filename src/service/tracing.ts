@@ -13,7 +13,7 @@ export interface Span {
 }
 
 export interface Tracing {
-  /** `parent` is a `traceparent`; an invalid one is ignored. `begun` is in Unix milliseconds; default: now. */
+  /** `parent` is a `traceparent`; an invalid value is ignored. `begun` is in Unix milliseconds; default: now. */
   begin(name: string, options: { kind: 'server' | 'consumer'; parent?: string; begun?: number }): Span;
   close(): Promise<void>;
 }

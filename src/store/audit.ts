@@ -23,7 +23,7 @@ export async function recordEvent(queries: Queries, event: AuditEvent): Promise<
   await events.insert(queries, event);
 }
 
-/** Deletes a row and writes an audit entry. @param from - such as `rules WHERE relay_id = $1`. @returns whether it existed. */
+/** Deletes a row and writes an audit entry. @param from - such as `rules WHERE relay_id = $1`. @returns whether the row existed. */
 export function deleteNamed(database: Database, from: string, ids: readonly Parameter[], event: AuditEvent): Promise<boolean> {
   return database.transaction(async (queries) => {
     const deleted = await read(queries, z.object({ name: z.string() }), `DELETE FROM ${from} RETURNING name`, ids);
@@ -32,7 +32,7 @@ export function deleteNamed(database: Database, from: string, ids: readonly Para
   });
 }
 
-/** Returns only names, because values may be secret. */
+/** Returns only the names of changed fields, because values may be secret. */
 export function changedFields(before: Record<string, unknown> = {}, after: Record<string, unknown>): string[] {
   const fields = Object.keys({ ...before, ...after }).filter((field) => field !== 'updatedAt');
   return fields.filter((field) => !isDeepStrictEqual(before[field], after[field]));

@@ -1,4 +1,4 @@
-/** Causes, and the actions held for them. The states in the chains decide: temporal/causes.ts corrects this copy. */
+/** Causes, and their held actions. If a chain has another state, temporal/causes.ts corrects the rows here. */
 
 import { type Actor, type AuditEvent, actorName } from '../contract/audit.js';
 import { causeSchema, type HeldAction, heldActionSchema, type StoredCause, storedCauseSchema } from '../contract/causes.js';
@@ -28,10 +28,10 @@ const tallied = new Table(
 );
 const actions = new Table(`(SELECT *, ${placeBy('since', 'ended_at')} FROM held_actions) AS held_actions`, heldActionSchema);
 
-const occasion = "interval '1 hour'"; // a cause that returns within this time stays taken and silenced
+const occasion = "interval '1 hour'"; // if new actions are held for a cause within this time, it stays taken and silenced
 const isOver = `NOT EXISTS (SELECT 1 FROM held_actions WHERE ${ofCause} AND (${held} OR ended_at > now() - ${occasion}))`;
 
-/** Holds that ended three days ago. If the end of a hold is not known, the end of its attention window counts. */
+/** Holds that ended more than three days ago. If a hold's end is not known, the end of its attention window counts. */
 const gone = "LEAST(ended_at, held_until) < now() - interval '3 days'";
 const pruneEveryMs = 600_000;
 
@@ -117,7 +117,7 @@ export const causesIn = (database: Database) => {
         { actor, action: 'cause.take', companyId, details: { causeId } },
       ),
 
-    /** @returns false if there is no such cause, or it is not taken. */
+    /** @returns false if there is no such cause, or nobody has taken the cause. */
     release: (companyId: string, causeId: string, actor: Actor) =>
       change(
         `taken_by = NULL, taken_at = NULL, updated_at = now() WHERE ${ofCause} AND taken_by IS NOT NULL`,

@@ -28,7 +28,7 @@ export const companiesIn = (database: Database) => ({
   get: (companyId: string) => companies.find(database, ofCompany, [companyId]),
   list: (request: PageRequest) => companies.page(database, 'true', [], 'company_id ASC', request),
 
-  /** `change` gets the locked company; undefined for a new one. If `change` throws, nothing changes. */
+  /** `change` gets the locked company, or undefined for a new company. If `change` throws, nothing changes. */
   put: (companyId: string, change: (stored: StoredCompany | undefined, usedId: UsedId) => NewCompany, actor: Actor) =>
     database.transaction(async (queries) => {
       // With this lock, ids that differ only in case are created one after the other.
@@ -49,7 +49,7 @@ export const companiesIn = (database: Database) => ({
   /** Whether a company with exactly this id was ever deleted. */
   wasDeleted: (companyId: string) => exists(database, "audit WHERE company_id = $1 AND action = 'company.delete'", [companyId]),
 
-  /** The audit entries stay. @returns whether the company existed. */
+  /** Deletes the company, but not its audit entries. @returns whether the company existed. */
   delete: (companyId: string, actor: Actor) => {
     const event = { actor, action: 'company.delete', companyId, details: {} };
     return deleteNamed(database, `companies WHERE ${ofCompany}`, [companyId], event);
@@ -66,7 +66,7 @@ export const rulesIn = (database: Database, pepper: Pepper) => ({
   get: (companyId: string, relayId: string) => rules.find(database, named, [companyId, relayId]),
   list: (companyId: string, request: PageRequest) => rules.page(database, ofCompany, [companyId], 'seq ASC', request),
 
-  /** Creates an enabled rule with one token. Only this call returns the token. */
+  /** Creates an enabled rule with one token. No later call returns the token. */
   create: (companyId: string, { relayAccessToken = makeCredential('rlt_'), ...given }: NewRule, actor: Actor) =>
     database.transaction(async (queries) => {
       if (!(await exists(queries, 'companies WHERE company_id = $1 FOR KEY SHARE', [companyId]))) return 'unknown company';
@@ -97,7 +97,7 @@ export const rulesIn = (database: Database, pepper: Pepper) => ({
       return rule;
     }),
 
-  /** Whether exactly this rule was ever deleted, alone or with its company. */
+  /** Whether a rule with exactly this id was ever deleted, alone or with its company. */
   wasDeleted: (companyId: string, relayId: string) => {
     const ofRule = "(action = 'rule.delete' AND details->>'relayId' = $2)";
     return exists(database, `audit WHERE company_id = $1 AND (${ofRule} OR action = 'company.delete')`, [companyId, relayId]);
@@ -112,7 +112,7 @@ export const rulesIn = (database: Database, pepper: Pepper) => ({
 
 export const pauses = new Table('pauses', pauseSchema);
 const on = '(until IS NULL OR until > now())';
-const lockedCompany = 'companies WHERE company_id = $1 FOR UPDATE'; // lets pauses of a company change one after the other
+const lockedCompany = 'companies WHERE company_id = $1 FOR UPDATE'; // with this lock, only one call changes pauses at a time
 
 /** Ended pauses stay stored, because an attention window does not count the time of pauses. */
 export const pausesIn = (database: Database) => ({

@@ -1,4 +1,4 @@
-/** Contacts that were set with a company key and have not confirmed yet. Contacts set by an admin count as confirmed. */
+/** Contacts that somebody set with a company key, and that have not confirmed yet. If an admin sets a contact, it is confirmed. */
 
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
@@ -15,8 +15,8 @@ const ofCompany = 'company_id = $1';
 const told = z.object({ causeId: z.string() });
 const toldTo = new Table('told_unconfirmed', told);
 
-const mostUnconfirmed = 100; // for each company; removed contacts that were set within the last day count too
-const mostADay = 10; // the limit of notices to an unconfirmed contact in a day
+const mostUnconfirmed = 100; // the limit of a company; also counts removed contacts that were set within the last day
+const mostADay = 10; // the maximum number of notices a day to an unconfirmed contact
 
 /** Contacts of the company and its rules, as stored. */
 async function named(queries: Queries, companyId: string): Promise<Set<string>> {
@@ -27,7 +27,7 @@ async function named(queries: Queries, companyId: string): Promise<Set<string>> 
   return new Set(found.flat().flatMap(({ notify }) => (notify ? contactsOf(notify) : [])));
 }
 
-/** Contacts that a key adds must confirm. Call this before the change, in its transaction. @throws Problem limit-reached */
+/** Records contacts that must confirm. Call this before the change, in the same transaction. @throws Problem limit-reached */
 export async function noteContacts(
   queries: Queries,
   companyId: string,
@@ -44,7 +44,7 @@ export async function noteContacts(
       waiting.filter(({ contact }) => added.includes(contact)),
     );
   const known = await named(queries, companyId);
-  // Removed contacts stay until a day after they were set, so that setting them again does not reset their limits.
+  // Keep a removed contact for a day after it was set. Otherwise setting the contact again would reset its limits.
   const over = await unconfirmed.select(queries, `${ofCompany} AND set_at < now() - interval '1 day'`, [companyId]);
   await remove(
     queries,
@@ -85,7 +85,7 @@ export const contactsIn = (database: Database) => ({
       return true;
     }),
 
-  /** @returns the causes that were in no earlier notice to this contact. Over the daily limit, returns no new cause. */
+  /** @returns the causes that no earlier notice to this contact contained. After the daily limit, returns no new cause. */
   firstOf: (contactId: string, causeIds: readonly string[], noticeKey: string): Promise<string[]> =>
     database.transaction(async (queries) => {
       if (!(await unconfirmed.find(queries, 'contact_id = $1 FOR UPDATE', [contactId]))) return [...causeIds];

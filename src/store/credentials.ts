@@ -29,7 +29,7 @@ export type Refusal =
   | 'expired' // the token was rotated, and its grace period has ended
   | 'disabled'; // the token is right, but the rule is disabled
 
-/** `webhookSecret`: the secret that must sign the request. `refusals`: one per credential; undefined if it is right. */
+/** `webhookSecret` must sign the request. `refusals` has an entry for each credential, which is undefined if it is right. */
 type Authentication = { webhookSecret?: string } & (
   | { ok: true; tokenIds: string[] }
   | { ok: false; refusals: (Refusal | undefined)[] }
@@ -50,11 +50,11 @@ const tokensWithState = new Table(`(SELECT ${state} AS state, * FROM tokens) AS 
 const tokens = new Table('tokens', tokenSchema.omit({ state: true }));
 const ofRule = 'company_id = $1 AND relay_id = $2';
 
-const dummy = hashOf(makeCredential('rlt_')); // compared if there is no hash, so that the check always takes the same time
-const rememberedTokens = 20; // how many expired or revoked tokens of a rule stay stored, so that the relay recognizes their use
+const dummy = hashOf(makeCredential('rlt_')); // used if there is no hash, so that the check always takes the same time
+const rememberedTokens = 20; // a rule keeps this many expired or revoked tokens, so that the relay recognizes their use
 
 export const tokensIn = (database: Database, settings: Settings, pepper: Pepper) => ({
-  /** Refuses an empty list. Every refusal first reads the changes of other processes, so its duration reveals nothing. */
+  /** Refuses an empty list. Before every refusal, reads changes of other processes, so the duration reveals nothing. */
   authenticate: async (companyId: string, credentials: readonly Credentials[]): Promise<Authentication> => {
     const first = authenticate(database, pepper, await settings.of(companyId), credentials);
     if (first.ok) return first;
@@ -62,7 +62,7 @@ export const tokensIn = (database: Database, settings: Settings, pepper: Pepper)
     return authenticate(database, pepper, await settings.of(companyId), credentials);
   },
 
-  /** Recognizes the company's tokens in texts. @param fresh - whether to read changes of other processes first. */
+  /** Recognizes the company's tokens in texts. @param fresh - if true, first reads changes of other processes. */
   recognizer: async (companyId: string, fresh: boolean): Promise<Recognizer> => {
     if (fresh) await settings.refresh();
     const known = await settings.of(companyId);
@@ -75,11 +75,11 @@ export const tokensIn = (database: Database, settings: Settings, pepper: Pepper)
     return tokensWithState.select(database, `${ofRule} ORDER BY seq DESC`, [companyId, relayId]);
   },
 
-  /** Creates a token. Older tokens end after `graceSeconds`; null keeps their end. @returns undefined for an unknown rule. */
+  /** Creates a token. Older tokens expire after `graceSeconds`, or as before if null. @returns undefined for an unknown rule. */
   rotate: (companyId: string, relayId: string, graceSeconds: number | null, actor: Actor) =>
     database.transaction(async (queries) => {
       if (!(await exists(queries, `rules WHERE ${ofRule} FOR UPDATE`, [companyId, relayId]))) return undefined;
-      // LEAST ignores NULL. The new end of a token is never later than its old end.
+      // LEAST ignores NULL. A token never expires later than before.
       const end = 'LEAST(expires_at, now() + make_interval(secs => $3::int))';
       await queries.query(`UPDATE tokens SET expires_at = ${end} WHERE ${ofRule}`, [companyId, relayId, graceSeconds]);
       const relayAccessToken = makeCredential('rlt_');
@@ -143,7 +143,7 @@ function authenticate(
   return { ok: true, tokenIds: ids(used), ...signed };
 }
 
-/** A company's tokens, by pepper and hash. One lookup finds all tokens that match a text. */
+/** The tokens of a company, by pepper and hash. One lookup finds all tokens with the same hash. */
 const hashes = new WeakMap<readonly TokenHash[], Map<string, TokenHash[]>>();
 
 function recognized(known: CompanySettings | undefined, pepper: Pepper, text: string): KnownToken[] {
@@ -180,7 +180,7 @@ function stateOf({ revokedAt, expiresAt }: TokenHash): Token['state'] {
   return expiresAt && expiresAt.getTime() <= Date.now() ? 'expired' : 'active';
 }
 
-/** Compares with every token. Without tokens, it compares once, so that the duration reveals nothing. */
+/** Compares the credential with every token. Without tokens, compares once, so that the duration reveals nothing. */
 function matching(tokens: readonly TokenHash[], hashWith: HashWith): TokenHash | undefined {
   const matches = tokens.filter(({ hash, pepperId }) => timingSafeEqual(hash, hashWith(pepperId) ?? dummy));
   if (tokens.length === 0) timingSafeEqual(dummy, dummy);
@@ -201,7 +201,7 @@ export const keysIn = (database: Database, pepper: Pepper) => ({
     const found = await ownedKeys.find(database, `(${isKey}) AND ${unexpired}`, hashes);
     if (!found) {
       if (pepper.id === undefined && (await exists(database, 'company_keys WHERE pepper_id IS NOT NULL LIMIT 1', [])))
-        throw new PepperError('The keys of companies were hashed with a RELAY_SECRET, and none is set here.');
+        throw new PepperError('The keys of companies were hashed with a RELAY_SECRET, but this process has none.');
       return undefined;
     }
     const { keyId, name, companyId, role } = found;
@@ -216,7 +216,7 @@ export const keysIn = (database: Database, pepper: Pepper) => ({
     return keys.select(database, 'company_id = $1 ORDER BY name', [companyId]);
   },
 
-  /** If a key creates another key, the new key expires no later than the first one. Only this call returns `key`. */
+  /** If a key creates another key, the new key expires no later than the creating key. No later call returns `key`. */
   create: (companyId: string, name: string, actor: Actor, { role = 'steer', expiresAt }: Partial<NewKey> = {}) =>
     database.transaction(async (queries) => {
       if (!(await exists(queries, 'companies WHERE company_id = $1 FOR KEY SHARE', [companyId]))) return 'unknown company';
@@ -257,7 +257,7 @@ export const adminTokensIn = (database: Database, pepper: Pepper) => ({
 
   list: () => adminTokens.select(database, 'true ORDER BY name', []),
 
-  /** Only this call returns `token`. @returns undefined if the name is taken. */
+  /** Creates a token. No later call returns `token`. @returns undefined if the name is taken. */
   create: ({ name, expiresAt }: Omit<NewKey, 'role'>, actor: Actor) =>
     database.transaction(async (queries) => {
       const token = makeCredential('rla_');
@@ -275,7 +275,7 @@ export const adminTokensIn = (database: Database, pepper: Pepper) => ({
   },
 });
 
-/** Replaces a hash that was made with an older pepper. Runs in the background and ignores a failure. */
+/** If a hash uses an older pepper, replaces the hash in the background. Ignores a failure. */
 function renewHash(
   database: Database,
   pepper: Pepper,
@@ -294,7 +294,7 @@ function isUnnoted({ lastUsedAt }: { lastUsedAt?: string | Date }): boolean {
   return lastUsedAt === undefined || new Date(lastUsedAt).getTime() < Date.now() - 60_000;
 }
 
-/** Records the last use in the background, at most once a minute. Skips locked rows and ignores failures. */
+/** Records the last use of credentials in the background, at most once a minute. Skips locked rows and ignores failures. */
 function noteUse(database: Database, table: keyof typeof hashTables, used: readonly string[]): void {
   const id = hashTables[table];
   const unnoted = `${id} = ANY ($1::text[]) AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`;

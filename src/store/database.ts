@@ -7,13 +7,13 @@ import { encryptedFields, mapEncrypted } from '../contract/secrets.js';
 export type Parameter = string | number | boolean | Uint8Array | readonly string[] | null;
 
 export interface Queries {
-  readonly keyring?: Keyring; // the keys of encrypted columns; absent if nothing is encrypted
-  /** Runs one statement; `read` parses its rows. Pass JSON as text: `$1::text::json`. */
+  readonly keyring?: Keyring; // the keys of encrypted columns; without a keyring, no column is encrypted
+  /** Runs one statement. The function `read` also parses the rows. Pass JSON as text: `$1::text::json`. */
   query(text: string, parameters?: readonly Parameter[]): Promise<unknown[]>;
 }
 
 export interface Database extends Queries {
-  /** Commits if `work` resolves, rolls back if it rejects. `work` must use only the given queries. */
+  /** Commits if the promise of `work` resolves. Otherwise rolls back. `work` must use only the given queries. */
   transaction<T>(work: (queries: Queries) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
@@ -50,7 +50,7 @@ export interface PageRequest {
 /** The column and the direction of sorting. A cursor is a value of this column. */
 type Order = `${Lowercase<string>} ${'ASC' | 'DESC'}`;
 
-const times = ['createdAt', 'updatedAt']; // the database sets these
+const times = ['createdAt', 'updatedAt']; // the database sets these fields
 
 const columnOf = (field: string) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const selected = (field: string) => `${columnOf(field)} AS "${field}"`;
@@ -59,14 +59,14 @@ const recordOf = (values: object) =>
 
 /**
  * A table, or a subquery with an alias. Each field of the schema has a column: `companyId` has `company_id`. Secret and
- * `encrypted` fields are encrypted for their company, field and row: a copy in another place cannot be decrypted. The column
- * `encryption_key` names the key. It is '' if there is nothing to encrypt, and NULL if the row is not encrypted.
+ * `encrypted` fields are encrypted for their company, field and row: the relay cannot decrypt a copy in another place. The column
+ * `encryption_key` names the key. This column is '' if there is nothing to encrypt, and NULL if the row is not encrypted.
  */
 export class Table<Noun extends z.ZodObject> {
   readonly columns: string; // `company_id AS "companyId", name`
   readonly #fields: readonly string[]; // fields that are encrypted, or have encrypted parts
 
-  /** @param rowId - the field that identifies a row within a company; absent if it is not known before the insert. */
+  /** @param rowId - the field that identifies a row within a company; absent if the id is not known before the insert. */
   constructor(
     readonly name: string,
     private readonly noun: Noun,
@@ -93,7 +93,7 @@ export class Table<Noun extends z.ZodObject> {
   }
 
   #decrypted(keyring: Keyring | undefined, row: StoredRow): StoredRow {
-    if (!row.encryptionKey) return row; // nothing to decrypt; a person's text may look like an encrypted one
+    if (!row.encryptionKey) return row; // nothing to decrypt, although a person's text may look like an encrypted text
     const decrypt = (value: unknown, at: string): unknown => {
       const json = typeof value === 'string' ? decryptText(keyring, value, this.#place(row, at)) : undefined;
       return json === undefined ? value : JSON.parse(json);
@@ -126,7 +126,7 @@ export class Table<Noun extends z.ZodObject> {
     const column = order.replace(/ .*/, '');
     const place = parameters.length + 1;
     const beyond = cursor === undefined ? '' : `AND ${column} ${order.endsWith('DESC') ? '<' : '>'} $${place + 1}`;
-    // Reads one row more than the page needs, to see whether there is a next page.
+    // Read one more row than the page needs. If this row exists, there is a next page.
     const rows = await read(
       queries,
       rowSchema.and(z.object({ cursor: z.string() })),
@@ -152,7 +152,7 @@ export class Table<Noun extends z.ZodObject> {
     return (await this.write(queries, statement, [recordOf(stored)]))[0];
   }
 
-  /** Overwrites a locked row. Fields that `values` lacks become NULL. @param ids - the columns that identify the row. */
+  /** Overwrites a locked row. If `values` lacks a field, the field becomes NULL. @param ids - the columns that identify the row. */
   async update(queries: Queries, values: object, ids: Record<string, string>): Promise<z.infer<Noun>> {
     const fields = Object.keys(this.noun.shape).filter((field) => !(field in ids) && !times.includes(field));
     const where = Object.keys(ids).map((field, place) => `${columnOf(field)} = $${place + 2}`);
@@ -182,7 +182,7 @@ export class Table<Noun extends z.ZodObject> {
     return new Map(rows.map(({ keyId, rows }) => [keyId, rows]));
   }
 
-  /** Encrypts rows that have no key or an older known key. Skips locked rows. @returns how many it encrypted, and the errors. */
+  /** Encrypts rows that have no key or an older known key. Skips locked rows. @returns the number of rows, and the errors. */
   async encryptAgain(queries: Queries, { ids, currentId }: Keyring, most: number) {
     const named = ['companyId', 'encryptionKey', ...(this.rowId ? [this.rowId] : []), ...this.#fields];
     const rows = await read(

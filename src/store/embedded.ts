@@ -7,7 +7,7 @@ import { PGlite, type PGliteOptions } from '@electric-sql/pglite';
 import { type Database, queriesOf } from './database.js';
 import { migrated } from './migrations.js';
 
-/** Creates the directory if needed. Without a directory, the database is in memory. */
+/** Opens the database. Creates the directory if needed. Without a directory, the database is in memory. */
 export async function openEmbedded(directory?: string): Promise<Database> {
   const dataDir = directory === undefined ? 'memory://' : resolve(directory);
   if (directory !== undefined && !existsSync(join(dataDir, 'PG_VERSION'))) await initialise(dataDir);

@@ -1,4 +1,4 @@
-/** The database schema as an ordered list of migrations. Add new migrations at the end. Never change a released one. */
+/** The database schema as an ordered list of migrations. Add new migrations at the end. Never change a released migration. */
 
 import { z } from 'zod';
 import { StartError } from '../service/config.js';
@@ -49,7 +49,7 @@ const statementsOf: Record<string, readonly string[]> = {
        last_used_at timestamptz,
        UNIQUE (company_id, name)
      )`,
-    // The table does not reference companies, because audit entries stay when a company is deleted.
+    // The audit table does not reference companies, because audit entries stay after the deletion of a company.
     `CREATE TABLE audit (
        seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
        at timestamptz NOT NULL DEFAULT now(),
@@ -79,11 +79,11 @@ const statementsOf: Record<string, readonly string[]> = {
     'CREATE INDEX rejected_of_company ON rejected_requests (company_id, seq)',
     'CREATE INDEX rejected_by_reason ON rejected_requests (company_id, reason, seq)',
     'CREATE INDEX rejected_by_age ON rejected_requests (received_at)',
-    // The package rate-limiter-flexible requires this format. A crash resets the counts, which does no harm.
+    // The package rate-limiter-flexible requires this format. A crash resets the counts, but this does no harm.
     'CREATE UNLOGGED TABLE rate_limits (key varchar(255) PRIMARY KEY, points integer NOT NULL DEFAULT 0, expire bigint)',
   ],
   pauses: [
-    // `until`: the planned end of the pause, or its real end.
+    // `until`: the planned end of a running pause, or the real end of an ended pause.
     `CREATE TABLE pauses (
        company_id text COLLATE "C" NOT NULL REFERENCES companies ON DELETE CASCADE,
        what text NOT NULL,
@@ -165,7 +165,7 @@ const statementsOf: Record<string, readonly string[]> = {
        updated_at timestamptz NOT NULL DEFAULT now(),
        PRIMARY KEY (company_id, cause_id)
      )`,
-    // This table has the last hold of each action.
+    // This table contains the last hold of each action.
     `CREATE TABLE held_actions (
        company_id text COLLATE "C" NOT NULL,
        chain_id text COLLATE "C" NOT NULL,
@@ -184,7 +184,7 @@ const statementsOf: Record<string, readonly string[]> = {
     'CREATE INDEX held_actions_by_end ON held_actions (LEAST(ended_at, held_until))',
   ],
   'notice-links': ['ALTER TABLE companies ADD COLUMN notice_links boolean'],
-  // NULL if the operator has set all addresses. Addresses from before this column count as set by the operator.
+  // NULL if the operator has set all addresses. Addresses that are older than this column count as set by the operator.
   'addresses-set-by-companies': ['companies', 'rules'].map((table) => `ALTER TABLE ${table} ADD COLUMN set_by_company text[]`),
   'service-keys': [
     // `company_id` is always NULL. The column exists because the encryption context contains it.
@@ -197,7 +197,7 @@ const statementsOf: Record<string, readonly string[]> = {
       )`,
   ],
   'notice-budget': [
-    // `facts` is NULL if the notice was sent alone. `told_by` is NULL while the notice waits, then the key of the message.
+    // `facts` is NULL if the notice was sent alone. While the notice waits, `told_by` is NULL. Later, it is the key of the message.
     `CREATE TABLE notices (
        company_id text COLLATE "C" NOT NULL REFERENCES companies ON DELETE CASCADE,
        notice_key text COLLATE "C" NOT NULL,

@@ -1,4 +1,4 @@
-/** Limits the notices of a company. Deliveries beyond the budget wait. Then one of them becomes a digest of all. */
+/** Limits the notices of a company. Notices beyond the budget wait. One waiting notice then becomes a digest of all. */
 
 import { z } from 'zod';
 import type { Joined } from '../contract/notices.js';
@@ -6,7 +6,7 @@ import { joinedFacts } from '../contract/notify.js';
 import { encrypted } from '../contract/secrets.js';
 import { type Database, exists, type Queries, read, Table } from './database.js';
 
-/** The most notices of a company within `seconds`, for all causes together. */
+/** A company gets at most `notices` notices within `seconds`, for all causes together. */
 export interface NoticeBudget {
   notices: number;
   seconds: number;
@@ -20,7 +20,7 @@ export type Turn =
   | { told: 'digest'; joined: readonly Joined[] }
   | { told: 'later'; waitMs: number };
 
-const mostCauses = 300; // the limit of one digest; the next digest contains the rest
+const mostCauses = 300; // the maximum number of causes in one digest; the next digest contains the rest
 
 const stored = z.object({
   companyId: z.string(),
@@ -51,7 +51,7 @@ const selectStanding = `SELECT
   (SELECT EXTRACT(epoch FROM now() - min(came_at)) * 1000 FROM notices WHERE ${ofCompany} AND told_by IS NULL) AS waiting`;
 
 const pruneEveryMs = 600_000;
-/** Notices that are not needed any more. A delivery lasts up to a day, or longer if there are no workers. */
+/** The condition for old notices. A delivery lasts up to a day, or longer if there are no workers. */
 const gone = "told_at < now() - CASE WHEN delivered THEN interval '7 days' ELSE interval '30 days' END";
 
 export const noticesIn = (database: Database) => {
@@ -63,12 +63,12 @@ export const noticesIn = (database: Database) => {
   };
 
   return {
-    /** Every attempt at a notice gets the same result, unless the notice waits. A quarter of the budget is for digests. */
+    /** Every delivery attempt of a notice gets the same result, unless the notice waits. A quarter of the budget is for digests. */
     turn: (companyId: string, { noticeKey, causeId, ...facts }: Coming, budget: NoticeBudget): Promise<Turn> =>
       database.transaction(async (queries): Promise<Turn> => {
         const digests = Math.max(1, Math.floor(budget.notices / 4));
         const spacingMs = (budget.seconds * 1000) / digests;
-        // With this lock, notices of a company come one after the other. A deleted company has no budget.
+        // The lock lets only one notice of a company take its turn at a time. Notices of a deleted company have no budget: each is sent alone.
         if (!(await exists(queries, `companies WHERE ${ofCompany} FOR NO KEY UPDATE`, [companyId]))) return { told: 'alone' };
         if (Date.now() > prunedAt + pruneEveryMs) {
           prunedAt = Date.now();
@@ -89,7 +89,7 @@ export const noticesIn = (database: Database) => {
         }
         if (!known) await notices.insert(queries, { companyId, noticeKey, causeId, facts: JSON.stringify(facts) });
         const { waiting = 0, sinceDigest = spacingMs } = now;
-        // The digest waits for further notices, and until the last digest is old enough.
+        // The digest waits for further notices. It also waits until enough time has passed since the last digest.
         const waitMs = Math.max(spacingMs / 4 - waiting, spacingMs - sinceDigest);
         if (waitMs > 0) return { told: 'later', waitMs };
         await queries.query(

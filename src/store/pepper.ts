@@ -7,7 +7,7 @@ import { deriveKey } from '../contract/encryption.js';
 import { StartError } from '../service/config.js';
 import { type Database, type Parameter, read } from './database.js';
 
-/** Hashes in the database were made with another RELAY_SECRET. */
+/** The error if another RELAY_SECRET made hashes in the database. */
 export class PepperError extends StartError {
   override readonly name = 'PepperError';
 }
@@ -19,7 +19,7 @@ export class Pepper {
   readonly id: string | undefined; // stored with each hash; undefined if hashes have no pepper
   readonly #keys: ReadonlyMap<string, Buffer>;
 
-  /** @param secret - RELAY_SECRET: secrets separated by commas. The first one makes new hashes. Hashes of all of them match. */
+  /** @param secret - RELAY_SECRET: secrets separated by commas. New hashes use the first secret. The others match old hashes. */
   constructor(secret: string | undefined) {
     const idOf = (secret: string) => deriveKey(secret, 'token pepper id').toString('hex').slice(0, 16);
     this.#keys = new Map(secret?.split(',').map((secret) => [idOf(secret), deriveKey(secret, 'token pepper')]));
@@ -63,8 +63,8 @@ const row = z.object({ id: z.string(), hash: z.instanceof(Uint8Array) });
 
 /**
  * Adds the pepper to hashes without one.
- * @returns how many hashes have an unknown pepper.
- * @throws PepperError if the process has no pepper, but some hashes have one.
+ * @returns the number of hashes with an unknown pepper.
+ * @throws PepperError if the process has no pepper, but some hashes have a pepper.
  */
 export async function pepperHashes(database: Database, pepper: Pepper): Promise<number> {
   const all = Object.keys(hashTables).map((table) => `SELECT pepper_id FROM ${table}`);

@@ -5,7 +5,7 @@ import { AwayError, StartError } from '../service/config.js';
 import { type Database, queriesOf } from './database.js';
 import { migrate } from './migrations.js';
 
-/** Updates the schema without a time limit. @throws AwayError without an answer; StartError if refused. Neither has the URL. */
+/** Updates the schema without a time limit. @throws AwayError without an answer; StartError if refused. No error has the URL. */
 export async function openPostgres(databaseUrl: string): Promise<Database> {
   const config: pg.PoolConfig = {
     connectionString: databaseUrl,
@@ -14,7 +14,7 @@ export async function openPostgres(databaseUrl: string): Promise<Database> {
     keepAlive: true,
   };
   try {
-    // This only parses the URL. The driver's own error is dropped, because it would show the URL with its password.
+    // This line only parses the URL. Do not show the driver's error, because it contains the URL with the password.
     new pg.Client(config);
   } catch {
     throw new StartError('DATABASE_URL is not a PostgreSQL URL such as postgres://user:password@host:5432/database');
@@ -33,9 +33,9 @@ export async function openPostgres(databaseUrl: string): Promise<Database> {
 
 function databaseOf(config: pg.PoolConfig): Database {
   const pool = new pg.Pool(config);
-  // The pool drops a broken idle connection by itself. Without a listener, the error would end the process.
+  // The pool removes a broken idle connection. Without a listener, the error would end the process.
   pool.on('error', () => {});
-  // If a connection breaks in a transaction, its query rejects. Without a listener, the error would end the process.
+  // If a connection breaks in a transaction, the query fails. Without a listener, the error would also end the process.
   pool.on('connect', (client) => client.on('error', () => {}));
   return {
     ...queriesOf({ query: (text, parameters) => pool.query(text, parameters).catch(throwAway) }),
@@ -71,7 +71,7 @@ const awayCodes = [
   ...['57P01', '57P02', '57P03', '53300'],
 ];
 
-/** Whether the server did not answer. False if the server refused. */
+/** Returns true if the server did not answer, and false if the server refused. */
 function isAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   // The driver's own errors have no code.

@@ -1,4 +1,4 @@
-/** Refused requests of known senders. They are stored without tokens. Their number and age are limited. */
+/** Stores refused requests of known senders, without their tokens. Limits the number and age of stored requests. */
 
 import { hash } from 'node:crypto';
 import { z } from 'zod';
@@ -19,9 +19,9 @@ import { type Database, exists, type PageRequest, type Parameter, read, Table } 
 const listed = new Table('rejected_requests', rejectedSchema, 'rejectedId');
 export const whole = new Table('rejected_requests', wholeRejectedSchema, 'rejectedId');
 
-/** How many decided requests stay stored for each company and reason. */
+/** For each company and reason, the store keeps this many decided requests (sent again or dropped). */
 export const keptOfReason = 100;
-/** Undecided requests stay for 30 days. Each rule can store this many bytes for each group of reasons. */
+/** Undecided requests stay for 30 days. For each group of reasons, the undecided requests of a rule have at most `bytes`. */
 const rooms: { reasons: readonly RejectionReason[]; bytes: number }[] = [
   { reasons: ['token-expired', 'token-revoked', 'signature'], bytes: 1024 * 1024 }, // may come from a stranger
   { reasons: ['rate-limited', 'actions-per-day', 'recipients-per-day', 'open-chains'], bytes: 4 * 1024 * 1024 },
@@ -33,7 +33,7 @@ const undecided = 'chain_id IS NULL AND dropped_at IS NULL';
 const sameRequest = "interval '10 minutes'";
 
 const shownKinds = 100;
-/** Undecided requests in groups by rule, reason and kind of mistake: how many, and the newest one. `$1` is the company. */
+/** Groups undecided requests by rule, reason and kind of mistake. Each row has counts and the newest request. `$1`: the company. */
 const waiting = new Table(
   `(SELECT newest.*, tally.* FROM (
       SELECT COALESCE(relay_ids[1], '') AS relay_id, max(seq) AS place, count(*)::int AS requests, sum(repeats)::int AS repeated,
@@ -48,7 +48,7 @@ const waiting = new Table(
   'rejectedId',
 );
 
-/** `problem` is for the company. `elements` have no tokens. `propose` is called only if the request is stored. */
+/** The company sees `problem`. `elements` have no tokens. The store calls `propose` only if it stores the request. */
 export interface NewRejectedRequest
   extends Pick<ListedRejectedRequest, 'reason' | 'problem' | 'signature' | 'relayIds' | 'idempotencyKey'> {
   companyId: string;
@@ -60,7 +60,7 @@ export interface NewRejectedRequest
 }
 
 /**
- * `kept`: the request is stored. `repeated`: it was stored before. If it is not stored, `rejectedId` is the newest stored one.
+ * `kept`: the request is stored. `repeated`: an equal request was stored before. Without `kept`, `rejectedId` is a stored request.
  * `inADay` counts the rule's requests with this mistake within a day. `notKept` counts requests that were not stored.
  */
 export interface Keeping {
@@ -71,7 +71,7 @@ export interface Keeping {
   notKept: number;
 }
 
-/** `mended`: the places of edits, never the new values. */
+/** `mended` contains the places of edits, never the new values. */
 interface Resent {
   companyId: string;
   rejectedId: string;
@@ -82,7 +82,7 @@ interface Resent {
 }
 
 export const rejectedRequestsIn = (database: Database) => ({
-  /** Repetitions in ten minutes share a row. @param more - requests to count only. @returns undefined for an unknown company */
+  /** Repetitions within ten minutes share a row. @param more - further requests to count. @returns undefined without a company */
   keep: ({ propose, ...request }: NewRejectedRequest, more = 0): Promise<Keeping | undefined> =>
     database.transaction(async (queries) => {
       const { companyId, reason, mistake = null } = request;
@@ -159,7 +159,7 @@ export const rejectedRequestsIn = (database: Database) => ({
   get: (companyId: string, rejectedId: string) =>
     whole.find(database, `company_id = $1 AND rejected_id = $2 AND ${young}`, [companyId, rejectedId]),
 
-  /** The groups of undecided requests. The newest group comes first. */
+  /** Returns the groups of undecided requests, the newest group first. */
   waiting: async (companyId: string): Promise<RefusedCause[]> => {
     const kinds = await waiting.select(database, `true ORDER BY place DESC LIMIT ${shownKinds}`, [companyId]);
     return kinds.map(({ problem, repeated, notKeptOfAll, ...kind }) => ({
@@ -180,7 +180,7 @@ export const rejectedRequestsIn = (database: Database) => ({
       await recordEvent(queries, { actor, action: 'rejected.resend', companyId, details });
     }),
 
-  /** Records the decision to drop the request. Repetitions change nothing. @returns false if it was resent or is unknown. */
+  /** Records the decision to drop the request. A repetition changes nothing. @returns false for a resent or unknown request. */
   drop: (companyId: string, rejectedId: string, actor: Actor) =>
     database.transaction(async (queries) => {
       const ids = [companyId, rejectedId];

@@ -1,4 +1,4 @@
-/** Random keys. Each key is created once, and all processes use it. */
+/** Random keys. The first process that needs a key creates it, and all processes share the key. */
 
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
@@ -11,10 +11,10 @@ export const serviceKeys = new Table(
   'purpose',
 );
 
-/** Creates the key at its first use. @throws DecryptionError if the key that encrypts it is missing */
+/** Returns the key, and creates it at the first use. @throws DecryptionError if the encryption key is missing */
 export async function serviceKey(database: Database, purpose: string): Promise<string> {
   const find = () => serviceKeys.find(database, 'purpose = $1', [purpose]);
-  // Two processes may create the key at the same time. Then one inserts nothing and reads the key of the other.
+  // Two processes may create the key at the same time. Then the slower process inserts nothing, and reads the other's key.
   const made = async () => {
     await serviceKeys.insert(database, { purpose, key: randomBytes(32).toString('base64') });
     return find();

@@ -1,4 +1,4 @@
-/** Browser sessions in the database, so that every process can end a session. They end with their key or admin token. */
+/** Browser sessions in the database, so that every process can end a session. A session ends with its key or admin token. */
 
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
@@ -9,7 +9,7 @@ import { type Database, Table } from './database.js';
 import { serviceKey } from './service-keys.js';
 
 export const longestSessionHours = 12;
-/** The limit for each key. Several people may share a key. */
+/** The maximum number of sessions for a key. Several people may share a key. */
 export const mostSessions = 50;
 const deletedEveryMs = 60_000; // how often ended sessions are deleted; the deletion scans the whole table
 const alive = `seen_at > now() - interval '1 hour' AND created_at > now() - interval '${longestSessionHours} hours'`;
@@ -32,7 +32,7 @@ const holders = new Table(
 export const sessionsIn = (database: Database, deletions = new Shares(1, deletedEveryMs)) => ({
   signingKey: () => serviceKey(database, 'session'),
 
-  /** Ends the least recently used sessions of a key that has too many. @returns the new id. A cookie also needs a signature. */
+  /** Begins a session. If the key has too many, ends the least recently used sessions. @returns the session's unsigned id. */
   begin: async (actor: Caller): Promise<string> => {
     if (deletions.take()) await database.query(`DELETE FROM sessions WHERE NOT (${alive})`);
     const sessionId = randomBytes(24).toString('base64url');

@@ -50,14 +50,14 @@ export interface CompanySettings {
 }
 
 const readEveryMs = 1000;
-const confirmEveryMs = 100; // `refresh` queries the database at most this often, for any number of callers
+const confirmEveryMs = 100; // the minimum time between two queries of `refresh`, for any number of callers
 const longestAgeMs = 2000;
 
 const list = ({ name, columns }: { name: string; columns: string }) =>
   `(SELECT json_agg(json_strip_nulls(row_to_json(listed)))
     FROM (SELECT ${columns} FROM ${name} WHERE company_id = settings_changes.company_id) AS listed)`;
 
-/** Reads changes since the last read. If the database has an older revision (after a restore), reads all companies. */
+/** Reads changes since the last read. After a restore, the database may have an older revision: then reads all companies. */
 const select = `SELECT company_id AS "companyId", revision, ${list(companiesNow)} AS companies, ${list(rulesNow)} AS rules,
   ${list(tokensNow)} AS tokens, ${list(pausesNow)} AS pauses
   FROM settings_changes
@@ -78,7 +78,7 @@ export class Settings {
     this.#timer = setInterval(() => this.#refresh().catch(() => {}), readEveryMs).unref();
   }
 
-  /** @returns undefined for an unknown company. Rejects if decryption fails, or the data are too old and the database is down. */
+  /** @returns undefined for an unknown company. The promise rejects if the decryption or a necessary read fails. */
   async of(companyId: string): Promise<CompanySettings | undefined> {
     if (performance.now() - this.#readAt > longestAgeMs || this.#readAt <= this.#outdatedAt) await this.#refresh();
     const settings = this.#companies.get(companyId);
@@ -87,7 +87,7 @@ export class Settings {
     return { ...settings, pauses: settings.pauses.filter((pause) => isOn(pause, Date.now())) };
   }
 
-  /** Reads all changes up to now. Call it before a refusal. Concurrent callers share one read. */
+  /** Reads all changes up to now. Call this method before a refusal. Concurrent callers share one read. */
   async refresh(): Promise<void> {
     const waitMs = Math.max(0, this.#begunAt + confirmEveryMs - performance.now());
     this.#confirming ??= setTimeout(waitMs).then(() => {
@@ -98,7 +98,7 @@ export class Settings {
   }
 
   async #refresh(): Promise<void> {
-    // A read that is under way may miss a change: wait for it, then read again.
+    // A read that has already begun may miss a change: wait for the end of this read, then read again.
     await this.#reading?.catch(() => {});
     this.#reading ??= this.#read().finally(() => {
       this.#reading = undefined;

@@ -1,4 +1,4 @@
-/** The store of all data outside Temporal. */
+/** The store contains all data of the relay that Temporal does not have. */
 
 import type { Keyring } from '../contract/encryption.js';
 import { auditIn } from './audit.js';
@@ -52,7 +52,7 @@ export function createStore(connected: Database, { keyring, secret }: Secrets = 
     notices: noticesIn(opened),
     contacts: contactsIn(opened),
     encryption: encryptionIn(opened),
-    /** Every process calls this before anything else. @throws PepperError */
+    /** Every process calls this function before all others. @throws PepperError */
     pepperHashes: () => pepperHashes(opened, pepper),
     usage,
     async ping() {

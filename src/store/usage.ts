@@ -30,7 +30,7 @@ export class Usage {
     this.#timer = setInterval(() => this.settle().catch(() => {}), settleEveryMs).unref();
   }
 
-  /** The usage that this process knows. */
+  /** Returns today's usage of a company, as far as this process knows. */
   of(companyId: string): Used {
     const count = this.#today().get(companyId);
     return count ? plus(count.settled, count.unsettled) : none;
@@ -43,7 +43,7 @@ export class Usage {
     counts.set(companyId, { settled, unsettled: plus(unsettled, used, sign) });
   }
 
-  /** Adds new counts to the database. Rejects if it does not answer. @param also - more companies whose totals are read. */
+  /** Adds new counts to the database. Also reads the totals of the companies in `also`. The promise rejects without an answer. */
   async settle(also: readonly string[] = []): Promise<void> {
     const settled = this.#settling.then(() => this.#settle(also));
     this.#settling = settled.catch(() => {});
@@ -94,7 +94,7 @@ export class Usage {
     this.#note(day, totals, sent);
   }
 
-  /** @param sent - the new counts of this process that the totals now include. */
+  /** Stores the totals from the database. @param sent - the counts of this process that the totals now include. */
   #note(day: string, totals: z.infer<typeof totalRow>[], sent = new Map<string, Used>()): void {
     if (day !== this.#day) return;
     for (const { companyId, ...settled } of totals) {

@@ -20,7 +20,7 @@ import { correctAction, readAccepted } from './mend.js';
 import { describeChain, readChain } from './read.js';
 import type { SteerOptions } from './steer.js';
 
-/** The filter selects chains and actions. Without `companyId`, it selects from all companies, and has no cause or chain ids. */
+/** The filter selects chains and actions. Without `companyId`, the filter covers all companies, and has no cause or chain ids. */
 interface BulkRequest {
   verb: BulkVerb;
   filter: ChainFilter & Pick<ActionFilter, 'causeId'> & { chainIds?: string[] };
@@ -28,7 +28,7 @@ interface BulkRequest {
   correction?: Correction; // for `mend` only
 }
 
-/** The most chains of a bulk order. The input of one workflow must hold all their ids. */
+/** The maximum number of chains in a bulk order. The input of one workflow must contain all chain ids. */
 export const mostChains = 5_000;
 
 const unfit = (detail: string, pointer: string) =>
@@ -40,8 +40,8 @@ export async function findChains({ client, links, store }: SteerOptions, { verb,
   if (failed && !bulkVerbsFor(status).includes(verb))
     throw unfit('must be needs-attention or running: failed actions can only be retried or mended', '/filter/status');
   const held = !failed && (isRetry(verb) || verb === 'skip' || filter.reason !== undefined);
-  if (held && status === 'running') throw unfit('must be needs-attention for this', '/filter/status');
-  // If the request names chain ids, its chains may be held or failed.
+  if (held && status === 'running') throw unfit('must be needs-attention for this verb or reason', '/filter/status');
+  // If a request to retry or mend names chains, but no status, select both held chains and failed chains.
   const both = isRetry(verb) && chainIds !== undefined && status === undefined;
   const open = both ? `((${statusQueries['needs-attention']}) OR ${statusQueries.failed})` : "ExecutionStatus = 'Running'";
   const ids = chainIds?.map((chainId) => quoted(chainWorkflowId({ companyId: companyId ?? '', chainId })));
@@ -62,7 +62,7 @@ function meantBy({ assignmentId, relayId, reason, causeId, status, chainIds }: B
   return { assignmentId, relayId, reason, causeId, failed: status === 'failed', ...(chosen && { chosen }) };
 }
 
-/** @returns a function. It gives the indexes of a chain's actions that are held for the cause, or undefined without a cause. */
+/** @returns a function that finds the indexes of a chain's actions held for the cause. Without a cause, it returns undefined. */
 export async function heldForCause(
   { causes }: { causes: Pick<Store['causes'], 'heldFor'> },
   companyId = '',
@@ -101,7 +101,7 @@ export async function previewMends(
   return (await Promise.all(previews)).flat();
 }
 
-/** Shortens a field for a preview. Makes a copy: a slice would keep the whole text in memory. */
+/** Shortens a field for a preview. Copies the part, because a slice would keep the whole text in memory. */
 function partOf(value: unknown): unknown {
   if (!Array.isArray(value)) return structuredClone(typeof value === 'string' ? cutShort(value, 500) : value);
   const more = value.length > 10 ? [`and ${value.length - 10} more`] : [];
@@ -114,7 +114,7 @@ const memoSchema = bulkSchema
 
 const workflowIdOf = (bulkId: string) => `relay-bulk:${bulkId}`;
 
-/** @param recipientsPerDay - the limit for companies that have no own limit. @returns the `bulkId`. */
+/** @param recipientsPerDay - the limit of companies without their own limit. @returns the `bulkId`. */
 export async function steerChains(
   { client, taskQueue, store, recipientsPerDay }: SteerOptions & Pick<BulkOrder, 'recipientsPerDay'>,
   { verb, filter: asked, companyId, correction }: BulkRequest,
@@ -122,7 +122,7 @@ export async function steerChains(
   actor: Actor,
 ): Promise<string> {
   const bulkId = randomUUID();
-  // The stored filter has only ten chain ids. The workflow's input has all of them.
+  // The stored filter has only ten chain ids. The workflow's input has all chain ids.
   const filter = { ...asked, ...(asked.chainIds && { chainIds: asked.chainIds.slice(0, 10) }) };
   const count = chains.length;
   const by = actorName(actor);
@@ -149,7 +149,7 @@ export async function steerChains(
   return bulkId;
 }
 
-/** Whether a bulk order is running. The answer comes from Temporal's visibility, and is about a second old. */
+/** Whether a bulk order is running. The answer comes from Temporal's visibility, which is about a second late. */
 export async function isSteeringMany({ client }: Pick<SteerOptions, 'client'>, companyId: string): Promise<boolean> {
   const query = `WorkflowType = 'BulkSteering' AND ExecutionStatus = 'Running' AND RelayCompanyId = ${quoted(companyId)}`;
   return (await client.workflow.count(query)).count > 0;
@@ -164,7 +164,7 @@ export async function readBulk({ client, links }: Pick<SteerOptions, 'client' | 
   const { companyId: ofCompany, ...facts } = memoSchema.parse(description.memo);
   if (companyId !== undefined && ofCompany !== companyId) return undefined;
   const { status, startTime, closeTime } = description;
-  // Starts only the promise that is awaited: an unhandled rejection of the other one would end the process.
+  // Start only the call that the code awaits, because an unhandled rejection of the other call would end the process.
   const progress = () =>
     status.name === 'COMPLETED' ? handle.result() : client.withDeadline(Date.now() + 3_000, () => handle.query(progressQuery));
   const base = companyId === undefined ? '' : `/co/${companyId}`;

@@ -1,4 +1,4 @@
-/** Corrects the stored holds. The store does not learn of holds that people end, or of changes while the store is down. */
+/** Corrects the stored holds. If a person ends a hold, or if the database is down, nobody updates the store. */
 
 import type { Client } from '@temporalio/client';
 import { chainOfWorkflow, type Links } from '../chain/chain.js';
@@ -16,10 +16,10 @@ interface Options {
   log: Pick<Log, 'warn'>;
 }
 
-const freshMs = 2_000; // callers within this time share one check
+const freshMs = 2_000; // all callers within this time share one check
 const lookMs = 5_000; // time limit of a check
 const visibleWithinMs = 15_000; // after this time, a new hold is visible in Temporal's lists
-const mostAsked = 50; // the most chains that one check queries; another check begins at a random chain
+const mostAsked = 50; // one check queries at most this many chains; if there are more, it begins at a random chain
 const askedTogether = 10;
 
 /** If Temporal does not answer, the stored holds do not change. */
@@ -69,7 +69,7 @@ async function compare(options: Options, companyId: string): Promise<void> {
   await store.causes.end(companyId, over, new Date(now).toISOString());
 }
 
-/** Adds missing holds of a chain to the store. @returns stored holds that are over. */
+/** Compares a chain with its stored holds. Adds missing holds to the store. @returns stored holds that have ended. */
 async function ask({ client, links, store }: Options, companyId: string, chainId: string, noted: readonly HeldAction[]) {
   const chain = await readChain(client, links, companyId, chainId);
   if (chain?.partial && !chain.closedAt) return [];
@@ -86,7 +86,7 @@ async function ask({ client, links, store }: Options, companyId: string, chainId
   return noted.filter(({ index }) => !held.some((action) => action.index === index));
 }
 
-/** The answer comes from Temporal's visibility, and is about a second old. */
+/** Returns the chains with held actions, from Temporal's visibility, which is about a second late. */
 async function heldChains(client: Client, companyId: string): Promise<Set<string>> {
   const query = visibilityQuery({ status: 'needs-attention' }, companyId);
   const found = new Set<string>();

@@ -1,4 +1,4 @@
-/** Lets a worker check a company's systems, because only workers call these systems. */
+/** Starts a check of a company's systems on a worker, because only workers call these systems. */
 
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';

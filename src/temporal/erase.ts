@@ -32,9 +32,9 @@ export async function remainsOf(client: Client, companyId: string): Promise<Rema
   };
 }
 
-const erasedAtOnce = 200; // the most runs that one call deletes, so that the call ends soon
+const erasedAtOnce = 200; // one call deletes at most this many runs, so that the call ends soon
 const deletedTogether = 20;
-const vanishesWithinMs = 3_000; // time in which deleted runs may stay visible
+const vanishesWithinMs = 3_000; // deleted runs may stay visible for this time
 
 /** Deletes some closed runs with their histories. @returns the number of deleted runs. More closed runs may be left. */
 export async function eraseClosed(client: Client, companyId: string): Promise<number> {

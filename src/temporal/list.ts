@@ -11,7 +11,7 @@ import { Problem } from '../contract/problem.js';
 import { readPayload } from '../service/payloads.js';
 import { statusOf } from './read.js';
 
-/** SQLite's visibility store reads text after a quotation mark as a query, and splits texts at `♡`. */
+/** A text that every store can search. SQLite reads text after a quotation mark as a query, and splits texts at `♡`. */
 const searchable = z
   .string()
   .min(1)
@@ -67,7 +67,7 @@ export function quoted(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** Without `companyId`, lists the chains of all companies. `more` has further conditions in Temporal's query language. */
+/** Without `companyId`, the list has the chains of all companies. `more` has further conditions in Temporal's query language. */
 interface ListRequest {
   filter: ChainFilter;
   companyId?: string;
@@ -79,7 +79,7 @@ interface ListRequest {
 /** The pattern of a `nextCursor`: a hash of the query, and Temporal's token. */
 export const chainCursor = /^([0-9a-f]{8})\.([\w-]{1,2000})$/;
 
-const largestPage = 1000; // the limit of a Temporal server
+const largestPage = 1000; // a Temporal server returns at most this many runs in a page
 const answerTimeoutMs = 10_000;
 
 /** Lists each chain once: first open chains (newest first), then closed (last closed first). @throws Problem invalid-query */
@@ -89,7 +89,7 @@ export async function listChains(client: Client, links: Links, request: ListRequ
   const hash = createHash('sha256').update(query).digest('hex').slice(0, 8);
   const [, hashBefore, tokenBefore = ''] = chainCursor.exec(request.cursor ?? '') ?? [];
   if (request.cursor !== undefined && hashBefore !== hash)
-    throw new Problem('invalid-query', 'cursor must be the nextCursor of the part before, with the same filters.');
+    throw new Problem('invalid-query', 'cursor must be the nextCursor of the previous page, with the same filters.');
 
   const items: ListedChain[] = [];
   let token: Uint8Array = Buffer.from(tokenBefore, 'base64url');
@@ -126,7 +126,7 @@ export async function countChains(client: Client, filter: ChainFilter, companyId
   };
 }
 
-/** Fetches a page only when the caller needs it. */
+/** Returns the runs of a query, one by one. Fetches the next page only when the caller needs its runs. */
 export async function* runsOf(client: Client, query: string, pageSize = largestPage): AsyncGenerator<Run> {
   const { namespace } = client.options;
   let nextPageToken: Uint8Array = new Uint8Array();
@@ -141,7 +141,7 @@ const has = (ids: readonly string[], wanted: string | undefined) => wanted === u
 
 type Run = Awaited<ReturnType<Client['workflowService']['listWorkflowExecutions']>>['executions'][number];
 
-/** Keeps only the last run of a closed chain. After a reset, Temporal still lists the old run as closed. */
+/** Removes old runs of reopened chains. After a reset, Temporal still lists the old run as closed. */
 async function withoutOldRuns(client: Client, runs: Run[]): Promise<Run[]> {
   const closed = new Set(runs.flatMap(({ closeTime, execution }) => (closeTime && execution?.workflowId) || []));
   if (closed.size === 0) return runs;

@@ -25,7 +25,7 @@ const changesSchema = z.record(z.string(), z.unknown()).nullable();
 
 type ChainOf = Pick<ChainResource, 'chainId' | 'workflowId'>;
 
-/** The actions as the relay accepted them. Empty if there is no such chain. */
+/** Returns the actions as the relay accepted them. The list is empty if there is no such chain. */
 export async function readAccepted(client: Client, { workflowId }: Pick<ChainOf, 'workflowId'>): Promise<ChainAction[]> {
   return client.withDeadline(Date.now() + answerTimeoutMs, async () => {
     const description = await describeChain(client, workflowId, 0);
@@ -53,7 +53,7 @@ async function readAction(
   return { action, changes, current: read.ok ? read.action : action };
 }
 
-/** `sent` has the original fields, if the action was edited. @throws Problem not-steerable */
+/** Returns the fields of an action. If the action was edited, `sent` has the original fields. @throws Problem not-steerable */
 export async function readFields(
   client: Client,
   chain: ChainResource,
@@ -66,7 +66,7 @@ export async function readFields(
   return { ...(asked.mends ? { fields: mergeFields(sent, changes), sent } : { fields: sent }), sameAssignment: others };
 }
 
-/** `changes` is the edit, which adds `recipients`. @param accepted - actions without edits. @throws Problem not-steerable */
+/** Returns the edit (`changes`) and its new `recipients`. @param accepted - actions without edits. @throws Problem not-steerable */
 export async function correctAction(
   client: Client,
   chain: ChainOf,
@@ -98,7 +98,7 @@ export async function assertMendable(
   { fields, confirmUnknown, allActions }: Pick<Mend, 'fields' | 'confirmUnknown' | 'allActions'>,
 ): Promise<void> {
   if (allActions && !isAssignmentAlone(fields)) {
-    const detail = 'is for platformAssignmentId alone';
+    const detail = 'is only for edits of platformAssignmentId';
     throw new Problem('invalid-body', `Nothing was changed. allActions ${detail}.`, {
       errors: [{ pointer: '/allActions', detail }],
     });

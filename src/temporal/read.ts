@@ -58,7 +58,7 @@ export async function readChain(client: Client, links: Links, companyId: string,
   };
 }
 
-/** Waits until no workflow task is pending, at most until `deadline`. Undefined if there is no such workflow. */
+/** Describes a workflow. Until `deadline`, waits for the end of a pending workflow task. Undefined without such a workflow. */
 export async function describeChain(client: Client, workflowId: string, deadline: number) {
   try {
     for (let pauseMs = 20; ; pauseMs *= 2) {
@@ -77,7 +77,7 @@ export function isBusy({ status, raw }: WorkflowExecutionDescription): boolean {
   return status.name === 'RUNNING' && Boolean(raw.pendingWorkflowTask);
 }
 
-/** @param deadline - the time limit of the workflow's answer. After the deadline, sends no query. */
+/** Queries the workflow for its view. @param deadline - the time limit of the answer. After the deadline, sends no query. */
 async function readView(client: Client, description: WorkflowExecutionDescription, deadline: number) {
   const handle = client.workflow.getHandle(description.workflowId, description.runId);
   const status = description.status.name;
@@ -140,7 +140,7 @@ function withAttempts(
   const { raw, workflowId } = description;
   const read = actions.map(async (action): Promise<ActionResource> => {
     const pending = (raw.pendingActivities ?? []).filter(({ activityId }) => activityId?.startsWith(`${action.index}/`));
-    // For a held action, the description may be older than the state.
+    // Do not use the description for a held action, because the description may be older than the action's state.
     if (hasEnded(action.state) || action.state === 'needs-attention' || pending.length === 0) return action;
     const attempts = action.attempts ?? (action.state === 'retrying' ? 1 : 0);
     const failure = pending.find(({ lastFailure }) => lastFailure)?.lastFailure;

@@ -32,7 +32,7 @@ export function assertLeft({ usage }: Pick<RecipientStore, 'usage'>, companyId: 
     throw overDaily('recipients-per-day', `${most} e-mail recipients`, companyId);
 }
 
-/** @returns the problem if a recipient is outside the company's domains, otherwise undefined. */
+/** @returns the problem if a recipient is not in one of the company's allowed domains, otherwise undefined. */
 export function outside(recipients: readonly string[], domains?: readonly string[]): string | undefined {
   const found = domains ? recipients.filter((one) => !isOfDomains(one, domains)) : [];
   return domains && found.length > 0 ? `${found.join(', ')}: ${domainsRule(domains)}` : undefined;

@@ -20,14 +20,14 @@ export interface StartOptions extends Pick<Chain, 'retryBudgetSeconds' | 'attent
   log: Logger;
 }
 
-/** `tokenIds` are the tokens of the request. They are absent if a person has resent the request. */
+/** `tokenIds` are the tokens of the request. A request that a person has resent has none. */
 type AcceptedRequest = Pick<Chain, 'companyId' | 'actions' | 'traceparent'> & {
   idempotencyKey?: string;
   hash: string;
   tokenIds?: string[];
   warnings?: readonly Issue[];
 };
-/** `replayed` means that the key was used before with the same body. Then `chain` is the earlier chain. */
+/** `replayed` means that an earlier request had the same key and the same body. Then `chain` is the earlier chain. */
 export type StartedChain = { chain: Chain; replayed: boolean };
 
 /** The error detail if the start is not confirmed: the chain exists, does not exist, or may exist. */
@@ -41,13 +41,13 @@ const notStarted = {
 
 const memoSchema = z.object({ receivedAt: z.string(), hash: z.string(), request: z.string() });
 
-const mostTokens = 20; // the most token ids in the memo
-const mostWarnings = 20; // the most warnings in the memo
+const mostTokens = 20; // the maximum number of token ids in the memo
+const mostWarnings = 20; // the maximum number of warnings in the memo
 const longestWarning = 500;
 
 const startTimeoutMs = 10_000;
 
-/** With more concurrent starts, workers poll for the first task, because eager tasks would delay the other starts. */
+/** If more starts run at once, workers poll for the first tasks, because eager tasks would delay the other starts. */
 const mostEagerStarts = 4;
 let startsUnderWay = 0;
 
@@ -99,7 +99,7 @@ export async function startChain(options: StartOptions, accepted: AcceptedReques
     );
     return { chain, replayed: false };
   } catch (error) {
-    // Looks for the chain, because the answer to the start may be lost.
+    // Look for the chain, because Temporal may have started the chain although its answer was lost.
     const found = await findStarted(client, workflowId);
     if (typeof found === 'object') {
       if (found.request === request) return { chain, replayed: false };
@@ -125,7 +125,7 @@ async function findStarted(client: Client, workflowId: string) {
   }
 }
 
-/** The id also depends on the rules, so that a sender with tokens of other rules cannot occupy the key. */
+/** The id also depends on the rules, so that a sender with tokens of other rules cannot use up the key. */
 export function keyedChainId({ companyId, actions }: Pick<AcceptedRequest, 'companyId' | 'actions'>, key: string): string {
   const rules = [...new Set(actions.map(({ relayId }) => relayId))].sort();
   return hash('sha256', JSON.stringify([companyId, rules, key])).slice(0, 32);

@@ -40,7 +40,7 @@ export async function cancelChain(
       namespace: client.options.namespace,
       workflowExecution: { workflowId },
       identity: client.options.identity,
-      reason: 'cancelled through the relay', // Temporal stores this unencrypted, so only the audit log names the person
+      reason: 'cancelled through the relay', // Temporal does not encrypt this reason, so only the audit log names the person
     });
   } catch (error) {
     // 5 is the gRPC status NOT_FOUND.
@@ -93,12 +93,12 @@ function needsReopening(chain: ChainResource, action: ActionResource, verb: Stee
   return isReopened(verb, chain, action.state);
 }
 
-const tries = 4; // a reopened chain waits only seconds for the signal; if the signal is late, the chain is reopened again
+const tries = 4; // a reopened chain waits only seconds for the signal; if the signal is late, the relay reopens the chain again
 
 /**
  * Retries or edits an action. Resets a closed workflow to its last task. The workflow then waits a few seconds for the signal
- * (see `retries` in workflows/chain-run.ts). The reset repeats only the sends and ticket updates of that task, with the same
- * keys.
+ * (see `retries` in workflows/chain-run.ts). The reset repeats the effects of that task, with the same
+ * idempotency keys.
  * @throws WorkflowNotFoundError if the chain is gone; Problem if it cannot be reopened, such as after a cancellation.
  */
 export async function retryChain(
@@ -118,7 +118,7 @@ export async function retryChain(
     const description = await handle.describe();
     const { runId, status, raw } = description;
     if (status.name === 'RUNNING') continue; // Another request has reopened the chain.
-    // The cancellation would also apply to a reopened run.
+    // Do not reopen a cancelled chain, because the cancellation would also apply to the new run.
     if (raw.workflowExtendedInfo?.cancelRequested) throw alreadyEnded(`chain ${chainId} was cancelled`);
     const workflowExecution = { workflowId, runId };
     await client.workflowService.resetWorkflowExecution({
@@ -141,7 +141,7 @@ async function resetPoint(client: Client, { workflowId, runId, raw }: WorkflowEx
   });
   const events = history?.events ?? [];
   const last = events.find(({ workflowTaskCompletedEventAttributes }) => workflowTaskCompletedEventAttributes);
-  // In the last task of a reopened chain, the wait for a signal is already over. So the reset goes back to before that wait.
+  // In the last task of a reopened chain, the wait for a signal has already ended. So the reset goes back to before that wait.
   const wasOpened = (raw.workflowExecutionInfo?.firstRunId || runId) !== runId;
   const fired = events.find(({ timerFiredEventAttributes }) => timerFiredEventAttributes)?.timerFiredEventAttributes;
   const timer = wasOpened && fired && events.find(({ eventId }) => String(eventId) === String(fired.startedEventId));
@@ -155,7 +155,7 @@ async function resetPoint(client: Client, { workflowId, runId, raw }: WorkflowEx
 export async function resumeChains(client: Client, companyId: string, overdue?: 'now'): Promise<void> {
   const query = `RelayCompanyId = ${quoted(companyId)} AND RelayPaused = true AND ExecutionStatus = 'Running'`;
   for await (const { execution } of runsOf(client, query)) {
-    // The workflow may have just closed. Then it needs no signal.
+    // Ignore an error, because the workflow may have just closed. A closed workflow needs no signal.
     await client.workflow
       .getHandle(execution?.workflowId ?? '')
       .signal(resumeSignal, { overdue })

@@ -1,4 +1,4 @@
-/** Sets the metrics of all chains, with a few visibility queries a minute and no query to a chain. */
+/** Sets the metrics of all chains. Sends a few visibility queries a minute, but no query to a chain. */
 
 import type { Client } from '@temporalio/client';
 import { attentionSinceKey } from '../contract/search-attributes.js';

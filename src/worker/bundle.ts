@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode } from '@temporalio/worker';
 
-/** The SDK's default of ten stack frames per promise takes a fifth of the CPU. A line break here would shift the source maps. */
+/** The SDK's default of ten stack frames per promise takes a fifth of the CPU. A line break in it would shift the source maps. */
 const fewFrames = 'Error.stackTraceLimit = 3; ';
 
 export const bundlePath = fileURLToPath(new URL('./workflow-bundle.js', import.meta.url));
@@ -16,7 +16,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const enginePath = fileURLToPath(new URL('../workflows/engine/engine.js', import.meta.url));
   const bundle = await bundleWorkflowCode({
     workflowsPath,
-    // These modules have no state, so each thread loads them once, not once per workflow. Their code stays compiled.
+    // These modules have no state. So each thread loads and compiles these modules once, not once for each workflow.
     preloadModules: [workflowsPath, convertersPath],
     workflowInterceptorModules: [enginePath],
     payloadConverterPath: convertersPath,

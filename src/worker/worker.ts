@@ -22,7 +22,7 @@ interface WorkerOptions extends Omit<Deps, 'inFlight'> {
 // Reads the bundle when this module loads, so that a missing build fails immediately.
 const bundle = readFileSync(bundlePath, 'utf8');
 
-/** @returns `running`, which rejects on a fatal error, and `stop`, which waits for running work. */
+/** @returns the promise `running`, which rejects if a fatal error occurs, and `stop`, which waits for running work. */
 export async function startWorker({ connection, namespace, taskQueue, version, keyring, ...deps }: WorkerOptions) {
   const slots = new WorkflowTaskSlots();
   const worker = await Worker.create({
@@ -35,7 +35,7 @@ export async function startWorker({ connection, namespace, taskQueue, version, k
     // A chain can run longer than one version of the worker. The next version replays the chain's history and continues.
     workerDeploymentOptions: version && { version, useWorkerVersioning: true, defaultVersioningBehavior: 'AUTO_UPGRADE' },
     maxCachedWorkflows: 1000,
-    // The SDK aborts workflow code that runs longer. In Node 20, this ends the process ("async hook stack has become corrupted").
+    // The SDK aborts workflow code after this time. In Node 20, that ends the process ("async hook stack has become corrupted").
     // The default of 5 seconds is too short for thousands of signals on a busy machine. The SDK's types lack the option.
     ...{ isolateExecutionTimeout: '60 seconds' },
     tuner: {
@@ -59,7 +59,7 @@ export async function startWorker({ connection, namespace, taskQueue, version, k
 /** Sends the SDK's log to `log`. Must run before the first connection. @returns the URL of the SDK's Prometheus metrics. */
 export async function installRuntime(log: Log): Promise<string> {
   const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const;
-  // The SDK logs every step, so this formats only lines with an enabled level.
+  // The SDK logs every step, but `least` makes it format only lines with an enabled level.
   const least = log.isLevelEnabled('trace') ? 'TRACE' : log.isLevelEnabled('debug') ? 'DEBUG' : 'WARN';
   const bindAddress = `127.0.0.1:${await freePort('127.0.0.1')}`;
   Runtime.install({
@@ -68,7 +68,7 @@ export async function installRuntime(log: Log): Promise<string> {
     telemetryOptions: {
       logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } },
       metrics: {
-        // Uses names and units as Prometheus does: temporal_…_total, temporal_…_seconds.
+        // Uses the names and units that are usual in Prometheus: temporal_…_total, temporal_…_seconds.
         prometheus: { bindAddress, countersTotalSuffix: true, unitSuffix: true, useSecondsForDurations: true },
         attachServiceName: false,
       },

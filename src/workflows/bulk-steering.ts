@@ -1,4 +1,4 @@
-/** Steers many chains, one batch after another. The workflow continues even if the process that started it ends. */
+/** Steers many chains, one batch after another. The workflow continues even if the process that started the workflow ends. */
 
 import { proxyActivities, setHandler } from '@temporalio/workflow';
 import type { Activities } from '../contract/activities.js';

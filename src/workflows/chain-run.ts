@@ -1,4 +1,4 @@
-/** The work of a chain beside its immediate actions: delayed actions, people's signals, and retries of failed actions. */
+/** Does the work of a chain beside its immediate actions: starts delayed actions, handles signals, retries failed actions. */
 
 import { log, setHandler, workflowInfo } from '@temporalio/workflow';
 import { planChain, toRedo } from '../chain/chain.js';
@@ -12,7 +12,7 @@ import { takeSteering } from './steering.js';
 
 export class ChainRun {
   #children: Child[] = [];
-  /** Actions that the chain itself runs again. The chain ignores later reports from their child workflow. */
+  /** Indexes of actions that the chain itself runs again. The chain ignores later reports of a child about these actions. */
   readonly #redone = new Set<number>();
   readonly #told: Alarm = {};
   #redos = 0;
@@ -50,7 +50,7 @@ export class ChainRun {
     this.#told.ring?.();
   }
 
-  /** Handles the retries that have arrived. A chain that `retryChain` (temporal/steer.ts) has reopened also waits for a retry. */
+  /** Handles the retries that have arrived. If `retryChain` (temporal/steer.ts) reopened the chain, also waits for a retry. */
   async retries(): Promise<void> {
     const { runId, firstExecutionRunId } = workflowInfo();
     await this.#awaitRetries(1, () => lastSummary(this.sequences.states.actions));

@@ -1,4 +1,4 @@
-/** Starts a `DelayedAction` for a chain, awaits its end, and finds it again after a reset of the chain. */
+/** Starts a `DelayedAction` for a chain and awaits its end. After a reset of the chain, finds that `DelayedAction` again. */
 
 import { ParentClosePolicy, proxyActivities, startChild, WorkflowIdReusePolicy } from '@temporalio/workflow';
 import type { ActionStatus } from '../chain/action-status.js';
@@ -56,12 +56,12 @@ export class Child {
     while (!this.closed) await this.engine.wait(this.#closing);
   }
 
-  /** Uses the workflow id, because after a reset the workflow may already run without being a child of this run. */
+  /** Cancels by the workflow id, because after a reset the running workflow may not be a child of this run. */
   cancel(): void {
     this.outbox.add(() => this.outbox.reach('the cancellation', (child) => child.cancel()));
   }
 
-  /** Awaits a `DelayedAction` that was started before the reset. It is not a child of this run. */
+  /** Awaits a `DelayedAction` that was started before the reset, and so is not a child of this run. */
   #foundEnd(): Promise<ChildEnd> {
     const { workflowId } = this.outbox;
     const { awaitDelayed } = proxyActivities<Activities>({

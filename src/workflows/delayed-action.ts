@@ -21,7 +21,7 @@ export async function DelayedAction(chain: Chain): Promise<ActionStatus[]> {
 
     states.tellIgnored = (signal) => reports.send({ actions: [], ignored: signal });
     takeSteering(sequences, {
-      // The chain sent the retry before it knew that the action had failed. Only the chain runs failed actions again.
+      // The chain sent the retry before the chain knew that the action had failed. Only the chain runs failed actions again.
       passOn(name, steering) {
         const isLate = isRetry(verbOf(name)) && isToRedo(states.of(steering.index).state);
         if (isLate) reports.chain.add(() => reports.chain.steer(name, steering));
@@ -34,7 +34,7 @@ export async function DelayedAction(chain: Chain): Promise<ActionStatus[]> {
     if (first) sequences.open(chain.actions, dueAt(chain, first), () => engine.letIn());
     await engine.allOver();
     if (sequences.mayBeRetried) {
-      await engine.wait({}, 1, lastSummary(states.actions)); // If a retry comes now, `passOn` sends it back to the chain.
+      await engine.wait({}, 1, lastSummary(states.actions)); // If a retry comes now, `passOn` returns the retry to the chain.
       await engine.allOver();
     }
     if (sequences.cancelled) {

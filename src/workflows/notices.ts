@@ -1,4 +1,4 @@
-/** Sends failures and recoveries of one chain to the `Notifier` of their cause, which decides when people get a notice. */
+/** Sends failures and recoveries of one chain to the `Notifier` of the cause. The `Notifier` decides when people get a notice. */
 
 import { getExternalWorkflowHandle, isCancellation, log, proxyActivities } from '@temporalio/workflow';
 import { summaryOf } from '../chain/web-ui.js';
@@ -12,12 +12,12 @@ interface Hold {
   index: number;
   /** The workflow id of the notifier that received the failure. */
   notifier?: string | undefined;
-  /** The next hold of the same action. Set after a notifier has received that hold. */
+  /** The next hold of the same action. Set when a notifier has received the next hold. */
   next?: Hold;
   over: Alarm;
 }
 
-/** Only the holder of the lock may call these methods. Their promises never reject. */
+/** Only the holder of the lock may call these methods. The methods never throw. */
 export class ChainNotices {
   readonly #holds: Hold[] = [];
 
@@ -35,7 +35,7 @@ export class ChainNotices {
     for (const hold of this.#holds) if (this.#isOver(hold)) hold.over.ring?.();
   }
 
-  /** Returns when a notifier has received the failure or recovery. For a hold, it must also receive the end of the hold. */
+  /** Returns when a notifier has received the failure or recovery and, for a hold, also the end of the hold. */
   async #tell(kind: NoticeKind, index: number): Promise<void> {
     const before = this.#holds.findLast((hold) => hold.index === index);
     const hold: Hold = { index, over: {} };
@@ -44,7 +44,7 @@ export class ChainNotices {
     if (kind !== 'needs-attention' || hold.notifier === undefined) return;
     if (before) before.next = hold;
     while (!this.#isOver(hold)) await this.engine.wait(hold.over);
-    // The action is held again for the same cause. The notifier gets the end of that hold instead.
+    // The action is held again for the same cause. The notifier gets the end of the new hold instead.
     if (hold.next?.notifier === hold.notifier) return;
     const over = { chainId: this.states.chain.chainId, index, state: this.states.of(index).state, at: this.engine.time() };
     try {

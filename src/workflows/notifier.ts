@@ -24,8 +24,8 @@ import { companyKey } from '../contract/search-attributes.js';
 import { Ledger, type LedgerState } from '../notices/ledger.js';
 
 /**
- * @param windowSeconds - failures within the window share one notice. The workflow sends it when a third of the window passes
- * without a failure, or at the latest after two windows. With 0, each failure has its own notice. Part of the replay contract.
+ * @param windowSeconds - failures within the window share one notice. The workflow sends this notice when a third of the window
+ * passes without a failure, or at the latest after two windows. With 0, failures share no notice. Part of the replay contract.
  */
 export async function Notifier(
   cause: Cause,

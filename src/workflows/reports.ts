@@ -1,4 +1,4 @@
-/** Sends reports from a `DelayedAction` to its chain. They contain only what the chain needs before the child closes. */
+/** Sends reports from a `DelayedAction` to its chain. A report has only the data that the chain needs before the child closes. */
 
 import type { ActionStatus } from '../chain/action-status.js';
 import { chainWorkflowId } from '../chain/chain.js';
@@ -8,7 +8,7 @@ import type { NoticeKind } from '../contract/notices.js';
 import { Outbox } from './engine/engine.js';
 import { ChainNotices } from './notices.js';
 
-/** If the chain is gone, or has reached Temporal's limit of signals, this workflow notifies people itself. */
+/** If the chain is gone, or has reached Temporal's limit of signals, the `DelayedAction` itself notifies people. */
 export class Reports extends ChainNotices {
   readonly chain = new Outbox(this.engine, chainWorkflowId(this.states.chain));
   readonly #notices: NonNullable<Report['notices']> = [];

@@ -1,4 +1,4 @@
-/** Runs one accepted request: starts its delayed actions, runs the immediate ones in order, and closes when all have ended. */
+/** Runs one accepted request: starts its delayed actions, runs the immediate actions in order, and closes after all ended. */
 
 import { CancellationScope, CancelledFailure, upsertMemo, workflowInfo } from '@temporalio/workflow';
 import { type Chain, planChain, receivedOn, triedAtOnce } from '../chain/chain.js';
@@ -41,7 +41,7 @@ function close({ chain, states, cancelled }: Sequences): ChainView {
   const { ignored: _, ...ended } = states.view;
   const { actions } = ended;
   if (cancelled && actions.some(({ state }) => state === 'cancelled')) {
-    // A cancellation contains no details. The API can read the final states from the memo without a worker.
+    // A cancellation contains no details, so the memo stores the final states. The API can read the memo without a worker.
     upsertMemo({ states: actions.map(({ state }) => state) });
     throw new CancelledFailure('the chain was cancelled');
   }

@@ -37,7 +37,7 @@ interface Others {
 export function takeSteering(sequences: Sequences, { passOn, redo }: Others): void {
   const { chain, engine, states, mends } = sequences;
   const isChain = redo !== undefined;
-  /** Only a chain numbers mends. A delayed action gets each mend with its number. */
+  /** Only the chain numbers mends. A delayed action receives mends that already have a number. */
   const hear = (mend: Mend) => mends.hear(mend, isChain ? undefined : mend.number);
 
   setHandler(statusQuery, () => states.view, { description: 'The status of each action.' });
@@ -59,7 +59,7 @@ export function takeSteering(sequences: Sequences, { passOn, redo }: Others): vo
   const unknown = `there is no such signal; there are ${steeringNames.join(', ')}`;
   setDefaultSignalHandler((name) => engine.arrive(() => states.ignore(`${cutShort(name, 40)}: ${unknown}`)));
 
-  /** @param wasReset - after a reset, the signal may arrive before its action is held, and then waits for the hold. */
+  /** @param wasReset - after a reset, a signal may arrive before its action is held. The signal then waits for the hold. */
   function take(name: SteeringName, argument: unknown, wasReset: boolean) {
     const read = readSignal(name, argument, { isChain, hasAction: (index) => states.has(index) });
     if (typeof read === 'string') return states.ignore(read);
@@ -69,7 +69,7 @@ export function takeSteering(sequences: Sequences, { passOn, redo }: Others): vo
     for (const steering of all) dispatch(name, isMend(steering) ? hear(steering) : steering);
   }
 
-  /** Cancels all actions that have not ended. If an effect is running, first waits for its outcome. */
+  /** Cancels all actions that have not ended. If an effect is running, first waits for the outcome of the effect. */
   function stop(argument: unknown): void {
     const asked = readStop(argument);
     if (!asked) states.ignore('stop: its input must be {"reason": "why"}');

@@ -13,7 +13,7 @@ export interface Dialect {
   name: 'SimpleDateFormat' | 'DateTimeFormatter';
   token: RegExp; // quoted text, a row of one letter, or another character
   letters: Record<string, Letter>;
-  /** Whether `p` pads, `{ } #` are reserved, and `[ ]` enclose an optional section. The relay always prints this section. */
+  /** Whether `p` pads, `{ } #` are reserved, and `[ ]` enclose an optional section. The relay always prints optional sections. */
   extended: boolean;
   at(epochMillis: number, zone: string): Moment;
 }
@@ -120,7 +120,7 @@ function simpleYear(value: number, width: number): string {
   return width === 2 ? padded(value, 2).replace(/\d+(?=\d\d)/, '') : padded(value, width);
 }
 
-/** Styles 1, 2 and 3 are `-05`, `-0500` and `-05:00`. Seconds are cut. */
+/** Styles 1, 2 and 3 are `-05`, `-0500` and `-05:00`. Omits seconds. */
 function simpleOffset(seconds: number, style: number): string {
   const { sign, hours, minutes } = offsetParts(Math.trunc(seconds / 60) * 60);
   return sign + (style === 1 ? [hours] : [hours, minutes]).map((part) => padded(part, 2)).join(style === 3 ? ':' : '');
@@ -164,7 +164,7 @@ function dayPeriod({ hour, minute }: Moment, width: number): string {
   return hour < 12 ? 'in the morning' : hour < 18 ? 'in the afternoon' : 'in the evening';
 }
 
-/** Width 1 prints `GMT-5` or `GMT-5:00:36`. Width 4 prints `GMT-05:00`, with seconds if not zero. Offset zero is `GMT`. */
+/** Width 1 prints `GMT-5` or `GMT-5:00:36`. Width 4 prints `GMT-05:00`, and the seconds unless zero. Offset zero is `GMT`. */
 function localizedOffset(seconds: number, width: number): string {
   if (seconds === 0) return 'GMT';
   const { sign, hours, minutes, rest } = offsetParts(seconds);

@@ -29,7 +29,7 @@ export function calendarDay(epochDay: number, reform: number) {
   };
 }
 
-/** If the date does not exist, returns another day. Here, years begin in March, so that the leap day comes last. */
+/** If the date does not exist, returns another day. In this calculation, years begin in March, so that the leap day comes last. */
 export function epochDayOf(year: number, month: number, day: number, reform: number): number {
   const marchYear = month > 2 ? year : year - 1;
   const days = Math.floor((marchYear * 1461) / 4) + Math.floor((((month + 9) % 12) * 153 + 2) / 5) + day - 1;
@@ -81,7 +81,7 @@ export function momentAt(epochMillis: number, zone: ZoneAt, reform: number) {
 }
 export type Moment = ReturnType<typeof momentAt>;
 
-/** Writes at least `width` digits. The sign does not count. */
+/** Writes at least `width` digits. The sign is not a digit. */
 export function padded(value: number, width: number): string {
   return (value < 0 ? '-' : '') + String(Math.abs(value)).padStart(width, '0');
 }

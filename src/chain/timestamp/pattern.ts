@@ -23,7 +23,7 @@ export function parsePattern(text: string): Reading {
   if (simple.ok) return simple;
   const formatter = read(text, dateTimeFormatter);
   if (formatter.ok) return formatter;
-  // If both reject the same place, returns the error of DateTimeFormatter, because that class knows more letters.
+  // If both classes reject the same place, returns the error of DateTimeFormatter, because that class knows more letters.
   if (simple.place === formatter.place) return { ok: false, error: formatter.error };
   return { ok: false, error: `SimpleDateFormat: ${simple.error}; DateTimeFormatter: ${formatter.error}` };
 }

@@ -1,4 +1,4 @@
-/** Reads the timestamps that webhooks send. Strict: a month 13 or an hour 25 is an error. */
+/** Reads the timestamps that webhooks send. The function is strict: a month 13 or an hour 25 is an error. */
 import { cutShort, type Parsed } from '../text.js';
 import { calendarDay, epochDayOf, MONTHS, NO_REFORM, WEEKDAYS } from './moment.js';
 import { isTimeZone, offsetSeconds, zoneAt, zonesCalled } from './zone.js';
@@ -90,7 +90,7 @@ function instantIn(zoneText: string | undefined, local: number, companyZone: str
   return typeof offset === 'string' ? offset : local - offset * 1000;
 }
 
-/** If a clock change skips this local time, moves the time forward. If it occurs twice, returns the earlier instant. */
+/** If a clock change skips this local time, moves the time forward. If this time occurs twice, returns the earlier instant. */
 function instantAt(local: number, zone: string): number {
   const [before, after] = [offsetSeconds(zone, local - DAY), offsetSeconds(zone, local + DAY)];
   const byOldOffset = local - before * 1000;
@@ -99,7 +99,7 @@ function instantAt(local: number, zone: string): number {
   return isAfterChange ? byNewOffset : byOldOffset;
 }
 
-/** In seconds east of Greenwich. Looks in the company's zone, then in RFC 2822, then in all zones, if they agree. */
+/** The offset in seconds east of Greenwich. Looks in the company's zone, then in RFC 2822, then in all zones if these agree. */
 function offsetOfAbbreviation(abbreviation: string, local: number, companyZone: string): number | string {
   if (['Z', 'UT', 'UTC', 'GMT'].includes(abbreviation)) return 0;
   const own = [...offsetsCalled(abbreviation, [companyZone], [local - DAY, local + DAY])];
@@ -113,7 +113,7 @@ function offsetOfAbbreviation(abbreviation: string, local: number, companyZone: 
   return another === undefined ? offset : `${abbreviation} is the name of several time zones; send an offset such as +05:30`;
 }
 
-/** The offsets of these zones at these instants under this short name, in seconds. */
+/** The offsets, in seconds, of the zones that have this short name at one of these instants. */
 function offsetsCalled(shortName: string, zones: string[], instants: number[]): Set<number> {
   const moments = zones.flatMap((zone) => instants.map((instant) => zoneAt(zone, instant)));
   return new Set(moments.filter(({ short }) => sameWord(short, shortName)).map(({ offset }) => offset));

@@ -46,7 +46,7 @@ export function oldZoneAt(zone: string, epochMillis: number): ZoneAt {
   return named(zone, today ?? offsetSeconds(zone, epochMillis), epochMillis);
 }
 
-/** In seconds east of Greenwich. */
+/** The offset of the zone, in seconds east of Greenwich. */
 export function offsetSeconds(zone: string, epochMillis: number): number {
   const fixed = fixedOffset(zone);
   if (fixed !== undefined) return fixed;
@@ -64,7 +64,7 @@ export function zonesCalled(shortName: string): string[] {
     .map(([id]) => id);
 }
 
-/** A cache of at most 100 formatters: each is slow to create and takes about 60 kB. */
+/** A cache of at most 100 formatters, because each formatter is slow to create and takes about 60 kB. */
 const offsetClocks = new Map<string, Intl.DateTimeFormat>();
 
 function offsetClock(zone: string): Intl.DateTimeFormat {

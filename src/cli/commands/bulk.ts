@@ -115,8 +115,10 @@ function withCorrection<Args extends unknown[], Options extends OptionValues>(co
       return corrects({ replace: { from, to } });
     })
     .addOption(new Option('--trim', 'after --replace, remove white space at both ends').preset(corrects({ trim: true })))
-    .option('--default <value>', 'after --trim, the value for a field that is blank, missing or not substituted', (value) =>
-      corrects({ default: value }),
+    .option(
+      '--default <value>',
+      'the new value of a field that is blank, missing or not substituted (after --replace and --trim)',
+      (value) => corrects({ default: value }),
     );
 }
 

@@ -25,7 +25,7 @@ export const operations: Commands = (relay, session) => {
     )
     .addOption(whatOption)
     .option('--reason <words>', 'the reason of the pause; every waiting action shows it')
-    .option('--until <time>', 'when the pause ends automatically: 2026-07-01T12:00:00Z, or 2h from now', (text) =>
+    .option('--until <time>', 'when the pause ends automatically: 2026-07-01T12:00:00Z, or 2h for in two hours', (text) =>
       readMoment(text, 'ahead'),
     )
     .action((companyId, body) => showPauses(companyId, 'PUT', body));
@@ -60,7 +60,9 @@ export const operations: Commands = (relay, session) => {
     });
 
   command(notices, 'test <companyId>', 'acme --rule 4711', 'send a test notice to every contact, and show who got the notice')
-    .description('A worker sends the test like a real notice. The exit code is 1 if a contact did not get the test.')
+    .description(
+      'A worker sends the test like a real notice. The exit code is 1 if a contact did not get the test, or if there is no contact.',
+    )
     .option('--rule <relayId>', 'also send the test to the contacts of this rule')
     .action(async (companyId, { rule }) => {
       const answer = await session.api.ask('POST', path`/admin/companies/${companyId}/notices/test`, noticeTestResponse, {

@@ -16,7 +16,7 @@ import { fields, type Line, line } from '../text.js';
 export const send: Commands = (relay, session) => {
   const example = 'acme chain.json --rule 4711 --token rlt_… --wait';
   command(relay, 'send <companyId> <file>', example, 'send a chain from a JSON file; - is standard input')
-    .description('With --rule and --token, actions of other rules keep their own tokens.')
+    .description('With --rule and --token, only actions of this rule get the token. Actions that already have a token keep it.')
     .option('--idempotency-key <key>', 'a second request with the same key and chain runs nothing')
     .option('--dry-run', 'show what each action would do, and do nothing')
     .option('--rule <relayId>', 'the relayId for actions without a relayId, or with only a <placeholder>')

@@ -62,8 +62,8 @@ function Chain({ chain, resource }: { chain: ChainResource; resource: Resource<C
       {partial && <p class="note wait">The relay could not read the newest states in time, so this page may be out of date.</p>}
       {historyFull && (
         <p class="note wait">
-          This chain was retried too often, so no more retries are possible. Skip or cancel the actions that need attention, or
-          let the platform send the event again.
+          The history of this chain in Temporal is full, so no more retries are possible. Skip or cancel the actions that need
+          attention, or let the platform send the event again.
         </p>
       )}
       {ignored.length > 0 && (

@@ -61,7 +61,7 @@ function Composing({ composer }: { composer: Composer }) {
   const problems = issues?.problems ?? [];
   const choose = (chosen: string) => {
     relayId.value = chosen;
-    // When the user comes back to this page, the address selects the same rule again.
+    // Also changes the rule in the address. When the user comes back to this page, the address selects the same rule.
     if (query.relayId !== undefined) route(pageOf.compose(companyId, chosen), true);
   };
   const write = () => (written.value = JSON.stringify(elementsOf(cards.value, relayId.value), undefined, 2));

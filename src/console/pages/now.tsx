@@ -16,7 +16,7 @@ import { sinceTime } from '../when.js';
 import { aboutChain, counted, pausableWords, refusalWords } from '../words.js';
 import { Decided } from './refused.js';
 
-/** The maximum number of cards that load a chain at first. The page polls each loaded chain. */
+/** At first, at most this many cards load their chain, because the page polls each loaded chain. */
 const mostOpen = 3;
 
 export function NowPage() {

@@ -54,7 +54,7 @@ export function RulesPage() {
             </ul>
             {nextCursor && (
               <p class="soft">
-                This list is not complete. The command <code>relay rules list {companyId}</code> shows all rules.
+                This list is not complete. The command <code>relay rules list {companyId} --all</code> shows all rules.
               </p>
             )}
           </>

@@ -1,4 +1,4 @@
-/** The mail catcher. It accepts every e-mail over SMTP, delivers none, and shows them in a web inbox. */
+/** The mail catcher. The catcher accepts every e-mail over SMTP, delivers no e-mail, and shows all e-mails in a web inbox. */
 
 import { buffer } from 'node:stream/consumers';
 import { SMTPServer, type SMTPServerSession } from 'smtp-server';
@@ -68,7 +68,7 @@ function smtpServer(mailbox: Mailbox, fault: Fault<MailFailure>): SMTPServer {
   return smtp.on('error', () => {});
 }
 
-/** The headers that a receiving mail server adds. They keep the addresses of the SMTP envelope with the message. */
+/** The headers that a receiving mail server adds. The headers keep the addresses of the SMTP envelope with the message. */
 function trace({ envelope }: SMTPServerSession, recipients: string[]): Buffer {
   const from = envelope.mailFrom === false ? '' : envelope.mailFrom.address;
   return Buffer.from([`Return-Path: <${from}>`, ...recipients.map((to) => `Delivered-To: ${to}`), ''].join('\r\n'));

@@ -1,4 +1,4 @@
-/** The inbox of the mail catcher, as web pages and as JSON. The JSON is Mailpit's API, so tests and scripts work with both. */
+/** The mail catcher's inbox, as web pages and as JSON. The JSON is Mailpit's API, so tests and scripts also work with Mailpit. */
 
 import { type Context, Hono } from 'hono';
 import { html } from 'hono/html';
@@ -57,7 +57,7 @@ function summary({ id, email: { messageId = '', from, to, subject = '' }, receiv
   return { ID: id, MessageID, From: named(from)[0] ?? null, To: named(to), Subject: subject, Created: receivedAt };
 }
 
-/** Whether a message contains the text of the query; ignores case. `to:` searches only the recipients. */
+/** Whether a message contains the text of the query, in upper or lower case. `to:` searches only the recipients. */
 function matches({ email: { to, from, subject, text, html } }: Message, query: string): boolean {
   const [, field, sought = ''] = /^(to:)?"?(.*?)"?$/is.exec(query) ?? [];
   const searched = field === undefined ? [written(to), written(from), subject, text, html].join('\n') : written(to);

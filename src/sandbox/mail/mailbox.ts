@@ -1,4 +1,4 @@
-/** The newest 1000 messages of the mail catcher. With a directory, each is also an `.eml` file. */
+/** The newest 1000 messages of the mail catcher. With a directory, each message is also an `.eml` file. */
 
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ export class Mailbox {
     return mailbox;
   }
 
-  /** Keeps a message. Resolves with its id after the file is written. */
+  /** Keeps a message. Returns the id of the message after its file is written. */
   async keep(raw: Buffer): Promise<string> {
     this.#latest = Math.max(Date.now(), this.#latest + 1);
     // Nine digits of base 36 hold milliseconds until the year 5188.

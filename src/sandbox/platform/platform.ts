@@ -1,6 +1,6 @@
 /**
- * The pretend platform: an assignment platform and a ticket system with the relay's connector API. Each idempotency key has one
- * effect. A journal records every call.
+ * The pretend platform: an assignment platform and a ticket system with the relay's connector API. Each idempotency key has only
+ * one effect. A journal records every call.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';

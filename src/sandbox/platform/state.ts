@@ -46,7 +46,7 @@ const ticketSchema = z.object({ id: z.string(), userDefinedFields: z.array(field
 export type Ticket = z.infer<typeof ticketSchema>;
 
 const callSchema = z.object({
-  /** The number in order of arrival, from 1. */
+  /** The number of the call, in order of arrival, from 1. */
   number: z.number(),
   at: z.string(),
   method: z.string(),

@@ -1,6 +1,6 @@
 /**
  * The first data of the pretend platform, and the workers that a send reaches. Assignment 1001 has workers of groups 501 and 502
- * within 25 miles, but none within 5. Assignment 1002 has none within 2,600 miles. 1003 has a worker of group 502 within 5 miles.
+ * within 25 miles, but none within 5 miles. 1002 has no worker within 2,600 miles. 1003 has a worker of group 502 within 5 miles.
  */
 
 const ada = { id: 'w1', name: 'Ada Lund', city: 'Bloomington', latitude: 44.8408, longitude: -93.2983 };
@@ -27,7 +27,7 @@ const minneapolis = place('250 Nicollet Mall', 'Minneapolis', 'MN', '55401', 44.
 const saintPaul = place('15 Kellogg Blvd W', 'Saint Paul', 'MN', '55102', 44.944, -93.0935);
 const utqiagvik = place('1078 Kiogak St', 'Utqiagvik', 'AK', '99723', 71.2906, -156.7886);
 
-/** The fields of a new assignment, unless the request sets them. */
+/** The default fields of a new assignment. A request can set other values. */
 export const blankAssignment = {
   title: 'An assignment',
   status: 'draft',

@@ -7,17 +7,17 @@ import type { MiddlewareHandler } from 'hono';
 import { z } from 'zod';
 import { Faults, Refusal, type Vendor, type VendorContext, type VendorState, vendorApp } from './vendor.js';
 
-/** Questions that the sources do not answer. The simulator can do both: `true` and `false`. */
+/** Questions about the vendor that no document answers. `true` and `false` select the behavior of the simulator. */
 export const autotaskDoubts = {
   missingTicketIsNull: true, // true: `{"item":null}`; false: 404
   emptyFieldsAreAbsent: true, // true: no `userDefinedFields` if all are empty; false: each field is null
   unknownFieldIsIgnored: false, // true: 200 without an effect; false: 500
   ticketsCanBePatched: true, // false: 405
-  datesKeepTime: true, // false: the time becomes midnight
+  datesKeepTime: true, // true: dates keep the time; false: the time becomes midnight
   numbersHaveDecimals: false, // true: "5.0000"; false: "5"
-  errorsAreObjects: false, // the entries of `errors`; false: they are strings
-  threadLimitIs429: false, // false: 500
-  retryAfterIsDate: false, // false: seconds
+  errorsAreObjects: false, // true: the entries of `errors` are objects; false: strings
+  threadLimitIs429: false, // the status if the limit of threads is reached; true: 429; false: 500
+  retryAfterIsDate: false, // true: `Retry-After` is a date; false: a number of seconds
   zoneUrlEndsWithSlash: true,
 };
 export type AutotaskDoubt = keyof typeof autotaskDoubts;
@@ -32,7 +32,7 @@ export interface AutotaskField {
   length: number;
   isReadOnly: boolean;
   isReference: boolean;
-  isMultiSelect: boolean; // the metadata does not show it
+  isMultiSelect: boolean; // the metadata does not show this property
   picklist: { value: string; label: string; isActive: boolean }[];
 }
 

@@ -7,12 +7,12 @@ import type { MiddlewareHandler } from 'hono';
 import { z } from 'zod';
 import { Faults, Refusal, type Vendor, type VendorContext, type VendorState, vendorApp } from './vendor.js';
 
-/** Questions that the sources do not answer. The simulator can do both: `true` and `false`. */
+/** Questions about the vendor that no document answers. `true` and `false` select the behavior of the simulator. */
 export const connectwiseDoubts = {
-  omittedFieldsAreKept: false, // fields that a PATCH of `customFields` omits; false: they become empty
+  omittedFieldsAreKept: false, // true: a PATCH of `customFields` keeps the omitted fields; false: these fields become empty
   wrongCredentialsAre404: false, // false: 401
-  readOnlyFieldsAreRefused: false, // false: they can be written; the guide says that they are for API use
-  datesKeepTime: true, // false: the time becomes midnight
+  readOnlyFieldsAreRefused: false, // false: they can be written, because the guide says that these fields are for API use
+  datesKeepTime: true, // true: dates keep the time; false: the time becomes midnight
   isCloudIsText: false, // true: the text "True"; false: a boolean
 };
 export type ConnectwiseDoubt = keyof typeof connectwiseDoubts;

@@ -7,14 +7,14 @@ import type { MiddlewareHandler } from 'hono';
 import { z } from 'zod';
 import { Faults, Refusal, type Vendor, type VendorContext, type VendorState, vendorApp } from './vendor.js';
 
-/** Questions that the sources do not answer. The simulator can do both: `true` and `false`. */
+/** Questions about the vendor that no document answers. `true` and `false` select the behavior of the simulator. */
 export const jiraDoubts = {
   wrongCredentialsAreAnonymous: false, // true: the site answers as it answers an anonymous user; false: 401
   unauthorizedIsText: true, // false: JSON
-  retryAfterIsSent: true, // with status 429
-  datesAreShownInUtc: true, // false: in the time zone of the user
+  retryAfterIsSent: true, // true: answers with status 429 have a `Retry-After`
+  datesAreShownInUtc: true, // false: dates are shown in the time zone of the user
   documentsGetIds: false, // true: a written paragraph comes back with a `localId`
-  lineBreaksInTextAreRefused: false, // in a text node of a document
+  lineBreaksInTextAreRefused: false, // true: the simulator refuses line breaks in a text node of a document
 };
 export type JiraDoubt = keyof typeof jiraDoubts;
 
@@ -58,7 +58,7 @@ export interface JiraIssue {
   key: string;
   status: string;
   canBeEdited: boolean;
-  /** The values by field id. A date-time is in UTC. An option is its id. */
+  /** The values by field id. A date-time is in UTC. An option is stored as its id. */
   values: Record<string, unknown>;
 }
 
@@ -66,8 +66,8 @@ export interface JiraState extends VendorState {
   credentials: typeof jiraCredentials;
   cloudId: string;
   fields: JiraField[];
-  issues: Map<string, JiraIssue>; // by key
-  movedKeys: Map<string, string>; // the new key by the old key
+  issues: Map<string, JiraIssue>; // the map's key is the issue key
+  movedKeys: Map<string, string>; // the map's key is the old issue key, and the value is the new issue key
 }
 
 /** `apiToken` is for the site. The others are for api.atlassian.com: `scopedToken` with Basic, `accessToken` as a bearer token. */
@@ -79,10 +79,10 @@ export const jiraCredentials = {
 };
 
 const api = '/rest/api/3';
-/** The start of the paths of api.atlassian.com, which contains the cloud id. */
+/** Matches the start of a path of api.atlassian.com: `/ex/jira/` and the cloud id. */
 const gateway = /^\/ex\/jira\/([^/]*)/;
 
-/** The simulator refuses the value of a field. The message says why. */
+/** The error if the simulator refuses the value of a field. The message gives the reason. */
 class WrongValue extends Error {}
 
 export function createJira(
@@ -300,7 +300,7 @@ function baseOf(c: VendorContext): string {
   return origin + (gateway.exec(pathname)?.[0] ?? '');
 }
 
-/** Ignores other keys. `update` accepts exactly one `set` for each field. */
+/** The schema ignores other keys. `update` accepts exactly one `set` for each field. */
 const editSchema = z.object({
   fields: z.record(z.string(), z.unknown()).default({}),
   update: z.record(z.string(), z.tuple([z.strictObject({ set: z.unknown() })])).default({}),
@@ -362,7 +362,7 @@ const issue = (id: string, key: string, values: JiraIssue['values'], canBeEdited
   return [key, { id, key, status: 'To Do', canBeEdited, values }];
 };
 
-/** There is a field of each kind. Two fields have the name `Arrival`. One of them is not on the screen. */
+/** There is a field of each kind. Two fields have the name `Arrival`. One of these fields is not on the screen. */
 function firstState(credentials: JiraState['credentials']): JiraState {
   return {
     calls: [],

@@ -6,7 +6,7 @@ import { z } from 'zod';
 export type ServicenowRow = Record<string, string>;
 
 interface Cell {
-  column: ServicenowRow; // its row in sys_dictionary
+  column: ServicenowRow; // the column's row in sys_dictionary
   value: string;
 }
 

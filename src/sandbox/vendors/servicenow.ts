@@ -1,6 +1,6 @@
 /**
  * The simulator of ServiceNow's Table API: incidents, and the tables that describe their columns. A table is a list of rows, as in
- * ServiceNow: `sys_dictionary` lists the columns, `sys_choice` the options, `sys_db_object` the tables.
+ * ServiceNow: `sys_dictionary` lists the columns, `sys_choice` lists the options, and `sys_db_object` lists the tables.
  */
 
 import type { MiddlewareHandler } from 'hono';
@@ -8,15 +8,15 @@ import { z } from 'zod';
 import { dateTime, inZone, isDate, type ServicenowRow, servicenowTables, tablesOf } from './servicenow-tables.js';
 import { addHeaders, Faults, formOf, Refusal, type Vendor, type VendorContext, type VendorState, vendorApp } from './vendor.js';
 
-/** Questions that the sources do not answer, or that a customer decides. The simulator can do both: `true` and `false`. */
+/** Questions that no document answers, or that a customer decides. `true` and `false` select the behavior of the simulator. */
 export const servicenowDoubts = {
   invalidQueriesAreRefused: false, // true: 403; false: the part with the unknown column is ignored
   hiddenTablesAreRefused: false, // true: 403; false: the tables are empty
   protectedFieldsAreRefused: false, // true: 403; false: their values are ignored
   readOnlyFieldsAreWritten: false,
-  unknownChoicesAreKept: true, // in choice and reference columns; false: they are ignored
+  unknownChoicesAreKept: true, // true: unknown values of choice and reference columns are kept; false: ignored
   wrongDatesEmptyTheField: false, // false: wrong dates are ignored
-  longTextsAreKept: false, // false: they are cut at max_length
+  longTextsAreKept: false, // false: long texts are cut at max_length
   sameValuesAreCounted: false, // true: an update that changes nothing also raises sys_mod_count
   unknownPathsAre404: false, // false: 400
 };

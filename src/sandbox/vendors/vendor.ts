@@ -55,7 +55,7 @@ const failureSchema = <Name extends string>(names: readonly Name[]) =>
 
 export type VendorFailure<Name extends string> = z.infer<ReturnType<typeof failureSchema<Name>>>;
 
-/** `now` is the current failure: `faults.now = { name: 'validation', times: 1 }`. */
+/** `now` is the current failure, for example `faults.now = { name: 'validation', times: 1 }`. */
 export class Faults<Name extends string = string> extends Fault<VendorFailure<Name>> {
   private held = new AbortController();
 
@@ -71,7 +71,7 @@ export class Faults<Name extends string = string> extends Fault<VendorFailure<Na
     );
   }
 
-  /** Whether this failure applies to this request. The simulator calls it for failures that its own code produces. */
+  /** Whether this failure applies to this request. Simulators call this method for failures that their own code produces. */
   meets(c: VendorContext, name: Name): boolean {
     return this.of(c, [name]) !== undefined;
   }
@@ -101,7 +101,7 @@ export class Refusal extends Error {
 interface Frame<Name extends string> {
   state: VendorState;
   faults: Faults<Name>;
-  /** The answers for failures that only need an answer. For other failures, the simulator calls `faults.meets`. */
+  /** The answers for failures that need only an answer. For other failures, the simulator calls `faults.meets`. */
   answers: Partial<Record<Name, (c: VendorContext) => Refusal>>;
   /** @param allowed - the documented methods of this path; empty if the path is not documented */
   undocumented: (c: VendorContext, allowed: string[]) => Refusal;
@@ -248,7 +248,7 @@ export async function serveVendor(
   return { url: server.url, close };
 }
 
-/** Adds headers that the answer does not have. Call it after `next`. A dropped connection has no answer, and gets no headers. */
+/** Adds headers that the answer does not have yet. Call this function after `next`. Ignores a dropped connection. */
 export function addHeaders(c: VendorContext, headers: Record<string, string>): void {
   if (c.res === RESPONSE_ALREADY_SENT) return;
   for (const [name, value] of Object.entries(headers)) if (!c.res.headers.has(name)) c.res.headers.set(name, value);

@@ -8,20 +8,20 @@ import { z } from 'zod';
 import type { Fields } from '../../chain/fields.js';
 import { Faults, formOf, Refusal, type Vendor, type VendorContext, type VendorState, vendorApp } from './vendor.js';
 
-/** Questions that the sources do not answer. The simulator can do both: `true` and `false`. */
+/** Questions about the vendor that no document answers. `true` and `false` select the behavior of the simulator. */
 export const workmarketDoubts = {
   employerPathsExist: true, // the paths `/v1/employer` of the Swagger document
   apiPathsExist: true, // the paths `/api/v1` of older pages and clients
-  bearerIsAccepted: true, // the access token in a header
-  parameterIsAccepted: true, // the access token as a parameter
+  bearerIsAccepted: true, // true: the access token may be in a header
+  parameterIsAccepted: true, // true: the access token may be a parameter
   newTokenEndsOlder: false,
   errorsHaveHttpStatus: true, // false: HTTP 200 with the status in `meta`
   successHasErrorList: false, // true: an empty list; false: no list
   unknownAssignmentIs403: true, // false: 400
-  answersCountGroupWorkers: false, // in `number_of_resources_sent`
-  secondSendReachesAgain: false, // true: it reaches the workers of the first send again
+  answersCountGroupWorkers: false, // true: `number_of_resources_sent` counts the workers of the groups
+  secondSendReachesAgain: false, // true: a second send reaches the workers of the first send again
   inactiveGroupsAreRefused: true,
-  largeRadiusIsRefused: true, // above 100 miles; false: it counts as 100
+  largeRadiusIsRefused: true, // true: a radius above 100 miles is refused; false: such a radius counts as 100 miles
   groupsArePaged: false, // true: at most two groups in a page; false: all groups
 };
 export type WorkmarketDoubt = keyof typeof workmarketDoubts;
@@ -48,7 +48,7 @@ export interface WorkmarketAssignment extends Fields {
 
 export interface WorkmarketState extends VendorState {
   credentials: typeof workmarketCredentials;
-  accessTokens: Map<string, number>; // the end of each token, in Unix milliseconds
+  accessTokens: Map<string, number>; // the time when each token expires, in Unix milliseconds
   tokenLifetimeMs: number;
   assignments: Map<string, WorkmarketAssignment>;
   statuses: { id: string; name: string }[];
@@ -115,7 +115,7 @@ export function createWorkmarket(
         ? failed(405, 'method_not_allowed', 'Method not allowed.', 405)
         : failed(404, 'not_found', 'Not found.', 404),
     broken: () => failed(400, 'invalid_parameter', 'The request cannot be read.'),
-    /** Changes an older path to the path of the Swagger document, because the routes have these paths. */
+    /** Changes an older path to the path of the Swagger document, because the routes use only the paths of that document. */
     getPath: ({ url }) => {
       const { pathname } = new URL(url);
       const isOld = pathname.startsWith('/api/v1/');
@@ -318,7 +318,7 @@ const statusNames = {
   void: 'Voided',
 };
 
-/** Two groups have the same name; one of them is deleted. The access token is for tests. */
+/** Two groups have the same name. One of these groups is deleted. The access token is for tests. */
 function firstState(credentials: WorkmarketState['credentials']): WorkmarketState {
   const dayMs = 86_400_000;
   const ana = { id: '1001', first_name: 'Ana', last_name: 'Diaz', email: 'ana@example.com' };

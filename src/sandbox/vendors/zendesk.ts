@@ -12,15 +12,15 @@ import {
   zendeskTickets,
 } from './zendesk-tickets.js';
 
-/** Questions that the sources do not answer. The simulator can do both: `true` and `false`. */
+/** Questions about the vendor that no document answers. `true` and `false` select the behavior of the simulator. */
 export const zendeskDoubts = {
   numbersComeBackAsTexts: true,
-  unknownOptionsAreRefused: false, // false: they are ignored, with 200
-  unknownFieldsAreRefused: false, // false: they are ignored
-  uneditableFieldsAreWritten: false, // fields with `agent_can_edit: false`
+  unknownOptionsAreRefused: false, // false: unknown options are ignored, and the status is 200
+  unknownFieldsAreRefused: false, // false: unknown fields are ignored
+  uneditableFieldsAreWritten: false, // true: fields with `agent_can_edit: false` can be written
   sameValuesAreCounted: false, // true: an update that changes nothing also creates an audit and changes updated_at
-  wrongTokensAreLikeWrongPasswords: false, // true: the answer has the same body; false: another body
-  limitsAreAnsweredInJson: false, // false: plain text
+  wrongTokensAreLikeWrongPasswords: false, // true: the answers to both have the same body; false: the bodies differ
+  limitsAreAnsweredInJson: false, // false: the answers are plain text
 };
 export type ZendeskDoubt = keyof typeof zendeskDoubts;
 

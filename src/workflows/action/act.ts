@@ -1,4 +1,4 @@
-/** One action from its turn to its end: what the action waits for, and what people decide about it. */
+/** Executes one action from its turn to its end: starts its work, waits, and receives people's decisions about the action. */
 
 import { CancellationScope, CancelledFailure, isCancellation, log, proxyActivities } from '@temporalio/workflow';
 import type { ActionStatus } from '../../chain/action-status.js';
@@ -21,9 +21,9 @@ export abstract class Shared<Notices extends ChainNotices = ChainNotices> {
   readonly mends: Mends;
   readonly notices: Notices;
   readonly places = new Places();
-  /** Outcomes of effects that a local activity tried together with an earlier action, by action index. */
+  /** Outcomes of effects that a local activity tried together with an earlier action. The key is the action's index. */
   readonly early = new Map<number, EffectOutcome>();
-  /** Decisions that wait for the turn of their action, by action index. */
+  /** Decisions that wait for the turn of their action. The key is the action's index. */
   readonly decisions = new Map<number, Decision>();
 
   constructor(
@@ -60,7 +60,7 @@ export class Act {
 
   constructor(
     readonly shared: Shared,
-    /** Has the edited fields, if the action was mended. */
+    /** If the action was mended, has the edited fields. */
     public action: ChainAction,
     readonly behind: readonly ChainAction[],
   ) {
@@ -90,7 +90,7 @@ export class Act {
     if (kind) this.shared.notices.tell(kind, this.action.index);
   }
 
-  /** Keeps the data of a try for the next try under the same idempotency key. */
+  /** Stores the data of a try. The next try with the same idempotency key receives this data. */
   keep(kept: unknown): void {
     if (kept !== undefined) this.update({ kept });
   }
@@ -116,7 +116,7 @@ export class Act {
     }
   }
 
-  /** Returns ordinary (not local) activities. Call them in `begin` or `outside`. `name` is part of the replay contract. */
+  /** Returns ordinary, not local, activities. Call each activity in `begin` or `outside`. `name` is part of the replay contract. */
   ordinary(name: string, doing: string | undefined, attempts: number, made: number): Activities {
     return proxyActivities<Activities>({
       // A cancellation waits for the outcome of a running effect.
@@ -139,7 +139,7 @@ export class Act {
     return this.engine.cancellable(this.begin(work));
   }
 
-  /** Starts `count` activities together, when there are places for all of them. @throws CancelledFailure */
+  /** Starts `count` activities together, when enough places for all are free. @throws CancelledFailure */
   async inPlaces<Value>(count: number, work: () => Promise<Value>): Promise<Value> {
     const { places } = this.shared;
     while (!places.take(count, this.#alarm)) {

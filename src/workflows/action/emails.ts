@@ -31,7 +31,7 @@ export async function sendEmails(act: Act, how: Try, action: SendEmails): Promis
   if (cancelled) throw cancelled;
   return outcomeOf(results, deliveries.size);
 
-  /** Records a failure instead of rejecting. */
+  /** Records a failure instead of throwing the error. */
   async function sendTo(recipient: string): Promise<void> {
     const note = (error?: string, unknown?: boolean) =>
       deliveries.set(recipient, { recipient, sent: error === undefined, error, unknown });

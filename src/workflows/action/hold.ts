@@ -46,7 +46,7 @@ export async function untilDecided(
   }
 }
 
-/** Applies the decision, if there is one. @returns undefined if there is none, or if it has no effect. */
+/** Applies the decision, if any. @returns undefined if there is no decision, or if the decision has no effect. */
 export async function decide(act: Act): Promise<'retry' | 'ended' | Later | undefined> {
   const { decision } = act;
   act.decision = undefined;

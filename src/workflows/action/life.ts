@@ -1,4 +1,4 @@
-/** One action from its turn to its end. The comments name the states of the action (see docs/how-it-works.md). */
+/** Runs one action from its turn to its end. Comments in the code name the action's states (see docs/how-it-works.md). */
 
 import type { Later } from '../../chain/attempt.js';
 import { Hold } from '../../chain/hold.js';
@@ -26,7 +26,7 @@ export async function live(act: Act): Promise<Later | undefined> {
     if (early === 'ended') return undefined;
     if (typeof early === 'object') return early;
 
-    // running. But during the relay's own try, the action stays held: people can still decide, and get no new notice.
+    // running. But during the relay's own try, the state stays needs-attention: people can still decide, and get no new notice.
     const isHeld = own && act.status.state === 'needs-attention';
     const begun = { state: 'running', startedAt: engine.time(), heldUntil: undefined, reason: undefined } as const;
     act.update({ ...(!isHeld && begun), nextAttemptAt: undefined });
@@ -34,7 +34,7 @@ export async function live(act: Act): Promise<Later | undefined> {
     const tried = !failure || wasTried(failure);
     act.update({ attempts: (act.status.attempts ?? 0) + attempts, ...(failure && tried && { error: failure }) });
 
-    // pending: nothing was tried, so no attempt counts. The action waits for the end of the pause, or for a while.
+    // pending: nothing was tried, so no attempt counts. The action waits for the end of the pause, or some time.
     if (!tried && (!isHeld || reachedSome(act.status)) && (failure.paused || states.hasRoomForOwn)) {
       made += attempts;
       waits += 1;
@@ -53,7 +53,7 @@ export async function live(act: Act): Promise<Later | undefined> {
     const { message: reason } = failure;
     if (reachedSome(act.status)) return act.end({ state: 'partly-failed', reason }, 'partly-failed');
 
-    // failed, if the rule says `onFailure: "continue"`: the actions behind this one go on
+    // failed, if the rule says `onFailure: "continue"`: then the actions behind this action run
     if (!own || !policy) policy = await policyOf(act);
     if (policy.skips !== undefined) return act.end({ state: 'skipped', reason: policy.skips }, recovered);
     if (policy.onFailure === 'continue' && tried) return act.end({ state: 'failed', reason }, 'failed');
@@ -76,7 +76,7 @@ async function waitAWhile(act: Act, waits: number, reason: string): Promise<unde
   await act.wait(wait, `not tried, next try at ${shownTime(nextAttemptAt)}`);
 }
 
-/** Reads the rule before the action is held. If the rule cannot be read, waits, because it may say `onFailure: "continue"`. */
+/** Reads the rule before the action is held. Waits if that is impossible, because the rule may say `onFailure: "continue"`. */
 async function policyOf(act: Act): Promise<RulePolicy> {
   const { companyId, relayId } = act.ref;
   const asks = act.summary(`does rule ${relayId} hold or continue?`);
@@ -89,7 +89,7 @@ async function policyOf(act: Act): Promise<RulePolicy> {
 }
 
 function giveUp(act: Act, hold: Hold): undefined {
-  // Ends the actions behind this one first. The chain learns of the failure immediately, and a retry must then find their states.
+  // First ends the actions behind this action. The chain learns of the failure immediately, and a retry then needs their states.
   const notRun = { state: 'not-run', reason: `action ${act.action.index} before it failed` } as const;
   for (const { index } of act.behind) if (!act.states.hasEnded(index)) act.states.end(index, notRun);
   const until = shownTime(new Date(hold.until).toISOString());

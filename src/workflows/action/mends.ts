@@ -11,7 +11,7 @@ import type { Engine } from '../engine/engine.js';
 import type { ActionStates } from './states.js';
 
 export class Mends {
-  /** All mends by action index. The status of each action has the numbers of its applied mends. */
+  /** All mends. The key is the action's index. An action's status has the numbers of the mends applied to the action. */
   readonly #heard = new Map<number, NumberedMend[]>();
   readonly actions = new Map<number, ChainAction>();
   #numbers = 0;
@@ -25,18 +25,18 @@ export class Mends {
   hear(mend: Mend, number = ++this.#numbers): NumberedMend {
     const numbered = { ...mend, number };
     this.#heard.set(mend.index, [...(this.#heard.get(mend.index) ?? []), numbered]);
-    // A mend of the whole chain waits for the turn of each action. Lists and pages show the new assignment at once.
+    // A mend of the whole chain changes each action only at its turn. But lists already show the new assignment.
     const { platformAssignmentId: assignmentId } = mend.fields;
     if (mend.allActions && mend.waits && typeof assignmentId === 'string') this.states.update(mend.index, { assignmentId });
     return numbered;
   }
 
-  /** Merges the changes of all applied mends. @param last - one more mend. */
+  /** Merges the changes of all applied mends. @param last - a further mend, which is not applied yet. */
   changesTo(index: number, last?: NumberedMend): Fields {
     return changesOf(this.#heard.get(index) ?? [], this.states.of(index), last);
   }
 
-  /** Applies the mend. If it is refused, writes the reason into the status. @returns whether it was applied. */
+  /** Applies the mend. If the mend is refused, writes the reason into the status. @returns whether the mend was applied. */
   async take(mend: NumberedMend): Promise<boolean> {
     const { states } = this;
     const { index, fields, by = 'hand' } = mend;
@@ -60,7 +60,7 @@ export class Mends {
     return due > this.engine.now ? due : 0;
   }
 
-  /** The action with all its mends, including mends that its own workflow applied before it closed. */
+  /** The action with all its mends, including mends that a `DelayedAction` applied before that workflow closed. */
   async current(action: ChainAction): Promise<ChainAction> {
     const { index } = action;
     const read = this.actions.get(index) ?? (await this.#read(index, this.changesTo(index)));

@@ -42,7 +42,7 @@ export class Sequences<Notices extends ChainNotices = ChainNotices> extends Shar
     }
   }
 
-  /** Gives a scheduled action another due time. The other actions of its sequence keep theirs. */
+  /** Gives a scheduled action another due time. The other actions of its sequence keep their due time. */
   move(index: number, dueAt: number): void {
     const isMoved = (action: ChainAction) => action.index === index;
     const actions = [...this.#waiting.keys()].find((actions) => actions.some(isMoved));
@@ -57,7 +57,7 @@ export class Sequences<Notices extends ChainNotices = ChainNotices> extends Shar
     else this.decisions.set(index, together(this.decisions.get(index), decision));
   }
 
-  /** Ends an action as `cancelled`. If its effect is running, first waits for the outcome. The actions behind it go on. */
+  /** Ends an action as `cancelled`. If its effect is running, first waits for the outcome. The later actions continue. */
   cancel(index: number, why: string): void {
     const act = this.#acts.get(index);
     if (act) act.cancel(why);
@@ -96,7 +96,7 @@ export class Sequences<Notices extends ChainNotices = ChainNotices> extends Shar
     this.open(left, dueAt);
   }
 
-  /** The actions that have not ended. Empty if the whole workflow was cancelled. */
+  /** The actions that have not ended. The list is empty if the whole workflow was cancelled. */
   #left(actions: readonly ChainAction[]): ChainAction[] {
     return this.cancelled ? [] : actions.filter(({ index }) => !this.states.hasEnded(index));
   }

@@ -54,8 +54,8 @@ export async function tryAction(act: Act, how: Try): Promise<Tried> {
 }
 
 /**
- * Tries an effect in a local activity, together with the next effects that need no check first. `early` stores their outcomes
- * until their turn. The choice of these effects is part of the replay contract.
+ * Tries an effect in a local activity, together with the next effects that need no check first. `early` stores the outcomes
+ * of the next effects until the turn of their actions. The choice of these effects is part of the replay contract.
  */
 async function inRow(act: Act, input: EffectInput, call: Call<EffectResult>): Promise<EffectResult> {
   const row: SomeOf<EffectInput> = [input];
@@ -83,7 +83,7 @@ interface Tries<Value> {
 
 /**
  * Tries once as a local activity, then as an ordinary activity within the retry budget. An activity may refuse the local try
- * (`UseOrdinary`). @returns the `value` and the number of attempts before it.
+ * (`UseOrdinary`). @returns the `value`, and the number of attempts before the successful attempt.
  */
 async function localFirst<Value extends Timed>(
   act: Act,

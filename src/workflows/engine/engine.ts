@@ -1,19 +1,19 @@
 /**
- * Makes a replay of a workflow issue the same commands as its first run. Other folders need only the rules at the end.
+ * Makes a replay of a workflow issue the same commands as its first run. Other folders need only the rules below.
  *
  * Temporal stores only the history of a workflow. A worker that does not have the workflow in memory runs its code again (a
  * replay). The replay must issue the same commands (timers, activities, signals, search attributes) in the same order. So the
  * history must determine the order of every step that issues a command.
  *
- * The history does not determine when the result of a local activity arrives. Effects begin as local activities, because these
- * add one event to the history instead of six. If a query arrives while a local activity ends, the SDK records the end in the
+ * The history does not determine when the result of a local activity arrives. Effects begin as local activities, because an
+ * effect then adds one event instead of six. If a query arrives while a local activity ends, the SDK records the end in the
  * current workflow task. But the workflow gets the result only in the next task, after the signals, the cancellation and the
- * timers of that task. In a replay, the workflow gets the result before them. So a person who opens the page of a chain at the
+ * timers of that task. In a replay, the workflow gets the result before all these. So a person who opens the page of a chain at the
  * wrong moment could change the order of the commands, and the chain would stop with the error TMPRL1100.
  *
- * The lock prevents this. Only the holder of the lock may issue commands. It keeps the lock during a local activity. Events from
- * outside (signals, cancellation, timers, results) wait in a queue in the order of their arrival. The lock admits the next event
- * when all code of the workflow waits. So the queued events always come after the result, whether it is early or late.
+ * The lock prevents this. Only the holder of the lock may issue commands. The holder keeps the lock during a local activity. Events
+ * from outside (signals, cancellation, timers, results) wait in a queue in the order of arrival. The lock admits the next event
+ * when all code of the workflow waits. So the queued events always come after the result, whether the result is early or late.
  *
  * This has consequences:
  * - The workflow tasks of an early and a late result differ in time and history size. So `history` is the size when the current
@@ -22,7 +22,7 @@
  * - Queries, signals and cancellations wait during a local activity, so its limit is 2 seconds. If consecutive local activities
  *   have taken 2 seconds, the next try is an ordinary activity, which releases the lock (see `mayTryLocally`).
  * - The SDK drops the command to cancel a timer, an activity or a child that has ended. When a late result arrives, a timer may
- *   have ended, but in a replay it still runs. So the code never cancels a timer, but lets it fire without effect.
+ *   have ended, but in a replay the timer still runs. So the code never cancels a timer, but lets the timer fire without effect.
  *   The code cancels a child by its workflow id, because the SDK never drops that command. No local activity runs while an
  *   ordinary activity can be cancelled.
  * - Do not await a promise that may already have settled: after a late result, the workflow would continue immediately, and in a
@@ -32,7 +32,7 @@
  * The rules:
  * 1. A handler of a signal, or of the cancellation, does its work in `arrive`.
  * 2. Start concurrent work with `start`, which logs the errors of that work.
- * 3. Await `local` directly. Await activities that can be cancelled with `cancellable`, and all else with `outside` or `wait`.
+ * 3. Await `local` directly. Use `cancellable` to await activities that can be cancelled. For all else, use `outside` or `wait`.
  * 4. After `wait`, check the state again.
  * 5. Await `allOver` before the workflow closes.
  */
@@ -54,7 +54,7 @@ export { Outbox, Places } from './outbox.js';
 
 export class Engine extends Lock {
   /**
-   * Whether Temporal may have lost an attempt at the first workflow task of this run, with its local activities. In a replay, the
+   * Whether Temporal may have lost an attempt at the first workflow task of this run and its local activities. In a replay, the
    * value is also true if the first task was long. So code that may run after a local activity must not depend on this value.
    */
   hasLostTask = false;
@@ -101,7 +101,7 @@ export class Engine extends Lock {
   }
 
   /**
-   * Call it in the first activation, after all signals have handlers. `cancel` handles the cancellation of the workflow.
+   * Call this method in the first activation, after all signals have handlers. `cancel` handles the cancellation of the workflow.
    * Part of the replay contract.
    */
   begin(root: CancellationScope, cancel: () => void): void {

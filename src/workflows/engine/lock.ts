@@ -10,7 +10,7 @@ export interface Alarm {
 export class Lock {
   /** Milliseconds of local activities since the last release of the lock. Queries and events wait during this time. */
   protected keptMs = 0;
-  /** The events from outside, in order. Each returns true if its code keeps the lock and releases it later. */
+  /** The events from outside, in order of arrival. An event returns true if its code keeps the lock and releases the lock later. */
   protected readonly queue: (() => boolean)[] = [];
   #held = true;
   #fibers = 0;
@@ -23,9 +23,9 @@ export class Lock {
 
   /**
    * The workflow's main function is the first holder.
-   * @param publish - runs whenever all code of the workflow waits again. It may issue commands.
-   * @param show - runs when the queue is empty, so it runs only once for thousands of signals. A replay may call `show` at other
-   * times, so `show` must not issue commands.
+   * @param publish - runs whenever all code of the workflow waits again. `publish` may issue commands.
+   * @param show - runs when the queue is empty, so `show` runs only once for thousands of signals. A replay may call `show` at
+   * other times, so `show` must not issue commands.
    */
   constructor(
     private readonly publish: () => void,
@@ -119,7 +119,7 @@ export class Lock {
     this.show();
   }
 
-  /** @param run - returns true if its code keeps the lock and releases it later */
+  /** @param run - returns true if its code keeps the lock and releases the lock later */
   #enter(run: () => boolean): void {
     const moment = momentNow();
     const turn = () => {

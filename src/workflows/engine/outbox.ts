@@ -1,4 +1,4 @@
-/** Temporal fails a workflow task with more than 2,000 pending activities, children or signals. These classes prevent that. */
+/** Temporal fails a workflow task with more than 2,000 pending activities, children or signals. These classes limit the number. */
 
 import { type ExternalWorkflowHandle, getExternalWorkflowHandle, log } from '@temporalio/workflow';
 import { type Steering, type SteeringName, steeringSignals } from '../../contract/messages.js';
@@ -50,7 +50,7 @@ export class Outbox {
   }
 }
 
-/** The most concurrent activities of one workflow. Its e-mails can have thousands of recipients. Part of the replay contract. */
+/** The maximum number of concurrent activities: a workflow can have thousands of recipients. Part of the replay contract. */
 const most = 1000;
 
 export class Places {

@@ -83,7 +83,7 @@ describe('an assignment that is wrong in several actions', { concurrency: true }
     await company.action(chainId, 0, 'needs-attention');
     assert.deepEqual((await fieldsOf(company, chainId, 0)).sameAssignment, [1, 3]);
     const refused = await mend(company, chainId, 0, { platformAssignmentId: assignment, groupId: '1' }, { allActions: true });
-    assert.match((await problemOf(refused, 400)).detail, /allActions is for platformAssignmentId alone/);
+    assert.match((await problemOf(refused, 400)).detail, /allActions is only for edits of platformAssignmentId/);
     assert.equal((await mend(company, chainId, 0, { platformAssignmentId: assignment }, { allActions: true })).status, 202);
     await company.action(chainId, 2, 'done');
     const { actions } = await company.action(chainId, 3, 'scheduled');

@@ -24,7 +24,7 @@ describe('a company with more calls in progress than allowed', () => {
       // One after another: each look is a query for the worker that starts the calls.
       for (const { chainId } of chains.toReversed()) {
         const [action] = (await slow.read(chainId)).actions;
-        if (action?.state === 'pending' && /the most allowed at once/.test(action.reason ?? '')) return true;
+        if (action?.state === 'pending' && /under way, which is the limit/.test(action.reason ?? '')) return true;
         seen.push(action?.state);
       }
       return new Unmet(seen);

@@ -125,8 +125,9 @@ async function attack(): Promise<void> {
     assert.deepEqual(wrong, []);
   });
 
-  // The chains have all texts. The pages of other types show the same texts in another place: a few of each are enough.
-  const few = (type: string) => (type === 'RuleChain' ? 20 : 3);
+  // The other held chains have texts that `done` and `failed` have, too. One page of each other type is enough.
+  const isSeen = (id: string) => held.slice(1).some((chainId) => id.includes(chainId));
+  const few = (type: string) => (type === 'RuleChain' ? 5 : 1);
   for (const [tab, most, shown] of [
     ['history', few, /sendAssignment|updateUdf|RuleChain|notice|DelayedAction|WorkflowExecution/i],
     ['user-metadata', few, /Summary|Details|No user metadata/i],
@@ -137,7 +138,7 @@ async function attack(): Promise<void> {
       const types = new Map<string, number>();
       for await (const { workflowId, runId, type } of stack.client.workflow.list({ query: `RelayCompanyId = '${companyId}'` })) {
         const before = types.get(type) ?? 0;
-        if (before === most(type)) continue;
+        if (before === most(type) || isSeen(workflowId)) continue;
         types.set(type, before + 1);
         const page = await open(`/workflows/${encodeURIComponent(workflowId)}/${runId}/${tab}`);
         await looked(page, shown);

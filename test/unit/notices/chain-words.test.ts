@@ -91,7 +91,7 @@ describe('the text of a notice', () => {
       '': ['1 platform_sendAssignment: first wave — failed and is held: it needs your decision.'],
       'What was wrong': ['POST /assignments/1001/send answered 503 (PlatformError)'],
       'What happens now': [
-        'The relay retries it automatically, next at 2024-03-05 16:18:00 UTC. You get a notice when it succeeds.',
+        'The relay retries the action automatically, next at 2024-03-05 16:18:00 UTC. You get a notice when it succeeds.',
         'The action is held until 2024-03-08 16:07:09 UTC. If nobody decides by then, it fails, and the actions that wait for it do not run.',
       ],
       Where: where,
@@ -124,7 +124,7 @@ describe('the text of a notice', () => {
     assert.ok(nextAttemptAt);
     assert.equal(
       sectionsOf('needs-attention', {}, held).get('What happens now')?.[0],
-      'The relay does not retry it automatically: fix the problem first.',
+      'The relay does not retry the action automatically: fix the problem first.',
     );
   });
 
@@ -202,7 +202,7 @@ describe('the text of a notice', () => {
     const ended = actions.map((action): ActionStatus => (action.index === 2 ? { ...action, state: 'not-run' } : action));
     const sections = sectionsOf('gave-up', { state: 'failed' }, ended);
     assert.deepEqual(sections.get(''), [
-      '1 platform_sendAssignment: first wave — was held, and nobody decided in time. It failed.',
+      '1 platform_sendAssignment: first wave — was held, and failed because nobody decided in time.',
     ]);
     assert.deepEqual(sections.get('Not run'), ['2 ticket_updateUDF']);
     assert.deepEqual(sections.get('Will still run'), [`3 sendEmails: alert, due ${shownTime(later)}`]);

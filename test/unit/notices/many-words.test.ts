@@ -60,7 +60,7 @@ What happens now:
   If nobody decides, these actions fail, the first one at 2026-07-04 07:00:01 CDT. The actions that wait for them do not run.
 
 What to do:
-  Fix the problem, then retry all actions (the command first counts the chains, and asks):
+  Fix the problem, then retry all actions (the command first counts the chains, and asks you to confirm):
   npx relay bulk retry acme --reason PlatformError --since ${since}
   You get one notice when none of these actions is held any more.
   Tell others that you work on this cause, or silence its notices for a while:
