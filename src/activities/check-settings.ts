@@ -1,4 +1,4 @@
-/** Checks whether a company's systems answer and accept its credentials. The check only reads from these systems. */
+/** Checks whether a company's systems answer and accept its credentials. The check changes no data in these systems. */
 
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';

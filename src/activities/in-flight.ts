@@ -1,4 +1,4 @@
-/** Limits how many calls one company makes at the same time in a worker, so that a slow system leaves slots to others. */
+/** Limits how many calls one company makes at the same time in a worker, so that other companies also have slots. */
 
 import { ApplicationFailure, activityInfo } from '@temporalio/activity';
 import type { Connector } from '../chain/pause.js';

@@ -32,7 +32,7 @@ interface SteeringDeps extends Pick<Deps, 'client' | 'log'> {
 }
 
 const answerTimeoutMs = 10_000; // how long to wait for a busy chain, because its workflow task may try an effect first
-/** The limit for all calls about one chain. It is shorter than the heartbeat timeout in workflows/bulk-steering.ts. */
+/** The time limit for all calls about one chain. Must be shorter than the heartbeat timeout in workflows/bulk-steering.ts. */
 const chainTimeoutMs = 20_000;
 /** How long to wait until the steered actions end or fail. A local try takes at most 2 seconds. */
 const outcomeTimeoutMs = 3_000;

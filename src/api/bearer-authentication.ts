@@ -34,7 +34,7 @@ export type Access =
   | 'admin'
   | 'admin or this machine';
 
-/** Answers 401 to other callers, and 403 to company keys with a role that is too low. */
+/** Answers 401 to callers without access, and 403 to company keys with a role that is too low. */
 export type Guard = (access: Access) => MiddlewareHandler<Authenticated>;
 
 export function createGuard(callers: Pick<Callers, 'of'>): Guard {
@@ -63,7 +63,7 @@ export const sessionCookie = 'relay-session';
 
 export interface CallersOptions {
   adminToken: string;
-  /** RELAY_SECRET. If it contains several secrets, only the first one is used. */
+  /** RELAY_SECRET. If the variable contains several secrets, the relay uses only the first secret here. */
   secret?: string;
   store: Pick<Store, 'keys' | 'adminTokens' | 'sessions'>;
   links: Pick<Links, 'api'>;
@@ -180,7 +180,7 @@ export class Callers {
   }
 }
 
-/** Refuses changes from pages of other sites. The browser names the other site in one of these two headers. */
+/** Refuses changes from pages of other sites. The browser names the other site in `Origin` or `Sec-Fetch-Site`. */
 export function assertOwnPage(c: Context<Authenticated>): void {
   const origin = c.req.header('Origin');
   if (origin !== undefined && origin === c.get('trustedOrigin')) return;

@@ -26,7 +26,7 @@ export class Guesses {
     private readonly sleep: (ms: number) => Promise<unknown> = setTimeout,
   ) {}
 
-  /** Resolves when the 401 for these wrong credentials may be sent. */
+  /** The promise resolves when the relay may send the 401 for these wrong credentials. */
   async slowDown(companyId: string, wrong: readonly Credentials[]): Promise<void> {
     // Tokens that the relay created are too long to guess.
     const guesses = wrong.filter(

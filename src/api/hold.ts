@@ -182,7 +182,7 @@ export const sayOnPage: MiddlewareHandler = async (c, next) => {
   c.res = await sendPage(c, { title, main: html`<h1>${title}</h1><p role="status">${detail}</p>` });
 };
 
-/** @param last - the last decision since the notice. @returns why nobody can decide now; undefined if the action needs attention. */
+/** @param last - the last decision since the notice. @returns why nobody can decide; undefined if the action needs attention. */
 function howItEnded({ state, reason }: ActionResource, last: Steered | undefined, { timeZone }: Whose): string | undefined {
   if (state === 'needs-attention') return undefined;
   const now = hasEnded(state) ? `It is ${state}${reason ? `: ${reason}` : ''}.` : 'It is being tried now.';

@@ -15,7 +15,7 @@ import { visibilityQuery } from '../temporal/list.js';
 import { type AdmitRecipients, admitRecipients, assertLeft, outside, overDaily } from '../temporal/recipients.js';
 import type { StartedChain } from '../temporal/start.js';
 
-/** The default limits, from the environment. A company's own `limits` override them. */
+/** The default limits, from the environment. A company's own `limits` override the defaults. */
 export function quotasOf(config: Config): Required<CompanyLimits> {
   const { RELAY_ACTIONS_PER_DAY: actionsPerDay, RELAY_RECIPIENTS_PER_DAY: recipientsPerDay } = config;
   return { actionsPerDay, recipientsPerDay, openChains: config.RELAY_OPEN_CHAINS };

@@ -33,7 +33,7 @@ const maxRules = 5; // the maximum number of rules that get a notice of one requ
 export class Rejections {
   readonly #shares = new Shares(keptAtOnce, keptEveryMs);
   readonly #said = new Shares(1, saidEveryMs);
-  /** Each company has two queues: one for requests stored before their answer, one for requests stored after it. */
+  /** Each company has two queues: one queue for requests stored before the answer, one queue for the others. */
   readonly #queues = new Map<string, { waiting: number; last: Promise<unknown> }>();
   /** Keys (company, rule, reason) for which the store has no room. `notKept`: the number of requests dropped since then. */
   readonly #full = new Map<string, { until: number; notKept: number }>();

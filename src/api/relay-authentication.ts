@@ -37,7 +37,7 @@ export async function authenticateRequest(
   const { ok, webhookSecret } = authentication;
   const tokenIds = ok ? authentication.tokenIds : [];
   if (ok && webhookSecret === undefined) return { signature: 'not required', tokenIds };
-  // Check a signature even if the company requires none. Otherwise the time of a refusal would show whether one is required.
+  // Always check the signature. Otherwise the duration of a refusal would show whether the company requires a signature.
   const mistake = wrongSignature(webhookSecret ?? noSecret, headers, bytes);
   const forged = webhookSecret === undefined ? undefined : mistake;
   if (ok && !forged) return { signature: 'right', tokenIds };
@@ -61,7 +61,7 @@ export function throwUnknown(error: unknown, companyId: string, log: ApiOptions[
 }
 
 /**
- * Whether an unparsed body contains a token of the company, even an expired or revoked one. Also returns true if the company's
+ * Whether an unparsed body contains a token of the company, even an expired or revoked token. Also returns true if the company's
  * tokens cannot be read. Looks up the first `relayAccessToken` before all other possible tokens, because that is cheap.
  */
 export async function mayBeAuthentic(

@@ -1,4 +1,4 @@
-/** The actions: the fields in a request, and the effect read from them. To add an action, see docs/developing.md. */
+/** Defines each action: its request fields, and the effect that these fields describe. To add an action, see docs/developing.md. */
 
 import { z } from 'zod';
 import { readRecipients } from './address.js';

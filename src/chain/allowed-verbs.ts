@@ -51,7 +51,7 @@ export function effectOf(verb: SteeringVerb, state: ActionState, waits = false) 
   return isEarly || state === 'needs-attention' ? 'decide' : 'redo';
 }
 
-/** Whether the verb runs an action again, even a failed one. */
+/** Whether the verb runs an action again, even a failed action. */
 export function isRetry(verb: SteeringVerb): verb is 'retry' | 'mend' {
   return verbs[verb].again === true;
 }

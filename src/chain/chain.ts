@@ -156,7 +156,7 @@ export const connectorOf: Readonly<Record<ActionEffect['action'], Connector>> = 
   ticket_updateUDF: 'ticketing',
 };
 
-/** The connectors that an action needs. If one is paused, the action waits. The connector of its condition comes first. */
+/** The connectors that an action needs. If a connector is paused, the action waits. The connector of its condition comes first. */
 export function connectorsOf({ action, condition }: Pick<ChainAction, 'action' | 'condition'>): Connector[] {
   return [...(condition && !asksIncomingValue(condition) ? (['platform'] as const) : []), connectorOf[action]];
 }
@@ -193,7 +193,7 @@ export function toRedo(
   return [action, ...behind.filter((other) => other.index < next && states.get(other.index) === 'not-run')];
 }
 
-/** The valid actions before the first e-mail. The first workflow task may try them. Part of the replay contract. */
+/** The valid actions before the first e-mail. The first workflow task may try these actions. Part of the replay contract. */
 export function triedAtOnce(actions: readonly ChainAction[]): ChainAction[] {
   const isWrong = ({ cannotSchedule, invalidData }: ChainAction) => cannotSchedule !== undefined || invalidData !== undefined;
   const end = actions.findIndex((action) => action.action === 'sendEmails' && !isWrong(action));

@@ -19,7 +19,7 @@ export function changesOf(edits: readonly Edit[], { mends = [] }: ActionStatus, 
   return Object.assign({}, ...taken.map(({ fields }) => fields), last?.fields);
 }
 
-/** The reason why the edit is refused, if it is. After an unknown outcome, another try could cause a second effect. */
+/** The reason why the edit is refused, or undefined. After an unknown outcome, another try could cause a second effect. */
 export function editRefusal({ number, confirmUnknown }: Edit, status: ActionStatus): string | undefined {
   if (status.mends?.includes(number)) return 'this edit has already been applied';
   return isUnknown(status) && !confirmUnknown

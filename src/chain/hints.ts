@@ -15,7 +15,7 @@ interface Written {
   index: number;
   fields: Fields;
   condition?: Condition;
-  delay?: number; // in seconds; undefined if it is invalid or has a variable
+  delay?: number; // in seconds; undefined if the delay is invalid or has a variable
 }
 
 /** @param elements - the elements of the request, with variables. */

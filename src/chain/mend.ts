@@ -30,7 +30,7 @@ export function mendAction(
   const read = readRequest([{ ...element, ...fixed(sent) }]);
   const found = read.ok ? read.mistakes : [...read.problems, ...read.mistakes];
   problems.unshift(...found.map(({ pointer, detail }) => ({ pointer: pointer.replace('/0', ''), detail })));
-  // The first problem of a field is the most specific one.
+  // The first problem of a field is the most specific problem.
   const distinct = problems.filter((one, place) => problems.findIndex(({ pointer }) => pointer === one.pointer) === place);
   const [mended] = read.ok ? read.actions : [];
   return mended && distinct.length === 0

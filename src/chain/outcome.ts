@@ -2,7 +2,7 @@
 
 export const actionStates = [
   'pending',
-  'scheduled', // waits until it is due
+  'scheduled', // waits until the action is due
   'running',
   'retrying', // failed; the relay tries again within the retry budget
   'needs-attention', // held until a person decides or the attention window ends

@@ -4,7 +4,7 @@ export type Parsed<Said> =
   | ({ ok: true; error?: undefined } & Said)
   | ({ ok: false; error: string } & { [Name in keyof Said]?: undefined });
 
-/** Cuts to at most `length` UTF-16 units, never inside a surrogate pair; `…` marks a cut. */
+/** Cuts the text to `length` UTF-16 units or fewer, never inside a surrogate pair; `…` marks a cut. */
 export function cutShort(text: string, length = 200): string {
   if (text.length <= length) return text;
   const end = /[\ud800-\udbff]/.test(text.charAt(length - 2)) ? length - 2 : length - 1;

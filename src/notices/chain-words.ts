@@ -131,7 +131,7 @@ export function whatWasWrong({ error, reason }: Pick<ActionStatus, 'error' | 're
   return error ? `${error.message} (${error.type})` : reason;
 }
 
-/** Whether an action waits for the held action, because actions with the same due time run one after the other. */
+/** Whether an action waits for the held action. Actions with the same due time run one after the other. */
 export function isHeldBehind(held: ActionStatus, { state, runAt, index }: ActionStatus): boolean {
   return held.state === 'needs-attention' && state === 'pending' && runAt === held.runAt && index > held.index;
 }

@@ -136,7 +136,7 @@ export class Ledger {
     if (isLast && (member.state === 'done' || member.state === 'skipped')) this.#counts.through += 1;
   }
 
-  /** @returns whether this recovery gets its own notice. If several members were held, one notice reports all recoveries. */
+  /** @returns whether this recovery gets its own notice. If several members were held, one notice reports how all holds ended. */
   recovered(member: Member): boolean {
     const key = memberKey(member);
     if (this.members > 1) this.over(member);

@@ -41,12 +41,12 @@ export function faultButtons(failures: Record<string, object>): Html {
   return html`${Object.entries(failures).map(
     ([label, failure]) => html`<button name="failure" value="${JSON.stringify(failure)}">${label}</button>`,
   )}
-<button formaction="/page/heal">Stop failing</button>`;
+<button formaction="/page/heal">End the failure</button>`;
 }
 
 export function faultCard({ now }: { now?: object }): Html {
   const failing = html`<strong class="bad">Failing:</strong> <code>${JSON.stringify(now)}</code>`;
-  return html`<p class="card">${now ? failing : html`<strong class="good">It works:</strong> nothing fails.`}</p>`;
+  return html`<p class="card">${now ? failing : html`<strong class="good">It works:</strong> no failure is set.`}</p>`;
 }
 
 /** Failures of the mail catcher: either `code` or `dropAfterBody`. */
@@ -74,7 +74,7 @@ export const platformFailureSchema = z
     dropConnection: z.boolean().optional(),
     delayMs: z.int().min(0).max(600_000).optional(),
     retryAfterSeconds: z.int().min(0).optional(),
-    /** The request has its effect before it fails. */
+    /** The request has its effect before the request fails. */
     afterActing: z.boolean().optional(),
     times: z.int().min(1).optional(),
     path: z.enum(['send', 'assignments', 'tickets']).optional(),

@@ -138,7 +138,7 @@ function kept(file: string, make: () => string): string {
   return readFileSync(file, 'utf8').trim();
 }
 
-/** The reason why no demo company exists. Its token is in a file, so others could use the token to send e-mails to real people. */
+/** The reason why no demo company exists. The demo's token is in a file, so others could send e-mails to real people with it. */
 function demoRefusal({ DATABASE_URL, HOST, SMTP_URL }: Config): string | undefined {
   if (DATABASE_URL) return 'DATABASE_URL is set';
   if (!isLoopback(HOST)) return 'HOST is not a loopback address';

@@ -85,7 +85,7 @@ export const environment = z.object({
   RELAY_ADMIN_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
   /** `id:base64,id:base64`. The first key encrypts, and all keys decrypt. If unset, the all-in-one process makes a key. */
   RELAY_ENCRYPTION_KEYS: keyring.optional(),
-  /** A list with commas. The first secret makes hashes and signatures. All are valid. If unset, the all-in-one makes a secret. */
+  /** Comma-separated. The first secret hashes and signs, and all are valid. If unset, the all-in-one process makes a secret. */
   RELAY_SECRET: z
     .string()
     .refine((text) => text.split(',').every((secret) => secret.trim() === secret && secret.length >= 32), {
@@ -103,7 +103,7 @@ export const environment = z.object({
   /** How long an effect is retried before its action needs attention. Time without workers does not count. */
   RELAY_RETRY_BUDGET_SECONDS: seconds(600),
   RELAY_ATTENTION_WINDOW_SECONDS: seconds(259_200),
-  /** After the first notice, actions that fail in the same way within this time share one notice. With 0, none share. */
+  /** After the first notice, actions that fail in the same way within this time share a notice. With 0, no notice is shared. */
   RELAY_NOTICE_DIGEST_SECONDS: seconds(60),
   /** The maximum number of notices for each company in ten minutes. Further notices become digests. */
   RELAY_NOTICES_PER_TEN_MINUTES: count(20),
@@ -120,7 +120,7 @@ export const environment = z.object({
   RELAY_DRAIN_SECONDS: seconds(0),
   /** For addresses that an admin has set. If unset, the all-in-one process allows all internal addresses, other processes none. */
   RELAY_ALLOW_PRIVATE_NETWORKS: privateNetworks.optional(),
-  RELAY_METRICS_PORT: port.optional(), // the port of a worker's metrics; if unset, the worker does not serve them
+  RELAY_METRICS_PORT: port.optional(), // the port of a worker's metrics; if unset, the worker does not serve metrics
   /** With this token, other machines can read `/metrics` of the API and of workers. */
   RELAY_METRICS_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
   RELAY_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error']).default('info'),

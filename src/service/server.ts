@@ -1,4 +1,4 @@
-/** Listens on ports, and answers invalid requests with problem documents before they reach the app. */
+/** Listens on ports, and answers invalid requests with problem documents before the requests reach the app. */
 
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
@@ -48,7 +48,7 @@ export async function serveHttp(
     const refusal = refusalOf(env.incoming, host) ?? (isKnown(host) ? undefined : misdirected(host));
     const response = refusal ? problemResponse(refusal) : await app.fetch(request, env);
     const hasBody = Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined;
-    // If the body was not read, the connection is not usable any more. This header tells the client before its next request.
+    // If the body was not read, the connection cannot be used again. This header tells the client to open another connection.
     if (hasBody && !env.incoming.readableEnded) response.headers.set('Connection', 'close');
     return response;
   };

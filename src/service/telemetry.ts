@@ -41,7 +41,7 @@ function withoutSecrets(facts: object, shown: (value: unknown) => unknown): Reco
 const word = /\\(?:u[\da-fA-F]{4}|.)|\/\/[^\s"/]*@|[\p{L}\p{N}.!#$%&'*+=?^_{|}~@-]+/gu;
 const hideAddress = (text: string) => (!text.startsWith('\\') && /^\/\/|.@[\p{L}\p{N}]/u.test(text) ? '…' : text);
 
-/** The messages of these errors may quote outside systems or events, so the log omits them. Temporal has the whole failure. */
+/** The log omits the messages of these errors, because such a message may quote outside systems. Temporal has the whole failure. */
 const quoting = ['ConnectorError', 'ApplicationFailure', 'ActivityFailure', 'ChildWorkflowFailure', 'WorkflowFailedError'];
 
 /** The error without the statements, parameters and rows that database drivers add. */
@@ -63,7 +63,7 @@ function shownInLog(value: unknown): unknown {
   };
 }
 
-/** Metrics for Prometheus; see docs/telemetry.md. Labels come from our code, never from a company, so they are few. */
+/** Metrics for Prometheus; see docs/telemetry.md. Labels come from our code, never from a company, so their number is limited. */
 export class Metrics {
   readonly registry = new Registry();
   readonly #requests = this.#histogram(
@@ -196,7 +196,7 @@ export function healthRoutes({ client, store, metrics, stop }: HealthOptions): H
       state(store.ping()),
     ]);
   };
-  // Anybody may call `/readyz`, so it checks the systems at most once a second.
+  // Anybody may call `/readyz`, so `/readyz` checks the systems only once a second.
   let last: { at: number; looked: ReturnType<typeof look> } | undefined;
   const reached = () => {
     if (!last || performance.now() - last.at > 1000) last = { at: performance.now(), looked: look() };

@@ -33,7 +33,7 @@ export const companiesIn = (database: Database) => ({
     database.transaction(async (queries) => {
       // With this lock, ids that differ only in case are created one after the other.
       await queries.query('SELECT pg_advisory_xact_lock(hashtext(lower($1::text)))', [companyId]);
-      // Insert an empty row first: if two requests create the same company, one waits for the other.
+      // Insert an empty row first: if two requests create the same company, the second request waits.
       const created = (await companies.insert(queries, { companyId, name: '', timeZone: '' })) !== undefined;
       const stored = await companies.find(queries, `${ofCompany} FOR UPDATE`, [companyId]);
       const [usedId = {}] = created ? await read(queries, usedIdRow, selectUsedId, [companyId]) : [];

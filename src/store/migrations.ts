@@ -215,7 +215,7 @@ const statementsOf: Record<string, readonly string[]> = {
     'CREATE INDEX notices_of_digest ON notices (company_id, told_by)',
     'CREATE INDEX notices_waiting ON notices (company_id, came_at) WHERE told_by IS NULL',
   ],
-  // Contacts without a row count as confirmed: they confirmed, an admin set them, or they are older than this table.
+  // A contact without a row counts as confirmed: the contact confirmed, an admin set it, or it is older than this table.
   'unconfirmed-contacts': [
     `CREATE TABLE unconfirmed_contacts (
        contact_id text COLLATE "C" PRIMARY KEY,

@@ -68,7 +68,7 @@ export const noticesIn = (database: Database) => {
       database.transaction(async (queries): Promise<Turn> => {
         const digests = Math.max(1, Math.floor(budget.notices / 4));
         const spacingMs = (budget.seconds * 1000) / digests;
-        // The lock lets only one notice of a company take its turn at a time. Notices of a deleted company have no budget: each is sent alone.
+        // With this lock, only one notice of a company takes its turn at a time. Each notice of a deleted company is sent alone.
         if (!(await exists(queries, `companies WHERE ${ofCompany} FOR NO KEY UPDATE`, [companyId]))) return { told: 'alone' };
         if (Date.now() > prunedAt + pruneEveryMs) {
           prunedAt = Date.now();

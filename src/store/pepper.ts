@@ -62,7 +62,7 @@ export const hashTables = { tokens: 'token_id', company_keys: 'key_id', admin_to
 const row = z.object({ id: z.string(), hash: z.instanceof(Uint8Array) });
 
 /**
- * Adds the pepper to hashes without one.
+ * Adds the pepper to hashes without a pepper.
  * @returns the number of hashes with an unknown pepper.
  * @throws PepperError if the process has no pepper, but some hashes have a pepper.
  */

@@ -1,4 +1,4 @@
-/** Steers one chain, even a closed one: cancels it, or applies a verb to one action. */
+/** Steers one chain, even a closed chain: cancels the chain, or applies a verb to one action. */
 
 import { type Client, isGrpcServiceError, type WorkflowExecutionDescription, WorkflowNotFoundError } from '@temporalio/client';
 import { cancelRefusal, ended, isReopened, isRetry, type Refusal, refusalOf, type SteeringVerb } from '../chain/allowed-verbs.js';

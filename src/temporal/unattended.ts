@@ -25,7 +25,7 @@ export function countUnattended(options: Options): () => void {
   return () => clearInterval(timer);
 }
 
-/** Sends one query about chains that need attention, one about notices, and up to eight to find the oldest chain. */
+/** Sends one query about chains that need attention, one query about notices, and up to eight queries for the oldest chain. */
 export async function countOnce({ client, taskQueue, metrics, log }: Options): Promise<void> {
   const ours = `TaskQueue = ${quoted(taskQueue)}`;
   const ago = (seconds: number) => `'${new Date(Date.now() - seconds * 1000).toISOString()}'`;
@@ -47,7 +47,7 @@ export async function countOnce({ client, taskQueue, metrics, log }: Options): P
   }
 }
 
-/** Ages in seconds, from one second to more than a year. Each age is 10 % longer than the one before. */
+/** Ages in seconds, from one second to more than a year. Each age is 10 % longer than the age before. */
 const ages = Array.from({ length: 184 }, (_, n) => 1.1 ** n);
 
 /** Finds the age of the oldest chain by bisection, because visibility in SQL cannot sort. */

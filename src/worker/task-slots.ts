@@ -5,7 +5,7 @@
 
 import type { ActivityInterceptorsFactory, CustomSlotSupplier, SlotPermit, WorkflowSlotInfo } from '@temporalio/worker';
 
-const mostBusy = 24; // each open poll takes one of these slots
+const mostBusy = 24; // the maximum number of busy slots; each open poll also takes a slot
 const most = 400;
 
 export class WorkflowTaskSlots implements CustomSlotSupplier<WorkflowSlotInfo> {

@@ -40,7 +40,7 @@ export async function startWorker({ connection, namespace, taskQueue, version, k
     ...{ isolateExecutionTimeout: '60 seconds' },
     tuner: {
       workflowTaskSlotSupplier: slots,
-      // Activities mostly wait for outside systems, so one process can run many of them.
+      // Activities mostly wait for outside systems, so one process can run many activities.
       localActivityTaskSlotSupplier: { type: 'fixed-size', numSlots: 400 },
       activityTaskSlotSupplier: { type: 'fixed-size', numSlots: 400 },
       nexusTaskSlotSupplier: { type: 'fixed-size', numSlots: 1 },
@@ -59,7 +59,7 @@ export async function startWorker({ connection, namespace, taskQueue, version, k
 /** Sends the SDK's log to `log`. Must run before the first connection. @returns the URL of the SDK's Prometheus metrics. */
 export async function installRuntime(log: Log): Promise<string> {
   const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const;
-  // The SDK logs every step, but `least` makes it format only lines with an enabled level.
+  // The SDK logs every step, but `least` limits the SDK to lines with an enabled level.
   const least = log.isLevelEnabled('trace') ? 'TRACE' : log.isLevelEnabled('debug') ? 'DEBUG' : 'WARN';
   const bindAddress = `127.0.0.1:${await freePort('127.0.0.1')}`;
   Runtime.install({

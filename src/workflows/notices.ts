@@ -30,7 +30,7 @@ export class ChainNotices {
     this.engine.start(() => this.#tell(kind, index));
   }
 
-  /** If a hold is over, wakes the code that waits for its end. Called whenever all code of the workflow waits again. */
+  /** If a hold is over, wakes the code that waits for the end of the hold. Called whenever all code of the workflow waits again. */
   publish(): void {
     for (const hold of this.#holds) if (this.#isOver(hold)) hold.over.ring?.();
   }

@@ -1,6 +1,6 @@
 /**
  * Decides when people get notices about one cause. They get a notice of the first failure immediately. One more notice lists all
- * failures within a window after the first one. A last notice says that no action is held any more. The ledger stores the actions
+ * failures within a window after the first failure. A last notice says that no action is still held. The ledger stores the actions
  * of each notice. Each notice has its own workflow, so an unreachable contact delays no other notice.
  */
 

@@ -1,4 +1,4 @@
-/** Runs one accepted request: starts its delayed actions, runs the immediate actions in order, and closes after all ended. */
+/** Runs an accepted request: starts its delayed actions, runs its immediate actions in order, and closes after the last action. */
 
 import { CancellationScope, CancelledFailure, upsertMemo, workflowInfo } from '@temporalio/workflow';
 import { type Chain, planChain, receivedOn, triedAtOnce } from '../chain/chain.js';

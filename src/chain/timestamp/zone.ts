@@ -64,7 +64,7 @@ export function zonesCalled(shortName: string): string[] {
     .map(([id]) => id);
 }
 
-/** A cache of at most 100 formatters, because each formatter is slow to create and takes about 60 kB. */
+/** A cache of up to 100 formatters, because each formatter is slow to create and takes about 60 kB. */
 const offsetClocks = new Map<string, Intl.DateTimeFormat>();
 
 function offsetClock(zone: string): Intl.DateTimeFormat {

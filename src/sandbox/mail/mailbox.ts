@@ -16,7 +16,7 @@ export interface Message {
 const messagesKept = 1000;
 
 export class Mailbox {
-  /** The messages by id, the oldest first. */
+  /** The messages, the oldest first. The map's key is the message id. */
   readonly #messages = new Map<string, Message>();
   #latest = 0;
 

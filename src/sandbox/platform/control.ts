@@ -8,7 +8,7 @@ import { button, found, jsonBody, sendPage, time } from '../page.js';
 import { type Assignment, type Call, changeSchema, type PlatformState, type Ticket } from './state.js';
 import { groups } from './world.js';
 
-/** The requests that change the platform, with example bodies. `GET /control` lists them. */
+/** The requests that change the platform, with example bodies. `GET /control` lists these requests. */
 const requests = {
   'PUT /control/fail': { status: 404, path: 'send' },
   'DELETE /control/fail': null,
@@ -61,7 +61,7 @@ ${faultButtons({
   'Answer after 20 s': { delayMs: 20_000 },
   'Break connections': { dropConnection: true },
 })}
-<button formaction="/page/reset">Start over</button>
+<button formaction="/page/reset">Reset the platform</button>
 </form>
 <form method="post" action="/page/assignments" class="row small">
 <label for="id">New assignment</label>

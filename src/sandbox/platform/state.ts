@@ -66,7 +66,7 @@ export type Answer = z.infer<typeof answerSchema>;
 
 const recordsKept = 10_000;
 
-/** The newest records of one kind, by key. */
+/** The newest records of one kind. The map's key is the record's key. */
 class Table<Value> extends Map<string, Value> {
   constructor(readonly schema: z.ZodType<Value>) {
     super();
@@ -87,7 +87,7 @@ type Line = z.infer<typeof lineSchema>;
 export class PlatformState {
   readonly assignments = new Table(assignmentSchema);
   readonly tickets = new Table(ticketSchema);
-  /** Answers by method, path and idempotency key. */
+  /** The answers. The key consists of the method, the path and the idempotency key. */
   readonly answers = new Table(answerSchema);
   readonly calls = new Table(callSchema);
   readonly fault = new Fault(platformFailureSchema);

@@ -41,7 +41,7 @@ export interface AutotaskTicket {
   ticketNumber: string;
   title: string;
   status: number;
-  values: Record<string, string | null>; // user-defined fields by name
+  values: Record<string, string | null>; // the values of user-defined fields; the key is the field name
 }
 
 export interface AutotaskState extends VendorState {
@@ -49,7 +49,7 @@ export interface AutotaskState extends VendorState {
   zone: number;
   fields: AutotaskField[];
   tickets: Map<number, AutotaskTicket>;
-  threads: Map<string, number>; // the number of running calls, by integration code and endpoint
+  threads: Map<string, number>; // the number of running calls for each integration code and endpoint
   requests: number[]; // the times of the counted requests, in Unix milliseconds
   limits: { threads: number; requestsAnHour: number; slowDownMs: number };
   requestsOfOthers: number; // the requests of other integrations in the last hour
@@ -270,7 +270,7 @@ const listOf = (...items: [value: string, label: string, isActive?: boolean][]) 
   return { length: 8000, picklist: items.map(([value, label, isActive = true]) => ({ value, label, isActive })) };
 };
 
-/** There is a field of each type. One picklist has numbers as values, another has texts. */
+/** There is a field of each type. One picklist has numbers as values, another picklist has texts. */
 function firstState(credentials: AutotaskState['credentials']): AutotaskState {
   const fields = [
     named('Arrival time', 'datetime'),

@@ -11,7 +11,7 @@ import { Faults, Refusal, type Vendor, type VendorContext, type VendorState, ven
 export const connectwiseDoubts = {
   omittedFieldsAreKept: false, // true: a PATCH of `customFields` keeps the omitted fields; false: these fields become empty
   wrongCredentialsAre404: false, // false: 401
-  readOnlyFieldsAreRefused: false, // false: they can be written, because the guide says that these fields are for API use
+  readOnlyFieldsAreRefused: false, // false: such fields can be written, because the guide says that they are for API use
   datesKeepTime: true, // true: dates keep the time; false: the time becomes midnight
   isCloudIsText: false, // true: the text "True"; false: a boolean
 };
@@ -36,7 +36,7 @@ type Value = string | number | boolean | null;
 export interface ConnectwiseField {
   id: number;
   podId: number; // the screen that has the field
-  caption: string; // at most 12 characters
+  caption: string; // up to 12 characters
   sequenceNumber: number;
   fieldTypeIdentifier: 'Text' | 'TextArea' | 'Number' | 'Percent' | 'Date' | 'Checkbox' | 'Hyperlink' | 'Button';
   numberDecimals: number;
@@ -54,7 +54,7 @@ export interface ConnectwiseTicket {
   summary: string;
   status: { id: number; name: string };
   lastUpdated: string;
-  values: Record<number, Value>; // custom fields by id
+  values: Record<number, Value>; // the values of custom fields; the key is the field id
 }
 
 export interface ConnectwiseState extends VendorState {

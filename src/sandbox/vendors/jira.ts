@@ -1,6 +1,6 @@
 /**
- * The simulator of Jira Cloud: reads and edits issues with REST API 3, and describes their fields. It has the paths of the site and
- * those of api.atlassian.com (`/ex/jira/…`). It has no search, no creation of issues, no API 2 and no OAuth login.
+ * The simulator of Jira Cloud. Reads and edits issues with REST API 3, and describes the fields of issues. Has the paths of the
+ * site and of api.atlassian.com (`/ex/jira/…`). The simulator has no search, no creation of issues, no API 2 and no OAuth login.
  */
 
 import type { MiddlewareHandler } from 'hono';
@@ -58,7 +58,7 @@ export interface JiraIssue {
   key: string;
   status: string;
   canBeEdited: boolean;
-  /** The values by field id. A date-time is in UTC. An option is stored as its id. */
+  /** The values of the fields. The key is the field id. A date-time is in UTC. An option is stored as its id. */
   values: Record<string, unknown>;
 }
 

@@ -37,8 +37,8 @@ export interface VendorCall {
 
 /**
  * Every simulator has these failures. `cut-off` breaks the connection before the request has an effect, and `cut-off-after` breaks
- * it after the effect. `html` answers with a page instead of JSON, without an effect. `huge` puts 2 MiB of spaces before the right
- * answer. `slow` sends the right answer late.
+ * the connection after the effect. `html` answers with a page instead of JSON, without an effect. `huge` puts 2 MiB of spaces
+ * before the right answer. `slow` sends the right answer late.
  */
 const commonFailures = ['slow', 'cut-off', 'cut-off-after', 'huge', 'html'] as const;
 

@@ -21,7 +21,7 @@ export interface ZendeskTicket {
   priority: string | null;
   createdAt: string;
   updatedAt: string;
-  values: Record<number, ZendeskValue>; // custom fields by id
+  values: Record<number, ZendeskValue>; // the values of custom fields; the key is the field id
   audit: ZendeskAudit; // the newest audit
 }
 

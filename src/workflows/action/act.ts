@@ -139,7 +139,7 @@ export class Act {
     return this.engine.cancellable(this.begin(work));
   }
 
-  /** Starts `count` activities together, when enough places for all are free. @throws CancelledFailure */
+  /** Starts `count` activities together, when enough places are free. @throws CancelledFailure */
   async inPlaces<Value>(count: number, work: () => Promise<Value>): Promise<Value> {
     const { places } = this.shared;
     while (!places.take(count, this.#alarm)) {

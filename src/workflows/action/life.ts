@@ -34,7 +34,7 @@ export async function live(act: Act): Promise<Later | undefined> {
     const tried = !failure || wasTried(failure);
     act.update({ attempts: (act.status.attempts ?? 0) + attempts, ...(failure && tried && { error: failure }) });
 
-    // pending: nothing was tried, so no attempt counts. The action waits for the end of the pause, or some time.
+    // pending: nothing was tried, so no attempt counts. The action waits for the end of the pause, or for some time.
     if (!tried && (!isHeld || reachedSome(act.status)) && (failure.paused || states.hasRoomForOwn)) {
       made += attempts;
       waits += 1;

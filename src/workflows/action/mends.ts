@@ -11,7 +11,7 @@ import type { Engine } from '../engine/engine.js';
 import type { ActionStates } from './states.js';
 
 export class Mends {
-  /** All mends. The key is the action's index. An action's status has the numbers of the mends applied to the action. */
+  /** All mends. The key is the action's index. The status of an action has the numbers of its applied mends. */
   readonly #heard = new Map<number, NumberedMend[]>();
   readonly actions = new Map<number, ChainAction>();
   #numbers = 0;

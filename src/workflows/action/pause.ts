@@ -1,4 +1,4 @@
-/** An action waits while its outside system is paused. After the pause, delayed actions keep the time between them. */
+/** An action waits while its outside system is paused. After the pause, the time between delayed actions stays the same. */
 
 import type { Later } from '../../chain/attempt.js';
 import { dueAgain } from '../../chain/chain.js';

@@ -1,6 +1,6 @@
 /**
  * One try at an action: checks its condition, then runs its effect. Ordinary activities send e-mails. Other effects are first
- * tried as a local activity, for at most `longestLocalMs` (see `Engine.local`).
+ * tried as a local activity, for up to `longestLocalMs` (see `Engine.local`).
  */
 
 import { attemptsLeft, dataMistake, retryWait, type Tried, type Try } from '../../chain/attempt.js';

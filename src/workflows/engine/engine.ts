@@ -8,10 +8,10 @@
  * The history does not determine when the result of a local activity arrives. Effects begin as local activities, because an
  * effect then adds one event instead of six. If a query arrives while a local activity ends, the SDK records the end in the
  * current workflow task. But the workflow gets the result only in the next task, after the signals, the cancellation and the
- * timers of that task. In a replay, the workflow gets the result before all these. So a person who opens the page of a chain at the
+ * timers of that task. In a replay, the result comes before these events. So a person who opens the page of a chain at the
  * wrong moment could change the order of the commands, and the chain would stop with the error TMPRL1100.
  *
- * The lock prevents this. Only the holder of the lock may issue commands. The holder keeps the lock during a local activity. Events
+ * The lock prevents this error. Only its holder may issue commands. The holder keeps the lock during a local activity. Events
  * from outside (signals, cancellation, timers, results) wait in a queue in the order of arrival. The lock admits the next event
  * when all code of the workflow waits. So the queued events always come after the result, whether the result is early or late.
  *

@@ -1,4 +1,4 @@
-/** Only one holder at a time issues commands, so a replay issues them in the same order as the first run (see engine.ts). */
+/** Only one holder at a time issues commands, so a replay issues commands in the same order as the first run (see engine.ts). */
 
 import { CancellationScope, isCancellation, log, sleep, workflowInfo } from '@temporalio/workflow';
 import type { History } from '../../chain/room.js';
@@ -18,7 +18,7 @@ export class Lock {
   #moment = momentNow();
   readonly #scope = CancellationScope.current();
   readonly #allOver: Alarm = {};
-  /** Steps that the holder caused. They run before all events from outside. */
+  /** Steps that the holder caused. These steps run before all events from outside. */
   readonly #inside: (() => void)[] = [];
 
   /**

@@ -49,7 +49,7 @@ describe("the relay's own try of a held action", { concurrency: true }, () => {
     const mails = await stack.mails(company.admin, 2);
     const [first = '', second = ''] = await Promise.all(mails.map(async (mail) => (await stack.text(mail)).Text));
     assert.match(first, /retries the action automatically/);
-    assert.match(second, /does not retry it automatically: fix the problem first/);
+    assert.match(second, /does not retry the action automatically: fix the problem first/);
     const [action] = (await company.read(chainId)).actions;
     assert.deepEqual([action?.state, action?.nextAttemptAt, action?.error?.retryable], ['needs-attention', undefined, false]);
   });

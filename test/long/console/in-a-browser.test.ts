@@ -189,7 +189,7 @@ async function lookAround(): Promise<void> {
     await page.getByRole('article').filter({ hasText: 'answered 404' }).getByText('Fields', { exact: true }).click();
     await reads(page, 'platformAssignmentId');
     await page.getByText('Notice', { exact: true }).click();
-    await reads(page, /does not retry it automatically/);
+    await reads(page, /does not retry the action automatically/);
     assert.deepEqual(await obstacles(page), []);
     await stack.heal();
     await stack.assignment({ id: '404404' });
