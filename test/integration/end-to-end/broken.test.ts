@@ -87,7 +87,7 @@ describe('a body whose value may have ended its text', () => {
     const { Text } = await stack.text(mail ?? assert.fail());
     for (const part of [
       '`blue`',
-      'let the platform escape it',
+      'let the platform escape the value',
       `/companies/${company.companyId}/refused/${kept.rejectedId}`,
       'rejected show',
     ])
