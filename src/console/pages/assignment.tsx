@@ -103,15 +103,12 @@ function Steps({ steps }: { steps: readonly Step[] }) {
               {titleOf(action)} <State of={action.state} result={action.result} />
             </h2>
             <p class="small">
-              {action.state === 'pending' ? (
-                <Said text={action.reason ?? 'Waits for the previous action'} />
-              ) : (
-                <Time at={at} distance />
-              )}
-              , <a href={pageOf.chain(companyId, chain.chainId)}>chain {chain.chainId.slice(0, 8)}</a>
+              {action.state === 'pending' ? !action.reason && 'Waits for the previous action, ' : <Time at={at} distance />}
+              {action.state !== 'pending' && ', '}
+              <a href={pageOf.chain(companyId, chain.chainId)}>chain {chain.chainId.slice(0, 8)}</a>
             </p>
             {!!action.result?.recipients && <p class="small">Workers reached: {action.result.recipients}</p>}
-            {action.reason && action.state !== 'pending' && <Said look="reason" text={action.reason} />}
+            {action.reason && <Said look="reason" text={action.reason} />}
             {action.error && action.state !== 'done' && <Said look="error" text={action.error.message} />}
             <Verbs chain={chain} action={action} onDone={onDone} />
           </article>
