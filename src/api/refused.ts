@@ -1,5 +1,6 @@
 /** Stores refused requests, always without tokens: the actions, or the text of an unreadable body. */
 
+import { type Fields, isObject } from '../chain/fields.js';
 import { isNearMiss } from '../chain/request.js';
 import { cutShort } from '../chain/text.js';
 import { isTakenOver } from '../contract/credential.js';
@@ -82,7 +83,7 @@ async function keepBroken({ store, log, guesses, rejections }: Options, problem:
   if (!answers.includes(problem.slug)) return;
   const { companyId, received, headers, reading, idempotencyKey } = asked;
   asked.tokens ??= tokensIn(reading.text);
-  const { candidates } = asked.tokens;
+  const { candidates, masked, hide } = asked.tokens;
   if (candidates.length === 0) return;
   const isUnauthorized = problem.slug === 'unauthorized'; // if so, authentication has just read the tokens and delayed the answer
   const lookUp = async (fresh: boolean) => {
@@ -100,7 +101,7 @@ async function keepBroken({ store, log, guesses, rejections }: Options, problem:
   const flaw = reading.ok ? reading.looseness() : reading.flaw;
   const reason = live.length > 0 && signature !== 'wrong' ? reasonOf(flaw) : deadReason(found, signature);
   const relayIds = [...new Set((live.length > 0 ? live : found).map(({ relayId }) => relayId))];
-  const { body, detail } = flaw ? bodyOf(flaw, asked, asked.tokens) : wrongTokens(asked, asked.tokens);
+  const { body, detail } = flaw ? bodyOf(flaw, asked, masked) : wrongTokens(asked, masked);
   const request: RefusedRequest = {
     companyId,
     reason,
@@ -111,7 +112,7 @@ async function keepBroken({ store, log, guesses, rejections }: Options, problem:
     elements: [],
     body,
     mistake: flaw?.kind ?? 'wrong-token',
-    propose: () => proposed(asked, tokens, asked.tokens),
+    propose: () => proposed(asked, tokens, hide),
     mistakes: [{ pointer: '', detail }],
     ruleOf: () => relayIds[0] ?? '',
   };
@@ -132,10 +133,10 @@ function deadReason(found: readonly KnownToken[], signature: RefusedRequest['sig
   return found.some(({ state }) => state === 'expired') ? 'token-expired' : 'rule-disabled';
 }
 
-function bodyOf(flaw: Flaw, { received, reading }: Asked, { masked }: TokensIn): { body: KeptBody; detail: string } {
+function bodyOf(flaw: Flaw, { received, reading }: Asked, masked: string): { body: KeptBody; detail: string } {
   const text = storable(masked);
-  const offset = flaw.offset === undefined ? undefined : Math.min(flaw.offset, text.length);
-  const says = flawWords({ ...flaw, offset }, text, text.slice(offset ?? 0));
+  const { offset } = flaw;
+  const says = flawWords(flaw, text);
   const body: KeptBody = {
     text,
     bytes: received.bytes.byteLength,
@@ -145,7 +146,7 @@ function bodyOf(flaw: Flaw, { received, reading }: Asked, { masked }: TokensIn):
   return { body, detail: `${says.charAt(0).toUpperCase()}${says.slice(1)}. ${flawAdvice(flaw)}` };
 }
 
-function wrongTokens({ received }: Asked, { masked }: TokensIn): { body: KeptBody; detail: string } {
+function wrongTokens({ received }: Asked, masked: string): { body: KeptBody; detail: string } {
   return {
     body: { text: storable(masked), bytes: received.bytes.byteLength, cut: false },
     detail:
@@ -154,7 +155,7 @@ function wrongTokens({ received }: Asked, { masked }: TokensIn): { body: KeptBod
 }
 
 /** The probable actions of the body. Undefined if it has none, if it is incomplete, or after too many long bodies. */
-function proposed({ companyId, reading }: Asked, tokens: Recognizer, hidden?: TokensIn): ProposedAction[] | undefined {
+function proposed({ companyId, reading }: Asked, tokens: Recognizer, hide: TokensIn['hide']): ProposedAction[] | undefined {
   const isWhole = reading.ok || !['too-large', 'charset', 'content-encoding'].includes(reading.flaw.kind);
   if (!isWhole || (reading.text.length > smallLength && !proposals.take(companyId))) return undefined;
   const elements = reading.ok ? reading.elements : proposalOf(reading.text);
@@ -162,19 +163,20 @@ function proposed({ companyId, reading }: Asked, tokens: Recognizer, hidden?: To
     const relayId = textOf(element.relayId);
     const known = tokens.of(textOf(element.relayAccessToken));
     const authenticated = known.some((token) => token.state === 'active' && token.relayId === relayId);
-    return { element: record(withoutTokens(element, (text) => storable(hidden?.hide(text) ?? text))), authenticated };
+    return { element: fieldsWithoutTokens(element, (text) => storable(hide(text))), authenticated };
   });
 }
-
-const record = (value: unknown): Record<string, unknown> => (typeof value === 'object' && value !== null ? { ...value } : {});
 
 /** Removes each field with the name `relayAccessToken`, or with a likely misspelling of this name. */
 function withoutTokens(value: unknown, shown = (text: string) => text): unknown {
   if (typeof value === 'string') return shown(value);
   if (Array.isArray(value)) return value.map((inner) => withoutTokens(inner, shown));
-  if (typeof value !== 'object' || value === null) return value;
+  return isObject(value) ? fieldsWithoutTokens(value, shown) : value;
+}
+
+function fieldsWithoutTokens(fields: Fields, shown: (text: string) => string): Fields {
   return Object.fromEntries(
-    Object.entries(value)
+    Object.entries(fields)
       .filter(([name]) => !isNearMiss(name, 'relayAccessToken'))
       .map(([name, inner]) => [shown(name), withoutTokens(inner, shown)]),
   );

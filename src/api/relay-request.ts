@@ -119,13 +119,13 @@ export function refusal(
   { contentType, whole }: Received,
   { masked }: TokensIn,
 ): Problem {
-  const { flaw, text, errors } = reading;
+  const { flaw, errors } = reading;
   if (flaw.kind === 'too-large') {
     // The relay does not read the rest of the body, so the connection must close.
     const headers: Record<string, string> = whole ? {} : { Connection: 'close' };
     return new Problem('body-too-large', `A body may have at most ${mostBytes / 1024} KiB.`, { headers });
   }
-  const says = flawWords(flaw, text, masked.slice(flaw.offset ?? 0));
+  const says = flawWords(flaw, masked);
   const detail = `The body cannot be read: ${says}. ${flawAdvice(flaw)}`;
   if (!isJsonType(contentType))
     return new Problem('unsupported-media-type', `Send JSON, with Content-Type: application/json. ${detail}`);

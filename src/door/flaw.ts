@@ -89,8 +89,9 @@ const words: Record<FlawKind, { says(field: string, at: string): string; advice:
   },
 };
 
-/** Describes a flaw, such as `line 1, column 205: the text of …`. @param shown - the text after the place, without tokens. */
-export function flawWords({ kind, offset, field, error }: Flaw, text: string, shown: string): string {
+/** Describes a flaw, such as `line 1, column 205: the text of …`. @param text - the body, with its tokens masked. */
+export function flawWords({ kind, offset, field, error }: Flaw, text: string): string {
+  const shown = text.slice(offset ?? 0);
   const about = field === undefined || field === '' ? 'a field' : `\`${field.slice(0, 40)}\``;
   const behind = kind === 'quotation-mark' || kind === 'backslash' ? shown.slice(1) : shown;
   const [, word, other] = /^[\s"]*(?:([^\s"\\,:{}[\]]{1,24})|(.{1,8}))/su.exec(behind.slice(0, 200)) ?? [];

@@ -93,13 +93,7 @@ function encodeSafely(text: string): string {
 }
 
 function masked(text: string, ranges: [from: number, to: number][]): string {
-  const pieces: string[] = [];
-  let done = 0;
-  for (const [start, to] of ranges.sort(([a], [b]) => a - b)) {
-    const from = Math.max(start, done);
-    if (to <= from) continue;
-    pieces.push(text.slice(done, from), '*'.repeat(to - from));
-    done = to;
-  }
-  return [...pieces, text.slice(done)].join('');
+  const units = Buffer.from(text, 'utf16le'); // keeps half a surrogate pair
+  for (const [from, to] of ranges) units.fill('*', 2 * from, 2 * to, 'utf16le');
+  return units.toString('utf16le');
 }
