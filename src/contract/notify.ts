@@ -102,7 +102,7 @@ export type JoinedFacts = z.infer<typeof joinedFacts>;
 
 /** A contact that was set with a company key and has not confirmed yet. */
 export const unconfirmedSchema = z.object({
-  /** Whoever knows this id can confirm the contact. Only notices to the contact contain the id. */
+  /** This id is enough to confirm the contact. Only notices to the contact contain the id. */
   contactId: z.string(),
   companyId: z.string(),
   contact: encrypted(z.string()),

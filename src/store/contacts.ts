@@ -1,4 +1,4 @@
-/** Contacts that somebody set with a company key, and that have not confirmed yet. If an admin sets a contact, it is confirmed. */
+/** Contacts that a company key has set, and that have not confirmed yet. A contact that an admin sets counts as confirmed. */
 
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';

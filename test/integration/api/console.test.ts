@@ -105,7 +105,7 @@ describe('the console', () => {
       assert.ok((await page.text()).includes(`<a href="${target}">`));
     });
 
-    it('asks whoever is signed in with a key for an admin token', async () => {
+    it('asks people who are signed in with a key for an admin token', async () => {
       const page = await get(chain, await signedIn(key));
       assert.deepEqual([page.status, page.headers.get('Refresh')], [403, null]);
       const html = await page.text();

@@ -66,7 +66,7 @@ const composeSchema = z.object({
 const text = read('docker-compose.yml');
 const compose = composeSchema.strict().parse(parse(text, { merge: true }));
 
-/** The documented variables of each image, as far as they are used here. */
+/** The documented variables of each image that this deployment uses. */
 const documented: Record<string, string[]> = {
   postgres: ['POSTGRES_PASSWORD'],
   'temporalio/admin-tools': ['SQL_PLUGIN', 'SQL_HOST', 'SQL_PORT', 'SQL_USER', 'SQL_PASSWORD', 'TEMPORAL_ADDRESS'],

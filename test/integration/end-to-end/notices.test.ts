@@ -158,6 +158,10 @@ describe('chains that fail for the same reason', { concurrency: true }, () => {
     await stack.breakMail({ code: 451, to: company.admin });
     for (const chainId of chains) await company.steer(chainId, 'skip', 0);
     for (const chainId of chains) await company.ended(chainId);
+    await eventually('the notice of the recovery to be open', async () => {
+      const open = await openNotices(company);
+      return open.some((id) => id.includes(':through:')) ? true : new Unmet(open);
+    });
     const late = await startAll(company, unknown(2));
     for (const chainId of late) await company.action(chainId, 0, 'needs-attention');
     await stack.healMail();
