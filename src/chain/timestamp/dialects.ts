@@ -164,7 +164,7 @@ function dayPeriod({ hour, minute }: Moment, width: number): string {
   return hour < 12 ? 'in the morning' : hour < 18 ? 'in the afternoon' : 'in the evening';
 }
 
-/** Width 1 prints `GMT-5` or `GMT-5:00:36`. Width 4 prints `GMT-05:00`, and seconds that are not zero. Offset zero is `GMT`. */
+/** Width 1 prints `GMT-5` or `GMT-5:00:36`. Width 4 prints `GMT-05:00`, and adds the seconds if they are not zero. Offset zero is `GMT`. */
 function localizedOffset(seconds: number, width: number): string {
   if (seconds === 0) return 'GMT';
   const { sign, hours, minutes, rest } = offsetParts(seconds);

@@ -103,8 +103,13 @@ function Steps({ steps }: { steps: readonly Step[] }) {
               {titleOf(action)} <State of={action.state} result={action.result} />
             </h2>
             <p class="small">
-              {action.state === 'pending' ? !action.reason && 'Waits for the previous action, ' : <Time at={at} distance />}
-              {action.state !== 'pending' && ', '}
+              {action.state !== 'pending' ? (
+                <>
+                  <Time at={at} distance />,{' '}
+                </>
+              ) : (
+                !action.reason && 'Waits for the previous action, '
+              )}
               <a href={pageOf.chain(companyId, chain.chainId)}>chain {chain.chainId.slice(0, 8)}</a>
             </p>
             {!!action.result?.recipients && <p class="small">Workers reached: {action.result.recipients}</p>}
