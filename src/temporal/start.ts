@@ -46,6 +46,7 @@ const mostWarnings = 20; // the maximum number of warnings in the memo
 const longestWarning = 500;
 
 const startTimeoutMs = 10_000;
+const answerTimeoutMs = 15_000; // for the start, and for the look-up of a chain whose start is not confirmed
 
 /** If more starts run at once, workers poll for the first tasks, because eager tasks would delay the other starts. */
 const mostEagerStarts = 4;
@@ -74,9 +75,10 @@ export async function startChain(options: StartOptions, accepted: AcceptedReques
   const workflowId = chainWorkflowId(chain);
   const summary = chainSummary(chain, actions);
   const request = randomUUID();
+  const startedAt = Date.now();
   startsUnderWay += 1;
   try {
-    await client.withDeadline(Date.now() + startTimeoutMs, () =>
+    await client.withDeadline(startedAt + startTimeoutMs, () =>
       client.workflow.start<typeof RuleChain>('RuleChain', {
         workflowId,
         args: [chain],
@@ -100,7 +102,7 @@ export async function startChain(options: StartOptions, accepted: AcceptedReques
     return { chain, replayed: false };
   } catch (error) {
     // Look for the chain, because Temporal may have started the chain although its answer was lost.
-    const found = await findStarted(client, workflowId);
+    const found = await findStarted(client, workflowId, startedAt + answerTimeoutMs);
     if (typeof found === 'object') {
       if (found.request === request) return { chain, replayed: false };
       if (found.hash === hash) return { chain: { ...chain, receivedAt: found.receivedAt }, replayed: true };
@@ -115,9 +117,8 @@ export async function startChain(options: StartOptions, accepted: AcceptedReques
   }
 }
 
-async function findStarted(client: Client, workflowId: string) {
+async function findStarted(client: Client, workflowId: string, deadline: number) {
   try {
-    const deadline = Date.now() + startTimeoutMs / 2;
     const { memo } = await client.withDeadline(deadline, () => client.workflow.getHandle(workflowId).describe());
     return memoSchema.safeParse(memo).data ?? 'unknown';
   } catch (error) {
