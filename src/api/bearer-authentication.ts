@@ -180,7 +180,7 @@ export class Callers {
   }
 }
 
-/** Refuses changes from pages of other sites. The browser names the other site in `Origin` or `Sec-Fetch-Site`. */
+/** Refuses changes from pages of other sites. `Origin` or `Sec-Fetch-Site` shows that the page is of another site. */
 export function assertOwnPage(c: Context<Authenticated>): void {
   const origin = c.req.header('Origin');
   if (origin !== undefined && origin === c.get('trustedOrigin')) return;

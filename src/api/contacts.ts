@@ -17,7 +17,7 @@ const idPattern = /^[\w-]{32}$/;
 export function contactRoutes({ store, limits }: ApiOptions): Route[] {
   const { settings, contacts, companies } = store;
 
-  /** Finds the contact of the link with a database query. @throws Problem rate-limited after too many failures of the address */
+  /** Finds the contact of the link. @throws Problem rate-limited if requests from this client address failed too often */
   const asked = async (c: Context<Authenticated>) => {
     await limits.refuseFailing(c, async () => false);
     const link = c.req.param('link') ?? '';

@@ -23,7 +23,7 @@ import { numberCursor, pageQuery } from './input.js';
 import { found, notFound } from './problems.js';
 import { type ApiOptions, type Route, route } from './route.js';
 
-/** Test notices have a limit, because each test sends a notice to every contact from the operator's address. */
+/** Test notices have a limit, because each test sends a notice from the operator's address to every contact. */
 const testsAtOnce = 10; // all keys of a company share this number; each `testEveryMs` gives back one test
 const testEveryMs = 360_000;
 /** Checks have a limit, because a worker calls all systems of the company for each check. */

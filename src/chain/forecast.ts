@@ -8,7 +8,7 @@ export const forecastOutcomes = [
   'needs-attention', // would be held until a person decides
   'failed', // like `needs-attention`, in a rule with onFailure: "continue"
   'held', // an earlier action of its sequence would need attention
-  'unknown', // the platform did not answer; the relay asks again when the action runs
+  'unknown', // the platform did not answer, or its error is retryable; the relay asks again when the action runs
 ] as const;
 
 export interface Forecast {

@@ -38,7 +38,7 @@ export function isInline({ subject, body, bodyHtml }: EmailContents, recipients:
   return 3 * (subject.length + body.length + bodyHtml.length) * recipients <= mostInlineBytes;
 }
 
-/** The maximum history of one action and its notice. An e-mail needs an activity and up to one workflow task per recipient. */
+/** The maximum history of one action and its notice. For each recipient, an e-mail needs an activity and up to one workflow task. */
 function needOf(action: ChainAction): History {
   if (action.action !== 'sendEmails') return { events: 30, bytes: 50_000 };
   const { length } = action.recipients;

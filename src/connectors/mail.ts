@@ -39,7 +39,7 @@ export function createMailer(smtpUrl: string, { allowPrivateNetworks = false }: 
 
   /** Opens a connection and calls `use`. All errors become ConnectorErrors. */
   async function connected(timeoutMs: number, signal: AbortSignal, use: (transport: Transporter) => Promise<unknown>) {
-    const timeout = Math.ceil(timeoutMs * 0.9); // The timeout of a step ends before the deadline, because its error is more exact.
+    const timeout = Math.ceil(timeoutMs * 0.9); // A step times out before the deadline, because the error of a step is more exact.
     let connection: Socket | undefined;
     let bodyLeft = false;
     try {

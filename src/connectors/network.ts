@@ -14,7 +14,7 @@ const INTERNAL_V4: [network: string, prefix: number][] = [
   ['168.63.129.16', 32], // Azure's metadata, in public address space
   ['169.254.0.0', 16], // link-local; the metadata address of most clouds
   ['172.16.0.0', 12],
-  ['192.0.0.0', 24], // protocol assignments; Oracle's metadata
+  ['192.0.0.0', 24], // IETF protocol assignments; Oracle's metadata
   ['192.0.2.0', 24], // documentation
   ['192.168.0.0', 16],
   ['198.18.0.0', 15], // benchmarks

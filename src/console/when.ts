@@ -87,3 +87,8 @@ export function sinceTime(text: string, now: number): string | undefined {
 export function newestOf<Received extends { receivedAt: string }>(received: readonly Received[] = []): Received | undefined {
   return [...received].sort((one, other) => (one.receivedAt < other.receivedAt ? 1 : -1))[0];
 }
+
+/** @param chains - from the API, which lists closed chains by the time of their end. A chain may have begun long before. */
+export function closedInLastDay<Chain extends { closedAt?: string | undefined }>(chains: readonly Chain[], now: number): Chain[] {
+  return chains.filter(({ closedAt }) => closedAt !== undefined && Date.parse(closedAt) >= now - 86_400_000);
+}

@@ -41,7 +41,7 @@ export const heldActionSchema = z
     relayId: z.string().describe('The rule of the action.'),
     assignmentId: z.string().optional(),
     since: z.iso.datetime().describe('The time in the notice about this hold.'),
-    heldUntil: z.iso.datetime().optional().describe('When the action fails if nobody decides. A pause delays this time.'),
+    heldUntil: z.iso.datetime().optional().describe('If nobody decides, the action fails at this time. A pause delays this time.'),
     endedAt: z.iso.datetime().optional().describe('When the relay noticed the end of the hold. Absent while the action is held.'),
   })
   .meta({ id: 'HeldAction' });

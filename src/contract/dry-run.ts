@@ -26,7 +26,7 @@ export const dryRunSchema = z
           .describe(
             'The result if the action were due now. `needs-attention`: the action would be held until a person decides. ' +
               '`failed`: the action would fail, and its rule says `onFailure: "continue"`. `held`: an earlier action would need ' +
-              'attention. `unknown`: the platform did not answer.',
+              'attention. `unknown`: the relay could not read the assignment now, and would try again.',
           ),
         reason: z.string().optional().describe('Why the action would not run.'),
         paused: z.string().optional().describe('The current pause. The action would wait until the pause ends.'),

@@ -51,7 +51,7 @@ export function standingOf(actions: readonly ActionStatus[]): SearchAttributeUpd
   ];
 }
 
-/** Adds `RelayAttentionSince` if `RelayNeedsAttention` changes, in the same command. @param now - Unix milliseconds. */
+/** If `RelayNeedsAttention` changes, adds `RelayAttentionSince` to the changes. @param now - Unix milliseconds. */
 export function withAttentionSince(changed: readonly SearchAttributeUpdatePair[], now: number): SearchAttributeUpdatePair[] {
   const attention = changed.find(({ key }) => key === needsAttentionKey);
   return attention ? [...changed, { key: attentionSinceKey, value: attention.value ? new Date(now) : null }] : [...changed];

@@ -19,7 +19,7 @@ interface Counts extends Pick<ThroughNotice, 'ended' | 'through'>, Pick<ManyNoti
   expired: number;
 }
 
-/** `at` is the start of the hold. The ledger waits for the end of the hold until the time `until`, in Unix milliseconds. */
+/** `at` is the start of the hold. At `until` (Unix milliseconds), the ledger stops waiting for the end of the hold. */
 interface Open {
   at: string;
   until: number;

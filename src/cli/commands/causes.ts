@@ -58,7 +58,7 @@ export const causes: Commands = (relay, session) => {
 
   command(causes, 'take <companyId> <causeId>', example, 'tell others that you work on a cause')
     .description(
-      'Others see the name of your key or admin token. They cannot take the cause until somebody releases it, or until it has been over for an hour.',
+      'Others see the name of your key or admin token. They cannot take the cause until somebody releases the cause, or until an hour after its end.',
     )
     .action((companyId, causeId) => decide(companyId, causeId, 'take'));
   command(causes, 'release <companyId> <causeId>', example, 'release a cause, so that others can take it').action(

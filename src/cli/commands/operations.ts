@@ -25,7 +25,7 @@ export const operations: Commands = (relay, session) => {
     )
     .addOption(whatOption)
     .option('--reason <words>', 'the reason of the pause; every waiting action shows it')
-    .option('--until <time>', 'when the pause ends automatically: 2026-07-01T12:00:00Z, or 2h for in two hours', (text) =>
+    .option('--until <time>', 'when the pause ends automatically: 2026-07-01T12:00:00Z, or 2h (in two hours)', (text) =>
       readMoment(text, 'ahead'),
     )
     .action((companyId, body) => showPauses(companyId, 'PUT', body));

@@ -12,7 +12,7 @@ import { Known, Pager, Said, Time, UpToDate } from '../parts.js';
 import { seldom, usePages, useResource } from '../resource.js';
 import { may, ruleName, useCompany } from '../session.js';
 import { BulkDialog } from '../steer.js';
-import { sinceTime } from '../when.js';
+import { closedInLastDay } from '../when.js';
 import { aboutChain, counted, pausableWords, refusalWords } from '../words.js';
 import { Decided } from './refused.js';
 
@@ -118,22 +118,21 @@ function RefusedCard({ kind }: { kind: RefusedCause }) {
 /** Chains that failed in the last day, and the newest refused requests. */
 function Recent() {
   const { companyId } = useCompany();
-  // Rounded to the hour, so that repeated requests have the same address.
-  const since = sinceTime('24h', Math.floor(Date.now() / 3_600_000) * 3_600_000) ?? '';
-  const failed = useResource<ChainList>(`${path`/co/${companyId}/chains`}?status=failed&limit=10&since=${since}`, seldom);
+  const failed = useResource<ChainList>(`${path`/co/${companyId}/chains`}?status=failed&limit=10`, seldom);
   const refused = useResource<z.infer<typeof rejectedListSchema>>(`${path`/co/${companyId}/rejected`}?limit=5`, seldom);
   return (
     <div class="cards">
       <section class="card" aria-labelledby="failed">
         <h2 id="failed">Failed in the last 24 hours</h2>
         <Known of={failed}>
-          {({ items, nextCursor }) =>
-            items.length === 0 ? (
+          {({ items }) => {
+            const recent = closedInLastDay(items, Date.now());
+            return recent.length === 0 ? (
               <p class="soft">No chain failed.</p>
             ) : (
               <>
                 <ul class="plain">
-                  {items.slice(0, 5).map((chain) => (
+                  {recent.slice(0, 5).map((chain) => (
                     <li key={chain.chainId}>
                       <a href={pageOf.chain(companyId, chain.chainId)}>{aboutChain(chain)}</a>{' '}
                       <span class="soft small">
@@ -142,14 +141,14 @@ function Recent() {
                     </li>
                   ))}
                 </ul>
-                {(items.length > 5 || nextCursor) && (
+                {recent.length > 5 && (
                   <p>
-                    <a href={pageOf.chains(companyId, { status: 'failed', since: '24h' })}>All failed chains</a>
+                    <a href={pageOf.chains(companyId, { status: 'failed' })}>All failed chains</a>
                   </p>
                 )}
               </>
-            )
-          }
+            );
+          }}
         </Known>
       </section>
       <section class="card" aria-labelledby="refused">

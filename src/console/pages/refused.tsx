@@ -180,7 +180,7 @@ function Body({ body: { text, bytes, cut, place } }: { body: KeptBody }) {
         {after}
       </pre>
       <p class="soft small">
-        The body had {counted(bytes, 'byte')}. {cut && 'The relay kept only its start. '}Asterisks hide a token.
+        The body had {counted(bytes, 'byte')}. {cut && 'The relay kept only the start of the body. '}Asterisks hide a token.
       </p>
     </section>
   );

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fromNow, localTimes, sinceTime, timeText, wholeTimeText } from '../../../src/console/when.js';
+import { closedInLastDay, fromNow, localTimes, sinceTime, timeText, wholeTimeText } from '../../../src/console/when.js';
 
 const now = Date.parse('2026-11-22T14:00:00Z');
 
@@ -57,4 +57,13 @@ it('a filter "since" in the address is a duration, a time, or invalid', () => {
   assert.equal(sinceTime('24h', now), '2026-11-21T14:00:00.000Z');
   assert.equal(sinceTime('2026-07-01T12:00:00+02:00', now), '2026-07-01T10:00:00.000Z');
   assert.equal(sinceTime('lately', now), undefined);
+});
+
+it('chains that failed in the last day include chains that began before, such as chains with a long delay', () => {
+  const chains = [
+    { receivedAt: '2026-11-20T10:00:00Z', closedAt: '2026-11-22T13:00:00Z' },
+    { receivedAt: '2026-11-20T10:00:00Z', closedAt: '2026-11-21T13:00:00Z' },
+    { receivedAt: '2026-11-22T13:00:00Z' },
+  ];
+  assert.deepEqual(closedInLastDay(chains, now), chains.slice(0, 1));
 });
