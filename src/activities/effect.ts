@@ -66,7 +66,7 @@ export function effectActivity<Input extends ActionRef>(
   };
 }
 
-/** The time limit for reading, so that one call still fits into 30 seconds. A slow database must not look like a lost effect. */
+/** For reading the settings. One call then still fits into the activity's 30 seconds: a slow database is no lost effect. */
 const longestReadMs = 8_000;
 
 /** @throws ApplicationFailure: `ConfigurationMistake` if the company is gone, `NotTried` if the settings cannot be read. */

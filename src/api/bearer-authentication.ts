@@ -71,7 +71,7 @@ export interface CallersOptions {
   limits?: { failing(c: Context): Promise<object | undefined> };
 }
 
-/** The maximum number of parallel lookups of credentials, for addresses with too many failed authentications. */
+/** The maximum number of parallel lookups of credentials, for all addresses with too many failed authentications together. */
 const mostLookedUp = 4;
 
 /** Whether a text may be a key or an admin token. For any other text, no query is needed. */

@@ -32,7 +32,7 @@ export interface Asked {
 type Options = Pick<ApiOptions, 'store' | 'log'> & { guesses: Guesses; rejections: Rejections };
 
 const maxMistakes = 100; // the maximum number of stored mistakes for a request
-/** A length in characters. The relay makes a proposal for every body up to this length, which takes some milliseconds. */
+/** A length in characters. A proposal for a body up to this length takes only milliseconds, so the relay always makes it. */
 const smallLength = 4 * 1024;
 /** Limits how often the relay makes a proposal for a longer body of a company. Such a proposal takes up to half a second. */
 const proposals = new Shares(20, 2000);

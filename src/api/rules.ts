@@ -14,7 +14,8 @@ import { type Route, route } from './route.js';
 export function ruleRoutes({ companies, rules, tokens }: Store): Route[] {
   return [
     route.manager('POST /admin/companies/:companyId/rules', 'createRule', 'Create a rule', {
-      description: 'Only this answer shows the token. If webhooks already use a `relayId` and a `relayAccessToken`, send both.',
+      description:
+        'Only this answer shows the token. To keep a `relayId` and a `relayAccessToken` that webhooks already use, send both in this request.',
       rawBody: newRuleRequest,
       answers: { 201: ['The rule with its first token.', createdRuleResponse, { Location: 'The path of the new rule.' }] },
       problems: ['invalid-body', 'relay-id-taken', 'limit-reached'],

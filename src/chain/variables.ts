@@ -7,7 +7,7 @@ import { variablePattern } from './text.js';
 export interface Variable {
   name: string;
   description: string;
-  sample: string; // the default value
+  sample: string; // the value in a test run, unless the person enters another value
 }
 
 const ofCustomField = /^custom_field_[\w-]+$/;

@@ -145,7 +145,7 @@ const said = z
   .catch(undefined);
 const problemSchema = z.object({ detail: said, message: said, error: said, title: said });
 
-/** Finds the reason in an answer: a field of a JSON body with a usual name, or else the body without HTML tags. */
+/** Finds the reason in an answer: the first field of `problemSchema` in a JSON body, or else the body without HTML tags. */
 function explanationIn(body: string): string {
   const withoutTags = body.replace(/<[^<>]*>/g, ' ');
   try {

@@ -107,7 +107,7 @@ function Sample({ cause, isOpen, onBegin, onDone }: Omit<CauseProps, 'onAsk'>) {
             )}
             {!(action && hasEnded(action.state)) && <Said look="error" text={action?.error?.message ?? message} />}
             {action?.error?.unknown && !hasEnded(action.state) && <UnknownNote />}
-            {!action && <p class="soft">Another person has already decided about this action. The chain continues.</p>}
+            {!action && <p class="soft">No action of this chain is held for this reason any more.</p>}
             {action && (
               <Verbs
                 chain={chain}

@@ -41,7 +41,7 @@ export const heldActionSchema = z
     relayId: z.string().describe('The rule of the action.'),
     assignmentId: z.string().optional(),
     since: z.iso.datetime().describe('The time in the notice about this hold.'),
-    heldUntil: z.iso.datetime().optional().describe('If nobody decides, the action fails at this time. A pause delays this time.'),
+    heldUntil: z.iso.datetime().optional().describe('If nobody decides, the action fails then. A pause delays this time.'),
     endedAt: z.iso.datetime().optional().describe('When the relay noticed the end of the hold. Absent while the action is held.'),
   })
   .meta({ id: 'HeldAction' });
@@ -51,7 +51,7 @@ export type HeldAction = z.infer<typeof heldActionSchema>;
 export const refusedCauseSchema = rejectedSchema
   .pick({ reason: true })
   .extend({
-    relayId: z.string().describe('The first rule that the requests name.'),
+    relayId: z.string().describe('The first of the `relayIds` of the requests.'),
     mistake: z.string().optional().describe('The kind of mistake, if the body could not be read.'),
     message: z.string().describe('The mistake in the newest request.'),
     rejectedId: z.string().describe('The id of the newest request in the group.'),

@@ -78,7 +78,7 @@ export type ChainList = z.infer<typeof chainListSchema>;
 
 export const chainCountsSchema = z
   .record(z.enum(chainStatuses), z.int())
-  .describe('The number of chains for each status. A reset in Temporal adds a run that counts as terminated.');
+  .describe('The chains for each status. After a reset in Temporal, the old run counts, too: if it was open, as terminated.');
 export type ChainCounts = z.infer<typeof chainCountsSchema>;
 
 export const acceptedSchema = z

@@ -122,7 +122,7 @@ export const rejectedSchema = z
     reason: z.enum(rejectionReasons),
     problem: encrypted(problemSchema).describe('The problem in the answer. For a 401, it has details that the answer omits.'),
     signature: z.enum(signatureVerdicts).optional().describe("Whether the company's `webhookSecret` signed the request."),
-    relayIds: z.array(z.string()).describe('The rules that the actions of the request name.'),
+    relayIds: z.array(z.string()).describe('The rules that the actions name. For a broken body: the rules of its tokens.'),
     idempotencyKey: encrypted(z.string()).optional(),
     chainId: z.string().optional().describe('The chain that started when a person sent the request again.'),
     resentAt: z.iso.datetime().optional(),

@@ -36,7 +36,7 @@ export async function newsOf({ rules }: Pick<Store, 'rules'>, notice: ChainNotic
 }
 
 /**
- * Signals the notifier of the cause, and starts the notifier if necessary. @returns the workflow id of the notifier.
+ * Signals the cause's notifier, and starts the notifier if necessary. @returns the workflow id of the notifier.
  * @param notifier - for a recovery, the workflow id of the notifier that got the failure.
  */
 export async function handToNotifier(

@@ -60,8 +60,8 @@ export interface NewRejectedRequest
 }
 
 /**
- * `kept`: the request is stored. `repeated`: an equal request was stored before. Without `kept`, `rejectedId` is a stored request.
- * `inADay` counts the rule's requests with this mistake within a day. `notKept` counts requests that were not stored.
+ * `kept`: this request is stored. Otherwise `rejectedId` names the stored request that counts this one. `repeated`: an equal request
+ * was stored before. `inADay` counts the rule's requests with this mistake within a day. `notKept`: the number of requests not stored.
  */
 export interface Keeping {
   rejectedId: string;

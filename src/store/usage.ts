@@ -94,7 +94,7 @@ export class Usage {
     this.#note(day, totals, sent);
   }
 
-  /** Stores the totals from the database. @param sent - the counts of this process that the totals now include. */
+  /** Keeps the totals of the database in memory. @param sent - the counts of this process that the totals now include. */
   #note(day: string, totals: z.infer<typeof totalRow>[], sent = new Map<string, Used>()): void {
     if (day !== this.#day) return;
     for (const { companyId, ...settled } of totals) {

@@ -33,7 +33,7 @@ export function AssignmentPage({ assignmentId }: { assignmentId: string }) {
       <Known of={list}>
         {({ items, nextCursor }) =>
           items.length === 0 ? (
-            <p class="card">No chain for this assignment was found. The relay deletes old chains.</p>
+            <p class="card">No chain for this assignment was found. Closed chains are deleted after some time.</p>
           ) : (
             <>
               {items.map(({ chainId, closedAt }) => (

@@ -150,7 +150,7 @@ function OwnSettings({ company, at, onSaved }: SettingsProps) {
       <p>
         <label class="row">
           <input type="checkbox" name="noticeLinks" defaultChecked={noticeLinks} />
-          Notices have links. Everybody who reads a notice can retry or skip the action, without a key.
+          E-mails have links. Everybody who has a link can retry or skip the action, without a key.
         </label>
       </p>
       <ProblemNote refused={deed.refused} />
@@ -190,7 +190,7 @@ function Check({ at }: { at: string }) {
   return (
     <form class="card" onSubmit={(event) => void check(event)} aria-labelledby="check">
       <h2 id="check">Settings check</h2>
-      <p class="soft">The relay connects to every system. The check sends no message and changes nothing.</p>
+      <p class="soft">The check connects to every system. It sends no message and changes nothing.</p>
       <Entry label="Assignment" hint="The number of an existing assignment, if you know one." of={assignmentId} maxLength={256} />
       <p>
         <button type="submit" aria-disabled={deed.busy}>
@@ -224,11 +224,13 @@ function NoticeTest({ at }: { at: string }) {
       <h2 id="test">Test notice</h2>
       <p class="row">
         <button type="button" aria-disabled={deed.busy} onClick={() => void test()}>
-          {deed.busy ? 'Sending…' : 'Send a test to all contacts'}
+          {deed.busy ? 'Sending…' : "Send a test to the company's contacts"}
         </button>
       </p>
       <ProblemNote refused={deed.refused} />
-      {tested.value?.contacts.length === 0 && <p class="note bad">There are no contacts. Nobody gets notices.</p>}
+      {tested.value?.contacts.length === 0 && (
+        <p class="note bad">The company has no contacts. Only the contacts of rules get notices.</p>
+      )}
       <ul class="plain">
         {tested.value?.contacts.map(({ contact, delivered, error }) => (
           <li key={contact}>

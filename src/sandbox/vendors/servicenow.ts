@@ -44,7 +44,7 @@ export interface ServicenowState extends VendorState {
   clientCredentialsAreOn: boolean; // a property that a customer must create
   tokens: { access: string; refresh?: string; expiresAt: number }[];
   tokenSeconds: number;
-  /** A rule that the customer sets. The count starts again every hour. */
+  /** The rate limit rule that the customer has set. The count of requests starts again every hour. */
   rateLimit?: { rule: string; perHour: number };
   hour: { endsAt: number; requests: number };
 }

@@ -54,7 +54,7 @@ export interface WorkmarketState extends VendorState {
   statuses: { id: string; name: string }[];
   groups: { id: number; name: string; description: string; active: boolean; deleted: boolean }[];
   workers: { id: string; email: string; miles: number; groups: number[] }[]; // miles: the distance from every assignment
-  queue: { at: number; assignment: string; workers: string[] }[]; // sends to groups; `at` is in Unix milliseconds
+  queue: { at: number; assignment: string; workers: string[] }[]; // sends in the queue; `at`: when the send takes effect (Unix ms)
   queueMs: number; // how long a send stays in the queue
 }
 

@@ -26,7 +26,7 @@ export async function live(act: Act): Promise<Later | undefined> {
     if (early === 'ended') return undefined;
     if (typeof early === 'object') return early;
 
-    // running. But during the relay's own try, the state stays needs-attention: people can still decide, and get no new notice.
+    // running: the try begins. But during the relay's own try of a held action, the state stays needs-attention, without a notice.
     const isHeld = own && act.status.state === 'needs-attention';
     const begun = { state: 'running', startedAt: engine.time(), heldUntil: undefined, reason: undefined } as const;
     act.update({ ...(!isHeld && begun), nextAttemptAt: undefined });
