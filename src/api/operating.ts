@@ -24,10 +24,10 @@ import { found, notFound } from './problems.js';
 import { type ApiOptions, type Route, route } from './route.js';
 
 /** Test notices have a limit, because each test sends a notice from the operator's address to every contact. */
-const testsAtOnce = 10; // all keys of a company share this number; each `testEveryMs` gives back one test
+const testsAtOnce = 10; // all keys of a company share this number; every `testEveryMs` milliseconds, one more test is allowed
 const testEveryMs = 360_000;
 /** Checks have a limit, because a worker calls all systems of the company for each check. */
-const checksAtOnce = 20; // all keys of a company share this number; each `checkEveryMs` gives back one check
+const checksAtOnce = 20; // all keys of a company share this number; every `checkEveryMs` milliseconds, one more check is allowed
 const checkEveryMs = 10_000;
 
 export function operatingRoutes({ store, client, taskQueue, log }: ApiOptions): Route[] {
@@ -37,7 +37,7 @@ export function operatingRoutes({ store, client, taskQueue, log }: ApiOptions): 
   };
   const tests = new Shares(testsAtOnce, testEveryMs);
   const checks = new Shares(checksAtOnce, checkEveryMs);
-  /** Limits tests and checks with company keys. @throws Problem rate-limited */
+  /** Limits the tests and checks that keys of a company request. @throws Problem rate-limited */
   const count = (actor: Caller, shares: Shares, companyId: string, bound: 'test-notices' | 'checks', detail: string) => {
     if (actor.kind !== 'key' || shares.take(companyId)) return;
     const headers = { 'Retry-After': String(Math.ceil(shares.wait(companyId) / 1000)) };

@@ -87,7 +87,7 @@ export function rejectedRoutes(options: ApiOptions, rejections: Rejections, quot
           // The schema requires a token, but a resent request has none.
           const elements = changed.map((element) => ({ ...element, relayAccessToken: '' }));
           const { actions, warnings } = readActions(elements);
-          // Hash the actions without edits. If the sender repeats the request, the relay then recognizes the repetition.
+          // Hash the actions as they came, before the edits. If the sender repeats the request, the relay then recognizes the repetition.
           const hash = hashRequest(sent.map(({ came }) => came));
           const traceparent = c.get('traceparent');
           await quotas.checkRecipients(companyId, actions);

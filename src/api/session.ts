@@ -119,7 +119,7 @@ export function consolePath(asked: string | undefined): string {
   return origin === here && /^\/(companies|web-ui)(\/|$)/.test(pathname) ? pathname + search : '/';
 }
 
-/** Shows errors on the sign-in page. Add it before `limitFailures`, which turns a 401 into a 429. */
+/** Shows errors on the sign-in page. Add this middleware before `limitFailures`, which turns a 401 into a 429. */
 export const sayOnSignInPage: MiddlewareHandler = async (c, next) => {
   await next();
   if (!c.error) return;

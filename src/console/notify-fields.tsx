@@ -16,7 +16,7 @@ export function NotifyFields({ notify, of }: { notify: Notify | undefined; of: s
       <p>
         <label class="row">
           <input type="checkbox" name="linksInWebhooks" defaultChecked={notify?.linksInWebhooks ?? false} />
-          Messages to the webhook contain links that retry or skip an action. Everybody who reads the messages can use the links.
+          Put links for decisions (retry, skip) into messages to the webhook. Everybody who reads the messages can use the links.
         </label>
       </p>
     </fieldset>

@@ -132,7 +132,7 @@ export const remainsSchema = z
     retentionDays: z.number().describe('How many days Temporal keeps a closed run. This is the retention of the namespace.'),
     until: z.iso.datetime().describe('By this time, Temporal will have deleted all runs that are closed now.'),
   })
-  .meta({ id: 'Remains', description: 'The data of the company that is still in Temporal. The numbers are about a second old.' });
+  .meta({ id: 'Remains', description: 'How much data of the company is still in Temporal. The numbers are about a second old.' });
 export type Remains = z.infer<typeof remainsSchema>;
 
 const whereRemains = remainsSchema.optional().describe('The data that is still in Temporal. Absent if no data is left.');

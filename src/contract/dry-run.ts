@@ -37,7 +37,9 @@ export const dryRunSchema = z
             reason: z
               .string()
               .optional()
-              .describe('The compared value. A value from the platform is shown only to an admin token or a company key.'),
+              .describe(
+                'Why the condition holds or does not hold. A value from the platform is shown only to an admin token or a company key.',
+              ),
             error: z.string().optional().describe('Why the assignment could not be read.'),
           })
           .optional(),

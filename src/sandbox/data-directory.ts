@@ -25,7 +25,7 @@ export async function openDataDirectory(path: string): Promise<{ path: string; r
   }
 }
 
-/** Makes a claim. If another running process has a claim, removes the new claim; `holder` is then the pid of that process. */
+/** Makes a claim. If a running process has a claim already, `holder` is the pid of that process, and no new claim stays. */
 function stakeClaim(path: string): { claim: string; holder?: number } {
   try {
     makeDirectory(path);
@@ -64,7 +64,7 @@ export function makeDirectory(path: string): void {
   }
 }
 
-/** Makes an empty directory, or the directory of a relay, private to its owner. Any other directory may be a home directory. */
+/** If the directory is empty or belongs to a relay, only its owner keeps access. Any other directory may be a home directory. */
 function makePrivate(directory: string): void {
   const { mode, uid } = statSync(directory);
   const names = readdirSync(directory);

@@ -74,7 +74,7 @@ export const environment = z.object({
   RELAY_DATA_DIR: z.string().default('.relay'),
   /** If unset, the all-in-one process uses an embedded database. Other processes need this variable. */
   DATABASE_URL: url(/^postgres(ql)?$/, 'postgres://user:password@host:5432/relay').optional(),
-  /** If unset, the all-in-one process starts a server. `@temporalio/envconfig` reads the other TEMPORAL_… variables. */
+  /** If unset, the all-in-one process starts a server. `@temporalio/envconfig` reads the TEMPORAL_… variables that this object does not have. */
   TEMPORAL_ADDRESS: z.string().optional(),
   RELAY_TEMPORAL_PORT: port.default(7233),
   RELAY_TEMPORAL_UI_PORT: port.default(8233),

@@ -151,7 +151,7 @@ async function resetPoint(client: Client, { workflowId, runId, raw }: WorkflowEx
   return point;
 }
 
-/** Asks all workflows of the company that wait for the end of a pause to check again. @param overdue - see `resumeSignal` */
+/** Signals all workflows of the company that wait for the end of a pause. They then check the pause again. @param overdue - see `resumeSignal` */
 export async function resumeChains(client: Client, companyId: string, overdue?: 'now'): Promise<void> {
   const query = `RelayCompanyId = ${quoted(companyId)} AND RelayPaused = true AND ExecutionStatus = 'Running'`;
   for await (const { execution } of runsOf(client, query)) {

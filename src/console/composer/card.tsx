@@ -67,7 +67,7 @@ type TextBox = HTMLInputElement | HTMLTextAreaElement;
 export function ActionCard({ card, place, count, composer, ...more }: CardProps) {
   const { problems, remarks, isOutdated, timestamp, outcome, onChange, onAdd, onMove, onDuplicate, onRemove } = more;
   const { fields } = card;
-  /** Whether the focus has left the card. Only then, the card shows missing fields as mistakes. */
+  /** Whether the card shows missing fields as mistakes: after the focus has left the card, or if the card came with its fields. */
   const isLeft = useSignal(Object.keys(fields).length > 2);
   /** The last field in which the user typed or clicked. Tab does not count, because it also reaches other fields. */
   const lastBox = useSignal<TextBox | undefined>(undefined);

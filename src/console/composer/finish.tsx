@@ -53,7 +53,7 @@ export function Finish({ elements, relayId, problems, obstacle }: FinishProps) {
               Create a new token on <a href={pageOf.rule(companyId, relayId)}>the rule's page</a>. This page keeps your draft.
             </>
           ) : (
-            'A person with the role manage can create a new token on the page of the rule.'
+            'A person with the role “manage” can create a new token on the page of the rule.'
           )}
         </li>
         <li>

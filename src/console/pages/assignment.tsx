@@ -75,7 +75,7 @@ function Load({ chainId, isOpen, onLoaded }: { chainId: string; isOpen: boolean;
   return null;
 }
 
-/** The actions of the assignment, sorted by time. A pending action comes after the action before it in the chain. */
+/** The actions of the assignment, sorted by time. A pending action never comes before an earlier action of its chain. */
 function stepsOf(loaded: readonly Loaded[], assignmentId: string): Step[] {
   return loaded
     .flatMap(({ chain, onDone }) => {

@@ -279,7 +279,7 @@ function AsCards({ cards, composer, issues, isOutdated, outcomes }: AsCardsProps
       return announce(by < 0 ? 'This is already the first action' : 'This is already the last action');
     const focused = document.activeElement;
     cards.value = moved(written, place, by);
-    announce(`Moved to place ${to + 1} of ${written.length}`);
+    announce(`Action ${place} is now action ${to}`);
     // A moved element loses the focus.
     setTimeout(() => focused instanceof HTMLElement && focused.focus());
   };
