@@ -131,10 +131,10 @@ async function composing(): Promise<void> {
     await page.getByText('Add a reminder e-mail?').waitFor({ state: 'detached' });
 
     await page.keyboard.press('Alt+ArrowUp');
-    await status(page, 'Moved to place 3 of 4');
+    await status(page, 'Action 1 is now action 2');
     await eventually('the focus to be back', async () => (await focused(page)) === 'bodyHtml' || new Unmet(await focused(page)));
     await page.keyboard.press('Alt+ArrowDown');
-    await status(page, 'Moved to place 4 of 4');
+    await status(page, 'Action 2 is now action 3');
     const rail = page.getByRole('navigation', { name: 'Timeline of the actions' }).getByRole('listitem');
     assert.match((await rail.first().textContent()) ?? '', /^Immediately0 platform_sendAssignment/);
 
