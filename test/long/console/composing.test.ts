@@ -131,7 +131,7 @@ async function composing(): Promise<void> {
     await page.getByText('Add a reminder e-mail?').waitFor({ state: 'detached' });
 
     await page.keyboard.press('Alt+ArrowUp');
-    await status(page, 'Action 1 is now action 2');
+    await status(page, 'Action 3 is now action 2');
     await eventually('the focus to be back', async () => (await focused(page)) === 'bodyHtml' || new Unmet(await focused(page)));
     await page.keyboard.press('Alt+ArrowDown');
     await status(page, 'Action 2 is now action 3');
