@@ -1,4 +1,4 @@
-/** After a reset, waits for a delayed action of an earlier run. Each attempt checks only once, so the wait needs no slot. */
+/** After a reset, waits for a delayed action of an earlier run. Each attempt checks only once, so waiting uses no worker slot. */
 
 import { activityInfo } from '@temporalio/activity';
 import { WorkflowFailedError } from '@temporalio/client';

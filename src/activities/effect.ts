@@ -66,7 +66,7 @@ export function effectActivity<Input extends ActionRef>(
   };
 }
 
-/** For reading the settings. One call then still fits into the activity's 30 seconds: a slow database is no lost effect. */
+/** The time limit for reading the settings. It leaves enough of the activity's 30 seconds for one call to the other system. */
 const longestReadMs = 8_000;
 
 /** @throws ApplicationFailure: `ConfigurationMistake` if the company is gone, `NotTried` if the settings cannot be read. */
@@ -109,7 +109,7 @@ export async function readActionContext(
   throw mistake('ConfigurationMistake', `${lost} Create the rule again with this id and its token, then retry`);
 }
 
-/** @returns the reason to skip the action: its rule is disabled or deleted. Undefined if the database has lost the rule. */
+/** @returns why to skip the action: its rule is disabled or deleted. Undefined if it is enabled, or if the database has lost it. */
 export async function skipReason(
   { rules }: Pick<Deps['store'], 'rules'>,
   { companyId, relayId }: Pick<ActionRef, 'companyId' | 'relayId'>,

@@ -45,7 +45,7 @@ export function notTried(
   return finalFailure(type, message, { ...facts, attempt: activityInfo().attempt - 1 });
 }
 
-/** Asks for an ordinary activity instead of this local activity. `retryable`: the ordinary activity may retry in the budget. */
+/** Asks for an ordinary activity instead of this local activity. `retryable`: whether the ordinary activity may be retried. */
 export function useOrdinary(why: string, retryable: boolean): ApplicationFailure {
   return notTried('UseOrdinary', `not tried as a local activity: ${why}`, { retryable });
 }

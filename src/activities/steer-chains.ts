@@ -31,14 +31,14 @@ interface SteeringDeps extends Pick<Deps, 'client' | 'log'> {
   };
 }
 
-const answerTimeoutMs = 10_000; // how long to wait for a busy chain, because its workflow task may try an effect first
+const answerTimeoutMs = 10_000; // how long to wait while a chain is busy: its workflow task may be trying an effect
 /** The time limit for all calls about one chain. Must be shorter than the heartbeat timeout in workflows/bulk-steering.ts. */
 const chainTimeoutMs = 20_000;
 /** How long to wait until the steered actions end or fail. A local try takes at most 2 seconds. */
 const outcomeTimeoutMs = 3_000;
 const mostRefusals = 10; // the maximum number of reasons in the report of one chain
 
-/** The result for one chain: the numbers of steered and refused actions, the first reasons, and the states a moment later. */
+/** The result for one chain: the numbers of steered and refused actions, reasons of refusals, and the states a moment later. */
 const outcomeSchema = z.object({
   actions: z.number(),
   refused: z.number(),

@@ -10,8 +10,8 @@ import { invalid } from './input.js';
 type Addresses = { [Section in AddressSection]?: Company[Section] | null };
 
 /**
- * @returns the sections whose address a key of the company has set. An unchanged address keeps its owner, with one exception: if
- * the body of an admin's request contains the address, the operator owns it.
+ * @returns the sections whose address a key of the company has set. A request that does not change an address does not change who
+ * set it, with one exception: if the body of an admin's request contains the address, the operator has set it.
  * @param given - the body. @throws Problem 400 if a key sets an internal address
  */
 export function addressesSetBy(

@@ -71,7 +71,7 @@ export interface CallersOptions {
   limits?: { failing(c: Context): Promise<object | undefined> };
 }
 
-/** The maximum number of parallel lookups of credentials, for all addresses with too many failed authentications together. */
+/** All addresses with too many failed authentications together may have this many parallel lookups of credentials. */
 const mostLookedUp = 4;
 
 /** Whether a text may be a key or an admin token. For any other text, no query is needed. */
@@ -82,7 +82,7 @@ function isLookedUp(credential: string): boolean {
 export class Callers {
   readonly #store: CallersOptions['store'];
   readonly #adminHash: Buffer;
-  /** A part of the signing key. A new RELAY_ADMIN_TOKEN, or a new first secret in RELAY_SECRET, therefore ends every session. */
+  /** A part of the key that signs cookies: a new RELAY_ADMIN_TOKEN, or a new first secret in RELAY_SECRET, ends every session. */
   readonly #endsSessions: string;
   #signing: Promise<Uint8Array<ArrayBuffer>> | undefined;
   /** Browsers accept a cookie with this prefix only from this host, over https. */
@@ -121,7 +121,7 @@ export class Callers {
     return key && { kind: 'key', ...key };
   }
 
-  /** Finds the owner of a token or key. Limits parallel lookups for addresses with too many failures. */
+  /** Finds the owner of a token or key. Limits parallel lookups for addresses with too many failed authentications. */
   async holding(c: Context<Authenticated>, credential: string): Promise<Caller | undefined> {
     if (this.#isAdmin(credential) || !isLookedUp(credential) || !(await this.#limits?.failing(c))) return this.#find(credential);
     if (this.#lookingUp < mostLookedUp) this.#lookingUp += 1;
@@ -180,7 +180,7 @@ export class Callers {
   }
 }
 
-/** Refuses changes from pages of other sites. `Origin` or `Sec-Fetch-Site` shows that the page is of another site. */
+/** Refuses changes from pages of other sites. The headers `Origin` and `Sec-Fetch-Site` show the site of a page. */
 export function assertOwnPage(c: Context<Authenticated>): void {
   const origin = c.req.header('Origin');
   if (origin !== undefined && origin === c.get('trustedOrigin')) return;
@@ -201,7 +201,7 @@ export function unauthorized(needed: string, c: Context<Authenticated>): Problem
   return new Problem('unauthorized', detail, { headers, refusal });
 }
 
-/** Removes the link to Temporal's Web UI for callers with a key, because the relay decodes payloads for operators only. */
+/** Keeps the link to Temporal's Web UI only for operators, because the relay decodes payloads only for operators. */
 export function linksFor(actor: Caller | undefined, { api, webUi }: Links): Links {
   return actor?.kind === 'admin' ? { api, webUi } : { api };
 }

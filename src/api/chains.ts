@@ -94,8 +94,8 @@ const filterSchema = chainFilterSchema.extend({
     .max(1000)
     .optional()
     .describe(
-      'Only these chains. Requires `companyId`. Without `status`, `retry` and `mend` affect the actions that need attention in open ' +
-        'chains, and the failed actions in failed chains.',
+      'Only these chains. Requires `companyId`. If `status` is missing, `retry` and `mend` affect these actions: in open chains, ' +
+        'the actions that need attention; in failed chains, the failed actions.',
     ),
 });
 const bulkRequest = z
@@ -144,8 +144,8 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
     route.company('GET /co/:companyId/chains', 'listChains', 'List the chains of a company', {
       use: 'lists',
       description:
-        'Open chains come first, the newest first. Then come closed chains, the last to close first. The list needs no running worker. ' +
-        'A change appears in the list after about a second.',
+        'Open chains come first, the newest first. Then come closed chains, the most recently closed first. The list needs no ' +
+        'running worker. A change appears in the list after about a second.',
       query: listQuery,
       answers: { 200: ['The chains. Each appears once.', chainListSchema] },
       problems: ['temporal-unavailable'],
@@ -195,7 +195,7 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
     }),
     route.company('GET /co/:companyId/chains/:chainId/actions/:index/notice', 'getNotice', 'Read the notice of an action', {
       use: 'reads',
-      description: 'The current text for an action that needs attention, failed or partly failed. This request sends no notice.',
+      description: 'The current text for an action that needs attention, has failed or partly failed. This sends no notice.',
       answers: { 200: ['The text of the notice.', noticeTextSchema] },
       async handle(c, { companyId, chainId, index, actor }) {
         const { chain, action } = await actionOf(companyId, chainId, index);
@@ -216,8 +216,8 @@ export function chainRoutes(options: ApiOptions, quotas: Quotas): Route[] {
     route.company('POST /co/:companyId/chains/:chainId/actions/:index/mend', 'mendAction', 'Edit an action and retry it', {
       use: 'steering',
       description:
-        'Changes fields of an action that needs attention, failed or partly failed. The relay validates the action like a request, and ' +
-        'retries it with a new idempotency key. Recipients that already have the e-mail do not get it again.',
+        'Changes fields of an action that needs attention, has failed or partly failed. The relay validates the action like a ' +
+        'request, and retries it with a new idempotency key. Recipients that already have the e-mail do not get it again.',
       rawBody: mendRequest,
       answers: { 202: ['The decision is sent to the chain.', steeredAnswer] },
       problems: ['invalid-body', 'already-ended', 'not-steerable', 'not-confirmed', 'quota-exceeded', 'temporal-unavailable'],
@@ -293,7 +293,7 @@ function bulkRoutesAt(base: '/co/:companyId' | '', options: ApiOptions, quotas: 
         const first = chains.slice(0, 10);
         if (confirm === undefined)
           return c.json(bulkPreviewSchema.parse({ verb, count, first, mends: await previewMends(options, request, first) }));
-        // Admins may start several bulk orders. Two requests with keys at the same moment may also both pass this check.
+        // Admins may start several bulk orders. If two requests with keys come at the same moment, both may pass this check.
         if (actor.kind === 'key' && (await isSteeringMany(options, actor.companyId))) {
           const running = `Company ${companyId} has a bulk order that is still running. Wait until it has ended.`;
           throw new Problem('bulk-running', running, { headers: { 'Retry-After': '10' }, bound: 'bulk' });

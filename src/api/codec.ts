@@ -1,6 +1,6 @@
 /**
- * A codec server: it decodes and encodes payloads for Temporal's Web UI and command line, which have no keys. Only operators can
- * use the codec server. Only web pages of the Web UI's origin can call the codec server.
+ * A codec server: it decodes and encodes payloads for Temporal's Web UI and command line, which have no encryption keys.
+ * Only operators can use the codec server. Only web pages of the Web UI's origin can call the codec server.
  */
 
 import type { PayloadCodec } from '@temporalio/common';
@@ -41,7 +41,7 @@ export function codecRoutes({ keyring }: Pick<ApiOptions, 'keyring'>): Route[] {
     });
   return [
     codecRoute('decode', 'Decrypt payloads of Temporal, and leave unencrypted payloads as they are'),
-    codecRoute('encode', 'Encrypt payloads for Temporal, if the relay has keys'),
+    codecRoute('encode', 'Encrypt payloads for Temporal, if the relay has encryption keys'),
   ];
 }
 

@@ -43,7 +43,7 @@ export function companyRoutes(options: CompanyOptions): Route[] {
     const { notify } = settings;
     const leaking = (['platform', 'ticketing'] as const).filter((name) => {
       const system = settings[name];
-      // If a stored system leaks `auth`, the system stays valid as long as nobody changes it.
+      // A stored system that sends `auth` over plain http stays valid as long as nobody changes it.
       return system && leaksAuth(system) && !isDeepStrictEqual(system, stored?.[name]);
     });
     const leaks = 'must be https, since auth is sent there (or set allowPlainText to true)';
@@ -208,7 +208,7 @@ function shown(company: StoredCompany): StoredCompany {
   return redact(companySchema, company);
 }
 
-/** Refuses an id that was used before, in any case: some visibility stores ignore case. @throws Problem 409 */
+/** Refuses an id that was used before. Upper and lower case count as equal, as in some visibility stores. @throws Problem 409 */
 function assertUnused(companyId: string, { by, deletedAt }: UsedId, reuse: boolean): void {
   const similar = `A company ${by} exists, and ids must differ in more than upper and lower case: choose another id.`;
   if (by !== undefined) throw new Problem('company-id-used', similar);
@@ -218,7 +218,7 @@ function assertUnused(companyId: string, { by, deletedAt }: UsedId, reuse: boole
   throw new Problem('company-id-used', `${detail}, or ${same}. relay companies erase ${companyId} deletes these chains.`);
 }
 
-/** Returns the settings without id, name and times. */
+/** Returns the settings without id, name, `setByCompany` and times. */
 function settingsOf({ companyId, name, setByCompany, createdAt, updatedAt, ...settings }: StoredCompany): object {
   return settings;
 }

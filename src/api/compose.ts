@@ -1,4 +1,4 @@
-/** `/co/{companyId}/chains/compose`: validates a draft and shows its effects, without any effect. */
+/** `/co/{companyId}/chains/compose`: validates a draft of a chain and shows what it would do. Sends and stores nothing. */
 
 import type { z } from 'zod';
 import { fieldValue } from '../chain/actions.js';

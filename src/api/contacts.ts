@@ -1,6 +1,6 @@
 /**
- * Lists the contacts for notices. With the link of a notice, a contact opens a page and confirms that it wants notices. A GET of the
- * page confirms nothing, because mail scanners open links, too.
+ * Lists the contacts for notices. With the link of a notice, a contact opens a page and confirms that it wants notices. A GET of
+ * the page confirms nothing, because mail scanners open links, too.
  */
 
 import type { Context } from 'hono';

@@ -16,7 +16,7 @@ import { type Route, route } from './route.js';
 export type Ask = (request: Request, env: Context['env']) => Response | Promise<Response>;
 
 const rhythm: Rhythm = { shortestMs: 2_000, longestMs: 10_000 };
-/** The duration of a stream. Must be shorter than `answerTimeoutMs` in service/server.ts. The client then opens another stream. */
+/** After this time, a stream ends, and the client opens another. Must be shorter than `answerTimeoutMs` in service/server.ts. */
 const streamMs = 45_000;
 const aliveMs = 15_000;
 const mostPaths = 10;

@@ -35,12 +35,12 @@ export class Guesses {
     await this.#wait(companyId, new Set(guesses.map(({ relayId }) => relayId)));
   }
 
-  /** True if no more answers can be delayed. Then do not compare tokens from addresses with too many failures. */
+  /** True if no more answers can be delayed. If so, do not compare tokens from addresses with too many failed authentications. */
   get isFull(): boolean {
     return this.#waiting >= mostWaiting;
   }
 
-  /** Delays the answer to a wrong token if the rule is not known, because the relay could not read the body's actions. */
+  /** Delays the answer to a wrong token if the relay could not read the body's actions, and so does not know the rule. */
   async slowDownAny(companyId: string): Promise<void> {
     await this.#wait(companyId, ['any']);
   }

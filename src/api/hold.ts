@@ -173,7 +173,7 @@ export function holdRoutes(options: ApiOptions): Route[] {
   ];
 }
 
-/** Shows errors as a page. Add it before `limitFailures`, which turns a 401 into a 429. */
+/** Shows errors as a page. Add this middleware before `limitFailures`, which turns a 401 into a 429. */
 export const sayOnPage: MiddlewareHandler = async (c, next) => {
   await next();
   if (!c.error) return;

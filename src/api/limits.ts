@@ -51,7 +51,7 @@ const notedAgainMs = 60_000;
 interface LimitsOptions {
   /** The maximum number of requests for a company. */
   perMinute: number;
-  /** The maximum number of uses for a key. Each process counts separately. */
+  /** The maximum number of requests of a key, for each kind of use. Each process counts separately. */
   uses?: Partial<Record<Use, number>>;
   /** The database for counts that several API processes share. Without a database, a process counts in memory. */
   shared?: Queries;
@@ -119,13 +119,13 @@ export class Limits {
     return ofCompany.exceeded ? { ...ofCompany, together: true } : ofKey;
   }
 
-  /** @throws Problem 429 if the address has too many failures in this minute, and `unless` returns false */
+  /** @throws Problem 429 if the client address has too many failed authentications in this minute, and `unless` returns false */
   async refuseFailing(c: Context, unless: () => Promise<boolean>): Promise<void> {
     const failing = await this.failing(c);
     if (failing && !(await unless())) throw tooManyFailures(failing.headers);
   }
 
-  /** @returns the exceeded limit if the address has too many failures in this minute, otherwise undefined */
+  /** @returns the exceeded limit if the client address has too many failed authentications in this minute, otherwise undefined */
   async failing(c: Context): Promise<RateLimit | undefined> {
     const failed = await this.#addresses.get(addressGroup(clientAddress(c)));
     if (!failed || failed.consumedPoints <= failuresPerMinute) return undefined;
@@ -180,7 +180,7 @@ function rateLimitOf({ points }: Limiter, remaining: number, until: number, exce
   };
 }
 
-/** Adds the `RateLimit-…` headers to every answer, also to an error. @throws Rejection 429 over the limit */
+/** Adds the `RateLimit-…` headers to every answer, also to an error. @throws Rejection 429 if the company is over its limit */
 export async function withinLimit(
   c: Context,
   limits: Limits,

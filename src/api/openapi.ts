@@ -67,7 +67,7 @@ const pathParameters: Record<string, z.ZodType> = {
   chainId: z
     .string()
     .regex(/^[A-Za-z0-9_-]{1,128}$/)
-    .describe('The `chainId` from the answer to the POST.'),
+    .describe('The `chainId` from the answer that accepted the chain.'),
   index: z.int().min(0).describe('The index of the action in the chain, from 0.'),
   verb: z
     .enum(steeringVerbs.filter((verb) => verb !== 'mend'))
@@ -231,7 +231,7 @@ export function problemExample({ slug, title, status, example }: (typeof problem
 
 /** Adds a schema with an id to `schemas`, and returns a reference to the schema. */
 function schemaOf(schema: z.core.$ZodType, schemas: Schemas): Schema {
-  // zod makes a reference from a schema with an id only inside another schema, such as an array.
+  // For a schema with an id, zod makes a reference only if the schema is inside another schema, such as an array.
   const { items = {}, $defs = {} } = z.toJSONSchema(z.array(schema), {
     // Describe each schema as a caller sees it: fields with a default are optional, and answers may have more fields.
     io: 'input',

@@ -88,7 +88,7 @@ export class Quotas {
     assertLeft(this.options.store, companyId, count, (await this.#boundsOf(companyId)).limits.recipientsPerDay);
   }
 
-  /** The daily limit of companies without their own limit. */
+  /** The daily limit of recipients for companies without their own limit. */
   get recipientsPerDay(): number {
     return (this.options.quotas ?? this.#standard).recipientsPerDay;
   }
@@ -114,7 +114,7 @@ export class Quotas {
     throw new Rejection('invalid-chain', 'invalid-chain', detail, { errors });
   }
 
-  /** Counts open chains in the background. Counts again after a tenth of the free quota: other processes also start chains. */
+  /** Counts open chains in the background, again when a tenth of the free quota is used: other processes also start chains. */
   #openOf(companyId: string, most: number): OpenChains {
     const open = this.#open.get(companyId) ?? { since: 0, askedAt: Number.NEGATIVE_INFINITY };
     this.#open.set(companyId, open);

@@ -32,7 +32,7 @@ export interface Asked {
 type Options = Pick<ApiOptions, 'store' | 'log'> & { guesses: Guesses; rejections: Rejections };
 
 const maxMistakes = 100; // the maximum number of stored mistakes for a request
-/** A length in characters. A proposal for a body up to this length takes only milliseconds, so the relay always makes it. */
+/** In characters. To propose actions for a body up to this length takes only milliseconds, so the relay always does it. */
 const smallLength = 4 * 1024;
 /** Limits how often the relay makes a proposal for a longer body of a company. Such a proposal takes up to half a second. */
 const proposals = new Shares(20, 2000);
@@ -154,7 +154,7 @@ function wrongTokens({ received }: Asked, masked: string): { body: KeptBody; det
   };
 }
 
-/** The probable actions of the body. Undefined if it has none, if it is incomplete, or after too many long bodies. */
+/** The probable actions of the body. Undefined if the body has none or is incomplete, or after too many long bodies. */
 function proposed({ companyId, reading }: Asked, tokens: Recognizer, hide: TokensIn['hide']): ProposedAction[] | undefined {
   const isWhole = reading.ok || !['too-large', 'charset', 'content-encoding'].includes(reading.flaw.kind);
   if (!isWhole || (reading.text.length > smallLength && !proposals.take(companyId))) return undefined;

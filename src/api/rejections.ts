@@ -1,4 +1,4 @@
-/** Stores refused requests of known senders, so that a person can send them again. Notifies the contacts of their rules. */
+/** Stores refused requests of known senders, so that a person can send them again. Notifies the contacts of the rules. */
 
 import { setTimeout } from 'node:timers/promises';
 import type { Issue } from '../chain/request.js';
@@ -23,7 +23,7 @@ interface RejectionsOptions extends Pick<ApiOptions, 'taskQueue' | 'log'> {
 }
 
 const maxWaiting = 200; // the maximum number of waiting requests in all queues; one request of each company may always wait
-const keptAtOnce = 100; // requests that need `confirm`, for each company and reason; then one more request in each `keptEveryMs`
+const keptAtOnce = 100; // for each company and reason: stored requests that need `confirm`; then one more in each `keptEveryMs`
 const keptEveryMs = 36_000;
 const saidEveryMs = 3_600_000; // a company and reason get at most one log line an hour
 const answerMs = 50; // the delay before the relay stores a request, so that the answer goes out first
@@ -35,7 +35,7 @@ export class Rejections {
   readonly #said = new Shares(1, saidEveryMs);
   /** Each company has two queues: one queue for requests stored before the answer, one queue for the others. */
   readonly #queues = new Map<string, { waiting: number; last: Promise<unknown> }>();
-  /** Keys (company, rule, reason) for which the store has no room. `notKept`: the number of requests dropped since then. */
+  /** Each company, rule and reason for which the store has no room. `notKept`: the number of requests dropped since then. */
   readonly #full = new Map<string, { until: number; notKept: number }>();
 
   constructor(private readonly options: RejectionsOptions) {}
@@ -93,7 +93,7 @@ export class Rejections {
     return kept;
   }
 
-  /** Waits until earlier refused requests are stored. @param companyId - without it, waits for all companies */
+  /** Waits until earlier refused requests are stored. @param companyId - if missing, waits for all companies */
   async settled(companyId?: string): Promise<void> {
     const queues = [...this.#queues].filter(([name]) => companyId === undefined || name.startsWith(`${companyId} `));
     await Promise.all(queues.map(([, queue]) => queue.last));

@@ -14,7 +14,7 @@ import { flawAdvice, flawWords } from '../door/flaw.js';
 import type { Reading } from '../door/read.js';
 import type { TokensIn } from '../door/tokens.js';
 
-/** The maximum number of mistakes in an answer, and of warnings. */
+/** An answer has at most this many mistakes, or this many warnings. */
 const maxErrors = 1000;
 
 /** One schema for each action: the common fields and the fields of this action. */

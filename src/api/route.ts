@@ -40,7 +40,7 @@ export interface ApiOptions extends StartOptions, CallersOptions {
   closers?: { add(name: string, close: () => unknown): void };
 }
 
-/** The second element is the schema of a JSON body, or the media type of another body. The third element describes headers. */
+/** The second element is the schema of a JSON body, or the media type if the body is not JSON. The third describes headers. */
 export type Answer = readonly [
   description: string,
   body?: z.ZodType | 'text/html' | 'text/plain' | 'text/event-stream',

@@ -32,7 +32,7 @@ const sessionSchema = z
   })
   .meta({ id: 'Session' });
 
-/** @param limits - without `limits`, the number of sign-ins with a key is not limited */
+/** @param limits - if missing, the number of sign-ins with a key is not limited */
 export function sessionRoutes(callers: Callers, limits?: Limits): Route[] {
   const begin = async (c: Context<Authenticated>, { credential }: z.infer<typeof credentials>): Promise<Caller> => {
     const actor = await callers.holding(c, credential.trim());

@@ -71,7 +71,7 @@ export const actionStatusSchema = z.object({
       'The decisions about the action, oldest first. `by` is `admin`, `key <name>`, or `hand` for a signal from outside the API.',
     ),
 });
-/** `kept` is data of an attempt for the next attempt with the same idempotency key. Only the activity reads this data. */
+/** `kept` is data that an attempt leaves for the next attempt with the same idempotency key. Only the activity reads this data. */
 export type ActionStatus = z.infer<typeof actionStatusSchema> & { kept?: unknown };
 
 export const onFailureSchema = z

@@ -129,7 +129,7 @@ export const updateUdf = defineAction({
   },
 });
 
-/** Returns the value as text. With `dateFormat`, reads a timestamp and writes it with that Java pattern in the time zone. */
+/** Returns the value as text. If `dateFormat` is set, reads a timestamp and writes it with this Java pattern in the time zone. */
 export function fieldValue(field: { value: string; dateFormat?: string }, timeZone: string): Parsed<{ text: string }> {
   if (field.dateFormat === undefined) return { ok: true, text: field.value };
   const parsed = parsePattern(field.dateFormat);

@@ -81,7 +81,7 @@ export function verbsFor(chain: ChainFacts, action: ActionFacts): SteeringVerb[]
   return steeringVerbs.filter((verb) => isOpenTo(verb, action.state) && !refusalOf(verb, chain, action));
 }
 
-/** @returns undefined if the verb is allowed. If the state is uncertain, the workflow decides later. */
+/** @returns undefined if the verb is allowed. If the state may be outdated (`partial`), the workflow decides later. */
 export function refusalOf(verb: SteeringVerb, chain: ChainFacts, { index, state }: ActionFacts): Refusal | undefined {
   const { status, closedAt, partial } = chain;
   if (closedAt !== undefined && !isReopened(verb, chain, state)) {

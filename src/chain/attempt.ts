@@ -42,7 +42,7 @@ export function dataMistake(message: string): Tried {
   return { attempts: 0, failure: { type: 'DataMistake', message, retryable: false } };
 }
 
-/** Combines the outcomes of several parts. A failure without a try has priority, then a retryable failure has priority. */
+/** Combines the outcomes of several parts of an action. Prefers a failure without a try, then a retryable failure. */
 export function outcomeOf(parts: readonly Tried[], recipients: number): Tried {
   const failures = parts.flatMap(({ failure }) => failure ?? []);
   const failure = failures.find((failure) => !wasTried(failure)) ?? failures.find(({ retryable }) => retryable) ?? failures[0];

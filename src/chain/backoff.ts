@@ -1,4 +1,4 @@
-/** The waits before retries: of a failed effect within the retry budget, or of a held action. Part of the replay contract. */
+/** The waits before the retries of a failed effect (within the retry budget) and of a held action. Part of the replay contract. */
 
 const longestBackoff = 60; // in seconds
 
@@ -29,7 +29,7 @@ export function automaticRetrySeconds(retry: number): number {
   return Math.min(30 * 2 ** (retry - 1), 1800);
 }
 
-/** Whether a `Retry-After` is longer than the budget, and longer than 60 s. If so, people get a notice immediately. */
+/** Whether a `Retry-After` is longer than the retry budget, and longer than 60 s. If so, people get a notice immediately. */
 export function waitsTooLong(waitSeconds: number, budgetSeconds: number): boolean {
   return waitSeconds > Math.max(budgetSeconds, longestBackoff);
 }

@@ -156,7 +156,7 @@ export const connectorOf: Readonly<Record<ActionEffect['action'], Connector>> = 
   ticket_updateUDF: 'ticketing',
 };
 
-/** The connectors that an action needs. If a connector is paused, the action waits. The connector of its condition comes first. */
+/** The connectors that an action needs. If one of them is paused, the action waits. The connector for the condition comes first. */
 export function connectorsOf({ action, condition }: Pick<ChainAction, 'action' | 'condition'>): Connector[] {
   return [...(condition && !asksIncomingValue(condition) ? (['platform'] as const) : []), connectorOf[action]];
 }

@@ -1,4 +1,4 @@
-/** The relay parses a condition with the request, and evaluates the condition before the action. Conditions are case-sensitive. */
+/** The relay parses a condition when the request arrives, and evaluates it before its action. Conditions are case-sensitive. */
 
 import { cutShort, type Parsed } from './text.js';
 

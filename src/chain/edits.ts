@@ -46,7 +46,7 @@ export function problemsText(problems: readonly Issue[]): string {
   return problems.map(({ pointer, detail }) => `${pointer} ${detail}`.trim()).join('; ');
 }
 
-/** Finds the other open actions with the same assignment. Blank ids are equal. @returns the indexes of these actions. */
+/** Returns the indexes of the other open actions with the same assignment. Blank ids count as the same assignment. */
 export function sameAssignment(
   accepted: readonly ChainAction[],
   actions: readonly Pick<ActionStatus, 'index' | 'assignmentId' | 'state'>[],

@@ -4,7 +4,7 @@ import type { ActionStatus } from './action-status.js';
 import { addressOf } from './address.js';
 
 /**
- * Leaves out recipients who already have a copy, even if an edit has changed the spelling of an address.
+ * Leaves out recipients who already have a copy of the e-mail, even if an edit has changed the spelling of their addresses.
  * @param alone - a number that chooses one recipient. This recipient gets the message before the others.
  * @returns `shown` has the recipients whose deliveries are shown, in order
  */

@@ -6,7 +6,7 @@ export const forecastOutcomes = [
   'runs',
   'skipped', // the condition does not hold, or the rule is disabled or deleted
   'needs-attention', // would be held until a person decides
-  'failed', // like `needs-attention`, in a rule with onFailure: "continue"
+  'failed', // like `needs-attention`, but the rule has onFailure: "continue"
   'held', // an earlier action of its sequence would need attention
   'unknown', // the platform did not answer, or its error is retryable; the relay asks again when the action runs
 ] as const;

@@ -1,4 +1,4 @@
-/** Finds likely mistakes in a valid chain, such as actions that can never run, or sends without a safety net. */
+/** Finds likely mistakes in a valid chain, such as actions that can never run, or assignments sent without a safety net. */
 
 import { asksIncomingValue, type Condition, conditionText, evaluateCondition, parseCondition, pathText } from './condition.js';
 import type { Fields } from './fields.js';
@@ -98,9 +98,9 @@ function ofOrder(one: Written, all: readonly Written[]): Issue[] {
   return hints;
 }
 
-const netAfterSeconds = 1800; // time for people to accept after the last send
+const netAfterSeconds = 1800; // time for people to accept the assignment after it was last sent
 
-/** Warns if the last send has no safety net: a later e-mail without a condition, or with a condition about the status. */
+/** Warns if no safety net (a later e-mail without a condition, or with one about the status) follows the last `sendAssignment`. */
 function withoutNet(all: readonly Written[]): Hint[] {
   const last = all
     .filter(isSend)

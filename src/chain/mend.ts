@@ -8,7 +8,7 @@ import { fieldNames, type Issue, jsonPointer, mostBytes, readRequest } from './r
 import { fieldsOf } from './sent.js';
 import { blankness } from './text.js';
 
-/** @param changes - all edits so far. @returns the edited action, or problems, such as data that would hold the action again. */
+/** @param changes - of all edits, merged. @returns the edited action, or problems, such as data that would hold it again. */
 export function mendAction(
   action: ChainAction,
   changes: Fields,

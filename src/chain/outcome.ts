@@ -1,4 +1,4 @@
-/** The states of actions and chains. Part of the replay contract. allowed-verbs.ts has the verbs of each state. */
+/** The states of actions and chains. Part of the replay contract. allowed-verbs.ts says which verbs are allowed in each state. */
 
 export const actionStates = [
   'pending',

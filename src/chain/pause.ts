@@ -51,7 +51,7 @@ export function longestLook(hasRoomForOwn: boolean): number {
   return hasRoomForOwn ? 600 : 24 * 3600;
 }
 
-/** How many seconds at least one pause was on between `from` and `to` (Unix milliseconds). */
+/** The number of seconds between `from` and `to` (Unix milliseconds) in which at least one pause was on. */
 export function pausedSeconds(pauses: readonly Pick<Pause, 'since' | 'until'>[], from: number, to: number): number {
   const spans = pauses
     .map(({ since, until }) => [Date.parse(since), until === undefined ? to : Math.min(Date.parse(until), to)] as const)
@@ -64,7 +64,7 @@ export function pausedSeconds(pauses: readonly Pick<Pause, 'since' | 'until'>[],
   return milliseconds / 1000;
 }
 
-/** When actions are due, in Unix milliseconds, and the connectors that they need. */
+/** The due time of one or more actions, in Unix milliseconds, and the connectors that these actions need. */
 export interface Due {
   at: number;
   needs: Connector[];

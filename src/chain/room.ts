@@ -24,7 +24,7 @@ export function isFull(history: History, open: readonly ChainAction[]): boolean 
   });
 }
 
-/** Whether the history has room for the relay's own retries and checks, which have no limit. */
+/** Whether the history has room for the relay's own retries and checks, whose number has no limit. */
 export function hasRoomForOwn(history: History, open: readonly ChainAction[]): boolean {
   return !isBeyond(history, mostOfOwn) && !isFull(history, open);
 }
@@ -38,7 +38,7 @@ export function isInline({ subject, body, bodyHtml }: EmailContents, recipients:
   return 3 * (subject.length + body.length + bodyHtml.length) * recipients <= mostInlineBytes;
 }
 
-/** The maximum history of one action and its notice. For each recipient, an e-mail needs an activity and up to one workflow task. */
+/** The maximum history of an action and its notice. An e-mail needs an activity and at most one workflow task per recipient. */
 function needOf(action: ChainAction): History {
   if (action.action !== 'sendEmails') return { events: 30, bytes: 50_000 };
   const { length } = action.recipients;

@@ -1,6 +1,6 @@
 /**
  * Summaries (one line) and details (Markdown) for the Temporal Web UI. A company's text must never become markup. Only
- * paragraphs, bold, code and tables look right in all versions.
+ * paragraphs, bold, code and tables look right in all versions of the Web UI.
  */
 
 import type { ActionStatus } from './action-status.js';
@@ -16,7 +16,7 @@ const labelBytes = 80; // the limit for each action, because the Web UI's timeli
 
 type Titled = Pick<ActionStatus, 'index' | 'action' | 'comment'>;
 
-/** For example `2 sendEmails: tell the manager`. The title is short enough to leave space in a summary. */
+/** For example `2 sendEmails: tell the manager`. The title is short, so that a summary has space for other text. */
 export function actionTitle(action: Titled): string {
   return fitBytes(`${action.index} ${named(action)}`, summaryBytes - 50);
 }
@@ -154,7 +154,7 @@ function time({ delaySeconds, dueAt }: ChainAction): string {
   return delaySeconds ? `${delaySeconds} s after the event` : 'in order';
 }
 
-/** Fields that other columns show, or that are too long. */
+/** The column `With` omits these fields: other columns show them, or they are too long. */
 const notAsked = ['action', 'index', 'comment', 'delaySeconds', 'dueAt', 'condition', 'body', 'bodyHtml', 'sent'];
 
 /** For example `groupIds 501, 502; radiusMiles 25`. */

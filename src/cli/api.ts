@@ -15,7 +15,7 @@ export interface Address {
   credential?: { bearer: string; from: string; kind: 'admin' | 'key' };
 }
 
-/** Uses the first of: `--url`, RELAY_URL, PORT, the data directory's relay, port 8080. @throws UsageError, which omits the URL */
+/** Uses the first known: `--url`, RELAY_URL, PORT, the data directory's relay, port 8080. @throws UsageError without the URL */
 export function readAddress(given: string | undefined, env: Terminal['env']): Address {
   const name = given === undefined ? 'RELAY_URL' : '--url';
   const running = runningRelay(env);
@@ -120,7 +120,7 @@ export interface Question {
   query?: Record<string, unknown>;
   /** Whether to send the admin token or key. @default true */
   bearer?: boolean;
-  /** For this status, `ask` returns the answer, as for a 2xx status. For every other status, `ask` throws an error. */
+  /** For this status, `ask` returns the answer, as for a 2xx status. For all other statuses, `ask` throws an error. */
   alsoAnswer?: number;
   /** After a refusal, the command prints this next step instead of the step from explain.ts. */
   nextStep?: (problem: Problem) => string | undefined;
@@ -128,7 +128,7 @@ export interface Question {
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** The API itself waits up to 15 seconds for Temporal, so this limit must be longer. */
+/** For a check or test, the API waits up to 27 seconds for Temporal, so this limit must be longer. */
 const patienceMs = 30_000;
 
 export class Api {

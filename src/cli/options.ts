@@ -11,7 +11,7 @@ import { readMoment } from './text.js';
 
 export type Commands = (relay: Command, session: Session) => void;
 
-/** Adds a command to a group. `list` is the default command of its group. @param words - the arguments in the example of the help. */
+/** Adds a command to a group. `list` is the default command of its group. @param words - the arguments in the help's example. */
 export function command<Usage extends string>(group: Command, usage: Usage, words: string, summary: string) {
   const added = group.command(usage, { isDefault: usage.startsWith('list') });
   const names = [...(group.parent ? ['relay'] : []), group.name(), added.name()];

@@ -78,7 +78,7 @@ export async function runCommandLine(commandLine: readonly string[], terminal: T
   }
 }
 
-/** A group of commands without a verb runs `list`. @throws UsageError if `list` lacks an argument, or the word looks like a mistyped verb. */
+/** A group of commands without a verb runs `list`. @throws UsageError if the argument is missing or looks like a mistyped verb. */
 function requireList(group: CommandUnknownOpts, list: CommandUnknownOpts): void {
   const [word] = group.args;
   const needed = list.usage().includes('<');

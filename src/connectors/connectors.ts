@@ -1,4 +1,4 @@
-/** Creates the connectors of a company from its settings. A new kind needs a file, a settings schema and a case here. */
+/** Creates the connectors of a company from its settings. A new kind of system needs a file, a settings schema and a case here. */
 
 import type { Company } from '../contract/company.js';
 import type { AddressSection, SetByCompany } from '../contract/notify.js';

@@ -127,13 +127,13 @@ async function jsonOf({ label, secrets }: Asked, status: number, body: Dispatche
   }
 }
 
-/** The maximum number of nested levels in an answer. Real answers have fewer levels, and recursive functions are still safe. */
+/** The maximum number of nested levels in an answer. Real answers have fewer levels, and at this depth recursion is still safe. */
 const mostLevels = 100;
 
 /** Parses JSON without its `__proto__` keys. @throws SyntaxError also for text that is nested too deep. */
 export function parseJson(text: string): unknown {
   if (isNestedDeeper(text, mostLevels)) throw new SyntaxError(`nested deeper than ${mostLevels} levels`);
-  // A reviver makes parsing several times slower, so use a reviver only if the key may occur, plain or with \u escapes.
+  // A reviver makes parsing several times slower, so use it only if `__proto__` may occur, plain or with \u escapes.
   if (!/__proto__|\\u00[5-7]/i.test(text)) return JSON.parse(text);
   return JSON.parse(text, (key, value: unknown) => (key === '__proto__' ? undefined : value));
 }

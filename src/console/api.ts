@@ -1,4 +1,4 @@
-/** Calls the relay's API with the session cookie. Answers are not validated, because the API uses the same schemas. */
+/** Calls the relay's API with the session cookie. Answers are not validated: their types come from the API's own schemas. */
 
 import { signal } from '@preact/signals';
 import type { z } from 'zod';
@@ -20,7 +20,7 @@ export class Refused extends Error {
   }
 }
 
-/** While this is true, a page polls only when the page gets the focus. The user may then have signed in in another tab. */
+/** While this is true, a page polls only when it gets the focus, because the user may have signed in in another tab. */
 export const sessionIsOver = signal(false);
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

@@ -34,7 +34,7 @@ function readText(before: unknown, text: string): unknown {
   }
 }
 
-/** The name that follows the prefix `before` in a JSON pointer: `emails` in `/fields/emails/0`. */
+/** The name that follows the prefix `before` in a JSON pointer. For example, `emails` follows `/fields` in `/fields/emails/0`. */
 export function fieldAt({ pointer }: Pick<Issue, 'pointer'>, before: string): string | undefined {
   if (!pointer.startsWith(`${before}/`)) return undefined;
   return (

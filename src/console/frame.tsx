@@ -36,7 +36,7 @@ export function Page({ title, about, children }: { title: string; about?: Compon
   useEffect(() => {
     const isNew = shownAt !== undefined && path !== shownAt;
     [shownAt, hasGone] = [path, hasGone || isNew];
-    // When a focused placeholder disappears, the browser moves the focus to the body.
+    // If the focused heading of a loading page disappears, the browser moves the focus to the body.
     if (isNew || (hasGone && document.activeElement === document.body)) heading.current?.focus();
   }, [path]);
   useEffect(() => {

@@ -88,7 +88,7 @@ function Framed({ companyId, name, webUi, children }: Partial<CompanyFacts> & { 
         ...(isOperator() ? [[pageOf.companies(), 'All companies'] as const] : []),
       ]
     : [];
-  /** A chain's page also marks the link `Chains`. The links `Now` and `All companies` need an exact match: other addresses begin with theirs. */
+  /** On the page of one chain, `Chains` is also current. `Now` and `All companies` need an exact match: all pages lie below. */
   const isHere = (href: string) => here === href || (href.split('/').length > 3 && here.startsWith(`${href}/`));
   return (
     <>

@@ -88,7 +88,7 @@ export function newestOf<Received extends { receivedAt: string }>(received: read
   return [...received].sort((one, other) => (one.receivedAt < other.receivedAt ? 1 : -1))[0];
 }
 
-/** @param chains - from the API, which lists closed chains by the time of their end. A chain may have begun long before. */
+/** @param chains - from the API, which lists closed chains by the time of their end. A chain may begin long before its end. */
 export function closedInLastDay<Chain extends { closedAt?: string | undefined }>(chains: readonly Chain[], now: number): Chain[] {
   return chains.filter(({ closedAt }) => closedAt !== undefined && Date.parse(closedAt) >= now - 86_400_000);
 }

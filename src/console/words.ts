@@ -31,10 +31,10 @@ const tones: Record<ActionState | ChainStatus, Tone> = {
   terminated: 'bad',
 };
 
-/** The platform answers a send with the number of recipients. */
+/** When the relay sends an assignment, the platform answers with the number of recipients. */
 type Result = { recipients?: number | undefined };
 
-/** Whether a send succeeded but reached no worker. Then nobody can accept the assignment. */
+/** Whether the assignment was sent, but reached no worker. Then nobody can accept the assignment. */
 const reachedNobody = (state: ActionState | ChainStatus, { recipients }: Result) => state === 'done' && recipients === 0;
 
 export function toneOf(state: ActionState | ChainStatus, result: Result = {}): Tone {
@@ -82,7 +82,7 @@ interface Failure {
 
 const isMissingAssignment = ({ type, message }: Failure) => type === 'PlatformError' && /\banswered 404\b/.test(message);
 
-/** Finds the action with this cause. A chain can hold actions with several causes. Messages of one cause differ only in ids. */
+/** Finds the action with this cause. One chain can have several causes. The messages of one cause differ only in ids. */
 export function actionOfCause<Action extends { error?: { message: string } | undefined }>(
   { message }: { message: string },
   actions: readonly Action[],

@@ -66,7 +66,7 @@ export function effectInput(ref: ActionRef, { sent: _, ...action }: ChainAction)
   return { ...ref, action } as EffectInput;
 }
 
-/** `begun` is the start of the activity, in milliseconds of `performance.now()`. Set if the activity has already run effects. */
+/** `begun` is the start of the activity, in milliseconds of `performance.now()`. Set if the activity has run other effects. */
 export type EffectActivities = {
   [Name in keyof typeof effectActivities as (typeof effectActivities)[Name]]: (
     input: EffectInputs[Name],
@@ -96,7 +96,7 @@ export interface SettingsCheckInput {
 export interface Activities extends EffectActivities {
   /** Runs several effects in order, as one local activity. @returns the outcomes of the effects that were tried. */
   doEffects(inputs: SomeOf<EffectInput>): Promise<SomeOf<EffectOutcome>>;
-  /** Fetches the assignment and tests the condition. `incomingValue` is set if the workflow cannot read the condition. */
+  /** Fetches the assignment and tests the condition. `incomingValue` is set if the workflow cannot test the condition itself. */
   checkCondition(
     input: ActionRef & { assignmentId: string; condition: Condition; incomingValue?: string },
   ): Promise<Verdict & Timed>;
@@ -111,7 +111,7 @@ export interface Activities extends EffectActivities {
     since: string;
     waiting?: { relayId: string; connector: Connector };
   }): Promise<Pauses & Timed>;
-  /** A recovery goes to the notifier of the failure. @returns the notifier; undefined if a notice went out without a notifier. */
+  /** The notifier of a failure also gets the recovery. @returns the notifier; undefined if a notice went out without a notifier. */
   notifyFailure(input: { notice: ChainNotice; notifier?: string }): Promise<string | undefined>;
   /** A test notice has only one attempt. @returns the result for each contact. */
   deliverNotice(notice: Notice): Promise<ContactResult[]>;

@@ -24,10 +24,10 @@ export interface BulkOrder {
   recipientsPerDay?: number; // for `mend` only: the limit for companies without their own limit
 }
 
-/** The maximum number of attempts at one batch. Then the order skips chains that still fail or crash the worker. */
+/** The maximum number of attempts at one batch of chains. Then the order skips chains that still fail or crash the worker. */
 export const mostAttempts = 5;
 
-/** Selects actions. @param held - the actions held for the cause. @returns `whole` says that the order cancels the whole chain. */
+/** Selects actions. @param held - the indexes of the actions held for `causeId`. @returns `whole`: whether all is cancelled. */
 export function actionsMeant(
   verb: BulkVerb,
   filter: ActionFilter,

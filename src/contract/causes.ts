@@ -12,7 +12,7 @@ import { encrypted } from './secrets.js';
 export const storedCauseSchema = z.object({
   causeId: z.string().describe('If the same reason occurs again later, the cause has the same id.'),
   reason: z.string().describe('The type of failure, such as `PlatformError`.'),
-  message: encrypted(z.string().describe('The message of the first failure. Other failures can have other ids and numbers.')),
+  message: encrypted(z.string().describe('The message of the first failure. The ids and numbers in it differ between failures.')),
   since: z.iso.datetime().describe('From this time on, at least one action was always held for this cause.'),
   takenBy: z.string().optional().describe('Who works on this cause: `admin`, `admin <name>` or `key <name>`.'),
   takenAt: z.iso.datetime().optional(),
@@ -40,8 +40,8 @@ export const heldActionSchema = z
     index: z.int().describe('The place of the action in its chain, from 0.'),
     relayId: z.string().describe('The rule of the action.'),
     assignmentId: z.string().optional(),
-    since: z.iso.datetime().describe('The time in the notice about this hold.'),
-    heldUntil: z.iso.datetime().optional().describe('If nobody decides, the action fails then. A pause delays this time.'),
+    since: z.iso.datetime().describe('When the hold began, as in the notice about the hold.'),
+    heldUntil: z.iso.datetime().optional().describe('If nobody decides, the action fails at this time. A pause delays it.'),
     endedAt: z.iso.datetime().optional().describe('When the relay noticed the end of the hold. Absent while the action is held.'),
   })
   .meta({ id: 'HeldAction' });
@@ -71,12 +71,12 @@ export const causesResponse = z.object({
     .array(refusedCauseSchema)
     .default([])
     .describe(
-      'Groups of refused requests that wait for a decision, by rule, reason and kind of mistake. Newest first, at most 100, on the first page.',
+      'Groups of refused requests that wait for a decision, by rule, reason and kind of mistake. Only the first page has these groups: the newest 100.',
     ),
 });
 export const wholeCauseResponse = causeSchema
   .extend({
-    items: z.array(heldActionSchema).describe('The actions of this cause, sorted: held before ended, newer before older.'),
+    items: z.array(heldActionSchema).describe('First the held actions, then the others. In each part, the newest comes first.'),
     nextCursor: z.string().optional(),
   })
   .meta({ id: 'WholeCause' });

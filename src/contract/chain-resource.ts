@@ -78,7 +78,7 @@ export type ChainList = z.infer<typeof chainListSchema>;
 
 export const chainCountsSchema = z
   .record(z.enum(chainStatuses), z.int())
-  .describe('The chains for each status. After a reset in Temporal, the old run counts, too: if it was open, as terminated.');
+  .describe('The chains by status. After a reset in Temporal, the old run also counts; an open old run counts as terminated.');
 export type ChainCounts = z.infer<typeof chainCountsSchema>;
 
 export const acceptedSchema = z
@@ -141,11 +141,11 @@ const bulkProgressSchema = z.object({
   actions: z.int().describe('The number of actions on which the order had an effect.'),
   unchanged: z.int().describe('The number of chains in which there was nothing to do.'),
   failed: z.int().describe('The number of chains that did not answer.'),
-  refused: z.int().default(0).describe('The number of actions whose edit was invalid or exceeded the daily limit.'),
+  refused: z.int().default(0).describe('The number of actions whose edit was invalid or exceeded the daily limit of recipients.'),
   outcomes: z
     .partialRecord(z.enum(actionStates), z.int())
     .optional()
-    .describe('The number of steered actions by state, up to 3 seconds later. `needs-attention`: the action failed again.'),
+    .describe('The steered actions by state, up to 3 seconds after the decision. `needs-attention`: the action failed again.'),
   failures: z
     .array(z.object({ workflowId: z.string(), error: z.string() }))
     .describe('The first ten problems, each with the reason: a chain did not answer, or an action was refused or failed again.'),

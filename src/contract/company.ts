@@ -97,7 +97,7 @@ const secretRule = 'must be whsec_ followed by 24 to 64 bytes in base64, as the 
 
 const noticeLinks =
   'Whether notices have links to retry or skip a held action without a key. `false` also disables links that were already sent. Default: `true`.';
-const limits = "The company's limits. For an absent limit, the operator's limit for all companies applies.";
+const limits = "The company's limits. If a limit is absent, the operator's default limit applies.";
 
 const companySettings = z.strictObject({
   name: z.string(),
@@ -152,7 +152,7 @@ export const erasedResponse = z.object({
 
 export const companiesResponse = z.object({ companies: z.array(companySchema), nextCursor: z.string().optional() });
 
-/** Credentials belong in `auth`, where they are secret. The relay appends paths to the URL, so the URL has no query. */
+/** Credentials belong in `auth`, where they are secret. The relay appends paths to the URL, so the URL must not have a query. */
 function checkBaseUrl({ value, issues }: z.core.ParsePayload<{ baseUrl: string }>): void {
   if (!URL.canParse(value.baseUrl)) return; // The schema of the field reports the invalid URL.
   const { username, password, search, hash } = new URL(value.baseUrl);

@@ -1,4 +1,4 @@
-/** Rule tokens, company keys and admin tokens. Only the answer that creates a token or key shows it. */
+/** Rule tokens, company keys and admin tokens. Only the answer to the request that creates a token or key shows it. */
 
 import { createHash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -114,7 +114,7 @@ export function isMistyped(text: string): boolean {
   return secret.length !== secretLength + 4 || text.slice(-checksumLength) !== checksum(secret);
 }
 
-/** The stored form of a credential. For 178 random bits, a slow hash would add nothing. */
+/** The stored form of a credential. It has 178 random bits, so a slow hash would not make it safer. */
 export function hashOf(credential: string): Buffer {
   return createHash('sha256').update(credential).digest();
 }

@@ -77,7 +77,7 @@ export const composeRequest = z
         z.strictObject({ chainId: z.string().max(128) }).describe('The assignment and the variable values of a past chain.'),
       ])
       .optional()
-      .describe('The assignment for conditions and sends. Without it, every result that depends on the assignment is `unknown`.'),
+      .describe('The assignment that the conditions test and the actions send. Without it, their results are `unknown`.'),
     scenario: z
       .enum(scenarios)
       .optional()
@@ -96,7 +96,7 @@ export const composedSchema = z
     warnings: issues.describe('The mistakes that would cause only a warning.'),
     hints: z
       .array(issuesSchema.extend({ add: anyObject.optional().describe('An action to append, which corrects the mistake.') }))
-      .describe('Probable mistakes, such as an action that can never run, or a send without an e-mail if nobody accepts.'),
+      .describe('Probable mistakes, such as an action that can never run, or a missing e-mail for the case that nobody accepts.'),
     variables: z.record(z.string(), z.string()).describe('The values that the relay used for the variables.'),
     timestamps: z
       .array(issuesSchema.extend({ written: z.boolean().describe('`true` if `detail` is the timestamp, not a mistake.') }))

@@ -17,7 +17,7 @@ export interface Encrypted {
   data: Uint8Array; // nonce, ciphertext, tag
 }
 
-const mostDerived = 10_000; // limits the memory of a process with many companies
+const mostDerived = 10_000; // the maximum number of keys in `#derived`, which limits the memory
 
 /** The first key encrypts. All keys can decrypt. */
 export class Keyring {
@@ -25,7 +25,7 @@ export class Keyring {
   readonly #derived = new Map<string, Buffer>(); // by key id and company
   readonly currentId: string;
 
-  /** @param text - `id:base64,id:base64`, with keys of 32 bytes. @throws Error that names the wrong entry without the key. */
+  /** @param text - `id:base64,id:base64`, with keys of 32 bytes. @throws Error - names the wrong entry, but not its key. */
   constructor(text: string) {
     const entries = text.split(',').map((entry, index) => {
       const [, id = '', key = ''] = /^([\w-]{1,40}):([\w+/-]+=*)$/.exec(entry.trim()) ?? [];

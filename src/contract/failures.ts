@@ -60,7 +60,7 @@ export interface ChildEnd {
 
 export const runsAlready = 'runs already';
 
-/** Reads the end of a `DelayedAction` that did not complete. The failure or earlier signals contain the statuses. */
+/** Reads the end of a `DelayedAction` that did not complete. The failure or earlier signals contain the statuses of its actions. */
 export function readEnd(error: unknown): ChildEnd {
   if (error instanceof WorkflowExecutionAlreadyStartedError) return { actions: [], how: runsAlready };
   const cause = error instanceof ChildWorkflowFailure || error instanceof ActivityFailure ? error.cause : error;

@@ -43,7 +43,7 @@ export function verbOf(name: SteeringName): SteeringVerb {
   return name === 'cancelAction' ? 'cancel' : name;
 }
 
-/** Tells workflows that wait for the end of a pause to check the pause again. With `overdue`, overdue actions run immediately. */
+/** Tells a workflow that a pause may have ended, so that the workflow checks the pause. With `overdue`, overdue actions run now. */
 export const resumeSignal = defineSignal<[{ overdue?: 'now' }?]>('resume');
 
 /** Tells a chain to cancel its remaining actions. */
@@ -173,7 +173,7 @@ export interface Steering {
 /** A person's edit of an action. */
 export interface Mend extends Steering {
   fields: Fields;
-  /** The person has confirmed that the last try may have taken effect. */
+  /** The person wants a retry, although the last try may have taken effect. */
   confirmUnknown?: boolean;
   /** Also edits the other open actions with the same assignment. Only for an edit of `platformAssignmentId` alone. */
   allActions?: boolean;
@@ -283,7 +283,7 @@ export function isNews(argument: unknown): argument is News {
   );
 }
 
-/** The maximum length of a member in UTF-16 units of JSON. The input of a notifier's next run has up to ten members. */
+/** The maximum length of a `Member` in UTF-16 units of JSON. The input of a notifier's next run has up to ten `Member`s. */
 const mostMemberLength = 5_000;
 
 export function isOver(argument: unknown): argument is Over {

@@ -77,7 +77,7 @@ export type Over = Pick<Member, 'chainId' | 'index' | 'state' | 'at'>;
 
 interface AboutCause extends AboutRule {
   cause: Cause;
-  since: string; // when the earliest request of these chains arrived
+  since: string; // when the earliest request of the chains with this cause arrived
 }
 
 /** Several actions failed for the same cause. */

@@ -20,7 +20,7 @@ export const problemTypes = {
   ]),
   'malformed-json': type(400, 'Malformed body', [
     'The body is not JSON, or two programs could read it differently, because a field occurs twice, or because the body ' +
-      'contains a NUL or half a character. A mistake with only one meaning, such as an extra comma, causes only a warning. ' +
+      'contains a NUL or half a character. A mistake with a clear meaning, such as an extra comma, causes only a warning. ' +
       'If a token in the body is right, the relay stores the request, and the company can send it again.',
     'Correct the place that `detail` names. In the template of the webhook, use a variable that contains no free text, or ' +
       'let the platform escape the variable as JSON.',
@@ -195,7 +195,7 @@ export const problemTypes = {
     'A body may have at most 256 KiB.',
   ]),
   'unsupported-media-type': type(415, 'Unsupported media type', [
-    'The header does not declare the body as JSON. Nothing was done. Only a chain is accepted without this header.',
+    'The `Content-Type` header does not declare JSON. Nothing was done. Only a chain is accepted without this header.',
     'Send JSON, with the header `Content-Type: application/json`.',
     'Send JSON, with Content-Type: application/json.',
   ]),
@@ -212,7 +212,7 @@ export const problemTypes = {
     'This idempotency key was used before with another body. Use a new key for a new request.',
   ]),
   'rate-limited': type(429, 'Too many requests', [
-    'The company or the key has sent more requests in a minute than the operator allows, or this address has sent too many ' +
+    'The company or the key has sent more requests in a minute than the operator allows, or your IP address has sent too many ' +
       'requests with wrong credentials. Nothing was done.',
     'Wait for the seconds in `Retry-After`, then send the request again. The `RateLimit-…` headers show how many ' +
       'requests are left. A request with several actions counts once. The relay stores a chain with the right tokens, and ' +
@@ -222,7 +222,7 @@ export const problemTypes = {
   'quota-exceeded': type(429, 'Quota of the day used up', [
     'The company has reached its limit of actions or e-mail recipients a day (UTC). Nothing has run. Accepted chains continue.',
     'The relay stores the request of a webhook. Send it again after midnight UTC: `npx relay rejected list <companyId>`. ' +
-      'If the relay refused an edit, repeat the edit then, too. If the company needs more, the operator raises its `limits`. ' +
+      'If the relay refused an edit, repeat it after midnight. If the company needs more, the operator raises its `limits`. ' +
       'If the usage is unexpected, look at the chains.',
     'Company acme has not enough left of its 200000 actions a day (UTC). Nothing has run.',
   ]),

@@ -1,7 +1,7 @@
 /**
  * Secrets in settings are write-only. The schema marks secret fields. An answer shows `***` instead of a secret, or an address
- * that contains `***`. If a request omits a secret, or sends the shown text, the relay keeps the stored secret. If the address of
- * the system changes too, the relay refuses the request, so that no secret goes to another host. `null` removes a secret.
+ * that contains `***`. If a request omits a secret, or sends the shown text, the relay keeps the stored secret. If such a
+ * request changes the address of the system, the relay refuses it, so that no secret goes to another host. `null` removes a secret.
  */
 
 import { z } from 'zod';
@@ -18,7 +18,7 @@ const secrets = z.registry<Secret>();
 const personal = z.registry<{ personal: true }>();
 
 export function secret<Field extends z.ZodType<string>>(schema: Field, shown?: Secret['shown']): Field {
-  const marked = schema.clone(); // Marks a copy, because other fields may use the same schema and not be secret.
+  const marked = schema.clone(); // Marks a copy, because other fields with the same schema can be public.
   secrets.add(marked, { shown });
   return marked;
 }
@@ -128,7 +128,7 @@ function merge(root: z.ZodType, given: unknown, stored: unknown, patch: boolean)
       kept += 1;
       return stored;
     }
-    // No secret is stored. A required secret then counts as missing. An optional secret fails the check of its field.
+    // No secret is stored for `***`. A required secret counts as missing. An optional secret fails the check of its field.
     if (given === mask && !shown) return schema === base(schema) ? undefined : given;
     if (shown && typeof given === 'string' && given.includes(mask)) {
       const detail = `hides a secret (${mask}) of another address: send it in full, or null to remove it`;

@@ -13,7 +13,7 @@ export type FlawKind =
   | 'charset'
   | 'content-encoding';
 
-/** `offset`: the place in the text. Without `offset`, the flaw is in the whole text. `error`: replaces the standard words. */
+/** `offset`: the place in the text. Without `offset`, the whole text is wrong. `error`: words that replace the standard words. */
 export interface Flaw {
   kind: FlawKind;
   offset?: number | undefined;

@@ -56,7 +56,7 @@ function repairs(text: string, { controls, commas }: { controls: readonly number
 
 const looksLikeAction = (value: Fields) => ['action', 'relayId', 'relayAccessToken'].some((name) => Object.hasOwn(value, name));
 
-/** Accepts a list of actions, one action, or an object with only a list. */
+/** Accepts a list of actions, one action, or an object that contains only a list. */
 function asActions(text: string, value: unknown, warnings: Issue[]): Reading {
   const body = { text, looseness: () => asFlaw(looseness({ text, value })) };
   if (!isObject(value)) return Array.isArray(value) ? listed(value, body, warnings) : notActions(text);

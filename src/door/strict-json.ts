@@ -48,7 +48,7 @@ export function looseness({ text, value }: ParsedText): Looseness | undefined {
   return nameError(text) ?? textError(text, value);
 }
 
-/** Takes only the place or the character from the parser's error. The rest of the error may contain a token. */
+/** Takes only the place or the character from the parser's error. The rest of the error may contain an access token. */
 function place(error: unknown, text: string): string {
   const message = error instanceof Error ? error.message : '';
   if (text.trim() === '') return ': it is empty';

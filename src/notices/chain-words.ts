@@ -47,7 +47,7 @@ const fixFailed: [few: string, many: string] = [
   `${fix}. This also works after the chain has closed. The retry also runs the actions that did not run because of the failure:`,
   `${fix} the closed chains (the command first counts the chains, and asks you to confirm). The retry also runs the actions that did not run:`,
 ];
-/** The text above the commands. Below `few`, each command retries one action. Below `many`, one command retries all actions. */
+/** The text above the commands: `few` if each command retries one action, `many` if one command retries all actions. */
 const remedies: Record<FailureKind, [few: string, many: string]> = {
   'needs-attention': [`${fix}:`, `${fix} all actions (the command first counts the chains, and asks you to confirm):`],
   failed: fixFailed,
@@ -114,7 +114,7 @@ export function chainWords(notice: ChainNotice, context: NoticeContext, chain?: 
   };
 }
 
-/** Writes a notice about the current state, without the section `Where`. @returns undefined if the state needs no notice. */
+/** Writes a notice about an action's state now, without the section `Where`. @returns undefined if the state needs no notice. */
 export function standingWords(
   chain: Omit<ChainNotice, 'kind' | 'at'> & ChainFacts,
   context: NoticeContext,

@@ -167,7 +167,7 @@ interface Addressee {
 
 const unconfirmed = 'this contact has not confirmed: it already got the first notice of this cause, or ten notices today';
 
-/** Each contact gets the notices of its rule or company. An unconfirmed contact gets only the first notice of each cause, and ten a day. */
+/** Each contact gets the notices of its rule or company. Until it confirms, only the first of each cause, at most ten a day. */
 async function addresseesOf({ store, connectors }: DeliveryDeps, company: Company, entries: readonly Joined[], key: string) {
   const { companyId } = company;
   const addressees = new Map<string, Addressee>();

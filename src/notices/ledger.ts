@@ -7,7 +7,7 @@ import type { ManyNotice, Member, News, Over, ThroughNotice } from '../contract/
 
 export interface LedgerState extends Counts {
   open: [key: string, Open][];
-  /** The members that were removed from `open` last. */
+  /** The members that were removed from `open` most recently. */
   gone: [key: string, Gone][];
 }
 
@@ -155,7 +155,7 @@ export class Ledger {
     if (lateMs > 60_000) for (const member of this.#open.values()) member.until += lateMs;
   }
 
-  /** Returns the notice to send now if no more members come. If there is no notice, and `waits` is false, the notifier ends. */
+  /** Call this when no more members come. @returns the notice to send. If there is none and `waits` is false, the notifier ends. */
   next(now: number): Finding<ManyNotice> | Finding<ThroughNotice> | undefined {
     for (const [key, { until, at }] of this.#open)
       if (until <= now) {

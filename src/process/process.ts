@@ -21,7 +21,7 @@ export class Closers {
     this.#closers.push([name, close]);
   }
 
-  /** Calls all closers, in reverse order. If a closer fails, still calls the others. */
+  /** Calls all closers, the last added first. If a closer fails, still calls the others. */
   async close(report: (name: string, error: unknown) => void): Promise<void> {
     for (const [name, close] of this.#closers.splice(0).reverse())
       await Promise.resolve()

@@ -15,7 +15,7 @@ import { isRunning, startOf } from './processes.js';
  * @throws StartError if the directory cannot be written, or another process uses it
  */
 export async function openDataDirectory(path: string): Promise<{ path: string; release(): void }> {
-  // If two processes start at the same time, each process sees the other and retries. The first retry wins.
+  // If two processes start at the same time, each finds the other's claim, removes its own and retries. The first retry wins.
   for (let attempt = 1; ; attempt++) {
     const { claim, holder } = stakeClaim(path);
     if (holder === undefined) return { path: dirname(claim), release: () => rmSync(claim, { force: true }) };
@@ -25,7 +25,7 @@ export async function openDataDirectory(path: string): Promise<{ path: string; r
   }
 }
 
-/** Makes a claim. If a running process has a claim already, `holder` is the pid of that process, and no new claim stays. */
+/** Makes a claim. If a running process already has a claim, `holder` is its pid, and this call leaves no new claim. */
 function stakeClaim(path: string): { claim: string; holder?: number } {
   try {
     makeDirectory(path);
@@ -51,7 +51,7 @@ function stakeClaim(path: string): { claim: string; holder?: number } {
   }
 }
 
-/** Creates the directory and its parents for their owner only. Node's `recursive` never returns in `/proc`, where mkdir fails. */
+/** Creates the directory and its parents for their owner only. Node's option `recursive` is not used, as it hangs in `/proc`. */
 export function makeDirectory(path: string): void {
   const absolute = resolve(path);
   if (existsSync(absolute)) return;
@@ -64,7 +64,7 @@ export function makeDirectory(path: string): void {
   }
 }
 
-/** If the directory is empty or belongs to a relay, only its owner keeps access. Any other directory may be a home directory. */
+/** Lets only the owner access the directory if it is empty or a relay's. Any other directory may be a home directory. */
 function makePrivate(directory: string): void {
   const { mode, uid } = statSync(directory);
   const names = readdirSync(directory);

@@ -12,8 +12,8 @@ export type Demo = typeof ids & {
 };
 
 /**
- * Creates the demo company if the store has no company. The data directory has files with the rule's random token and the examples.
- * @returns undefined if the demo's rule was deleted or disabled, or has another token.
+ * Creates the demo company if the store has no company. Writes the rule's random token and the examples into the data directory.
+ * @returns undefined if the demo's rule was deleted or disabled, or has another token than the file.
  */
 export async function ensureDemo(store: Store, platformUrl: string, dataDir: string): Promise<Demo | undefined> {
   const actor = { kind: 'admin' } as const;

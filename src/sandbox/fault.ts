@@ -1,4 +1,4 @@
-/** The failure of a sandbox server. `PUT /control/fail` sets the failure. A `DELETE`, `times` failures or a restart end it. */
+/** The failure of a sandbox server. `PUT /control/fail` sets it, `DELETE` or a restart ends it. It occurs at most `times` times. */
 
 import { Hono } from 'hono';
 import { html } from 'hono/html';
@@ -20,7 +20,7 @@ export class Fault<Failure extends { times?: number }> {
   }
 }
 
-/** @param more - further fields in the answer to `GET /control` */
+/** @param more - further fields in the answers of the `/control` paths */
 export function faultRoutes<Failure extends { times?: number }>(fault: Fault<Failure>, more = {}): Hono {
   const { schema } = fault;
   const set = (failure?: Failure) => {
@@ -66,7 +66,7 @@ export const mailFailureSchema = z
   );
 export type MailFailure = z.infer<typeof mailFailureSchema>;
 
-/** Failures of the pretend platform. With only `delayMs`, the platform answers normally, but late. Without fields, it answers 503. */
+/** Failures of the pretend platform. If only `delayMs` is set, the right answer is late. If nothing is set, the answer is 503. */
 export const platformFailureSchema = z
   .strictObject({
     status: z.int().min(400).max(599).optional(),

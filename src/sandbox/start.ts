@@ -1,6 +1,6 @@
 /**
- * `npm start`: the whole relay in one process, with its state in one directory. Only the API can listen on other addresses
- * (HOST). The sandbox and the Temporal server have no authentication and listen on this machine only.
+ * `npm start`: the whole relay in one process, with its state in one directory. HOST sets the address of the API only: the
+ * sandbox and the Temporal server have no authentication, so only this machine can reach them.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -126,19 +126,19 @@ async function temporalServer(
   return { connection: { address: server.address }, namespace, uiUrl: TEMPORAL_UI_URL ?? webUi.url, decodes };
 }
 
-/** Returns RELAY_ADMIN_TOKEN or, if the variable is not set, the token in the file. Creates the file once. */
+/** Returns RELAY_ADMIN_TOKEN or, if the variable is not set, the token in the file. Creates the file if it does not exist. */
 function adminToken({ RELAY_ADMIN_TOKEN }: Config, file: string): { token: string; where: string } {
   if (RELAY_ADMIN_TOKEN) return { token: RELAY_ADMIN_TOKEN, where: 'RELAY_ADMIN_TOKEN' };
   return { token: kept(file, () => randomBytes(24).toString('hex')), where: `in ${file}` };
 }
 
-/** Returns the secret in the file. Creates the file once, for its owner only. */
+/** Returns the secret in the file. Creates the file, for its owner only, if it does not exist. */
 function kept(file: string, make: () => string): string {
   if (!existsSync(file)) writeFileSync(file, `${make()}\n`, { mode: 0o600 });
   return readFileSync(file, 'utf8').trim();
 }
 
-/** The reason why no demo company exists. The demo's token is in a file, so others could send e-mails to real people with it. */
+/** Why the relay makes no demo company, if so. With the token in the demo's file, others could send e-mails to real people. */
 function demoRefusal({ DATABASE_URL, HOST, SMTP_URL }: Config): string | undefined {
   if (DATABASE_URL) return 'DATABASE_URL is set';
   if (!isLoopback(HOST)) return 'HOST is not a loopback address';

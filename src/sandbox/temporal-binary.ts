@@ -11,7 +11,7 @@ import { makeDirectory } from './data-directory.js';
 import { superviseChild } from './processes.js';
 
 /**
- * The newest CLI that `go build` accepts as a dependency: later versions have a replace directive. With this CLI's own SQLite version,
+ * The newest CLI that `go build` accepts as a dependency: later versions have a replace directive. With the CLI's own SQLite,
  * one cancelled query makes every later request fail with `interrupted`. The newer SQLite version here does not have this error.
  */
 const versions = { 'github.com/temporalio/cli': '1.5.1', 'modernc.org/sqlite': '1.51.0' };
@@ -130,7 +130,7 @@ function cachedPrograms(cache: string): string[] {
   return names.filter((name) => name.startsWith('temporal-')).map((name) => join(cache, name));
 }
 
-/** Makes a folder in the first writable cache, so that one rename can install the program. Removes such folders after a day. */
+/** Makes a folder in the first writable cache, so that a rename can move the program there. Removes such folders after a day. */
 function workFolder(caches: string[]): string {
   for (const cache of caches) {
     try {

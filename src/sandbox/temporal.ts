@@ -133,13 +133,13 @@ function leftBehind(dataDir: string): Run | undefined {
   }
 }
 
-/** The server gets its own process group, because Ctrl-C must not end it before the workers. */
+/** The server gets its own process group, because Ctrl-C must not end the server before the workers have ended. */
 function launch(program: string, at: At, dataDir: string, logFile: string, { dynamicConfig = {} }: Settings): Run {
   const settings = [
     ...['--ip', at.host, '--port', `${at.port}`, '--ui-port', `${at.uiPort}`, '--namespace', at.namespace],
     ...['--db-filename', databaseFile(dataDir), '--sqlite-pragma', 'journal_mode=wal', '--sqlite-pragma', 'synchronous=1'],
     ...['--dynamic-config-value', 'matching.enableFairness=true'],
-    // Without this setting, the server would call a host of Temporal to check its version.
+    // Without this setting, the server would call a host of temporal.io to check its version.
     ...['--dynamic-config-value', 'frontend.enableServerVersionCheck=false'],
     ...Object.entries(dynamicConfig).flatMap(([name, value]) => ['--dynamic-config-value', `${name}=${value}`]),
     ...['--log-level', 'warn', '--color', 'never'],

@@ -74,7 +74,7 @@ export const environment = z.object({
   RELAY_DATA_DIR: z.string().default('.relay'),
   /** If unset, the all-in-one process uses an embedded database. Other processes need this variable. */
   DATABASE_URL: url(/^postgres(ql)?$/, 'postgres://user:password@host:5432/relay').optional(),
-  /** If unset, the all-in-one process starts a server. `@temporalio/envconfig` reads the TEMPORAL_… variables that this object does not have. */
+  /** If unset, the all-in-one process starts Temporal. `@temporalio/envconfig` reads the TEMPORAL_… variables that are not here. */
   TEMPORAL_ADDRESS: z.string().optional(),
   RELAY_TEMPORAL_PORT: port.default(7233),
   RELAY_TEMPORAL_UI_PORT: port.default(8233),
@@ -105,7 +105,7 @@ export const environment = z.object({
   RELAY_ATTENTION_WINDOW_SECONDS: seconds(259_200),
   /** After the first notice, actions that fail in the same way within this time share a notice. With 0, no notice is shared. */
   RELAY_NOTICE_DIGEST_SECONDS: seconds(60),
-  /** The maximum number of notices for each company in ten minutes. Further notices become digests. */
+  /** The maximum number of notices for each company in ten minutes. The last quarter of this number are digests. */
   RELAY_NOTICES_PER_TEN_MINUTES: count(20),
   // The limits of docs/limits.md.
   RELAY_RATE_LIMIT_PER_MINUTE: count(600),
@@ -118,7 +118,7 @@ export const environment = z.object({
   RELAY_MAX_CONNECTIONS: count(1000), // the maximum number of connections to the API
   /** After the signal to stop, the API serves requests for this long. Meanwhile `/readyz` answers 503. */
   RELAY_DRAIN_SECONDS: seconds(0),
-  /** For addresses that an admin has set. If unset, the all-in-one process allows all internal addresses, other processes none. */
+  /** Internal addresses that the relay may call if an admin has set them. If unset: all for the all-in-one process, else none. */
   RELAY_ALLOW_PRIVATE_NETWORKS: privateNetworks.optional(),
   RELAY_METRICS_PORT: port.optional(), // the port of a worker's metrics; if unset, the worker does not serve metrics
   /** With this token, other machines can read `/metrics` of the API and of workers. */
@@ -142,7 +142,7 @@ const secrets = {
   RELAY_ENCRYPTION_KEYS: `secrets and texts would not be encrypted; make one with: echo "first:$(openssl rand -base64 32)" (${unlessPlain})`,
 };
 
-/** Also requires the secrets, unless plain storage is allowed. @param names - required variables and why. @throws StartError */
+/** Requires the variables in `names` (each with a reason), and the secrets unless plain storage is allowed. @throws StartError */
 export function needed<Name extends keyof Config>(config: Config, names: Record<Name, string>) {
   const all: [string, string][] = Object.entries({ ...names, ...(!config.RELAY_ALLOW_PLAIN_STORAGE && secrets) });
   const missing = all.filter(([name]) => config[name as Name] === undefined);

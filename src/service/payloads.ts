@@ -22,7 +22,7 @@ export function dataConverterOf(keyring: Keyring | undefined): DataConverter {
   return { payloadCodecs: [payloadCodec(keyring)], ...(keyring && { failureConverterPath: path }) };
 }
 
-/** Encrypts for the workflow's company, and refuses payloads of other companies. `decode` accepts plain payloads that people type. */
+/** Encrypts for the workflow's company. Refuses payloads of other companies. `decode` accepts plain payloads that people type. */
 export function payloadCodec(keyring: Keyring | undefined): PayloadCodec {
   return {
     async encode(payloads, place) {

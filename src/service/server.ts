@@ -175,7 +175,7 @@ export async function assertPortFree(host: string, port: number, variable: strin
   await once(server, 'close');
 }
 
-/** A free port below the ephemeral ports (in Linux, 32,768 and above), which other programs rarely use. @throws StartError */
+/** A free port that other programs rarely use: below the ephemeral ports (in Linux, 32,768 and above). @throws StartError */
 export async function freePort(host: string): Promise<number> {
   for (let tries = 20; ; tries -= 1) {
     const port = randomInt(10_000, 32_768);

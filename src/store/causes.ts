@@ -1,4 +1,4 @@
-/** Causes, and their held actions. If a chain has another state, temporal/causes.ts corrects the rows here. */
+/** Causes, and the actions held for each cause. If the rows here differ from the chains, temporal/causes.ts corrects the rows. */
 
 import { type Actor, type AuditEvent, actorName } from '../contract/audit.js';
 import { causeSchema, type HeldAction, heldActionSchema, type StoredCause, storedCauseSchema } from '../contract/causes.js';
@@ -28,7 +28,7 @@ const tallied = new Table(
 );
 const actions = new Table(`(SELECT *, ${placeBy('since', 'ended_at')} FROM held_actions) AS held_actions`, heldActionSchema);
 
-const occasion = "interval '1 hour'"; // if new actions are held for a cause within this time, it stays taken and silenced
+const occasion = "interval '1 hour'"; // if a cause has a new hold this soon after the end of the last, it stays taken and silenced
 const isOver = `NOT EXISTS (SELECT 1 FROM held_actions WHERE ${ofCause} AND (${held} OR ended_at > now() - ${occasion}))`;
 
 /** Holds that ended more than three days ago. If a hold's end is not known, the end of its attention window counts. */
@@ -55,7 +55,7 @@ export const causesIn = (database: Database) => {
     });
 
   return {
-    /** Records a held action. Ignores repetitions and older reports. */
+    /** Records a held action. Ignores a report that is not newer than the stored hold of this action. */
     async hold({ companyId, ...reason }: HeldFor, action: Omit<HeldAction, 'endedAt'>): Promise<void> {
       if (Date.now() > prunedAt + pruneEveryMs) await prune();
       const { causeId } = reason;
@@ -92,7 +92,7 @@ export const causesIn = (database: Database) => {
     },
 
     held: (companyId: string) => actions.select(database, `company_id = $1 AND ${held} ORDER BY since`, [companyId]),
-    /** The indexes of the actions held for a cause, by chain id. */
+    /** The indexes of the actions that are held for a cause, by chain id. */
     heldFor: async (companyId: string, causeId: string) => {
       const indexes = new Map<string, number[]>();
       for (const { chainId, index } of await actions.select(database, `${ofCause} AND ${held}`, [companyId, causeId]))

@@ -17,7 +17,7 @@ import type { Pepper } from './pepper.js';
 export const companies = new Table('companies', companySchema);
 const ofCompany = 'company_id = $1';
 
-/** `by`: a company whose id differs only in case. `deletedAt`: when a company with this id (in any case) was last deleted. */
+/** Letter case is ignored. `by`: another company with this id. `deletedAt`: when a company with this id was last deleted. */
 const usedIdRow = z.object({ by: z.string().optional(), deletedAt: z.iso.datetime().optional() });
 export type UsedId = z.infer<typeof usedIdRow>;
 const selectUsedId = `SELECT
@@ -31,7 +31,7 @@ export const companiesIn = (database: Database) => ({
   /** `change` gets the locked company, or undefined for a new company. If `change` throws, nothing changes. */
   put: (companyId: string, change: (stored: StoredCompany | undefined, usedId: UsedId) => NewCompany, actor: Actor) =>
     database.transaction(async (queries) => {
-      // With this lock, ids that differ only in case are created one after the other.
+      // With this lock, companies whose ids differ only in case are created one after the other.
       await queries.query('SELECT pg_advisory_xact_lock(hashtext(lower($1::text)))', [companyId]);
       // Insert an empty row first: if two requests create the same company, the second request waits.
       const created = (await companies.insert(queries, { companyId, name: '', timeZone: '' })) !== undefined;
@@ -66,7 +66,7 @@ export const rulesIn = (database: Database, pepper: Pepper) => ({
   get: (companyId: string, relayId: string) => rules.find(database, named, [companyId, relayId]),
   list: (companyId: string, request: PageRequest) => rules.page(database, ofCompany, [companyId], 'seq ASC', request),
 
-  /** Creates an enabled rule with one token. No later call returns the token. */
+  /** Creates an enabled rule with one token. Only this call returns the token. */
   create: (companyId: string, { relayAccessToken = makeCredential('rlt_'), ...given }: NewRule, actor: Actor) =>
     database.transaction(async (queries) => {
       if (!(await exists(queries, 'companies WHERE company_id = $1 FOR KEY SHARE', [companyId]))) return 'unknown company';

@@ -27,7 +27,7 @@ async function named(queries: Queries, companyId: string): Promise<Set<string>> 
   return new Set(found.flat().flatMap(({ notify }) => (notify ? contactsOf(notify) : [])));
 }
 
-/** Records contacts that must confirm. Call this before the change, in the same transaction. @throws Problem limit-reached */
+/** Records contacts that must confirm. Call this before storing them, in the same transaction. @throws Problem limit-reached */
 export async function noteContacts(
   queries: Queries,
   companyId: string,
@@ -67,7 +67,7 @@ async function remove(queries: Queries, contacts: readonly Unconfirmed[]): Promi
 export const contactsIn = (database: Database) => ({
   unconfirmed: (companyId: string) => unconfirmed.select(database, ofCompany, [companyId]),
 
-  /** @returns undefined if the link is no longer valid. */
+  /** @returns undefined if the contact's confirmation link is no longer valid. */
   of: (contactId: string) => unconfirmed.find(database, 'contact_id = $1', [contactId]),
 
   /** @returns whether the contact was unconfirmed. */
@@ -85,7 +85,7 @@ export const contactsIn = (database: Database) => ({
       return true;
     }),
 
-  /** @returns the causes that no earlier notice to this contact contained. After the daily limit, returns no new cause. */
+  /** @returns the causes that no earlier notice to this contact contained. If the daily limit is reached, returns no new cause. */
   firstOf: (contactId: string, causeIds: readonly string[], noticeKey: string): Promise<string[]> =>
     database.transaction(async (queries) => {
       if (!(await unconfirmed.find(queries, 'contact_id = $1 FOR UPDATE', [contactId]))) return [...causeIds];

@@ -29,7 +29,7 @@ export type Refusal =
   | 'expired' // the token was rotated, and its grace period has ended
   | 'disabled'; // the token is right, but the rule is disabled
 
-/** `webhookSecret` must sign the request. `refusals` has an entry for each credential, which is undefined if it is right. */
+/** The request must be signed with `webhookSecret`. `refusals` has one entry for each credential: undefined for a right one. */
 type Authentication = { webhookSecret?: string } & (
   | { ok: true; tokenIds: string[] }
   | { ok: false; refusals: (Refusal | undefined)[] }
@@ -75,11 +75,11 @@ export const tokensIn = (database: Database, settings: Settings, pepper: Pepper)
     return tokensWithState.select(database, `${ofRule} ORDER BY seq DESC`, [companyId, relayId]);
   },
 
-  /** Creates a token. Older tokens expire after `graceSeconds`, or as before if null. @returns undefined for an unknown rule. */
+  /** Creates a token. Older tokens expire after `graceSeconds`; null keeps their expiry. @returns undefined for an unknown rule. */
   rotate: (companyId: string, relayId: string, graceSeconds: number | null, actor: Actor) =>
     database.transaction(async (queries) => {
       if (!(await exists(queries, `rules WHERE ${ofRule} FOR UPDATE`, [companyId, relayId]))) return undefined;
-      // LEAST ignores NULL. A token never expires later than before.
+      // LEAST ignores NULL. This statement never makes a token expire later.
       const end = 'LEAST(expires_at, now() + make_interval(secs => $3::int))';
       await queries.query(`UPDATE tokens SET expires_at = ${end} WHERE ${ofRule}`, [companyId, relayId, graceSeconds]);
       const relayAccessToken = makeCredential('rlt_');
@@ -180,7 +180,7 @@ function stateOf({ revokedAt, expiresAt }: TokenHash): Token['state'] {
   return expiresAt && expiresAt.getTime() <= Date.now() ? 'expired' : 'active';
 }
 
-/** Compares the credential with every token. Without tokens, compares once, so that the duration reveals nothing. */
+/** Compares the credential with every token. If there are no tokens, still compares once, so that the duration reveals nothing. */
 function matching(tokens: readonly TokenHash[], hashWith: HashWith): TokenHash | undefined {
   const matches = tokens.filter(({ hash, pepperId }) => timingSafeEqual(hash, hashWith(pepperId) ?? dummy));
   if (tokens.length === 0) timingSafeEqual(dummy, dummy);
@@ -216,7 +216,7 @@ export const keysIn = (database: Database, pepper: Pepper) => ({
     return keys.select(database, 'company_id = $1 ORDER BY name', [companyId]);
   },
 
-  /** If a key creates another key, the new key expires no later than the creating key. No later call returns `key`. */
+  /** If a key creates another key, the new key expires no later than the creating key. Only this call returns `key`. */
   create: (companyId: string, name: string, actor: Actor, { role = 'steer', expiresAt }: Partial<NewKey> = {}) =>
     database.transaction(async (queries) => {
       if (!(await exists(queries, 'companies WHERE company_id = $1 FOR KEY SHARE', [companyId]))) return 'unknown company';
@@ -257,7 +257,7 @@ export const adminTokensIn = (database: Database, pepper: Pepper) => ({
 
   list: () => adminTokens.select(database, 'true ORDER BY name', []),
 
-  /** Creates a token. No later call returns `token`. @returns undefined if the name is taken. */
+  /** Creates a token. Only this call returns `token`. @returns undefined if the name is taken. */
   create: ({ name, expiresAt }: Omit<NewKey, 'role'>, actor: Actor) =>
     database.transaction(async (queries) => {
       const token = makeCredential('rla_');

@@ -182,7 +182,7 @@ export class Table<Noun extends z.ZodObject> {
     return new Map(rows.map(({ keyId, rows }) => [keyId, rows]));
   }
 
-  /** Encrypts rows that have no key or an older known key. Skips locked rows. @returns the number of rows, and the errors. */
+  /** Encrypts rows that have an older known key or none. Skips locked rows. @returns the number of rows, and the errors. */
   async encryptAgain(queries: Queries, { ids, currentId }: Keyring, most: number) {
     const named = ['companyId', 'encryptionKey', ...(this.rowId ? [this.rowId] : []), ...this.#fields];
     const rows = await read(

@@ -11,7 +11,7 @@ import { notices } from './notices.js';
 import { whole } from './rejected.js';
 import { serviceKeys } from './service-keys.js';
 
-/** All tables with encrypted fields, the most urgent first. */
+/** All tables with encrypted fields. The rotation begins with the most urgent tables. */
 const tables = [companies, rules, serviceKeys, pauses, whole, causes, unconfirmed, notices, events];
 
 export const encryptionIn = (database: Database) => {

@@ -1,4 +1,4 @@
-/** Limits the notices of a company. Notices beyond the budget wait. One waiting notice then becomes a digest of all. */
+/** Limits the notices of a company. When the budget is used up, notices wait. Later, one of them becomes a digest of all. */
 
 import { z } from 'zod';
 import type { Joined } from '../contract/notices.js';
@@ -51,7 +51,7 @@ const selectStanding = `SELECT
   (SELECT EXTRACT(epoch FROM now() - min(came_at)) * 1000 FROM notices WHERE ${ofCompany} AND told_by IS NULL) AS waiting`;
 
 const pruneEveryMs = 600_000;
-/** The condition for old notices. A delivery lasts up to a day, or longer if there are no workers. */
+/** The condition for deleting old notices. A delivery lasts up to a day, or longer if there are no workers. */
 const gone = "told_at < now() - CASE WHEN delivered THEN interval '7 days' ELSE interval '30 days' END";
 
 export const noticesIn = (database: Database) => {

@@ -21,7 +21,7 @@ export const whole = new Table('rejected_requests', wholeRejectedSchema, 'reject
 
 /** For each company and reason, the store keeps this many decided requests (sent again or dropped). */
 export const keptOfReason = 100;
-/** Undecided requests stay for 30 days. For each group of reasons, the undecided requests of a rule have at most `bytes`. */
+/** Undecided requests stay for 30 days. For each group of reasons, a rule's undecided requests together have at most `bytes`. */
 const rooms: { reasons: readonly RejectionReason[]; bytes: number }[] = [
   { reasons: ['token-expired', 'token-revoked', 'signature'], bytes: 1024 * 1024 }, // may come from a stranger
   { reasons: ['rate-limited', 'actions-per-day', 'recipients-per-day', 'open-chains'], bytes: 4 * 1024 * 1024 },
@@ -60,8 +60,8 @@ export interface NewRejectedRequest
 }
 
 /**
- * `kept`: this request is stored. Otherwise `rejectedId` names the stored request that counts this one. `repeated`: an equal request
- * was stored before. `inADay` counts the rule's requests with this mistake within a day. `notKept`: the number of requests not stored.
+ * `kept`: whether this request is stored. If not, `rejectedId` names the stored request that counts this one. `repeated`: whether
+ * an equal request was stored before. `inADay`: the rule's requests with this mistake in a day. `notKept`: the requests not stored.
  */
 export interface Keeping {
   rejectedId: string;
@@ -82,7 +82,7 @@ interface Resent {
 }
 
 export const rejectedRequestsIn = (database: Database) => ({
-  /** Repetitions within ten minutes share a row. @param more - further requests to count. @returns undefined without a company */
+  /** Repetitions in ten minutes share a row. @param more - earlier requests, not kept. @returns undefined for an unknown company */
   keep: ({ propose, ...request }: NewRejectedRequest, more = 0): Promise<Keeping | undefined> =>
     database.transaction(async (queries) => {
       const { companyId, reason, mistake = null } = request;

@@ -1,4 +1,4 @@
-/** Browser sessions in the database, so that every process can end a session. A session ends with its key or admin token. */
+/** Browser sessions in the database, so that every process can end a session. A session ends when its key or admin token does. */
 
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
@@ -32,7 +32,7 @@ const holders = new Table(
 export const sessionsIn = (database: Database, deletions = new Shares(1, deletedEveryMs)) => ({
   signingKey: () => serviceKey(database, 'session'),
 
-  /** Begins a session. If the key has too many, ends the least recently used sessions. @returns the session's unsigned id. */
+  /** Begins a session. If the key now has too many sessions, ends the least recently used. @returns the unsigned session id. */
   begin: async (actor: Caller): Promise<string> => {
     if (deletions.take()) await database.query(`DELETE FROM sessions WHERE NOT (${alive})`);
     const sessionId = randomBytes(24).toString('base64url');

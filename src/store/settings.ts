@@ -57,7 +57,7 @@ const list = ({ name, columns }: { name: string; columns: string }) =>
   `(SELECT json_agg(json_strip_nulls(row_to_json(listed)))
     FROM (SELECT ${columns} FROM ${name} WHERE company_id = settings_changes.company_id) AS listed)`;
 
-/** Reads changes since the last read. After a restore, the database may have an older revision: then reads all companies. */
+/** Reads changes since the last read. If a restored database has an older revision, reads all companies. */
 const select = `SELECT company_id AS "companyId", revision, ${list(companiesNow)} AS companies, ${list(rulesNow)} AS rules,
   ${list(tokensNow)} AS tokens, ${list(pausesNow)} AS pauses
   FROM settings_changes

@@ -43,7 +43,7 @@ export class Usage {
     counts.set(companyId, { settled, unsettled: plus(unsettled, used, sign) });
   }
 
-  /** Adds new counts to the database. Also reads the totals of the companies in `also`. The promise rejects without an answer. */
+  /** Adds new counts to the database. Also reads the totals of the companies in `also`. @throws if the database does not answer. */
   async settle(also: readonly string[] = []): Promise<void> {
     const settled = this.#settling.then(() => this.#settle(also));
     this.#settling = settled.catch(() => {});

@@ -62,7 +62,7 @@ function meantBy({ assignmentId, relayId, reason, causeId, status, chainIds }: B
   return { assignmentId, relayId, reason, causeId, failed: status === 'failed', ...(chosen && { chosen }) };
 }
 
-/** @returns a function that finds the indexes of a chain's actions held for the cause. Without a cause, it returns undefined. */
+/** @returns a function that finds the indexes of a chain's actions that are held for the cause, or undefined without a cause. */
 export async function heldForCause(
   { causes }: { causes: Pick<Store['causes'], 'heldFor'> },
   companyId = '',
@@ -114,7 +114,7 @@ const memoSchema = bulkSchema
 
 const workflowIdOf = (bulkId: string) => `relay-bulk:${bulkId}`;
 
-/** @param recipientsPerDay - the limit of companies without their own limit. @returns the `bulkId`. */
+/** @param recipientsPerDay - the daily limit of recipients for companies without their own limit. @returns the `bulkId`. */
 export async function steerChains(
   { client, taskQueue, store, recipientsPerDay }: SteerOptions & Pick<BulkOrder, 'recipientsPerDay'>,
   { verb, filter: asked, companyId, correction }: BulkRequest,

@@ -11,7 +11,7 @@ import { Problem } from '../contract/problem.js';
 import { readPayload } from '../service/payloads.js';
 import { statusOf } from './read.js';
 
-/** A text that every store can search. SQLite reads text after a quotation mark as a query, and splits texts at `♡`. */
+/** A text that all visibility stores can search. SQLite reads text after a quotation mark as a query, and splits texts at `♡`. */
 const searchable = z
   .string()
   .min(1)

@@ -58,7 +58,7 @@ export async function readChain(client: Client, links: Links, companyId: string,
   };
 }
 
-/** Describes a workflow. Until `deadline`, waits for the end of a pending workflow task. Undefined without such a workflow. */
+/** Describes a workflow. Until `deadline`, waits while a workflow task is pending. @returns undefined for an unknown workflow. */
 export async function describeChain(client: Client, workflowId: string, deadline: number) {
   try {
     for (let pauseMs = 20; ; pauseMs *= 2) {

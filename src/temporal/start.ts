@@ -48,7 +48,7 @@ const longestWarning = 500;
 const startTimeoutMs = 10_000;
 const answerTimeoutMs = 15_000; // for the start, and for the look-up of a chain whose start is not confirmed
 
-/** If more starts run at once, workers poll for the first tasks, because eager tasks would delay the other starts. */
+/** If more starts than this run at once, workers poll for the first tasks, because eager tasks would delay the other starts. */
 const mostEagerStarts = 4;
 let startsUnderWay = 0;
 

@@ -1,4 +1,4 @@
-/** Steers one chain, even a closed chain: cancels the chain, or applies a verb to one action. */
+/** Steers one chain: cancels it, or applies a verb to one action, even if the chain is closed. */
 
 import { type Client, isGrpcServiceError, type WorkflowExecutionDescription, WorkflowNotFoundError } from '@temporalio/client';
 import { cancelRefusal, ended, isReopened, isRetry, type Refusal, refusalOf, type SteeringVerb } from '../chain/allowed-verbs.js';
@@ -17,7 +17,7 @@ export interface SteerOptions {
   client: Client;
   links: Links;
   taskQueue: string; // for workflows that steer many chains
-  store: Pick<Store, 'audit' | 'causes' | 'companies'>; // the audit entry is written before the action
+  store: Pick<Store, 'audit' | 'causes' | 'companies'>; // the audit entry is written before the chain is steered
   admit?: AdmitRecipients; // checks and counts recipients that an edit adds; without it, there is no check
 }
 
@@ -151,7 +151,7 @@ async function resetPoint(client: Client, { workflowId, runId, raw }: WorkflowEx
   return point;
 }
 
-/** Signals all workflows of the company that wait for the end of a pause. They then check the pause again. @param overdue - see `resumeSignal` */
+/** Signals the company's workflows that wait for the end of a pause, so that they check it. @param overdue - see `resumeSignal` */
 export async function resumeChains(client: Client, companyId: string, overdue?: 'now'): Promise<void> {
   const query = `RelayCompanyId = ${quoted(companyId)} AND RelayPaused = true AND ExecutionStatus = 'Running'`;
   for await (const { execution } of runsOf(client, query)) {

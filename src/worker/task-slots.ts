@@ -12,7 +12,7 @@ export class WorkflowTaskSlots implements CustomSlotSupplier<WorkflowSlotInfo> {
   readonly type = 'custom';
   #reserved = 0;
   #localActivities = 0;
-  /** The waiting requests. The oldest one gets the next slot. */
+  /** The waiting requests for a slot. The oldest request gets the next slot. */
   readonly #queue = new Set<(permit: SlotPermit) => void>();
 
   /** @throws `AbortError` if the slot is no longer needed. */

@@ -55,7 +55,7 @@ export class ChainNotices {
   }
 
   #isOver({ index, next }: Hold): boolean {
-    // If the action is scheduled, a person gave it a new delay.
+    // If the action is scheduled, a person gave it a new delay, so the hold is over.
     return this.states.hasEnded(index) || this.states.of(index).state === 'scheduled' || next !== undefined;
   }
 

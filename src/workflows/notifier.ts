@@ -25,7 +25,7 @@ import { Ledger, type LedgerState } from '../notices/ledger.js';
 
 /**
  * @param windowSeconds - failures within the window share one notice. The workflow sends this notice when a third of the window
- * passes without a failure, or at the latest after two windows. With 0, failures share no notice. Part of the replay contract.
+ * passes without a failure, or at the latest after twice the window. With 0, failures share no notice. Part of the replay contract.
  */
 export async function Notifier(
   cause: Cause,

@@ -26,7 +26,7 @@ import type { Sequences } from './action/sequences.js';
 /** What a workflow does with a signal that its own sequences do not handle. */
 interface Others {
   /**
-   * Forwards the signal to another workflow, but first checks `isRefused`. @returns false if the signal is for this workflow.
+   * Forwards the signal to the other workflow that runs the action. @returns false if this workflow runs the action.
    * @param here - applies the signal in this workflow, if the other workflow has closed.
    */
   passOn?(name: SteeringName, steering: Steering, here: () => void, isRefused: () => boolean): boolean;
@@ -37,7 +37,7 @@ interface Others {
 export function takeSteering(sequences: Sequences, { passOn, redo }: Others): void {
   const { chain, engine, states, mends } = sequences;
   const isChain = redo !== undefined;
-  /** Only the chain numbers mends. A delayed action receives mends that already have a number. */
+  /** Only the chain gives numbers to mends. A delayed action receives mends that already have a number. */
   const hear = (mend: Mend) => mends.hear(mend, isChain ? undefined : mend.number);
 
   setHandler(statusQuery, () => states.view, { description: 'The status of each action.' });

@@ -11,7 +11,7 @@ export interface Letter {
 
 export interface Dialect {
   name: 'SimpleDateFormat' | 'DateTimeFormatter';
-  token: RegExp; // quoted text, a row of one letter, or another character
+  token: RegExp; // quoted text, a row of equal letters, or another character
   letters: Record<string, Letter>;
   /** Whether `p` pads, `{ } #` are reserved, and `[ ]` enclose an optional section. The relay always prints optional sections. */
   extended: boolean;
@@ -164,7 +164,7 @@ function dayPeriod({ hour, minute }: Moment, width: number): string {
   return hour < 12 ? 'in the morning' : hour < 18 ? 'in the afternoon' : 'in the evening';
 }
 
-/** Width 1 prints `GMT-5` or `GMT-5:00:36`. Width 4 prints `GMT-05:00`, and adds the seconds if they are not zero. Offset zero is `GMT`. */
+/** Width 1: `GMT-5` or `GMT-5:00:36`. Width 4: `GMT-05:00` or `GMT-05:00:36`. Zero seconds are omitted. Offset zero: `GMT`. */
 function localizedOffset(seconds: number, width: number): string {
   if (seconds === 0) return 'GMT';
   const { sign, hours, minutes, rest } = offsetParts(seconds);

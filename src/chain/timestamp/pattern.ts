@@ -17,7 +17,7 @@ export interface Pattern {
 
 type Reading = Parsed<{ pattern: Pattern; warnings: string[] }> & { place?: number };
 
-/** If both Java classes reject the pattern, the error names the letter and its place, counted from 1. */
+/** If both Java classes reject the pattern, the error names the wrong character and its place, counted from 1. */
 export function parsePattern(text: string): Reading {
   const simple = read(text, simpleDateFormat);
   if (simple.ok) return simple;

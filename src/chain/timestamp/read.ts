@@ -15,7 +15,7 @@ const TIME = String.raw`(?<hour>\d\d):(?<minute>\d\d)(?::(?<second>\d\d))?`;
 const HALF_DAY_TIME = String.raw`(?<hour>\d{1,2}):(?<minute>\d\d)(?::(?<second>\d\d))? ?(?<half>[AP]M)`;
 const FRACTION = String.raw`(?:[.,](?<fraction>\d+))?`;
 
-/** The accepted forms, in the order of attempts. `readTimestamp` first turns white space into single spaces. */
+/** The accepted forms, in the order in which they are tried. `readTimestamp` first turns white space into single spaces. */
 const FORMS = [
   // ISO-8601, also with a space instead of T.
   String.raw`(?<year>\d{4}|[+-]\d{4,6})-(?<month>\d\d)-(?<day>\d\d)(?:[T ]${TIME}${FRACTION}(?: ?${ZONE})?)?`,
@@ -103,7 +103,7 @@ function instantAt(local: number, zone: string): number {
 function offsetOfAbbreviation(abbreviation: string, local: number, companyZone: string): number | string {
   if (['Z', 'UT', 'UTC', 'GMT'].includes(abbreviation)) return 0;
   const own = [...offsetsCalled(abbreviation, [companyZone], [local - DAY, local + DAY])];
-  // If the abbreviation has several offsets in the company's zone, uses the offset at that time.
+  // If the abbreviation has several offsets in the company's zone, uses the offset that is valid at `local`.
   const inForce = own.find((offset) => offsetSeconds(companyZone, local - offset * 1000) === offset) ?? own[0];
   if (inForce !== undefined) return inForce;
   const mailHours = MAIL_ZONES.get(abbreviation);

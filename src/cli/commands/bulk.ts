@@ -37,8 +37,8 @@ export const bulk: Commands = (relay, session) => {
     withFilter(verb === 'mend' ? withCorrection(added) : added)
       .aliases(verb === name ? [] : [verb])
       .description(
-        'Shows the number of chains and the first ten chains, then asks. In a script, use --yes, or --confirm with the number ' +
-          'of chains that you expect. The exit code is 4 if a chain did not answer, or an action was refused or failed again.',
+        'Shows the number of chains and the first ten, then asks for confirmation. In a script, use --yes, or --confirm with ' +
+          'the expected number of chains. The exit code is 4 if a chain did not answer, or an action was refused or failed again.',
       )
       .option(
         '--status <status>',
@@ -109,7 +109,7 @@ function withCorrection<Args extends unknown[], Options extends OptionValues>(co
   const corrects = (correction: object) => ({ correction });
   return command
     .option('--field <field>', 'the field to edit, by its name in the request', (field) => corrects({ field }))
-    .option('--replace <from=to>', 'replace every occurrence', (text) => {
+    .option('--replace <from=to>', 'replace every occurrence of the text `from` in the field', (text) => {
       const [, from, to] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
       if (from === undefined) throw new UsageError('--replace must be from=to');
       return corrects({ replace: { from, to } });

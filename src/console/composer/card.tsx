@@ -14,7 +14,7 @@ type Outcome = NonNullable<Composed['actions']>[number];
 export interface Remark {
   field: string;
   detail: string;
-  /** An action that solves the problem, such as a reminder e-mail for a send that may find no worker. */
+  /** An action that solves the problem, such as a reminder e-mail if the assignment may reach no worker. */
   add?: Fields;
 }
 
@@ -67,9 +67,9 @@ type TextBox = HTMLInputElement | HTMLTextAreaElement;
 export function ActionCard({ card, place, count, composer, ...more }: CardProps) {
   const { problems, remarks, isOutdated, timestamp, outcome, onChange, onAdd, onMove, onDuplicate, onRemove } = more;
   const { fields } = card;
-  /** Whether the card shows missing fields as mistakes: after the focus has left the card, or if the card came with its fields. */
+  /** Whether the card shows missing fields as mistakes. An empty card shows these mistakes only after the focus has left. */
   const isLeft = useSignal(Object.keys(fields).length > 2);
-  /** The last field in which the user typed or clicked. Tab does not count, because it also reaches other fields. */
+  /** The last field in which the user typed or clicked. Tab does not count, because Tab also moves through other fields. */
   const lastBox = useSignal<TextBox | undefined>(undefined);
   const noteBox = ({ target }: Event) => {
     if (target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement) lastBox.value = target;
@@ -133,7 +133,7 @@ export function ActionCard({ card, place, count, composer, ...more }: CardProps)
     box.setRangeText(`\${${name.replace(/<.*>/, '')}}`, box.selectionStart ?? 0, box.selectionEnd ?? 0, 'end');
     box.dispatchEvent(new Event('input', { bubbles: true }));
     box.focus();
-    // A custom field still needs its id, so the cursor goes before the closing bracket.
+    // The user must still type the id of a custom field, so the cursor goes before the closing bracket.
     if (name.endsWith('>')) box.setSelectionRange((box.selectionEnd ?? 1) - 1, (box.selectionEnd ?? 1) - 1);
   };
   return (

@@ -81,7 +81,7 @@ export function moved(cards: readonly Card[], place: number, by: -1 | 1): Card[]
   return cards.map((card) => (card === one ? other : card === other ? one : card));
 }
 
-/** Parses an array of actions. @returns `error` completes a sentence that begins with `This`: `is not JSON`. */
+/** Parses an array of actions. @returns `error` completes a sentence that begins with `This`, such as `This is not JSON`. */
 export function readElements(text: string): { elements?: Fields[]; error?: string } {
   try {
     const value: unknown = JSON.parse(text);

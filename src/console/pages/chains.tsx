@@ -1,4 +1,4 @@
-/** A filtered list of chains. People decide about the selected chains, or about all listed chains. The address has the filter. */
+/** A filtered list of chains. People decide about the selected chains, or about all that match the filter in the address. */
 
 import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso';

@@ -109,7 +109,7 @@ function Policy({ rule, at, onSaved }: { rule: Rule; at: string; onSaved(rule: R
     const changed = changedIn(event.currentTarget);
     const { name, onFailure, onUnknown, ...contacts } = fieldsOf(event);
     const told = only(changed, notifyPatch(contacts));
-    // An empty object would give the rule an empty list of contacts, in place of the company's contacts.
+    // An empty object would be stored as the rule's own contacts, and a rule with its own contacts has its own causes.
     const notify = Object.keys(told).length > 0 ? told : undefined;
     if (await change({ ...only(changed, { name, onFailure, onUnknown }), notify }, 'Saved')) form.saved();
   };

@@ -48,7 +48,9 @@ export function RulesPage() {
                     <code>{relayId}</code>
                   </p>
                   <p>If an action fails: {onFailureWords[onFailure]}.</p>
-                  <p class="soft small">Notices go to {contactsText(notify) || "the company's contacts"}.</p>
+                  <p class="soft small">
+                    Notices go to the company's contacts{contactsText(notify) && ` and to ${contactsText(notify)}`}.
+                  </p>
                 </li>
               ))}
             </ul>

@@ -150,7 +150,7 @@ function OwnSettings({ company, at, onSaved }: SettingsProps) {
       <p>
         <label class="row">
           <input type="checkbox" name="noticeLinks" defaultChecked={noticeLinks} />
-          E-mails have links. Everybody who has a link can retry or skip the action, without a key.
+          Notices have links for decisions. Everybody who has a link can retry or skip the action, without a key.
         </label>
       </p>
       <ProblemNote refused={deed.refused} />

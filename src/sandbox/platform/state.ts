@@ -114,7 +114,7 @@ export class PlatformState {
     return assignment;
   }
 
-  /** Records a new call. The caller later records it again with the answer. */
+  /** Records a new call, still without an answer. Later, `put` replaces the record by one with the answer. */
   arrived(call: Omit<Call, 'number' | 'at' | 'status' | 'repeat'>): Call {
     this.lastCall += 1;
     const arrived: Call = { number: this.lastCall, at: new Date().toISOString(), ...call, status: 'waiting', repeat: false };

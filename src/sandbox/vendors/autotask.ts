@@ -1,5 +1,5 @@
 /**
- * The simulator of Autotask PSA. A zone is a part of the path, `/webservices3/ATServicesRest/`, because the simulator has one host.
+ * The simulator of Autotask PSA. A zone of the vendor is a host; here, it is the first part of the path, such as `/webservices3/`.
  * Paths ignore case, as on the vendor's servers. The only query operator is `eq`.
  */
 

@@ -178,7 +178,7 @@ export function createConnectwise(
     return ticket;
   };
 
-  /** Changes only `customFields` and `summary`. As on the vendor's servers, a path such as `customFields/0/value` changes nothing. */
+  /** Changes only `customFields` and `summary`. As at the vendor, a path such as `customFields/0/value` changes nothing. */
   const update = (c: VendorContext, operations: z.infer<typeof patchSchema>) => {
     let ticket = found(c);
     for (const { op, path, value } of operations) {

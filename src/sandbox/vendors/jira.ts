@@ -1,6 +1,6 @@
 /**
- * The simulator of Jira Cloud. Reads and edits issues with REST API 3, and describes the fields of issues. Has the paths of the
- * site and of api.atlassian.com (`/ex/jira/…`). The simulator has no search, no creation of issues, no API 2 and no OAuth login.
+ * The simulator of Jira Cloud. Reads and edits issues with REST API 3, and describes the fields of issues. Has the paths of a
+ * Jira site and of api.atlassian.com (`/ex/jira/…`). It has no search, no creation of issues, no API 2 and no OAuth login.
  */
 
 import type { MiddlewareHandler } from 'hono';
@@ -70,7 +70,7 @@ export interface JiraState extends VendorState {
   movedKeys: Map<string, string>; // the map's key is the old issue key, and the value is the new issue key
 }
 
-/** `apiToken` is for the site. The others are for api.atlassian.com: `scopedToken` with Basic, `accessToken` as a bearer token. */
+/** `apiToken` is for the site. For api.atlassian.com, there are `scopedToken` (with Basic) and `accessToken` (a bearer token). */
 export const jiraCredentials = {
   email: 'relay@example.com',
   apiToken: 'jira-api-token',
@@ -177,7 +177,7 @@ export function createJira(
     type: z.literal('paragraph'),
     content: z.array(z.union([textNode, z.looseObject({ type: z.literal('hardBreak') })])).optional(),
   });
-  /** The simulator accepts only documents of paragraphs. */
+  /** The simulator accepts only documents that consist of paragraphs. */
   const documentSchema = z.strictObject({ version: z.literal(1), type: z.literal('doc'), content: z.array(paragraph) });
   const acceptedDocument = (value: unknown) => {
     if (!z.looseObject({ type: z.literal('doc') }).safeParse(value).success)
@@ -294,7 +294,7 @@ export function createJira(
 
 const isGateway = (c: VendorContext): boolean => gateway.test(new URL(c.req.url).pathname);
 
-/** The address before `/rest`. */
+/** The part of the URL before `/rest`. */
 function baseOf(c: VendorContext): string {
   const { origin, pathname } = new URL(c.req.url);
   return origin + (gateway.exec(pathname)?.[0] ?? '');

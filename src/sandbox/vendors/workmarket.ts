@@ -1,6 +1,6 @@
 /**
- * The simulator of WorkMarket: access tokens, reading and sending assignments, groups, statuses and custom field sets. Parameters come
- * in the query or in a form. A send to groups is queued and takes effect at a later request.
+ * The simulator of WorkMarket: access tokens, groups, statuses, custom field sets, and paths that read and send assignments.
+ * Parameters come in the query or a form. The workers of groups get a sent assignment at the first request after `queueMs`.
  */
 
 import type { MiddlewareHandler } from 'hono';
@@ -54,7 +54,7 @@ export interface WorkmarketState extends VendorState {
   statuses: { id: string; name: string }[];
   groups: { id: number; name: string; description: string; active: boolean; deleted: boolean }[];
   workers: { id: string; email: string; miles: number; groups: number[] }[]; // miles: the distance from every assignment
-  queue: { at: number; assignment: string; workers: string[] }[]; // sends in the queue; `at`: when the send takes effect (Unix ms)
+  queue: { at: number; assignment: string; workers: string[] }[]; // the queued sends; `at`: when the send takes effect (Unix ms)
   queueMs: number; // how long a send stays in the queue
 }
 

@@ -36,7 +36,7 @@ export interface ZendeskAudit {
 /** The id of the user to whom the credentials belong. */
 export const agent = 20978392;
 
-/** There is a field of each type. Two fields have the title `Arrival`, and one is not active. Two fields have the title `Gate`. */
+/** There is a field of each type. Two fields have the title `Arrival`; one is not active. Two fields have the title `Gate`. */
 export function zendeskFields(): ZendeskField[] {
   const usual = { active: true, required: false, agentCanEdit: true, isSystem: false };
   const field = (id: number, type: string, title: string, more: Partial<ZendeskField> = {}): ZendeskField => {

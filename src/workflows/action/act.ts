@@ -153,7 +153,7 @@ export class Act {
     }
   }
 
-  /** A cancel, the end of a pause, or a decision about a held action ends the wait. @returns the timer's lateness in ms. */
+  /** Stops early at a cancellation, the end of a pause, or a decision about a held action. @returns the timer's lateness in ms. */
   async wait(milliseconds: number, doing: string): Promise<number> {
     this.#assertWanted();
     const due = this.engine.now + milliseconds;

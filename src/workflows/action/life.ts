@@ -13,7 +13,7 @@ import { tryAction } from './tries.js';
 /** @returns the new due time if the action must wait, or undefined if the action has ended. */
 export async function live(act: Act): Promise<Later | undefined> {
   const { states, engine } = act;
-  let made = 0; // attempts already used from the retry budget, before the action had to wait because nothing was tried
+  let made = 0; // attempts from the retry budget that the action had used before it had to wait (see `waits`)
   let waits = 0; // consecutive waits without a try
   /** The current hold. After a person's decision, the next failure begins a new hold. */
   let hold: Hold | undefined;
@@ -34,7 +34,7 @@ export async function live(act: Act): Promise<Later | undefined> {
     const tried = !failure || wasTried(failure);
     act.update({ attempts: (act.status.attempts ?? 0) + attempts, ...(failure && tried && { error: failure }) });
 
-    // pending: nothing was tried, so no attempt counts. The action waits for the end of the pause, or for some time.
+    // pending: nothing was tried now. The action waits for the end of the pause, or for some time.
     if (!tried && (!isHeld || reachedSome(act.status)) && (failure.paused || states.hasRoomForOwn)) {
       made += attempts;
       waits += 1;
@@ -76,7 +76,7 @@ async function waitAWhile(act: Act, waits: number, reason: string): Promise<unde
   await act.wait(wait, `not tried, next try at ${shownTime(nextAttemptAt)}`);
 }
 
-/** Reads the rule before the action is held. Waits if that is impossible, because the rule may say `onFailure: "continue"`. */
+/** Reads the rule before the action is held. Waits if the rule cannot be read, because the rule may say `onFailure: "continue"`. */
 async function policyOf(act: Act): Promise<RulePolicy> {
   const { companyId, relayId } = act.ref;
   const asks = act.summary(`does rule ${relayId} hold or continue?`);

@@ -21,11 +21,11 @@ export class Mends {
     private readonly engine: Engine,
   ) {}
 
-  /** Stores a mend until it is applied. The chain numbers each mend. A delayed action receives the mend with its number. */
+  /** Stores a mend, to apply it later. The chain gives each mend a number. A delayed action receives the mend with this number. */
   hear(mend: Mend, number = ++this.#numbers): NumberedMend {
     const numbered = { ...mend, number };
     this.#heard.set(mend.index, [...(this.#heard.get(mend.index) ?? []), numbered]);
-    // A mend of the whole chain changes each action only at its turn. But lists already show the new assignment.
+    // A mend of the whole chain changes each action only at the action's turn. But lists show the new assignment immediately.
     const { platformAssignmentId: assignmentId } = mend.fields;
     if (mend.allActions && mend.waits && typeof assignmentId === 'string') this.states.update(mend.index, { assignmentId });
     return numbered;

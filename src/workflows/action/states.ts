@@ -1,4 +1,4 @@
-/** Publishes the statuses of a workflow's actions for the Web UI and the lists. All decisions are in chain/allowed-verbs.ts. */
+/** Publishes the statuses of a workflow's actions for the Web UI and lists. The rules for verbs are in chain/allowed-verbs.ts. */
 
 import { log, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import type { Chain } from '../../chain/chain.js';

@@ -1,5 +1,5 @@
 /**
- * Makes a replay of a workflow issue the same commands as its first run. Other folders need only the rules below.
+ * Makes a replay of a workflow issue the same commands as its first run. Code in other folders needs only the rules below.
  *
  * Temporal stores only the history of a workflow. A worker that does not have the workflow in memory runs its code again (a
  * replay). The replay must issue the same commands (timers, activities, signals, search attributes) in the same order. So the
@@ -54,7 +54,7 @@ export { Outbox, Places } from './outbox.js';
 
 export class Engine extends Lock {
   /**
-   * Whether Temporal may have lost an attempt at the first workflow task of this run and its local activities. In a replay, the
+   * Whether Temporal may have lost an attempt at the first workflow task of this run, with its local activities. In a replay, the
    * value is also true if the first task was long. So code that may run after a local activity must not depend on this value.
    */
   hasLostTask = false;
@@ -95,7 +95,7 @@ export class Engine extends Lock {
     return this.#cancellable === 0 && this.keptMs < longestLocalMs;
   }
 
-  /** After a reset, first handles the signals with decisions that people made before the reset. */
+  /** Call this method before the first action. After a reset, handles the signals with people's decisions from before the reset. */
   async letIn(): Promise<void> {
     if (this.wasReset) await this.outside(Promise.resolve());
   }

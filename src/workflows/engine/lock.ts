@@ -1,4 +1,4 @@
-/** Only one holder at a time issues commands, so a replay issues commands in the same order as the first run (see engine.ts). */
+/** Only the holder of the lock issues commands, so a replay issues commands in the same order as the first run (see engine.ts). */
 
 import { CancellationScope, isCancellation, log, sleep, workflowInfo } from '@temporalio/workflow';
 import type { History } from '../../chain/room.js';
