@@ -109,7 +109,7 @@ export async function readActionContext(
   throw mistake('ConfigurationMistake', `${lost} Create the rule again with this id and its token, then retry`);
 }
 
-/** @returns why to skip the action: its rule is disabled or deleted. Undefined if it is enabled, or if the database has lost it. */
+/** @returns why to skip the action: its rule is disabled or deleted. Undefined if the rule is enabled, or the database lost it. */
 export async function skipReason(
   { rules }: Pick<Deps['store'], 'rules'>,
   { companyId, relayId }: Pick<ActionRef, 'companyId' | 'relayId'>,

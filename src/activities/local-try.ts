@@ -1,4 +1,4 @@
-/** Refuses a local try if an earlier attempt at its workflow task was lost, because its effect may have crashed the worker. */
+/** Refuses a local try if an earlier attempt at its workflow task was lost, because the effect may have crashed the worker. */
 
 import { activityInfo } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';

@@ -71,7 +71,7 @@ export interface CallersOptions {
   limits?: { failing(c: Context): Promise<object | undefined> };
 }
 
-/** All addresses with too many failed authentications together may have this many parallel lookups of credentials. */
+/** The maximum number of parallel lookups of credentials. All addresses with too many failed authentications share this limit. */
 const mostLookedUp = 4;
 
 /** Whether a text may be a key or an admin token. For any other text, no query is needed. */
@@ -88,7 +88,7 @@ export class Callers {
   /** Browsers accept a cookie with this prefix only from this host, over https. */
   readonly #prefix: 'host' | undefined;
   readonly #limits: CallersOptions['limits'];
-  /** The running lookups and the queue of waiting lookups, for addresses with too many failed authentications. */
+  /** The number of running lookups, and the queue of waiting lookups, for addresses with too many failed authentications. */
   #lookingUp = 0;
   readonly #waiting: (() => void)[] = [];
 

@@ -182,7 +182,7 @@ export function companyRoutes(options: CompanyOptions): Route[] {
       handle: async (c, { companyId }) => c.json({ keys: found(await keys.list(companyId), `company ${companyId}`) }),
     }),
     route.manager('POST /admin/companies/:companyId/keys', 'createKey', 'Create a key', {
-      description: 'Only this answer shows the key. A key created with another key expires no later than the other key.',
+      description: 'Only this answer shows the key. If a key creates the new key, the new key expires no later than its creator.',
       body: newKeyRequest,
       answers: { 201: ['The key.', createdKeyResponse] },
       problems: ['key-name-taken', 'limit-reached'],

@@ -195,7 +195,7 @@ export async function withinLimit(
     const detail = `Company ${companyId} has sent more than its ${most} requests a minute. Nothing has run.`;
     throw new Rejection('rate-limited', 'rate-limited', detail, { headers });
   } catch (error) {
-    // Set the headers of `c.res` only here: after an earlier read of `c.res`, Hono would stream the answer, which takes longer.
+    // Read `c.res` only after an error: Hono streams an answer if the code has read `c.res` before, and this takes longer.
     for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value);
     throw error;
   }

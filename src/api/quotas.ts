@@ -1,6 +1,6 @@
 /**
- * The limits of a company: actions a day, e-mail recipients a day, open chains. Over a limit, the relay refuses requests, and edits
- * that add recipients. Accepted chains always run.
+ * The limits of a company: actions a day, e-mail recipients a day, open chains. The relay refuses a request that exceeds a limit,
+ * or an edit whose new recipients exceed the limit of recipients. Accepted chains always run.
  */
 
 import type { Client } from '@temporalio/client';
@@ -114,7 +114,7 @@ export class Quotas {
     throw new Rejection('invalid-chain', 'invalid-chain', detail, { errors });
   }
 
-  /** Counts open chains in the background, again when a tenth of the free quota is used: other processes also start chains. */
+  /** Counts open chains in the background. If a tenth of the free quota is used, counts again, as other processes start chains. */
   #openOf(companyId: string, most: number): OpenChains {
     const open = this.#open.get(companyId) ?? { since: 0, askedAt: Number.NEGATIVE_INFINITY };
     this.#open.set(companyId, open);

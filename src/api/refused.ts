@@ -154,7 +154,7 @@ function wrongTokens({ received }: Asked, masked: string): { body: KeptBody; det
   };
 }
 
-/** The probable actions of the body. Undefined if the body has none or is incomplete, or after too many long bodies. */
+/** The probable actions of the body. Undefined if the body has none or is incomplete, or if too many long bodies came. */
 function proposed({ companyId, reading }: Asked, tokens: Recognizer, hide: TokensIn['hide']): ProposedAction[] | undefined {
   const isWhole = reading.ok || !['too-large', 'charset', 'content-encoding'].includes(reading.flaw.kind);
   if (!isWhole || (reading.text.length > smallLength && !proposals.take(companyId))) return undefined;

@@ -188,7 +188,7 @@ function placesOf(changes: Resend['actions']): string[] | undefined {
   return places.length > 0 ? places : undefined;
 }
 
-/** Returns the sender's idempotency key, so that a repetition starts no second chain. If it is missing or reused: another key. */
+/** Returns the sender's idempotency key, so that a repetition starts no second chain; another key if it is missing or reused. */
 function keyOf({ rejectedId, reason, idempotencyKey }: RejectedRequest): string {
   // Senders cannot use this key, because a header cannot contain a line break.
   const own = `rejected\n${rejectedId}`;

@@ -23,7 +23,7 @@ interface RejectionsOptions extends Pick<ApiOptions, 'taskQueue' | 'log'> {
 }
 
 const maxWaiting = 200; // the maximum number of waiting requests in all queues; one request of each company may always wait
-const keptAtOnce = 100; // for each company and reason: stored requests that need `confirm`; then one more in each `keptEveryMs`
+const keptAtOnce = 100; // at most this many requests that need `confirm`, by company and reason; then one more every `keptEveryMs`
 const keptEveryMs = 36_000;
 const saidEveryMs = 3_600_000; // a company and reason get at most one log line an hour
 const answerMs = 50; // the delay before the relay stores a request, so that the answer goes out first

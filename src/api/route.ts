@@ -94,7 +94,7 @@ export interface Route extends Omit<Description<string, Access, z.ZodObject, z.Z
 /** These paths need credentials even if no route matches. Strangers therefore do not learn which routes exist. */
 const guarded = {
   '/admin/companies/:companyId/*': 'admin or manage key',
-  // This path names no company, so this guard accepts a key only after the guard before has accepted the key.
+  // This path names no company. So this guard accepts a key only if the guard of the line above has already accepted it.
   '/admin/*': 'admin or manage key',
   '/chains/*': 'admin',
   '/codec/*': 'admin',

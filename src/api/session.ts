@@ -124,7 +124,7 @@ export const sayOnSignInPage: MiddlewareHandler = async (c, next) => {
   await next();
   if (!c.error) return;
   const { problem } = problemOf(c.error);
-  // After other problems, do not read the form, because the reason of the problem may be an unreadable body.
+  // With any other problem, do not read the form: the problem may be that the form cannot be read.
   const { to } = problem.slug === 'rate-limited' ? await c.req.parseBody() : {};
   const retryAfter = c.res.headers.get('Retry-After');
   const wrong = `${problem.detail}${retryAfter === null ? '' : ` Try again in ${retryAfter} seconds.`}`;

@@ -66,7 +66,7 @@ export interface ChainFacts {
   status: ChainStatus;
   closedAt?: string | undefined;
   historyFull?: boolean | undefined;
-  /** No worker answered, so the states may be outdated. */
+  /** No worker process answered, so the states may be outdated. */
   partial?: boolean | undefined;
 }
 

@@ -4,7 +4,7 @@ import type { ActionError } from './action-status.js';
 import { attemptsWithin, backoffSeconds, waitsTooLong } from './backoff.js';
 import { wasTried } from './outcome.js';
 
-/** If `own`, the relay itself tries a held action once. Otherwise, the relay tries an action within the retry budget. */
+/** If `own` is true, the relay itself tries a held action once. Otherwise, the relay tries an action within the retry budget. */
 export interface Try {
   own: boolean;
   /** The number of earlier attempts that used the retry budget. */
@@ -21,7 +21,7 @@ export interface Tried {
   recipients?: number;
 }
 
-/** `dueAt` is the new due time of an action, in Unix milliseconds. If `alone`, the actions behind this action do not wait. */
+/** `dueAt` is the new due time of an action, in Unix milliseconds. If `alone` is true, the actions behind it do not wait. */
 export interface Later {
   dueAt: number;
   alone: boolean;
@@ -42,7 +42,7 @@ export function dataMistake(message: string): Tried {
   return { attempts: 0, failure: { type: 'DataMistake', message, retryable: false } };
 }
 
-/** Combines the outcomes of several parts of an action. Prefers a failure without a try, then a retryable failure. */
+/** Combines the outcomes of an action's parts. Of several failures, returns one whose system was not called, or a retryable one. */
 export function outcomeOf(parts: readonly Tried[], recipients: number): Tried {
   const failures = parts.flatMap(({ failure }) => failure ?? []);
   const failure = failures.find((failure) => !wasTried(failure)) ?? failures.find(({ retryable }) => retryable) ?? failures[0];

@@ -50,7 +50,7 @@ export interface Chain extends ChainRef {
   traceparent?: string; // W3C Trace Context, if the request is traced; effects continue the trace
 }
 
-/** Both ids can be read from the workflow id, because a company id has no colon. */
+/** The company id and the chain id can be read from the workflow id, because a company id has no colon. */
 export function chainWorkflowId(chain: ChainRef): string {
   return `relay:${chain.companyId}:${chain.chainId}`;
 }

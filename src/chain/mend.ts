@@ -8,7 +8,7 @@ import { fieldNames, type Issue, jsonPointer, mostBytes, readRequest } from './r
 import { fieldsOf } from './sent.js';
 import { blankness } from './text.js';
 
-/** @param changes - of all edits, merged. @returns the edited action, or problems, such as data that would hold it again. */
+/** @param changes - the merged changes of all edits. @returns the edited action, or problems, such as blank required data. */
 export function mendAction(
   action: ChainAction,
   changes: Fields,
@@ -53,7 +53,7 @@ export function newRecipients(before: ChainAction, after: ChainAction): string[]
   return recipientsOf(after).filter((one) => !known.has(addressOf(one)));
 }
 
-/** The schema requires a token, but an edit has none. */
+/** The fields that no edit can change. The token is blank, because the schema requires a token, but an edit has none. */
 function fixed({ action, relayId }: Fields): Fields {
   return { action, relayId, relayAccessToken: '' };
 }

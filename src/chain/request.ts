@@ -169,7 +169,7 @@ function checkNames(fields: Record<string, unknown>, definition: ActionDefinitio
   }
 }
 
-/** Whether `name` is probably a misspelled `known`. Ignores case and separators. One letter in four may differ, up to three. */
+/** Whether `name` is probably a misspelled `known`. Ignores case and separators. One letter in four may differ, three at most. */
 export function isNearMiss(name: string, known: string): boolean {
   if (name.length > 100) return false; // all known names have fewer than 50 characters
   const [one, other] = [folded(name), folded(known)];

@@ -19,7 +19,7 @@ export interface Played extends Forecast {
 
 interface World {
   scenario: Scenario;
-  assignment: Record<string, unknown>; // the assignment from the platform
+  assignment: Record<string, unknown>; // from the platform, invented by the user, or `{ status: 'draft' }`
   retryBudgetSeconds: number;
 }
 

@@ -15,7 +15,7 @@ export interface Address {
   credential?: { bearer: string; from: string; kind: 'admin' | 'key' };
 }
 
-/** Uses the first known: `--url`, RELAY_URL, PORT, the data directory's relay, port 8080. @throws UsageError without the URL */
+/** Uses `--url`, else RELAY_URL, PORT, the data directory's relay, or port 8080. @throws UsageError that does not show the URL */
 export function readAddress(given: string | undefined, env: Terminal['env']): Address {
   const name = given === undefined ? 'RELAY_URL' : '--url';
   const running = runningRelay(env);

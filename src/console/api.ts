@@ -20,7 +20,7 @@ export class Refused extends Error {
   }
 }
 
-/** While this is true, a page polls only when it gets the focus, because the user may have signed in in another tab. */
+/** If the session is over, a page polls only when it gets the focus, to notice that the user has signed in in another tab. */
 export const sessionIsOver = signal(false);
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

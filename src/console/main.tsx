@@ -88,7 +88,7 @@ function Framed({ companyId, name, webUi, children }: Partial<CompanyFacts> & { 
         ...(isOperator() ? [[pageOf.companies(), 'All companies'] as const] : []),
       ]
     : [];
-  /** On the page of one chain, `Chains` is also current. `Now` and `All companies` need an exact match: all pages lie below. */
+  /** On the page of one chain, `Chains` is also current. `Now` and `All companies` must match exactly: all pages lie below them. */
   const isHere = (href: string) => here === href || (href.split('/').length > 3 && here.startsWith(`${href}/`));
   return (
     <>

@@ -66,7 +66,7 @@ export function effectInput(ref: ActionRef, { sent: _, ...action }: ChainAction)
   return { ...ref, action } as EffectInput;
 }
 
-/** `begun` is the start of the activity, in milliseconds of `performance.now()`. Set if the activity has run other effects. */
+/** `begun` is the start of the activity, in milliseconds of `performance.now()`. Absent for its first effect. */
 export type EffectActivities = {
   [Name in keyof typeof effectActivities as (typeof effectActivities)[Name]]: (
     input: EffectInputs[Name],
@@ -79,7 +79,7 @@ export type Mended = { mended: Partial<ChainAction>; same: string[] } | { proble
 
 export type SomeOf<Item> = [Item, ...Item[]];
 
-/** The result of an effect, or the failure that its own activity would throw. */
+/** The result of an effect, or the failure that the effect's own activity would throw. */
 export type EffectOutcome = EffectResult | { failure: { type: string; message: string; details: FailureDetails } };
 
 export const trialTimeoutMs = 25_000;
@@ -91,7 +91,7 @@ export interface SettingsCheckInput {
 
 /**
  * All activities throw `ApplicationFailure` with `details: [FailureDetails]`. docs/operating.md lists the types. The
- * `effectActivities` and `checkCondition` can run as local activities. The failure `UseOrdinary` demands an ordinary activity.
+ * `effectActivities` and `checkCondition` can run as local activities. If one fails with `UseOrdinary`, run an ordinary activity.
  */
 export interface Activities extends EffectActivities {
   /** Runs several effects in order, as one local activity. @returns the outcomes of the effects that were tried. */
@@ -111,7 +111,7 @@ export interface Activities extends EffectActivities {
     since: string;
     waiting?: { relayId: string; connector: Connector };
   }): Promise<Pauses & Timed>;
-  /** The notifier of a failure also gets the recovery. @returns the notifier; undefined if a notice went out without a notifier. */
+  /** `notifier`: for a recovery, the notifier that got the failure. @returns the notifier; undefined if none could be reached. */
   notifyFailure(input: { notice: ChainNotice; notifier?: string }): Promise<string | undefined>;
   /** A test notice has only one attempt. @returns the result for each contact. */
   deliverNotice(notice: Notice): Promise<ContactResult[]>;

@@ -27,7 +27,7 @@ export interface BulkOrder {
 /** The maximum number of attempts at one batch of chains. Then the order skips chains that still fail or crash the worker. */
 export const mostAttempts = 5;
 
-/** Selects actions. @param held - the indexes of the actions held for `causeId`. @returns `whole`: whether all is cancelled. */
+/** Selects actions. @param held - the indexes of the actions held for `causeId`. @returns `whole`: whether to cancel the chain. */
 export function actionsMeant(
   verb: BulkVerb,
   filter: ActionFilter,

@@ -99,7 +99,7 @@ export function causeOf(
   const action = actionOf(notice);
   const kind = told === 'recovered' ? 'needs-attention' : told;
   const { type, message } = reasonOf(action);
-  // A rule with its own contacts has its own causes, so that other rules cause or delay no notices to these contacts.
+  // A rule with its own contacts has its own causes, so that other rules neither trigger nor delay notices to these contacts.
   const id = hash('sha256', [kind, foldedReason(action), rule?.notify ? relayId : ''].join('\n')).slice(0, 16);
   return { id, companyId, relayId, kind, reason: { type, message: cutShort(message, 1000) } };
 }

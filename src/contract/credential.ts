@@ -29,7 +29,7 @@ export const rotationRequest = z
       .max(maxDelaySeconds)
       .nullable()
       .default(0)
-      .describe('How long the older tokens stay valid, in seconds. With `null`, their expiry does not change.'),
+      .describe('How long the older tokens stay valid at most, in seconds. With `null`, their expiry does not change.'),
   })
   .meta({ id: 'Rotation' });
 export const rotatedTokenResponse = z

@@ -77,7 +77,9 @@ export const composeRequest = z
         z.strictObject({ chainId: z.string().max(128) }).describe('The assignment and the variable values of a past chain.'),
       ])
       .optional()
-      .describe('The assignment that the conditions test and the actions send. Without it, their results are `unknown`.'),
+      .describe(
+        'The assignment that conditions test and actions send. Without it, actions whose condition tests it are `unknown`.',
+      ),
     scenario: z
       .enum(scenarios)
       .optional()

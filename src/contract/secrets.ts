@@ -128,7 +128,7 @@ function merge(root: z.ZodType, given: unknown, stored: unknown, patch: boolean)
       kept += 1;
       return stored;
     }
-    // No secret is stored for `***`. A required secret counts as missing. An optional secret fails the check of its field.
+    // The request sends `***`, but no secret is stored. A required one counts as missing. An optional one fails the field's check.
     if (given === mask && !shown) return schema === base(schema) ? undefined : given;
     if (shown && typeof given === 'string' && given.includes(mask)) {
       const detail = `hides a secret (${mask}) of another address: send it in full, or null to remove it`;

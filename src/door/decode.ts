@@ -123,7 +123,7 @@ export function isPlainJsonType(contentType: string | undefined): boolean {
   return isJsonType(contentType) && !isOtherCharset(declaredCharset(contentType));
 }
 
-const notLikeAscii = /^(utf-16|iso-2022|utf-32|ucs)/i; // charsets in which bytes of valid UTF-8 may mean other characters
+const notLikeAscii = /^(utf-16|iso-2022|utf-32|ucs)/i; // charsets in which ASCII bytes may mean other characters
 
 /** A UTF-8 sequence of two to four bytes, read as Latin-1. Overlong sequences match, too. */
 const utf8Character = /[\u00c0-\u00df][\u0080-\u00bf]|[\u00e0-\u00ef][\u0080-\u00bf]{2}|[\u00f0-\u00f7][\u0080-\u00bf]{3}/;

@@ -1,4 +1,4 @@
-/** Reads JSON, and refuses JSON that two readers could understand differently. */
+/** Reads JSON, and refuses JSON that two parsers could understand differently. */
 
 import { isUtf8 } from 'node:buffer';
 import { jsonPointer } from '../chain/request.js';
@@ -43,7 +43,7 @@ export interface Looseness {
   field?: string;
 }
 
-/** Finds JSON that two readers could understand differently, and values that cannot be stored. */
+/** Finds JSON that two parsers could understand differently, and values that cannot be stored. */
 export function looseness({ text, value }: ParsedText): Looseness | undefined {
   return nameError(text) ?? textError(text, value);
 }
@@ -102,7 +102,7 @@ function textError(json: string, value: unknown): Looseness | undefined {
   return { kind: 'character', error: `has ${what} at ${jsonPointer(path) || 'its top'}` };
 }
 
-/** Returns every text with its path. For the name of a field, this is the path of the object. */
+/** Returns every text with its path. The path of a field's name is the path of its object. */
 export function textsIn(value: unknown, path: readonly string[] = [], texts: [text: string, path: readonly string[]][] = []) {
   if (typeof value === 'string') texts.push([value, path]);
   if (typeof value !== 'object' || value === null) return texts;

@@ -1,4 +1,4 @@
-/** Finds possible tokens (candidates) in an unreadable text. The relay looks these up, and masks them in the stored text. */
+/** Finds possible tokens (candidates) in an unreadable text. The relay looks up each candidate, and masks it in the stored text. */
 
 import { isNearMiss, maxActions, maxTokenLength } from '../chain/request.js';
 import { isMistyped } from '../contract/credential.js';

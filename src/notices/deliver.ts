@@ -49,7 +49,7 @@ const lastAttemptAlone = 7;
  * Makes one attempt to deliver a notice, within an activity.
  * @param key - the idempotency key: every attempt at this notice has the same key.
  * @throws ApplicationFailure `NoticeNotDelivered` if a contact may still get the notice later, or if nobody got the notice;
- *   `NoticeWaits` if the notice waits for a digest. A test throws neither.
+ *   `NoticeWaits` if the notice waits for a digest. A test notice causes neither error.
  */
 export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): Promise<ContactResult[]> {
   const { store, connectors, client, links, log } = deps;
@@ -68,7 +68,7 @@ export async function deliver(deps: DeliveryDeps, notice: Notice, key: string): 
   // Only operators can read decrypted data in Temporal's Web UI, so the company's contacts get no link to it.
   const context = { companyName, timeZone, ruleName: rule?.name ?? relayId, links: { api: links.api }, namespace };
   const own = { ...joinedOf(notice, context), causeId: toldUnder(notice, rule), noticeKey: key };
-  // The budget does not apply to tests, which have their own limit, or to notices of a deleted company.
+  // The budget does not apply to test notices, which have their own limit, or to notices of a deleted company.
   const turn =
     found && kind !== 'test' ? await store.notices.turn(companyId, own, deps.noticeBudget) : ({ told: 'alone' } as const);
   if (turn.told === 'elsewhere') {
@@ -167,7 +167,7 @@ interface Addressee {
 
 const unconfirmed = 'this contact has not confirmed: it already got the first notice of this cause, or ten notices today';
 
-/** Each contact gets the notices of its rule or company. Until it confirms, only the first of each cause, at most ten a day. */
+/** A contact gets its rule's or company's notices; until it confirms, it gets only the first for each cause, at most ten a day. */
 async function addresseesOf({ store, connectors }: DeliveryDeps, company: Company, entries: readonly Joined[], key: string) {
   const { companyId } = company;
   const addressees = new Map<string, Addressee>();

@@ -1,4 +1,4 @@
-/** The words of notices about a rule, of digests, and of tests. chain-words.ts has the words of notices about actions. */
+/** The words of notices about a rule, of digests, and of test notices. chain-words.ts has the words of notices about actions. */
 
 import { refusalPage } from '../chain/chain.js';
 import { pauseText } from '../chain/pause.js';

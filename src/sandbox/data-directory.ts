@@ -64,7 +64,7 @@ export function makeDirectory(path: string): void {
   }
 }
 
-/** Lets only the owner access the directory if it is empty or a relay's. Any other directory may be a home directory. */
+/** If the directory is empty or a relay's, lets only its owner access it. Any other directory may be a home directory. */
 function makePrivate(directory: string): void {
   const { mode, uid } = statSync(directory);
   const names = readdirSync(directory);

@@ -138,7 +138,7 @@ function kept(file: string, make: () => string): string {
   return readFileSync(file, 'utf8').trim();
 }
 
-/** Why the relay makes no demo company, if so. With the token in the demo's file, others could send e-mails to real people. */
+/** The reason against a demo company, or undefined. With the token in the demo's file, others could send e-mails to real people. */
 function demoRefusal({ DATABASE_URL, HOST, SMTP_URL }: Config): string | undefined {
   if (DATABASE_URL) return 'DATABASE_URL is set';
   if (!isLoopback(HOST)) return 'HOST is not a loopback address';

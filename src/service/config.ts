@@ -118,7 +118,7 @@ export const environment = z.object({
   RELAY_MAX_CONNECTIONS: count(1000), // the maximum number of connections to the API
   /** After the signal to stop, the API serves requests for this long. Meanwhile `/readyz` answers 503. */
   RELAY_DRAIN_SECONDS: seconds(0),
-  /** Internal addresses that the relay may call if an admin has set them. If unset: all for the all-in-one process, else none. */
+  /** Internal addresses that the relay may call if an admin has set them. Default: all in the all-in-one process, else none. */
   RELAY_ALLOW_PRIVATE_NETWORKS: privateNetworks.optional(),
   RELAY_METRICS_PORT: port.optional(), // the port of a worker's metrics; if unset, the worker does not serve metrics
   /** With this token, other machines can read `/metrics` of the API and of workers. */
@@ -142,7 +142,7 @@ const secrets = {
   RELAY_ENCRYPTION_KEYS: `secrets and texts would not be encrypted; make one with: echo "first:$(openssl rand -base64 32)" (${unlessPlain})`,
 };
 
-/** Requires the variables in `names` (each with a reason), and the secrets unless plain storage is allowed. @throws StartError */
+/** Requires the variables in `names` (each with a reason), and the secrets, unless plain storage is allowed. @throws StartError */
 export function needed<Name extends keyof Config>(config: Config, names: Record<Name, string>) {
   const all: [string, string][] = Object.entries({ ...names, ...(!config.RELAY_ALLOW_PLAIN_STORAGE && secrets) });
   const missing = all.filter(([name]) => config[name as Name] === undefined);

@@ -32,7 +32,7 @@ export function temporalAddress(): TemporalAddress {
   }
 }
 
-/** Connects at the first call. By default, gRPC may wait 2 minutes before it reconnects, and the SDK 5 s before a retry. */
+/** Connects at the first call. Shortens the default waits: up to 2 minutes before gRPC reconnects, and 5 s before an SDK retry. */
 export function lazyConnection({ connection }: TemporalAddress): Connection {
   const { retryableDecider } = defaultGrpcRetryOptions();
   const delayFunction = (attempt: number) => Math.min(100 * 1.7 ** attempt, 1000) * (0.8 + 0.4 * Math.random());

@@ -9,7 +9,7 @@ export const causes = new Table('causes', storedCauseSchema, 'causeId');
 
 const ofCause = 'company_id = $1 AND cause_id = $2';
 const held = 'ended_at IS NULL';
-/** A number for sorting and for cursors. Held actions come first, and newer actions before older ones. */
+/** A number for sorting and for cursors. Held causes or actions come first, newer before older. */
 const placeBy = (at: string, ended: string) =>
   `CASE WHEN ${ended} IS NULL THEN 10000000000000000 ELSE 0 END + (EXTRACT(epoch FROM ${at}) * 1000)::bigint * 1000 + seq % 1000 AS place`;
 const shownRules = 20;
@@ -28,7 +28,7 @@ const tallied = new Table(
 );
 const actions = new Table(`(SELECT *, ${placeBy('since', 'ended_at')} FROM held_actions) AS held_actions`, heldActionSchema);
 
-const occasion = "interval '1 hour'"; // if a cause has a new hold this soon after the end of the last, it stays taken and silenced
+const occasion = "interval '1 hour'"; // a cause stays taken and silenced if a new hold begins this soon after its last hold ended
 const isOver = `NOT EXISTS (SELECT 1 FROM held_actions WHERE ${ofCause} AND (${held} OR ended_at > now() - ${occasion}))`;
 
 /** Holds that ended more than three days ago. If a hold's end is not known, the end of its attention window counts. */

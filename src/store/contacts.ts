@@ -15,7 +15,7 @@ const ofCompany = 'company_id = $1';
 const told = z.object({ causeId: z.string() });
 const toldTo = new Table('told_unconfirmed', told);
 
-const mostUnconfirmed = 100; // the limit of a company; also counts removed contacts that were set within the last day
+const mostUnconfirmed = 100; // the maximum for a company, including removed contacts that were set within the last day
 const mostADay = 10; // the maximum number of notices a day to an unconfirmed contact
 
 /** Contacts of the company and its rules, as stored. */

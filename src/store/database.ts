@@ -171,7 +171,7 @@ export class Table<Noun extends z.ZodObject> {
     return `(${columns}) = (SELECT ${columns} FROM json_populate_record(NULL::${this.name}, $1::text::json))`;
   }
 
-  /** Counts the rows by key id. Unencrypted rows have the id ''. */
+  /** Counts the rows by key id. In the result, the id '' stands for unencrypted rows. Rows with nothing to encrypt do not count. */
   async countByKey(queries: Queries): Promise<Map<string, number>> {
     const rows = await read(
       queries,
@@ -182,7 +182,7 @@ export class Table<Noun extends z.ZodObject> {
     return new Map(rows.map(({ keyId, rows }) => [keyId, rows]));
   }
 
-  /** Encrypts rows that have an older known key or none. Skips locked rows. @returns the number of rows, and the errors. */
+  /** Encrypts rows that have an older known key or no key. Skips locked rows. @returns the number of rows, and the errors. */
   async encryptAgain(queries: Queries, { ids, currentId }: Keyring, most: number) {
     const named = ['companyId', 'encryptionKey', ...(this.rowId ? [this.rowId] : []), ...this.#fields];
     const rows = await read(

@@ -197,7 +197,7 @@ const statementsOf: Record<string, readonly string[]> = {
       )`,
   ],
   'notice-budget': [
-    // `facts`: NULL if the notice was sent alone. `told_by`: NULL while the notice waits, later the key of the message that has it.
+    // `facts`: NULL if the notice was sent alone. `told_by`: the key of the message that contains the notice; NULL while it waits.
     `CREATE TABLE notices (
        company_id text COLLATE "C" NOT NULL REFERENCES companies ON DELETE CASCADE,
        notice_key text COLLATE "C" NOT NULL,

@@ -1,4 +1,4 @@
-/** The pepper of stored hashes. It comes from RELAY_SECRET. Without this secret, a stolen database reveals no token. */
+/** The pepper of stored hashes. It comes from RELAY_SECRET. Somebody who steals only the database learns no token. */
 
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
@@ -7,7 +7,7 @@ import { deriveKey } from '../contract/encryption.js';
 import { StartError } from '../service/config.js';
 import { type Database, type Parameter, read } from './database.js';
 
-/** The error if another RELAY_SECRET made hashes in the database. */
+/** The error if hashes in the database were made with another RELAY_SECRET. */
 export class PepperError extends StartError {
   override readonly name = 'PepperError';
 }

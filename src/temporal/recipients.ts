@@ -11,7 +11,7 @@ interface RecipientStore {
   usage: Pick<Store['usage'], 'of' | 'add'>;
 }
 
-/** Checks and counts recipients that an edit adds. @returns the problems. @throws Rejection 429 if they exceed the daily limit. */
+/** Checks and counts recipients that an edit adds. @returns the problems. @throws Rejection 429 above the daily limit. */
 export type AdmitRecipients = (companyId: string, recipients: readonly string[]) => Promise<Issue[]>;
 
 /** @param standard - the daily limit of a company without its own limit. */

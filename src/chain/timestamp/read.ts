@@ -1,4 +1,4 @@
-/** Reads the timestamps that webhooks send. The function is strict: a month 13 or an hour 25 is an error. */
+/** Reads the timestamps that webhooks send. Does not correct mistakes: a month 13 or an hour 25 is an error. */
 import { cutShort, type Parsed } from '../text.js';
 import { calendarDay, epochDayOf, MONTHS, NO_REFORM, WEEKDAYS } from './moment.js';
 import { isTimeZone, offsetSeconds, zoneAt, zonesCalled } from './zone.js';

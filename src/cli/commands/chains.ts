@@ -46,7 +46,7 @@ export const chains: Commands = (relay, session) => {
 
   const retry = 'retry an action that needs attention, failed, or reached only some recipients';
   command(relay, 'retry <companyId> <chainId> <index>', `acme ${exampleId} 1`, retry)
-    .description('A closed chain is opened again. After the retry, the actions that waited for this action also run.')
+    .description('A failed or completed chain opens again. After the retry, the actions that waited for this action also run.')
     .action(decide('retry', 'will be retried'));
 
   const fieldsOf = (companyId: string, given: string, index: string) => {
@@ -76,7 +76,7 @@ export const chains: Commands = (relay, session) => {
   withChanges(
     command(chains, 'mend <companyId> <chainId> <index>', `acme ${exampleId} 1 --set externalSystemTicketId=T-42`, mend),
   )
-    .description('A closed chain is opened again. `relay chains fields` shows the fields.')
+    .description('A failed or completed chain opens again. `relay chains fields` shows the fields.')
     .option('--confirm-unknown', 'retry even if the outcome of the last attempt is unknown')
     .option('--all-actions', 'change platformAssignmentId also in the other actions of this assignment that have not ended')
     .action(async (companyId, chainId, index, { confirmUnknown, allActions, ...changes }) => {

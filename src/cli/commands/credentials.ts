@@ -40,7 +40,7 @@ export const credentials: Commands = (relay, session) => {
 
   command(tokens, 'rotate <companyId> <relayId>', 'acme 4711 --grace 1h', 'make a new token for a rule, and show it once')
     .description('The older tokens expire after --grace, or immediately.')
-    .option('--grace <time>', 'how long the older tokens stay valid, such as 3600, 10m, 2d, or always; default: 0')
+    .option('--grace <time>', 'how long the older tokens stay valid at most, such as 3600, 10m, 2d, or always; default: 0')
     .action((companyId, relayId, { grace = '0' }) => {
       const graceSeconds = grace === 'always' ? null : readDuration(grace);
       if (graceSeconds === undefined) throw new UsageError('--grace must be a duration such as 3600, 10m or 2d, or always');
@@ -114,7 +114,7 @@ export const credentials: Commands = (relay, session) => {
 };
 
 function endOf(graceSeconds: number | null): string {
-  if (graceSeconds === null) return 'The older tokens stay valid until you revoke them.';
+  if (graceSeconds === null) return 'The expiry of the older tokens does not change.';
   if (graceSeconds === 0) return 'The older tokens have expired.';
-  return `The older tokens expire at ${momentText(new Date(Date.now() + graceSeconds * 1000).toISOString())}.`;
+  return `The older tokens expire at the latest at ${momentText(new Date(Date.now() + graceSeconds * 1000).toISOString())}.`;
 }

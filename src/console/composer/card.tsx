@@ -67,7 +67,7 @@ type TextBox = HTMLInputElement | HTMLTextAreaElement;
 export function ActionCard({ card, place, count, composer, ...more }: CardProps) {
   const { problems, remarks, isOutdated, timestamp, outcome, onChange, onAdd, onMove, onDuplicate, onRemove } = more;
   const { fields } = card;
-  /** Whether the card shows missing fields as mistakes. An empty card shows these mistakes only after the focus has left. */
+  /** Whether the card shows missing fields as mistakes. An empty card shows these mistakes only after the user leaves the card. */
   const isLeft = useSignal(Object.keys(fields).length > 2);
   /** The last field in which the user typed or clicked. Tab does not count, because Tab also moves through other fields. */
   const lastBox = useSignal<TextBox | undefined>(undefined);
@@ -121,7 +121,8 @@ export function ActionCard({ card, place, count, composer, ...more }: CardProps)
     );
   };
   // The API computes the delay of the added action from the other actions, so the checked draft must be the current draft.
-  const addRemedy = (fields: Fields) => (isOutdated ? announce('Your last change is not checked yet') : onAdd(fields));
+  const addRemedy = (fields: Fields) =>
+    isOutdated ? announce('Your last change is not checked yet. Try again in a moment') : onAdd(fields);
   const keys = (event: KeyboardEvent) => {
     if (!event.altKey || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return;
     event.preventDefault();

@@ -57,7 +57,7 @@ function Week({ relayId }: { relayId: string }) {
   const counts = useResource<ChainCounts>(path`/co/${companyId}/chains/counts` + query({ relayId, since }), seldom);
   const chains = (since: string | undefined) => path`/co/${companyId}/chains` + query({ relayId, since, limit: '50' });
   const last = useResource<ChainList>(chains(since), seldom);
-  // The list shows open chains first, so the second page can contain newer closed chains.
+  // The list shows open chains first, so a closed chain on the second page can be newer than all chains on the first page.
   const { items: first = [], nextCursor } = last.data.value ?? {};
   const later = useResource<ChainList>(nextCursor && chains(newestOf(first)?.receivedAt), seldom);
   const refused = useResource<z.infer<typeof rejectedListSchema>>(path`/co/${companyId}/rejected?limit=100`, seldom);

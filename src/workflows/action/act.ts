@@ -60,7 +60,7 @@ export class Act {
 
   constructor(
     readonly shared: Shared,
-    /** If the action was mended, has the edited fields. */
+    /** The action. After a mend, it has the edited fields. */
     public action: ChainAction,
     readonly behind: readonly ChainAction[],
   ) {

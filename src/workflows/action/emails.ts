@@ -11,8 +11,8 @@ import { readFailure } from '../../contract/failures.js';
 import type { Act } from './act.js';
 
 /**
- * Sends to all recipients concurrently. But the relay's own tries, and tries after a wait, first send to one recipient only,
- * because a long outage must not fill the history. The activity ids are part of the replay contract.
+ * Sends to all recipients concurrently. But if the relay itself tries a held action, or if the action had to wait, first sends to
+ * one recipient only, because a long outage must not fill the history. The activity ids are part of the replay contract.
  */
 export async function sendEmails(act: Act, how: Try, action: SendEmails): Promise<Tried> {
   const { subject, body, bodyHtml, recipients } = action;

@@ -13,7 +13,7 @@ import { tryAction } from './tries.js';
 /** @returns the new due time if the action must wait, or undefined if the action has ended. */
 export async function live(act: Act): Promise<Later | undefined> {
   const { states, engine } = act;
-  let made = 0; // attempts from the retry budget that the action had used before it had to wait (see `waits`)
+  let made = 0; // the number of attempts within the retry budget before the action had to wait (see `waits`)
   let waits = 0; // consecutive waits without a try
   /** The current hold. After a person's decision, the next failure begins a new hold. */
   let hold: Hold | undefined;
@@ -26,7 +26,7 @@ export async function live(act: Act): Promise<Later | undefined> {
     if (early === 'ended') return undefined;
     if (typeof early === 'object') return early;
 
-    // running: the try begins. But during the relay's own try of a held action, the state stays needs-attention, without a notice.
+    // running: the try begins. But if the relay itself tries a held action, the state stays needs-attention, without a notice.
     const isHeld = own && act.status.state === 'needs-attention';
     const begun = { state: 'running', startedAt: engine.time(), heldUntil: undefined, reason: undefined } as const;
     act.update({ ...(!isHeld && begun), nextAttemptAt: undefined });
@@ -89,7 +89,7 @@ async function policyOf(act: Act): Promise<RulePolicy> {
 }
 
 function giveUp(act: Act, hold: Hold): undefined {
-  // First ends the actions behind this action. The chain learns of the failure immediately, and a retry then needs their states.
+  // End the actions behind this action first: `act.end` tells the chain, and a retry then needs the states of those actions.
   const notRun = { state: 'not-run', reason: `action ${act.action.index} before it failed` } as const;
   for (const { index } of act.behind) if (!act.states.hasEnded(index)) act.states.end(index, notRun);
   const until = shownTime(new Date(hold.until).toISOString());

@@ -106,7 +106,7 @@ export class Engine extends Lock {
    */
   begin(root: CancellationScope, cancel: () => void): void {
     const isCancelled = root.consideredCancelled;
-    // The history begins with three events. Each signal and the cancellation add one event. A lost attempt adds three.
+    // The history begins with three events. Each signal and the cancellation add one event. A lost attempt adds three events.
     this.hasLostTask = workflowInfo().historyLength >= 3 + Number(isCancelled) + this.queue.length + 3;
     if (isCancelled) cancel();
     else root.cancelRequested.catch(() => this.arrive(cancel));

@@ -190,7 +190,7 @@ async function composing(): Promise<void> {
     });
     await first.getByLabel('delayInSeconds').fill('3600');
     await addIt.click({ force: true });
-    await status(page, 'Your last change is not checked yet');
+    await status(page, 'Your last change is not checked yet. Try again in a moment');
     assert.equal(await reminder.count(), 0);
     answer();
     await addIt.dblclick();

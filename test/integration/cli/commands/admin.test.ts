@@ -161,7 +161,7 @@ describe('admin commands', () => {
     await succeed('rules create acme --name Tokens --relay-id 12 --token token-of-old-times');
     const out = await succeed('tokens rotate acme 12 --grace 1h');
     const relayAccessToken = shownValue('relayAccessToken', out);
-    assert.match(out, /The older tokens expire at \d{4}-/);
+    assert.match(out, /The older tokens expire at the latest at \d{4}-/);
     for (const token of ['token-of-old-times', relayAccessToken])
       assert.ok((await store.tokens.authenticate('acme', [{ relayId: '12', relayAccessToken: token }])).ok);
     assert.match(await succeed('tokens rotate acme 12'), /The older tokens have expired/);
