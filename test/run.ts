@@ -91,7 +91,7 @@ if (others.length > 0 && !process.env.RELAY_TEST_DATABASE_URL) {
 const counts = { passed: 0, failed: 0, skipped: 0 };
 /** Files without a result. */
 const unreported = new Set(names);
-const tests = run({ files: processes, concurrency: atOnce, timeout: 20 * 60_000 });
+const tests = run({ files: processes, concurrency: atOnce, timeout: 60 * 60_000 }); // each process runs many files
 tests.on('test:pass', ({ skip, details, name, file }) => {
   unreported.delete(name);
   if (skip !== undefined) {

@@ -82,7 +82,7 @@ function isLookedUp(credential: string): boolean {
 export class Callers {
   readonly #store: CallersOptions['store'];
   readonly #adminHash: Buffer;
-  /** A part of the key that signs cookies: a new RELAY_ADMIN_TOKEN, or a new first secret in RELAY_SECRET, ends every session. */
+  /** A part of the key that signs cookies. So a new RELAY_ADMIN_TOKEN, or a new first secret in RELAY_SECRET, ends every session. */
   readonly #endsSessions: string;
   #signing: Promise<Uint8Array<ArrayBuffer>> | undefined;
   /** Browsers accept a cookie with this prefix only from this host, over https. */

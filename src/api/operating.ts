@@ -106,8 +106,8 @@ export function operatingRoutes({ store, client, taskQueue, log }: ApiOptions): 
     }),
     route.manager('POST /admin/companies/:companyId/check', 'checkCompany', 'Check whether the settings of a company work', {
       description:
-        'A worker checks whether the platform, the ticket system and the mail server answer and accept the credentials. It also checks ' +
-        'who would get notices. The check sends no message and changes nothing.',
+        'A worker checks whether the platform, the ticket system and the mail server answer and accept the credentials. It also counts ' +
+        'the contacts of the company. The check sends no message and changes nothing.',
       body: checkRequest,
       answers: { 200: ['The result for each system.', checkResponse] },
       problems: ['temporal-unavailable'],

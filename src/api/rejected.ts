@@ -160,7 +160,7 @@ function sentOf(request: RejectedRequest, { proposed, leaveOut, actions: changes
   const isLeftOut = (index: number) => leaveOut.includes(index);
   const wrong = proposal.flatMap(({ authenticated }, index) => (authenticated || isLeftOut(index) ? [] : [index]));
   if (wrong.length > 0) {
-    const detail = 'did not hold the right token of its rule';
+    const detail = 'did not contain the right token of its rule';
     const which = `${wrong.length > 1 ? 'Actions' : 'Action'} ${wrong.join(', ')} of the proposal`;
     const errors = wrong.map((index) => ({ pointer: `/${index}`, detail }));
     throw new Problem('not-authenticated', `Nothing has run. ${which} ${detail}: leave it out.`, { errors });

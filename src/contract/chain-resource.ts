@@ -141,7 +141,12 @@ const bulkProgressSchema = z.object({
   actions: z.int().describe('The number of actions on which the order had an effect.'),
   unchanged: z.int().describe('The number of chains in which there was nothing to do.'),
   failed: z.int().describe('The number of chains that did not answer.'),
-  refused: z.int().default(0).describe('The number of actions whose edit was invalid or exceeded the daily limit of recipients.'),
+  refused: z
+    .int()
+    .default(0)
+    .describe(
+      'The number of actions that were not edited: the edit was invalid or over the daily limit, or the outcome is unknown.',
+    ),
   outcomes: z
     .partialRecord(z.enum(actionStates), z.int())
     .optional()

@@ -87,8 +87,8 @@ const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const secretLength = 30; // digits of base 62, which are 178 bits
 const checksumLength = 6; // digits of base 62, which are enough for 32 bits
 
-/** The maximum numbers for a company. Limits are needed because every process keeps all rules and their tokens in memory. */
-export const mostRules = 1000;
+/** The maximum numbers for a company. */
+export const mostRules = 1000; // every process keeps all rules and their tokens in memory
 export const mostKeys = 100;
 
 /** Creates a rule token, company key or admin token: its prefix, then 178 random bits and a CRC-32, in base 62. */

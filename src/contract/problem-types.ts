@@ -181,8 +181,8 @@ export const problemTypes = {
     'An action of the proposal did not contain the right token of its rule: somebody may have written it into a text of the ' +
       'event. Nothing has run.',
     'Omit the actions that `errors` names: `{"proposed": true, "leaveOut": [1]}`. You can send omitted actions as a new chain.',
-    'Nothing has run. Action 1 of the proposal did not hold the right token of its rule: leave it out.',
-    [{ pointer: '/1', detail: 'did not hold the right token of its rule' }],
+    'Nothing has run. Action 1 of the proposal did not contain the right token of its rule: leave it out.',
+    [{ pointer: '/1', detail: 'did not contain the right token of its rule' }],
   ]),
   'rule-disabled': type(409, 'Rule disabled', [
     'A rule of the refused request is disabled or deleted, so the request cannot be sent again. Nothing has run.',

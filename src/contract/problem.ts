@@ -120,7 +120,9 @@ export const rejectedSchema = z
     rejectedId: z.string(),
     receivedAt: z.iso.datetime(),
     reason: z.enum(rejectionReasons),
-    problem: encrypted(problemSchema).describe('The problem in the answer. For a 401, it has details that the answer omits.'),
+    problem: encrypted(problemSchema).describe(
+      'Why the relay refused the request. For a 401, this has details that the sender did not get.',
+    ),
     signature: z.enum(signatureVerdicts).optional().describe("Whether the company's `webhookSecret` signed the request."),
     relayIds: z.array(z.string()).describe('The rules that the actions name. For a broken body: the rules of its tokens.'),
     idempotencyKey: encrypted(z.string()).optional(),

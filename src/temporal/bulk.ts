@@ -62,7 +62,7 @@ function meantBy({ assignmentId, relayId, reason, causeId, status, chainIds }: B
   return { assignmentId, relayId, reason, causeId, failed: status === 'failed', ...(chosen && { chosen }) };
 }
 
-/** @returns a function that finds the indexes of a chain's actions that are held for the cause, or undefined without a cause. */
+/** @returns a function that finds the indexes of a chain's actions that the cause holds. Without a cause, it returns undefined. */
 export async function heldForCause(
   { causes }: { causes: Pick<Store['causes'], 'heldFor'> },
   companyId = '',

@@ -1,4 +1,4 @@
-/** Starts a check of a company's systems on a worker, because only workers call these systems. */
+/** Starts a check of a company's systems on a worker, because only workers call all these systems. */
 
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';

@@ -30,7 +30,7 @@ interface Others {
    * @param here - applies the signal in this workflow, if the other workflow has closed.
    */
   passOn?(name: SteeringName, steering: Steering, here: () => void, isRefused: () => boolean): boolean;
-  /** Runs a failed action again. Only a chain has this function. */
+  /** Runs a failed action again. Only the workflow of a chain has this function. */
   redo?(index: number, mend?: NumberedMend): void;
 }
 
