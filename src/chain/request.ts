@@ -169,7 +169,7 @@ function checkNames(fields: Record<string, unknown>, definition: ActionDefinitio
   }
 }
 
-/** Whether at most three letters, and at most a quarter, of `name` differ from `known`. Ignores case and separators. */
+/** Whether `name` is probably a misspelled `known`: a quarter of the letters, but at most three, may differ. */
 export function isNearMiss(name: string, known: string): boolean {
   if (name.length > 100) return false; // all known names have fewer than 50 characters
   const [one, other] = [folded(name), folded(known)];

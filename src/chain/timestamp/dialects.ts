@@ -164,7 +164,7 @@ function dayPeriod({ hour, minute }: Moment, width: number): string {
   return hour < 12 ? 'in the morning' : hour < 18 ? 'in the afternoon' : 'in the evening';
 }
 
-/** Width 1: `GMT-5` or `GMT-5:00:36`. Width 4: `GMT-05:00` or `GMT-05:00:36`. Zero seconds are omitted. Offset zero: `GMT`. */
+/** For example `GMT-5` (width 1) or `GMT-05:00` (width 4). Seconds follow if they are not zero. The offset zero is `GMT`. */
 function localizedOffset(seconds: number, width: number): string {
   if (seconds === 0) return 'GMT';
   const { sign, hours, minutes, rest } = offsetParts(seconds);

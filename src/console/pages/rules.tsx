@@ -49,7 +49,7 @@ export function RulesPage() {
                   </p>
                   <p>If an action fails: {onFailureWords[onFailure]}.</p>
                   <p class="soft small">
-                    Notices go to the company's contacts{contactsText(notify) && ` and to ${contactsText(notify)}`}.
+                    Notices go to {["the company's contacts", contactsText(notify)].filter(Boolean).join(' and to ')}.
                   </p>
                 </li>
               ))}

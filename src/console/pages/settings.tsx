@@ -229,7 +229,7 @@ function NoticeTest({ at }: { at: string }) {
       </p>
       <ProblemNote refused={deed.refused} />
       {tested.value?.contacts.length === 0 && (
-        <p class="note bad">The company has no contacts. Only the contacts of rules get notices.</p>
+        <p class="note bad">The company has no contacts. Its notices go to the contacts of rules, or to the operator.</p>
       )}
       <ul class="plain">
         {tested.value?.contacts.map(({ contact, delivered, error }) => (
